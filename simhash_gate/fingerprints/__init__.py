@@ -1,0 +1,1 @@
+"""Text to 64 bits, and all that is arithmetic on them."""

@@ -1,0 +1,62 @@
+"""Distance, similarity and bands of two 64-bit fingerprints, and their hex form."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+BITS = 64
+
+Band = Literal["duplicate", "near", "new"]
+
+_HEX = re.compile(r"[0-9a-fA-F]{16}")
+
+
+def require_fingerprint(value: int) -> int:
+    """Return `value`; raise ValueError unless it is an unsigned 64-bit integer."""
+    if value >> BITS:
+        raise ValueError(f"not an unsigned 64-bit fingerprint: {value}")
+    return value
+
+
+def require_distance(value: int) -> int:
+    """Return `value`; raise ValueError unless two fingerprints can differ by so many bits."""
+    if not 0 <= value <= BITS:
+        raise ValueError(f"not a Hamming distance from 0 to {BITS}: {value}")
+    return value
+
+
+def hamming_distance(a: int, b: int) -> int:
+    """Return the number of differing bits, 0 to 64.
+
+    Raises ValueError if one of the two is not an unsigned 64-bit integer.
+    """
+    require_fingerprint(a | b)  # a negative number or a bit too high shows in the union too
+    return (a ^ b).bit_count()
+
+
+def similarity(a: int, b: int) -> float:
+    """Return the share of equal bits in per cent, 0.0 to 100.0; unrelated pages are around 50.
+
+    Raises ValueError if one of the two is not an unsigned 64-bit integer.
+    """
+    return 100 * (BITS - hamming_distance(a, b)) / BITS
+
+
+def band(distance: int, threshold: int = 3, near: int = 8) -> Band:
+    """Name the band of a distance: up to `threshold`, then up to `near`, then beyond both."""
+    if distance <= threshold:
+        return "duplicate"
+    return "near" if distance <= near else "new"
+
+
+def to_hex(fingerprint: int) -> str:
+    """Return a fingerprint as 16 lower-case hex digits."""
+    return f"{require_fingerprint(fingerprint):016x}"
+
+
+def from_hex(digits: str) -> int:
+    """Return the fingerprint of 16 hex digits; raises ValueError for anything else."""
+    if not _HEX.fullmatch(digits):
+        raise ValueError(f"not a fingerprint of 16 hex digits: {digits!r}")
+    return int(digits, 16)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_gate.fingerprints.hamming import band, from_hex, hamming_distance, similarity, to_hex
+
+FINGERPRINTS = st.integers(0, 2**64 - 1)
+OUT_OF_RANGE = [-1, -(2**63), 2**64, 2**70]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "distance", "percent"),
+    [
+        (0, 0, 0, 100.0),
+        (0, 1, 1, 98.4375),
+        (0b1010, 0b0101, 4, 93.75),
+        (2**63, 0, 1, 98.4375),
+        (0, 2**64 - 1, 64, 0.0),
+        (0xFFFFFFFF, 0xFFFFFFFF00000000, 64, 0.0),
+    ],
+)
+def test_distance_counts_differing_bits_and_similarity_the_equal_ones(a, b, distance, percent):
+    assert hamming_distance(a, b) == hamming_distance(b, a) == distance
+    assert similarity(a, b) == percent
+
+
+@given(FINGERPRINTS, FINGERPRINTS, FINGERPRINTS)
+def test_distance_is_a_metric(a, b, c):
+    assert (hamming_distance(a, b) == 0) == (a == b)
+    assert hamming_distance(a, c) <= hamming_distance(a, b) + hamming_distance(b, c)
+
+
+@pytest.mark.parametrize("value", OUT_OF_RANGE)
+def test_what_is_no_unsigned_64_bit_integer_is_refused(value):
+    for a, b in ((value, 0), (0, value), (value, value)):
+        with pytest.raises(ValueError, match="64-bit"):
+            hamming_distance(a, b)
+        with pytest.raises(ValueError, match="64-bit"):
+            similarity(a, b)
+    with pytest.raises(ValueError, match="64-bit"):
+        to_hex(value)
+
+
+@pytest.mark.parametrize(
+    ("distance", "expected"),
+    [(0, "duplicate"), (3, "duplicate"), (4, "near"), (8, "near"), (9, "new"), (64, "new")],
+)
+def test_three_bands_end_at_threshold_and_near(distance, expected):
+    assert band(distance, threshold=3, near=8) == expected
+
+
+def test_the_near_band_may_be_empty():
+    assert [band(distance, threshold=5, near=0) for distance in (5, 6)] == ["duplicate", "new"]
+
+
+@given(FINGERPRINTS)
+def test_hex_form_has_16_digits_and_reads_back(fingerprint):
+    digits = to_hex(fingerprint)
+    assert len(digits) == 16
+    assert from_hex(digits) == from_hex(digits.upper()) == fingerprint
+
+
+@pytest.mark.parametrize(
+    "digits", ["", "0", "0" * 15, "0" * 17, "0x" + "0" * 14, "g" * 16, "+" + "0" * 15, "٣" * 16]
+)
+def test_anything_but_16_hex_digits_is_refused(digits):
+    with pytest.raises(ValueError, match="16 hex digits"):
+        from_hex(digits)
