@@ -1,0 +1,81 @@
+"""Memories of kept pages under one contract, and the URLs that open them."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+from simhash_gate.stores.base import Answer, Match, Record, Store, StoreError, Window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "Answer",
+    "Match",
+    "Record",
+    "Store",
+    "StoreError",
+    "Window",
+    "open_store",
+    "store_opener",
+]
+
+_ALLOWED = "memory:, sqlite:///relative/path or sqlite:////absolute/path"
+
+
+def open_store(url: str) -> Store:
+    """Open the store that a URL names: `memory:` or, as SQLAlchemy writes it, `sqlite:///path`.
+
+    Raises StoreError for any other URL, and for a store that can't be opened.
+    """
+    return store_opener(url)()
+
+
+def store_opener(url: str) -> Callable[[], Store]:
+    """Return what opens the store that a URL names. Raises StoreError for a URL that names none."""
+    scheme, _, rest = url.partition(":")
+    opener_of = _OPENERS.get(scheme.lower())
+    if opener_of is None:
+        raise _refusal(url, "there is no such store")
+    return opener_of(url, rest)
+
+
+def _memory(url: str, rest: str) -> Callable[[], Store]:
+    if rest not in ("", "//"):
+        raise _refusal(url, "a memory store takes no path")
+    from simhash_gate.stores.memory import MemoryStore
+
+    return MemoryStore
+
+
+def _sqlite(url: str, rest: str) -> Callable[[], Store]:
+    path = rest.removeprefix("///")
+    if rest in ("", "//", "///"):
+        raise _refusal(url, "it needs the path of a file")
+    if path == rest:
+        raise _refusal(url, "a path follows three slashes, an absolute one four")
+    if path == ":memory:":
+        raise _refusal(url, "it names no file; memory: keeps pages in memory")
+    from simhash_gate.stores.sqlite import SQLiteStore
+
+    return partial(SQLiteStore, path)
+
+
+def _not_yet(url: str, _rest: str) -> Callable[[], Store]:
+    raise _refusal(url, "this version has no such store yet")
+
+
+_OPENERS: dict[str, Callable[[str, str], Callable[[], Store]]] = {
+    "memory": _memory,
+    "sqlite": _sqlite,
+    "redis": _not_yet,
+    "rediss": _not_yet,
+    "postgresql": _not_yet,
+}
+
+
+def _refusal(url: str, why: str) -> StoreError:
+    shown = re.sub(r"//[^/@]*@", "//***@", url)  # messages get logged: no passwords
+    return StoreError(f"store URL {shown!r}: {why}; use {_ALLOWED}")

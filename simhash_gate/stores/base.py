@@ -1,0 +1,133 @@
+"""The store contract: what every memory of kept pages does, and the values it speaks in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+
+class StoreError(Exception):
+    """A store can't be opened, read or written; the message names it and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One remembered page.
+
+    `request` is Scrapy's request fingerprint in hex; `digest` an unsigned 64-bit hash of the
+    page's whole text, equal only for equal texts; `first_seen` and `last_seen` are Unix times.
+    """
+
+    scope: str
+    url: str
+    request: str
+    fingerprint: int
+    digest: int
+    words: int
+    title: str
+    pipeline: str
+    run: str
+    first_seen: float
+    last_seen: float
+
+    @property
+    def identity(self) -> tuple[str, str, str, int]:
+        """What tells this record from every other."""
+        return (self.scope, self.run, self.request, self.fingerprint)
+
+
+class Match(NamedTuple):
+    """A remembered page and its Hamming distance from the page in question."""
+
+    record: Record
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How much of a scope counts as recent: its last `pages` records, none older than `seconds`.
+
+    Records of all pipeline versions take their place in it, though only those of one are compared.
+    """
+
+    pages: int = 10_000
+    seconds: float | None = None
+
+    def since(self, record: Record) -> float:
+        """Return the `first_seen` that a record must reach to count when `record` comes."""
+        return float("-inf") if self.seconds is None else record.first_seen - self.seconds
+
+
+class Answer(NamedTuple):
+    """What `check_and_add` did.
+
+    Not added: `match` is the best one within the radius. Added: `match` is the nearest page beyond
+    the radius that the lookup came across within `near`, or None.
+    """
+
+    added: bool
+    match: Match | None
+
+
+DEFAULT_WINDOW = Window()
+
+
+class Store(ABC):
+    """Remembers the kept pages of each scope; decides nothing. Safe to call from several threads.
+
+    Every method raises `StoreError` when the store can't do it.
+    """
+
+    @abstractmethod
+    def begin(self, run: str) -> None:
+        """Open a run: from now on it is live. Records of runs found dead are removed.
+
+        `run` is any string that no run had before, unless that one is dead; else `StoreError`.
+        """
+
+    @abstractmethod
+    def renew(self, run: str) -> None:
+        """Tell that the run still lives, where the store can't see that by itself."""
+
+    @abstractmethod
+    def end(self, run: str) -> None:
+        """Close a run normally: its records count for all later runs."""
+
+    @abstractmethod
+    def check_and_add(
+        self,
+        record: Record,
+        radius: int,
+        dismissed: Collection[Record] = (),
+        *,
+        near: int = 0,
+        window: Window = DEFAULT_WINDOW,
+    ) -> Answer:
+        """Look for a page within `radius` bits in the record's scope; remember it if there is none.
+
+        One atomic step. Only records of the same scope and pipeline version, of live and ended
+        runs, inside the window and not among `dismissed` are compared. The best match is one with
+        the same request fingerprint, then the least distance, then the latest. It is exact for
+        every radius from 0 to 64; `near` is best effort. A match within the radius has its
+        `last_seen` moved to that of `record`, never back, and is returned so; adding evicts what
+        falls out of the window, oldest first.
+
+        The record's run must be live, and begun in this very store, else `StoreError`. Raises
+        ValueError for a fingerprint or a radius out of range.
+        """
+
+    @abstractmethod
+    def forget(self, record: Record) -> bool:
+        """Remove the record with this identity; False if there is none."""
+
+    @abstractmethod
+    def records(self, scope: str | None = None) -> Iterator[Record]:
+        """Yield the remembered pages of a scope, or of all, oldest first."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of files and locks. A run that was not ended is dead from here on."""

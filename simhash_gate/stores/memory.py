@@ -1,0 +1,203 @@
+"""Kept pages in this process's memory, gone with it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from dataclasses import replace
+from heapq import merge
+from itertools import count, islice
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
+from simhash_gate.fingerprints.index import HammingIndex
+from simhash_gate.stores.base import (
+    DEFAULT_WINDOW,
+    Answer,
+    Match,
+    Record,
+    Store,
+    StoreError,
+    Window,
+)
+from simhash_gate.stores.ranking import Candidate, best_first, reach
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+
+class _Shelf:
+    """The records of one scope and pipeline version, found by their fingerprint."""
+
+    def __init__(self) -> None:
+        self.index = HammingIndex()
+        self.numbers: defaultdict[int, list[int]] = defaultdict(list)
+
+    def add(self, number: int, fingerprint: int) -> None:
+        self.index.insert(fingerprint)
+        self.numbers[fingerprint].append(number)
+
+    def remove(self, number: int, fingerprint: int) -> None:
+        self.numbers[fingerprint].remove(number)
+        if not self.numbers[fingerprint]:
+            del self.numbers[fingerprint]
+            self.index.remove(fingerprint)
+
+
+class _Scope:
+    """The records of one scope, oldest first, each under its number."""
+
+    def __init__(self) -> None:
+        self.records: OrderedDict[int, Record] = OrderedDict()
+        self._shelves: defaultdict[str, _Shelf] = defaultdict(_Shelf)
+
+    def add(self, number: int, record: Record) -> None:
+        self.records[number] = record
+        self._shelves[record.pipeline].add(number, record.fingerprint)
+
+    def remove(self, number: int) -> None:
+        record = self.records.pop(number)
+        self._shelves[record.pipeline].remove(number, record.fingerprint)
+        if not self._shelves[record.pipeline].index:
+            del self._shelves[record.pipeline]
+
+    def candidates(self, record: Record, radius: int, window: Window) -> Iterator[Candidate]:
+        """Yield what the lookup visits inside the window."""
+        if record.pipeline not in self._shelves:
+            return
+        shelf = self._shelves[record.pipeline]
+        first, since = self._first(window.pages), window.since(record)
+        for fingerprint in shelf.index.candidates(record.fingerprint, radius):
+            distance = (fingerprint ^ record.fingerprint).bit_count()
+            for number in shelf.numbers[fingerprint]:
+                other = self.records[number]
+                if number >= first and other.first_seen >= since:
+                    yield Candidate(number, distance, other.request == record.request)
+
+    def find(self, record: Record) -> list[int]:
+        """Return the numbers of the records with this identity."""
+        numbers = (
+            number
+            for shelf in self._shelves.values()
+            for number in shelf.numbers.get(record.fingerprint, ())
+        )
+        return [number for number in numbers if self.records[number].identity == record.identity]
+
+    def evict(self, pages: int, since: float) -> None:
+        """Remove the oldest records until `pages` are left, and the oldest is young enough."""
+        while self.records:
+            oldest, record = next(iter(self.records.items()))
+            if len(self.records) <= pages and record.first_seen >= since:
+                return
+            self.remove(oldest)
+
+    def _first(self, pages: int) -> float:
+        """Return the number of the first record among the last `pages`."""
+        if len(self.records) <= pages:
+            return 0
+        return next(islice(reversed(self.records), pages - 1, None)) if pages > 0 else float("inf")
+
+
+class MemoryStore(Store):
+    """Remembers the kept pages of this process; a scope costs what its window holds.
+
+    A run is dead when the store is closed before its end, and everything is forgotten then.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._scopes: defaultdict[str, _Scope] = defaultdict(_Scope)
+        self._numbers = count(1)
+        self._live: set[str] = set()
+        self._ended: set[str] = set()
+        self._closed = False
+
+    def begin(self, run: str) -> None:
+        """Open a run; there are no dead ones to find."""
+        with self._lock:
+            self._require_open()
+            if run in self._live or run in self._ended:
+                raise StoreError(f"memory store: run {run!r} was begun before; take a new name")
+            self._live.add(run)
+
+    def renew(self, run: str) -> None:
+        """Nothing to do: the run lives as long as the store."""
+        with self._lock:
+            self._require_live(run)
+
+    def end(self, run: str) -> None:
+        """Close a run; its records count for later runs of this process."""
+        with self._lock:
+            self._require_live(run)
+            self._live.remove(run)
+            self._ended.add(run)
+
+    def check_and_add(
+        self,
+        record: Record,
+        radius: int,
+        dismissed: Collection[Record] = (),
+        *,
+        near: int = 0,
+        window: Window = DEFAULT_WINDOW,
+    ) -> Answer:
+        """Look in the index of the scope and pipeline version; see `Store.check_and_add`."""
+        require_fingerprint(record.fingerprint)
+        require_distance(radius)
+        with self._lock:
+            self._require_live(record.run)
+            scope = self._scopes[record.scope]
+            match = None
+            visited = scope.candidates(record, reach(radius, near), window)
+            refused = {other.identity for other in dismissed}
+            for number, distance, _ in best_first(visited, radius, near):
+                other = scope.records[number]
+                if other.identity in refused:
+                    continue
+                if distance <= radius:
+                    seen = replace(other, last_seen=max(other.last_seen, record.last_seen))
+                    scope.records[number] = seen
+                    return Answer(False, Match(seen, distance))
+                match = Match(other, distance)
+                break
+            scope.add(next(self._numbers), record)
+            scope.evict(window.pages, window.since(record))
+            return Answer(True, match)
+
+    def forget(self, record: Record) -> bool:
+        """Remove the record with this identity; False if there is none."""
+        with self._lock:
+            self._require_open()
+            if record.scope not in self._scopes:
+                return False
+            scope = self._scopes[record.scope]
+            numbers = scope.find(record)
+            for number in numbers:
+                scope.remove(number)
+            return bool(numbers)
+
+    def records(self, scope: str | None = None) -> Iterator[Record]:
+        """Yield what is remembered at the time of the call, oldest first."""
+        with self._lock:
+            self._require_open()
+            names = list(self._scopes) if scope is None else [scope]
+            kept = [
+                list(self._scopes[name].records.items()) for name in names if name in self._scopes
+            ]
+        return (record for _, record in merge(*kept, key=lambda item: item[0]))
+
+    def close(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._closed = True
+            self._scopes.clear()
+            self._live.clear()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise StoreError("memory store: it is closed")
+
+    def _require_live(self, run: str) -> None:
+        self._require_open()
+        if run not in self._live:
+            raise StoreError(f"memory store: run {run!r} is not live; begin it first")

@@ -1,0 +1,40 @@
+"""Which remembered page is the best match: one order for all stores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Threshold 3, and all up to it, visits every block of four: so `near` is looked for there at least.
+NEAR_REACH = 3
+
+
+class Candidate(NamedTuple):
+    """A record that a lookup came across; `number` grows in order of insertion."""
+
+    number: int
+    distance: int
+    same_request: bool
+
+
+def reach(radius: int, near: int) -> int:
+    """Return the radius that a lookup visits: the exact one, widened a little for `near`."""
+    return max(radius, min(near, NEAR_REACH))
+
+
+def best_first(candidates: Iterable[Candidate], radius: int, near: int) -> list[Candidate]:
+    """Return the matches within `radius`, then those within `near`, each the best first.
+
+    Within the radius the same request goes first, then the least distance, then the latest; beyond
+    it the least distance, then the latest.
+    """
+
+    def rank(candidate: Candidate) -> tuple[bool, bool, int, int]:
+        beyond = candidate.distance > radius
+        other = beyond or not candidate.same_request
+        return beyond, other, candidate.distance, -candidate.number
+
+    limit = max(radius, near)
+    return sorted({found for found in candidates if found.distance <= limit}, key=rank)

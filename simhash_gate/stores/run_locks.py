@@ -1,0 +1,75 @@
+"""Locks that die with their process: how crawlers on one machine see that another one died."""
+
+from __future__ import annotations
+
+from glob import escape
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+
+class RunLocks:
+    """A lock file for each live run, beside a database.
+
+    The operating system lets go of a lock when its process ends, however it ends; child processes
+    don't inherit it. Take, ask and sweep only while the database is locked for writing: so a run
+    that it calls live has taken its lock, or is dead.
+    """
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._held: dict[Path, FileLock] = {}
+
+    def take(self, run: str) -> bool:
+        """Hold the lock of a run until it is released; False if someone else holds it."""
+        path = self._path(run)
+        if path in self._held:
+            return True
+        # Runs may begin and end in different threads.
+        lock = FileLock(path, thread_local=False)
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            return False
+        self._held[path] = lock
+        return True
+
+    def is_dead(self, run: str) -> bool:
+        """Tell whether nobody holds the lock of a run; its file is removed then."""
+        path = self._path(run)
+        try:
+            with FileLock(path).acquire(blocking=False):
+                path.unlink(missing_ok=True)
+                return True
+        except Timeout:
+            return False
+
+    def release(self, run: str) -> None:
+        """Let go of the lock of a run that ended, and remove its file."""
+        path = self._path(run)
+        lock = self._held.pop(path, None)
+        if lock:
+            path.unlink(missing_ok=True)
+            lock.release()
+
+    def drop(self) -> None:
+        """Let go of all locks; their runs are dead from here on."""
+        while self._held:
+            self._held.popitem()[1].release()
+
+    def sweep(self, live: Collection[str]) -> None:
+        """Remove what processes that were killed left behind."""
+        keep = {self._path(run) for run in live}
+        for path in self._database.parent.glob(f"{escape(self._database.name)}-run-*.lock"):
+            if path not in keep and path not in self._held:
+                path.unlink(missing_ok=True)
+
+    def _path(self, run: str) -> Path:
+        # Run names are any strings: a digest fits a file name.
+        digest = sha256(run.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return self._database.with_name(f"{self._database.name}-run-{digest}.lock")

@@ -1,0 +1,139 @@
+"""The file under a SQLite store: made, recognised, brought to the newest schema; never harmed."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from simhash_gate.stores.base import StoreError
+from simhash_gate.stores.sqlite_lookup import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# "SHGT", at offset 68 of the file; sqlite_001.sql writes it.
+APPLICATION_ID = 0x53484754
+
+_MAGIC = b"SQLite format 3\0"
+_ELSEWHERE = "name another file, or move this one away to start afresh"
+
+
+def connect(path: Path, timeout: float) -> sqlite3.Connection:
+    """Open the database at `path`, made if there is none; waits up to `timeout` s for its locks.
+
+    Raises StoreError if it can't be opened, is no such database, or is of a newer version; nothing
+    is changed then.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not _exists(path):
+            _make(path, timeout)
+        _recognise(path)
+        return _open(path, timeout)
+    except OSError as error:
+        raise StoreError(
+            f"SQLite store {path}: {error.strerror or error}; name a file that can be written"
+        ) from error
+    except sqlite3.Error as error:
+        raise failure(path, error) from error
+
+
+def failure(path: Path, error: Exception) -> StoreError:
+    """Say in one line what went wrong with the database, and what to do."""
+    if "locked" in str(error):
+        advice = "another process holds it for too long"
+    elif isinstance(error, (sqlite3.OperationalError, OSError)):
+        advice = "see that the file can be written and its disk has room"
+    else:
+        advice = f"the file may be damaged: {_ELSEWHERE}"
+    return StoreError(f"SQLite store {path}: {error}; {advice}")
+
+
+def _exists(path: Path) -> bool:
+    return path.exists() and (not path.is_file() or path.stat().st_size > 0)
+
+
+def _make(path: Path, timeout: float) -> None:
+    """Make the database aside and move it into place whole: no one ever sees half of it."""
+    aside = path.with_name(f"{path.name}-new")
+    lock = path.with_name(f"{path.name}-new.lock")
+    try:
+        with FileLock(lock, timeout=timeout):
+            if not _exists(path):
+                for leftover in ("", "-journal", "-wal", "-shm"):
+                    aside.with_name(aside.name + leftover).unlink(missing_ok=True)
+                with closing(_open(aside, timeout)):
+                    pass
+                aside.replace(path)
+            # Only who finds no database takes this lock, so that from here on nobody needs it.
+            lock.unlink(missing_ok=True)
+    except Timeout as error:
+        raise StoreError(
+            f"SQLite store {path}: another process has been making it for {timeout:g} s; "
+            f"if there is none, remove {lock}"
+        ) from error
+
+
+def _recognise(path: Path) -> None:
+    """Raise StoreError unless the file is ours, without leaving a trace on it."""
+    # For writing too: SQLite itself would notice only when a page is to be added.
+    with path.open("r+b") as file:
+        header = file.read(100)
+    if not header.startswith(_MAGIC):
+        raise StoreError(f"SQLite store {path}: this is no SQLite database; {_ELSEWHERE}")
+    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+        raise StoreError(f"SQLite store {path}: this database is another program's; name another")
+
+
+def _open(path: Path, timeout: float) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    try:
+        db.text_factory = as_text
+        # Before anything is written: a damaged file stays as it is, for who can mend it.
+        (health,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        if health != "ok":
+            raise sqlite3.DatabaseError(" ".join(health.split()))
+        _migrate(db, path)
+        # One writer, many readers; after a power cut the last commits may be missing, no more.
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _migrate(db: sqlite3.Connection, path: Path) -> None:
+    """Run the numbered scripts that the database has not seen, all or none."""
+    scripts = sorted(
+        (entry for entry in files(__package__).iterdir() if entry.name.startswith("sqlite_0")),
+        key=lambda entry: entry.name,
+    )
+    db.execute("BEGIN IMMEDIATE")
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(scripts):
+        raise StoreError(
+            f"SQLite store {path}: its schema has version {version}, this simhash-gate knows "
+            f"{len(scripts)}; update simhash-gate, or name another file"
+        )
+    for number, script in enumerate(scripts[version:], version + 1):
+        for statement in _statements(script.read_text("utf-8")):
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {number}")
+    db.execute("COMMIT")
+    db.execute("SELECT 1 FROM run, scope, record LIMIT 0")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """Split a script; `executescript` would commit the transaction that is open."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

@@ -1,0 +1,91 @@
+"""One table of stores drives every suite in this room."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from simhash_gate.stores import Record, open_store
+
+STORES = [
+    pytest.param("memory:", id="memory"),
+    pytest.param("sqlite:///{folder}/kept pages/store.sqlite", id="sqlite"),
+]
+CRAWLER = Path(__file__).with_name("crawler_process.py")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(params=STORES)
+def template(request):
+    return request.param
+
+
+@pytest.fixture
+def url(template, tmp_path):
+    return template.format(folder=tmp_path)
+
+
+@pytest.fixture
+def store(url):
+    with closing(open_store(url)) as store:
+        store.begin("run")
+        yield store
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "store.sqlite"
+
+
+@pytest.fixture
+def make_record():
+    """Make records that differ in what is named; times count up by themselves."""
+    clock = iter(range(1, 10**9))
+
+    def make(fingerprint, **named):
+        now = float(next(clock))
+        fields = {
+            "scope": "example.com",
+            "url": f"https://example.com/{fingerprint:x}",
+            "request": f"{int(now):040x}",
+            "fingerprint": fingerprint,
+            "digest": fingerprint,
+            "words": 100,
+            "title": "Title",
+            "pipeline": "v1",
+            "run": "run",
+            "first_seen": now,
+            "last_seen": now,
+        }
+        return Record(**fields | named)
+
+    return make
+
+
+@pytest.fixture
+def crawler():
+    """Start crawlers in processes of their own; all of them are gone after the test."""
+    started = []
+
+    def start(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, str(CRAWLER), *map(str, arguments)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()

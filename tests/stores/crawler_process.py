@@ -1,0 +1,84 @@
+"""A crawler that does nothing but fill a store: run by the tests in a process of its own.
+
+`crawler_process.py ROLE URL RUN [SEED]` prints a line for each thing it has done.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+
+from simhash_gate.stores import Record, open_store
+
+GROUPS = 60
+COPIES = 3
+
+
+def record(run, fingerprint, number=0):
+    return Record(
+        scope="example.com",
+        url=f"https://example.com/{number}",
+        request=f"{run}-{number}",
+        fingerprint=fingerprint,
+        digest=0,
+        words=100,
+        title="Title",
+        pipeline="v1",
+        run=run,
+        first_seen=float(number),
+        last_seen=float(number),
+    )
+
+
+def fingerprint_of(group):
+    return random.Random(f"group {group}").getrandbits(64)
+
+
+def contend(store, run, seed):
+    """Add near copies of the same pages as everyone else, in an order of its own."""
+    order = list(range(GROUPS)) * COPIES
+    chance = random.Random(seed)
+    chance.shuffle(order)
+    sys.stdin.readline()
+    for number, group in enumerate(order):
+        copy = fingerprint_of(group) ^ (1 << chance.randrange(64))
+        if store.check_and_add(record(run, copy, number), 3).added:
+            print(group)
+    store.end(run)
+
+
+def crawl(store, run, seed):
+    """Add pages until killed."""
+    chance = random.Random(seed)
+    for number in range(10**9):
+        store.check_and_add(record(run, chance.getrandbits(64), number), 3)
+        print(number, flush=True)
+
+
+def keep(store, run, seed):
+    """Add one page and stay; two children outlive it."""
+    child = subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL, close_fds=False)
+    born, tell = os.pipe()
+    forked = os.fork()
+    if not forked:
+        os.write(tell, b".")
+        os.close(1)
+        time.sleep(60)
+        os._exit(0)
+    os.read(born, 1)
+    store.check_and_add(record(run, int(seed)), 3)
+    print(child.pid, forked, flush=True)
+    time.sleep(60)
+
+
+if __name__ == "__main__":
+    role, url, run, seed = sys.argv[1:]
+    print("ready", flush=True)
+    opened = open_store(url)
+    opened.begin(run)
+    print("begun", flush=True)
+    {"contend": contend, "crawl": crawl, "keep": keep}[role](opened, run, seed)
+    opened.close()

@@ -1,0 +1,302 @@
+"""What every store does; the table in conftest.py names the stores."""
+
+from __future__ import annotations
+
+import random
+from contextlib import closing
+from threading import Barrier, Thread
+
+import pytest
+
+from simhash_gate.fingerprints.hamming import hamming_distance
+from simhash_gate.stores import Answer, Match, StoreError, Window, open_store
+
+BASE = 0x9E3779B97F4A7C15
+
+
+def flipped(count, seed=0):
+    bits = random.Random(seed).sample(range(64), count)
+    return BASE ^ sum(1 << bit for bit in bits)
+
+
+def test_a_new_page_is_added_and_comes_back_as_it_was(store, make_record):
+    page = make_record(2**64 - 1, digest=2**63, words=7, title="Grüße 新闻", first_seen=1.25)
+    assert store.check_and_add(page, 3) == Answer(True, None)
+    assert list(store.records()) == [page]
+
+
+@pytest.mark.parametrize("radius", [*range(13), 20, 32, 63, 64])
+def test_every_radius_is_exact(store, make_record, radius):
+    for number, distance in enumerate({0, radius, radius + 1} - {65}):
+        scope = f"{number}.example"
+        kept = make_record(BASE, scope=scope)
+        store.check_and_add(kept, 0)
+        for seed in range(20 if radius <= 20 else 0):
+            far = make_record(~flipped(20, seed) % 2**64, scope=scope)
+            assert store.check_and_add(far, 0).added
+        for seed in range(3):
+            page = make_record(flipped(distance, seed), scope=scope)
+            answer = store.check_and_add(page, radius)
+            assert answer.added == (distance > radius)
+            if distance > radius:
+                store.forget(page)
+            else:
+                assert answer.match.record.identity == kept.identity
+                assert answer.match.distance == distance
+
+
+def test_a_duplicate_is_not_added_and_moves_when_its_match_was_seen(store, make_record):
+    kept = make_record(BASE, last_seen=5.0)
+    store.check_and_add(kept, 3)
+    answer = store.check_and_add(make_record(flipped(2), last_seen=9.0), 3)
+    (seen,) = store.records()
+    assert answer == Answer(False, Match(seen, 2))
+    assert (seen.last_seen, seen.first_seen) == (9.0, kept.first_seen)
+    store.check_and_add(make_record(BASE, last_seen=1.0), 3)
+    assert [record.last_seen for record in store.records()] == [9.0]
+
+
+def test_the_best_match_has_the_same_request_then_the_least_distance_then_is_the_latest(
+    store, make_record
+):
+    same_request = make_record(BASE ^ 0b111, request="same")
+    first, latest = make_record(BASE ^ 0b1), make_record(BASE ^ 0b10)
+    farther = make_record(BASE ^ 0b11)
+    for record in (same_request, first, latest, farther):
+        assert store.check_and_add(record, 0).added
+    page = make_record(BASE, request="same")
+    refused = []
+    for expected in (same_request, latest, first, farther):
+        match = store.check_and_add(page, 3, refused).match
+        assert match.record.identity == expected.identity
+        assert match.distance == hamming_distance(page.fingerprint, expected.fingerprint)
+        refused.append(match.record)
+    assert store.check_and_add(page, 3, refused) == Answer(True, None)
+
+
+def test_beyond_the_radius_the_nearest_page_within_near_is_told_and_the_page_added(
+    store, make_record
+):
+    near, nearer = make_record(BASE ^ 0b11111), make_record(BASE ^ 0b1111)
+    store.check_and_add(near, 0)
+    store.check_and_add(nearer, 0)
+    page = make_record(BASE)
+    answer = store.check_and_add(page, 3, near=8)
+    assert answer == Answer(True, Match(nearer, 4))
+    assert [*store.records()] == [near, nearer, page]
+    assert store.check_and_add(make_record(BASE ^ 1, scope="b"), 3, near=8) == Answer(True, None)
+
+
+def test_a_radius_of_none_still_sees_what_is_near(store, make_record):
+    kept = make_record(BASE)
+    store.check_and_add(kept, 0)
+    assert store.check_and_add(make_record(BASE ^ (1 << 5)), 0, near=8).match == Match(kept, 1)
+    assert store.check_and_add(make_record(BASE ^ (1 << 60)), 0, near=0).match is None
+
+
+def test_only_the_same_scope_and_pipeline_version_is_compared(store, make_record):
+    store.check_and_add(make_record(BASE), 3)
+    assert store.check_and_add(make_record(BASE, scope="other.example"), 3).added
+    assert store.check_and_add(make_record(BASE, pipeline="v2"), 3).added
+    assert not store.check_and_add(make_record(BASE, pipeline="v2"), 3).added
+
+
+def test_a_window_keeps_the_last_pages_of_its_scope_of_whatever_pipeline_version(
+    store, make_record
+):
+    window = Window(pages=3)
+    elsewhere = make_record(BASE, scope="other.example")
+    store.check_and_add(elsewhere, 0, window=window)
+    pages = [make_record(number << 20, pipeline=f"v{number % 2}") for number in range(6)]
+    for page in pages:
+        assert store.check_and_add(page, 0, window=window).added
+    assert [*store.records()] == [elsewhere, *pages[3:]]
+    assert not store.check_and_add(pages[3], 0, window=window).added
+    assert store.check_and_add(pages[2], 0, window=window).added
+
+
+def test_a_forgotten_page_makes_room_in_the_window(store, make_record):
+    window = Window(pages=3)
+    pages = [make_record(number << 20) for number in range(4)]
+    for page in pages[:3]:
+        store.check_and_add(page, 0, window=window)
+    store.forget(pages[1])
+    store.check_and_add(pages[3], 0, window=window)
+    assert [*store.records()] == [pages[0], *pages[2:]]
+
+
+def test_a_narrower_window_counts_at_once_and_evicts_when_a_page_is_added(store, make_record):
+    pages = [make_record(number << 20) for number in range(5)]
+    for page in pages:
+        store.check_and_add(page, 0)
+    assert not store.check_and_add(pages[4], 0, window=Window(pages=2)).added
+    assert len([*store.records()]) == 5
+    again = make_record(pages[2].fingerprint)
+    assert store.check_and_add(again, 0, window=Window(pages=2)).added
+    assert [*store.records()] == [pages[4], again]
+
+
+def test_no_page_is_remembered_in_a_window_of_none(store, make_record):
+    store.check_and_add(make_record(BASE), 3)
+    assert store.check_and_add(make_record(BASE), 3, window=Window(pages=0)) == Answer(True, None)
+    assert [*store.records()] == []
+
+
+def test_pages_older_than_the_window_are_not_compared_and_evicted_oldest_first(store, make_record):
+    old = make_record(BASE, first_seen=100.0, last_seen=199.0)
+    young = make_record(BASE ^ 0xFF00, first_seen=150.0)
+    store.check_and_add(old, 3)
+    store.check_and_add(young, 3)
+    window = Window(seconds=60.0)
+    assert not store.check_and_add(make_record(BASE, first_seen=160.0), 3, window=window).added
+    page = make_record(BASE, first_seen=160.5)
+    assert store.check_and_add(page, 3, window=window).added
+    assert [*store.records()] == [young, page]
+
+
+def test_an_old_page_behind_a_younger_one_is_not_compared_either(store, make_record):
+    store.check_and_add(make_record(BASE ^ 0xFF00, first_seen=150.0), 3)
+    store.check_and_add(make_record(BASE, first_seen=50.0), 3)
+    page = make_record(BASE, first_seen=160.0)
+    assert store.check_and_add(page, 3, window=Window(seconds=60.0)).added
+
+
+def test_forgetting_removes_the_page_once(store, make_record):
+    kept = make_record(BASE)
+    assert not store.forget(kept)
+    store.check_and_add(kept, 3)
+    for other in ({"request": "x"}, {"scope": "x"}, {"run": "x"}, {"fingerprint": 1}):
+        assert not store.forget(
+            make_record(**{"fingerprint": BASE, "request": kept.request} | other)
+        )
+    store.check_and_add(make_record(BASE, last_seen=99.0), 3)
+    assert store.forget(kept)  # whenever it was seen last
+    assert not store.forget(kept)
+    assert store.check_and_add(make_record(BASE), 3).added
+
+
+def test_an_evicted_page_is_forgotten_already(store, make_record):
+    first = make_record(1 << 40)
+    store.check_and_add(first, 0)
+    store.check_and_add(make_record(BASE), 0, window=Window(pages=1))
+    assert not store.forget(first)
+
+
+def test_records_come_oldest_first_over_all_scopes(store, make_record):
+    pages = [make_record(number << 30, scope=f"{number % 3}.example") for number in range(2_500)]
+    for page in pages:
+        store.check_and_add(page, 0)
+    assert [*store.records()] == pages
+    assert [*store.records("1.example")] == pages[1::3]
+    assert [*store.records("no.example")] == []
+
+
+def test_pages_may_go_while_records_are_read(store, make_record):
+    pages = [make_record(number << 30) for number in range(1_500)]
+    for page in pages:
+        store.check_and_add(page, 0)
+    read = []
+    for page in store.records():
+        read.append(page)
+        store.forget(page)
+    assert read == pages
+    assert [*store.records()] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\0",
+        "a\0b",
+        "\ud800",
+        "x\udfff\0y",
+        "'; DROP TABLE record; --",
+        "\U0001f600",
+        "é" * 10**6,
+    ],
+)
+def test_any_text_is_remembered_as_it_is(url, make_record, text):
+    with closing(open_store(url)) as store:
+        store.begin(text)
+        page = make_record(
+            BASE, run=text, scope=text, url=text, request=text, title=text, pipeline=text
+        )
+        assert store.check_and_add(page, 3).added
+        assert [*store.records(text)] == [*store.records()] == [page]
+        assert store.check_and_add(page, 3).match.record == page
+        store.end(text)
+        assert store.forget(page)
+
+
+def test_records_of_live_and_ended_runs_count(store, make_record):
+    store.begin("second")
+    store.check_and_add(make_record(BASE), 3)
+    assert not store.check_and_add(make_record(BASE, run="second"), 3).added
+    store.end("run")
+    assert not store.check_and_add(make_record(BASE, run="second"), 3).added
+
+
+def test_a_run_lives_from_begin_to_end_and_once(store, make_record):
+    store.renew("run")
+    for name in ("unknown", "run"):
+        if name == "run":
+            store.end("run")
+        with pytest.raises(StoreError, match=name):
+            store.check_and_add(make_record(BASE, run=name), 3)
+        with pytest.raises(StoreError, match=name):
+            store.renew(name)
+        with pytest.raises(StoreError, match=name):
+            store.end(name)
+    with pytest.raises(StoreError, match="new name"):
+        store.begin("run")
+    assert [*store.records()] == []
+
+
+def test_a_run_that_is_live_cannot_be_begun_again(store, make_record):
+    with pytest.raises(StoreError, match="new name"):
+        store.begin("run")
+    assert store.check_and_add(make_record(BASE), 3).added
+
+
+def test_a_closed_store_says_so(store, make_record):
+    page = make_record(BASE)
+    store.close()
+    store.close()
+    for use in (
+        lambda: store.begin("x"),
+        lambda: store.renew("run"),
+        lambda: store.end("run"),
+        lambda: store.check_and_add(page, 3),
+        lambda: store.forget(page),
+        lambda: next(store.records()),
+    ):
+        with pytest.raises(StoreError, match="it is closed"):
+            use()
+
+
+@pytest.mark.parametrize(("fingerprint", "radius"), [(2**64, 3), (-1, 3), (0, -1), (0, 65)])
+def test_what_is_out_of_range_is_refused(store, make_record, fingerprint, radius):
+    with pytest.raises(ValueError, match="64"):
+        store.check_and_add(make_record(fingerprint), radius)
+    assert store.check_and_add(make_record(0), 3).added
+
+
+def test_of_near_copies_added_by_16_threads_at_once_one_is_kept(store, make_record):
+    groups = [random.Random(number).getrandbits(64) for number in range(40)]
+    barrier = Barrier(16)
+    kept = []
+
+    def crawl(thread):
+        pages = [make_record(group ^ (1 << thread)) for group in groups]
+        random.Random(thread).shuffle(pages)
+        barrier.wait()
+        kept.extend(page for page in pages if store.check_and_add(page, 3).added)
+
+    threads = [Thread(target=crawl, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(kept) == len(groups)
+    assert {page.identity for page in store.records()} == {page.identity for page in kept}

@@ -1,0 +1,190 @@
+"""Every store against a list that is searched from end to end."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from simhash_gate.stores import Record, Window, open_store
+
+fields = st.fixed_dictionaries(
+    {
+        "base": st.sampled_from([0, 2**64 - 1, 0x9E3779B97F4A7C15]),
+        "flips": st.sets(st.integers(0, 63), max_size=10),
+        "request": st.sampled_from("uvwxyz"),
+        "scope": st.sampled_from("ab"),
+        "pipeline": st.sampled_from(["v1", "v1", "v2"]),
+        "late": st.integers(-15, 3),
+    }
+)
+radii = st.integers(0, 9) | st.sampled_from([12, 40, 64])
+windows = st.builds(
+    Window,
+    pages=st.integers(0, 6) | st.just(10_000),
+    seconds=st.none() | st.integers(0, 20).map(float),
+)
+
+
+def distance(a, b):
+    return bin(a.fingerprint ^ b.fingerprint).count("1")
+
+
+class Model:
+    """The contract in its plainest form: a list, oldest first."""
+
+    def __init__(self):
+        self.kept = []
+
+    def compared(self, page, window, refused):
+        scope = [other for other in self.kept if other.scope == page.scope]
+        inside = scope[max(len(scope) - window.pages, 0) :]
+        if window.seconds is not None:
+            inside = [o for o in inside if o.first_seen >= page.first_seen - window.seconds]
+        refused = [other.identity for other in refused]
+        return [o for o in inside if o.pipeline == page.pipeline and o.identity not in refused]
+
+    def best(self, page, radius, compared):
+        def worth(item):
+            number, other = item
+            return other.request == page.request, -distance(page, other), number
+
+        near = [item for item in enumerate(compared) if distance(page, item[1]) <= radius]
+        return max(near, key=worth)[1] if near else None
+
+    def see(self, match, page):
+        place = next(number for number, other in enumerate(self.kept) if other is match)
+        self.kept[place] = replace(match, last_seen=max(match.last_seen, page.last_seen))
+        return self.kept[place]
+
+    def add(self, page, window):
+        self.kept.append(page)
+        scope = [other for other in self.kept if other.scope == page.scope]
+        while len(scope) > window.pages:
+            self.remove(scope.pop(0))
+        if window.seconds is not None:
+            while scope and scope[0].first_seen < page.first_seen - window.seconds:
+                self.remove(scope.pop(0))
+
+    def remove(self, gone):
+        self.kept = [other for other in self.kept if other is not gone]
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Two crawlers on one store (one, where a store is no more than its process)."""
+
+    def __init__(self, template):
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.url = template.format(folder=self.folder.name)
+        self.model = Model()
+        self.seen = []
+        self.clock = 100.0
+        self.names = (f"run {number}/\0\ud800" for number in range(10**6))
+        self.crawlers = []
+
+    @initialize()
+    def start(self):
+        for _ in range(1 if self.url == "memory:" else 2):
+            self.crawlers.append([open_store(self.url), None])
+        for crawler in self.crawlers:
+            self.begin(crawler)
+
+    def begin(self, crawler):
+        crawler[1] = next(self.names)
+        crawler[0].begin(crawler[1])
+
+    @rule(which=st.integers(0, 1))
+    def end_and_begin(self, which):
+        crawler = self.crawlers[which % len(self.crawlers)]
+        crawler[0].end(crawler[1])
+        self.begin(crawler)
+
+    @rule(which=st.integers(0, 1))
+    def die(self, which):
+        """Close without an end: at the next begin the records of the run are gone."""
+        crawler = self.crawlers[which % len(self.crawlers)]
+        crawler[0].close()
+        dead = crawler[1]
+        if len(self.crawlers) == 1:
+            self.model.kept = []
+        self.model.kept = [page for page in self.model.kept if page.run != dead]
+        crawler[0] = open_store(self.url)
+        self.begin(crawler)
+
+    @rule(
+        which=st.integers(0, 1),
+        fields=fields,
+        radius=radii,
+        near=st.sampled_from([0, 8, 20]),
+        window=windows,
+        data=st.data(),
+    )
+    def check_and_add(self, which, fields, radius, near, window, data):
+        store, run = self.crawlers[which % len(self.crawlers)]
+        self.clock += 1.0
+        seen = self.clock + fields["late"]
+        page = Record(
+            scope=fields["scope"],
+            url="https://example.com",
+            request=fields["request"],
+            fingerprint=fields["base"] ^ sum(1 << bit for bit in fields["flips"]),
+            digest=fields["base"],
+            words=100,
+            title=f"{self.clock}",
+            pipeline=fields["pipeline"],
+            run=run,
+            first_seen=seen,
+            last_seen=seen,
+        )
+        refused = data.draw(st.lists(st.sampled_from(self.seen), max_size=3)) if self.seen else []
+        compared = self.model.compared(page, window, refused)
+        expected = self.model.best(page, radius, compared)
+        added, match = store.check_and_add(page, radius, refused, near=near, window=window)
+        assert added == (expected is None)
+        if added:
+            if match:
+                assert match.record in compared
+                assert radius < match.distance == distance(page, match.record) <= near
+            self.model.add(page, window)
+            self.seen.append(page)
+        else:
+            assert match == (self.model.see(expected, page), distance(page, expected))
+
+    @precondition(lambda self: self.seen)
+    @rule(which=st.integers(0, 1), data=st.data())
+    def forget(self, which, data):
+        store, _ = self.crawlers[which % len(self.crawlers)]
+        page = data.draw(st.sampled_from(self.seen))
+        gone = [other for other in self.model.kept if other.identity == page.identity]
+        assert store.forget(page) == bool(gone)
+        for other in gone:
+            self.model.remove(other)
+
+    @invariant()
+    def remembers_the_same(self):
+        for store, _ in self.crawlers:
+            assert list(store.records()) == self.model.kept
+            assert list(store.records("a")) == [p for p in self.model.kept if p.scope == "a"]
+
+    def teardown(self):
+        for store, _ in self.crawlers:
+            store.close()
+        self.folder.cleanup()
+
+
+def test_a_store_does_what_the_model_does(template):
+    run_state_machine_as_test(
+        lambda: StoreMachine(template),
+        settings=settings(max_examples=60, stateful_step_count=40, deadline=None),
+    )

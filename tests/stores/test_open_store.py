@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import re
+from contextlib import closing
+
+import pytest
+
+from simhash_gate.stores import StoreError, open_store
+from simhash_gate.stores.memory import MemoryStore
+from simhash_gate.stores.sqlite import SQLiteStore
+
+
+@pytest.mark.parametrize("url", ["memory:", "memory://", "MEMORY:"])
+def test_memory_opens_an_empty_memory(url):
+    with closing(open_store(url)) as store:
+        assert isinstance(store, MemoryStore)
+        assert [*store.records()] == []
+
+
+def test_three_slashes_are_followed_by_a_relative_path_that_is_fixed_at_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with closing(open_store("sqlite:///some/folder/kept.sqlite")) as store:
+        assert isinstance(store, SQLiteStore)
+        assert store.path == tmp_path / "some" / "folder" / "kept.sqlite"
+        assert store.path.exists()
+        monkeypatch.chdir("/")
+        store.begin("run")
+
+
+def test_four_slashes_begin_an_absolute_path(tmp_path):
+    with closing(open_store(f"sqlite:///{tmp_path}/100% kept?#.sqlite")) as store:
+        assert store.path == tmp_path / "100% kept?#.sqlite"
+        assert store.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("sqlite:", "path"),
+        ("sqlite://", "path"),
+        ("sqlite:///", "path"),
+        ("sqlite:kept.sqlite", "three slashes"),
+        ("sqlite:/kept.sqlite", "three slashes"),
+        ("sqlite://host/kept.sqlite", "three slashes"),
+        ("sqlite:///:memory:", "names no file"),
+        ("memory:x", "no path"),
+        ("redis://localhost", "no such store yet"),
+        ("postgresql://localhost/kept", "no such store yet"),
+        ("mysql://localhost/kept", "no such store"),
+        ("kept.sqlite", "no such store"),
+        ("", "no such store"),
+    ],
+)
+def test_any_other_url_is_refused_by_name_and_told_what_is_allowed(url, why, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StoreError, match=re.escape(repr(url))) as caught:
+        open_store(url)
+    assert why in str(caught.value)
+    assert "memory:, sqlite:///" in str(caught.value)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_password_is_not_shown():
+    with pytest.raises(StoreError) as caught:
+        open_store("postgresql://me:secret@localhost/kept")
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,371 @@
+"""What is particular to a file: its schema, its damage, its many owners and their deaths."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import sqlite3
+import time
+from collections import Counter
+from contextlib import closing
+from threading import Barrier, Thread
+
+import pytest
+from crawler_process import GROUPS, fingerprint_of
+
+from simhash_gate.stores import StoreError, Window
+from simhash_gate.stores.sqlite import SQLiteStore
+from simhash_gate.stores.sqlite_file import APPLICATION_ID
+
+BASE = 0x9E3779B97F4A7C15
+
+
+@pytest.fixture
+def filled(path, make_record):
+    """The path of a database with some hundred pages."""
+    with closing(SQLiteStore(path)) as store:
+        store.begin("run")
+        for number in range(300):
+            store.check_and_add(make_record(number << 30, title="word " * 50), 0)
+        store.end("run")
+    return path
+
+
+def everything_below(folder):
+    return {entry: entry.read_bytes() for entry in folder.rglob("*") if entry.is_file()}
+
+
+def lock_files(path):
+    return [*path.parent.glob("*.lock")]
+
+
+def damage_header(path):
+    path.write_bytes(b"garbage" * 1_000)
+
+
+def damage_by_cutting(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def damage_in_the_middle(path):
+    content = bytearray(path.read_bytes())
+    content[20_000:40_000] = random.Random(1).randbytes(20_000)
+    path.write_bytes(content)
+
+
+def damage_the_schema(path):
+    content = bytearray(path.read_bytes())
+    content[100:4_000] = bytes(3_900)
+    path.write_bytes(content)
+
+
+def lose_a_table(path):
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DROP TABLE scope")
+
+
+def be_of_a_newer_version(path):
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 999")
+
+
+def be_of_another_program(path):
+    path.unlink()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE record (id, scope, run)")
+        db.execute("PRAGMA application_id = 7")
+
+
+def be_of_a_program_that_leaves_no_mark(path):
+    path.unlink()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("CREATE TABLE notes (text)")
+
+
+@pytest.mark.parametrize(
+    ("harm", "what"),
+    [
+        (damage_header, "no SQLite database"),
+        (damage_by_cutting, "damaged"),
+        (damage_in_the_middle, "damaged"),
+        (damage_the_schema, "damaged"),
+        (lose_a_table, "no such table"),
+        (be_of_a_newer_version, "version 999.*update simhash-gate"),
+        (be_of_another_program, "another program"),
+        (be_of_a_program_that_leaves_no_mark, "another program"),
+    ],
+)
+def test_a_damaged_or_foreign_file_is_named_and_left_as_it_is(filled, harm, what):
+    harm(filled)
+    before = everything_below(filled.parent)
+    for _ in range(2):
+        with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*{what}"):
+            SQLiteStore(filled)
+    assert everything_below(filled.parent) == before
+
+
+def test_text_that_is_none_is_damage_too(filled, make_record):
+    with closing(sqlite3.connect(filled)) as db:
+        db.execute("UPDATE record SET title = CAST(X'FF' AS TEXT)")
+        db.commit()
+    with closing(SQLiteStore(filled)) as store:
+        store.begin("second")
+        with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*damaged"):
+            store.check_and_add(make_record(0, run="second"), 3)
+        with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*damaged"):
+            next(store.records())
+        assert store.check_and_add(make_record(BASE, run="second"), 3).added
+
+
+def test_a_directory_is_named(tmp_path):
+    with pytest.raises(StoreError, match=f"{re.escape(str(tmp_path))}.*directory"):
+        SQLiteStore(tmp_path)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_path_below_a_file_is_named(tmp_path):
+    (tmp_path / "file").write_text("x")
+    path = tmp_path / "file" / "store.sqlite"
+    with pytest.raises(StoreError, match=f"{re.escape(str(path))}.*can be written"):
+        SQLiteStore(path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_or_file_that_cannot_be_written_is_named(filled):
+    other = filled.with_name("other.sqlite")
+    for target, mode, path in ((filled, 0o444, filled), (filled.parent, 0o555, other)):
+        before = everything_below(filled.parent)
+        target.chmod(mode)
+        try:
+            with pytest.raises(StoreError, match=f"{re.escape(str(path))}.*can be written"):
+                SQLiteStore(path)
+            assert everything_below(filled.parent) == before
+        finally:
+            target.chmod(0o755)
+
+
+def test_an_empty_file_becomes_a_database(path, make_record):
+    path.touch()
+    with closing(SQLiteStore(path)) as store:
+        store.begin("run")
+        assert store.check_and_add(make_record(1), 3).added
+
+
+def test_the_file_says_whose_it_is_and_which_schema(filled):
+    with closing(sqlite3.connect(filled)) as db:
+        assert db.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_nothing_but_the_database_stays_after_a_crawl(filled):
+    assert [*filled.parent.iterdir()] == [filled]
+
+
+def test_pages_of_an_ended_crawl_count_in_the_next(filled, make_record):
+    with closing(SQLiteStore(filled)) as store:
+        store.begin("second")
+        assert not store.check_and_add(make_record(299 << 30, run="second"), 0).added
+
+
+def test_a_run_that_was_not_ended_counts_for_nothing(path, make_record):
+    for _ in range(3):
+        with closing(SQLiteStore(path)) as store:
+            store.begin("same name")
+            assert store.check_and_add(make_record(1, run="same name"), 3).added
+            assert len(lock_files(path)) == 1
+    with closing(SQLiteStore(path)) as store:
+        assert [*store.records()] == []
+
+
+def test_a_death_is_seen_at_the_match_without_a_new_begin(path, make_record):
+    with closing(SQLiteStore(path)) as store, closing(SQLiteStore(path)) as other:
+        store.begin("run")
+        other.begin("other")
+        for number in range(5):
+            other.check_and_add(make_record(1 << number * 4, run="other"), 0)
+        page = make_record(0)
+        assert store.check_and_add(page, 3).match.record.run == "other"
+        other.close()
+        assert store.check_and_add(page, 3, near=8) == (True, None)
+        assert [*store.records()] == [page]
+        assert len(lock_files(path)) == 1
+
+
+def test_a_death_that_is_seen_at_the_match_makes_room_in_the_window(path, make_record):
+    window = Window(pages=4)
+    with closing(SQLiteStore(path)) as store, closing(SQLiteStore(path)) as other:
+        store.begin("run")
+        other.begin("other")
+        first, second = make_record(BASE), make_record(BASE ^ 0xFF00)
+        store.check_and_add(first, 3, window=window)
+        for number in (1 << 20, 1 << 40, 1 << 60):
+            other.check_and_add(make_record(number, run="other"), 0, window=window)
+        other.close()
+        page = make_record(1 << 20)
+        for added in (page, second):
+            assert store.check_and_add(added, 3, window=window).added
+        assert [*store.records()] == [first, page, second]
+
+
+def test_a_run_that_lives_elsewhere_is_no_ones_else(path, make_record):
+    with closing(SQLiteStore(path)) as store, closing(SQLiteStore(path)) as other:
+        other.begin("run")
+        with pytest.raises(StoreError, match="new name"):
+            store.begin("run")
+        with pytest.raises(StoreError, match="not live here"):
+            store.check_and_add(make_record(1), 3)
+        assert other.check_and_add(make_record(1), 3).added
+
+
+def test_a_lock_file_left_behind_is_removed(path):
+    stray = path.with_name(f"{path.name}-run-{0:016x}.lock")
+    stray.touch()
+    with closing(SQLiteStore(path)) as store:
+        store.begin("run")
+        assert not stray.exists()
+        assert len(lock_files(path)) == 1
+        store.end("run")
+    assert lock_files(path) == []
+
+
+def test_a_database_that_is_held_too_long_is_named(filled, make_record):
+    with closing(SQLiteStore(filled, timeout=0.05)) as store:
+        store.begin("second")
+        with closing(sqlite3.connect(filled)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*too long"):
+                store.check_and_add(make_record(1, run="second"), 3)
+        assert store.check_and_add(make_record(1, run="second"), 0).added
+
+
+def test_a_full_disk_loses_the_page_in_hand_only(filled, make_record):
+    with closing(SQLiteStore(filled)) as store:
+        store.begin("second")
+        kept = [*store.records()]
+        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+        store._db.execute(f"PRAGMA max_page_count = {pages}")
+
+        def fill():
+            for number in range(1_000):
+                page = make_record(~(number << 30) % 2**64, run="second", title="x" * 3_000)
+                store.check_and_add(page, 0)
+                kept.append(page)
+
+        with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*full"):
+            fill()
+        assert [*store.records()] == kept
+
+
+def test_crawlers_that_start_at_once_make_one_database(path, make_record):
+    barrier = Barrier(8)
+    opened = []
+
+    def start(number):
+        barrier.wait()
+        store = SQLiteStore(path)
+        opened.append(store)
+        store.begin(f"run {number}")
+        store.check_and_add(make_record(1, run=f"run {number}"), 3)
+
+    threads = [Thread(target=start, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(opened) == 8
+    assert len([*opened[0].records()]) == 1
+    for store in opened:
+        store.close()
+
+
+def test_of_near_copies_added_by_several_processes_at_once_one_is_kept(path, crawler):
+    crawlers = [crawler("contend", f"sqlite:///{path}", f"run {n}", n) for n in range(4)]
+    for process in crawlers:
+        assert [process.stdout.readline() for _ in range(2)] == ["ready\n", "begun\n"]
+    for process in crawlers:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    kept = Counter(group for process in crawlers for group in process.communicate()[0].split())
+    assert [process.returncode for process in crawlers] == [0] * 4
+    assert kept == {str(group): 1 for group in range(GROUPS)}
+    with closing(SQLiteStore(path)) as store:
+        assert len([*store.records()]) == GROUPS
+
+
+def test_a_killed_crawler_leaves_a_sound_database_and_nothing_that_counts(filled, crawler):
+    chance = random.Random(5)
+    for number in range(8):
+        process = crawler("crawl", f"sqlite:///{filled}", "killed", number)
+        for _ in range(chance.randrange(3, 60)):
+            assert process.stdout.readline()
+        time.sleep(chance.random() / 500)
+        process.kill()
+        process.wait()
+        with closing(sqlite3.connect(filled)) as db:
+            assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            assert db.execute("SELECT count(*) FROM record").fetchone()[0] > 300
+        with closing(SQLiteStore(filled)) as store:
+            store.begin(f"next {number}")
+            assert len([*store.records()]) == 300
+            store.end(f"next {number}")
+    assert [*filled.parent.iterdir()] == [filled]
+
+
+def test_a_crawler_killed_while_it_makes_the_database_is_no_hindrance(tmp_path, crawler):
+    chance = random.Random(6)
+    for number in range(8):
+        path = tmp_path / f"{number}.sqlite"
+        process = crawler("crawl", f"sqlite:///{path}", "killed", number)
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(chance.random() / 100)
+        process.kill()
+        process.wait()
+        with closing(SQLiteStore(path)) as store:
+            store.begin("killed")
+            assert [*store.records()] == []
+            store.end("killed")
+
+
+def test_a_run_dies_with_its_process_though_children_live_on(path, crawler, make_record):
+    with closing(SQLiteStore(path)) as store:
+        store.begin("run")
+        process = crawler("keep", f"sqlite:///{path}", "parent", 7)
+        lines = [process.stdout.readline() for _ in range(3)]
+        children = [int(child) for child in lines[-1].split()]
+        try:
+            page = make_record(7)
+            assert store.check_and_add(page, 3).match.record.run == "parent"
+            process.kill()
+            process.wait()
+            for child in children:
+                os.kill(child, 0)  # it is still there
+            assert store.check_and_add(page, 3).added
+        finally:
+            for child in children:
+                os.kill(child, 9)
+
+
+def test_pages_of_a_process_that_is_at_work_count(path, crawler, make_record):
+    process = crawler("crawl", f"sqlite:///{path}", "other", 1)
+    for _ in range(10):
+        process.stdout.readline()
+    with closing(SQLiteStore(path)) as store:
+        store.begin("run")
+        page = make_record(random.Random("1").getrandbits(64))
+        answer = store.check_and_add(page, 0)
+        assert answer.match.record.run == "other"
+        assert answer.match.distance == 0
+
+
+def test_a_fingerprint_keeps_all_its_bits(path, make_record):
+    pages = [make_record(fingerprint_of(group), digest=2**64 - 1 - group) for group in range(50)]
+    with closing(SQLiteStore(path)) as store:
+        store.begin("run")
+        for page in pages:
+            store.check_and_add(page, 0)
+        store.end("run")
+    with closing(SQLiteStore(path)) as store:
+        assert [*store.records()] == pages
