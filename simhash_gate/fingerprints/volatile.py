@@ -1,0 +1,56 @@
+"""What changes on a page while its article does not: clocks, dates, counters, labels of ads."""
+
+from __future__ import annotations
+
+import re
+
+_MOST_WORDS = 14  # more is a sentence that happens to tell a date
+_LONGEST_BYLINE = 40
+_WORD = re.compile(r"[^\W\d_]+")
+
+_MONTH = (
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|janv|févr|avr|juin|juil|août|"
+    r"déc|ene|abr|ago|dic|gen|mag|giu|lug|set|ott|fev|out|янв|фев|мар|апр|ма[йя]|июн|июл|авг|сен|окт|"
+    r"ноя|дек)\w*\.?"
+)
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+_YEAR = r"(?:19|20)\d\d"
+_DATE = "|".join(
+    (
+        rf"(?<!\d){_YEAR}[-/.](?:0?[1-9]|1[0-2])[-/.]{_DAY}(?!\d)",
+        rf"(?<!\d){_DAY}[-/.](?:0?[1-9]|1[0-2])[-/.](?:{_YEAR}|\d\d)(?!\d)",
+        rf"{_YEAR}\s?[年년]",
+        rf"\b{_DAY}(?:st|nd|rd|th|er|º|\.)?\s(?:de\s)?{_MONTH}(?:,?\s(?:de\s)?{_YEAR})?\b",
+        rf"\b{_MONTH}\s{_DAY}(?:st|nd|rd|th)?\b(?:,?\s{_YEAR})?",
+    )
+)
+_CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3])[:h][0-5]\d(?::[0-5]\d)?(?![\d:.])"
+_COUNTED = (
+    r"(?:views?|reads?|shares?|comments?|likes?|repl(?:y|ies)|votes?|claps|retweets?|followers|downloads|"
+    r"times|min(?:utes?|s)? read|(?:sec|second|min|minute|hour|day|week|month|year)s? ago|"
+    r"kommentare?|aufrufe|mal gelesen|commentaires?|vues?|partages?|lectures?|comentarios?|"
+    r"visitas|vistas|comentários|visualizaç\w+|commenti|visualizzazioni|просмотр\w*|комментари\w*|"
+    r"阅读|閱讀|浏览|瀏覽|评论|評論|の閲覧|ビュー|コメント|조회|댓글|مشاهدة|مشاهدات|تعليقات?|"
+    r"دقائق للقراءة|دقيقة للقراءة)"
+)
+_COUNT = rf"\d[\d.,\s]*[km]?\+?\s?[次回]?{_COUNTED}(?!\w)|(?<!\w){_COUNTED}\s?[:：(]?\s?\d"
+_COPYRIGHT = r"©|\(c\)\s?(?:19|20)\d\d|\bcopyright\b"
+_AGO = r"\b(?:vor|il y a|hace|há|قبل|منذ)\s\d+\s\w+|\d+\s?(?:分钟|分鐘|小时|小時|天|時間|分)前"
+_LABEL = (
+    r"^\W*(?:advertisement|advertising|sponsored|promoted|anzeige|werbung|publicité|publicidad|publicidade|"
+    r"pubblicità|реклама|広告|スポンサー|廣告|广告|赞助|贊助|광고)(?!\w{3})"
+)
+_VOLATILE = re.compile("|".join((_DATE, _CLOCK, _COUNT, _COPYRIGHT, _AGO)), re.I)
+_AD_LABEL = re.compile(_LABEL, re.I)
+_LEGAL = re.compile(rf"\W*(?:{_COPYRIGHT})", re.I)
+
+
+def is_volatile(text: str, words: int) -> bool:
+    """Tell if a block of so many words is a line about the page and not of it."""
+    if words <= _MOST_WORDS:
+        return bool(_VOLATILE.search(text) or _AD_LABEL.match(text))
+    if _LEGAL.match(text):
+        return True
+    # A byline: two or more such things, and little else.
+    rest, found = _VOLATILE.subn("", text) if words <= _LONGEST_BYLINE else ("", 0)
+    return found > 1 and len(_WORD.findall(rest)) <= _MOST_WORDS // 2

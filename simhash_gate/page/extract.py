@@ -1,0 +1,228 @@
+"""The part of a cleaned tree that is the page's own.
+
+A reader mode looks for the best text; a gate needs the same text from both copies of a page,
+whatever stands around it, and all of it. So the boundary is found by walking: from the body into
+the one child that holds most of what is left, as long as there is one. Where no child does, the
+scores of readability-lxml decide.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from lxml import html
+from readability import Document  # type: ignore[import-untyped]
+
+from simhash_gate.page.clean import (
+    Cleaned,
+    drop,
+    drop_advertisements,
+    drop_link_lists,
+    is_listing,
+    measure,
+)
+from simhash_gate.page.title import text_of, words_of
+from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.html import HtmlElement
+
+    from simhash_gate.page.clean import Measures
+    from simhash_gate.page.title import Titles
+
+_SHARE = 0.6  # of the text that is left: what holds it is where the article is
+_LEAST_SHARE = 0.3  # enough where readability's scores say so
+_CLEAR = 3  # times the score of the next best
+_OWN_TEXT = 0.1
+_PROSE = 60  # a paragraph; on a short page anything is one
+_SHORT = 300
+_SCORED_TEXT = 500
+_SCORED_ELEMENTS = 50_000
+_PREAMBLE = 0.2
+_BYLINE = 60
+_HEADLINES = 20
+
+
+class Article(NamedTuple):
+    """What a page is about: an element of its tree, and whether it is a list of other pages."""
+
+    element: HtmlElement
+    listing: bool
+
+
+class Extractor(Protocol):
+    """Anything that finds the article of a cleaned page; named by its class path in the options."""
+
+    def __call__(self, page: Cleaned) -> Article:
+        """Return the article; the tree is the extractor's to change."""
+
+
+class SteadyExtractor:
+    """The default: steady boundaries, readability's scores where they are unsure."""
+
+    def __call__(self, page: Cleaned) -> Article:
+        """Return the article, from its headline on, without the link lists inside."""
+        measures = page.measures
+        start, listing = _main(page) or (page.body, page.listing)
+        element = _descend(start, measures, listing)
+        if not listing:
+            drop_link_lists(element, measures)
+            drop_advertisements(element, measures)
+        if not _start_at_headline(element, page):
+            _put_headline(element, page.titles)
+        return Article(element, listing)
+
+
+class ReadabilityExtractor:
+    """readability-lxml as it comes; the usual containers where it fails or gives too little."""
+
+    containers = ".//article|.//main|.//*[@role='main']|.//*[@id='content']"
+    least_text = 140
+
+    def __call__(self, page: Cleaned) -> Article:
+        """Return readability's summary, or the first container with enough text."""
+        try:
+            summary = html.fragment_fromstring(Document(page.root).summary(html_partial=True))
+            found = measure(summary)[summary].text >= self.least_text
+        except Exception:  # readability raises whatever lxml does on odd trees
+            found = False
+        if found:
+            return Article(summary, page.listing)
+        candidates = [*page.root.xpath(self.containers), page.body]
+        enough = (e for e in candidates if page.measures[e].text >= self.least_text)
+        return Article(next(enough, page.body), page.listing)
+
+
+def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:
+    """The page's one `main`, if most of its prose is there, and whether that is a listing."""
+    mains = [e for e in page.root.iter("main", "div", "section") if _is_main(e)]
+    if len(mains) != 1:
+        return None
+    size = page.measures[mains[0]]
+    if not size.text or 2 * size.prose < page.measures[page.body].prose:
+        return None
+    return mains[0], is_listing(size)
+
+
+def _is_main(element: HtmlElement) -> bool:
+    return "main" in (element.tag, element.get("role"))
+
+
+def _is_article(element: HtmlElement) -> bool:
+    return element.tag == "article" or _is_main(element) or element.get("itemprop") == "articleBody"
+
+
+def _descend(element: HtmlElement, measures: Measures, listing: bool) -> HtmlElement:
+    scores: dict[HtmlElement, float] | None = None
+    in_article = listing
+    while True:
+        # Links are chrome's most of the time; inside an article they are its own.
+        in_article = in_article or _is_article(element)
+        sizes = [
+            (measures[child].text if in_article else measures[child].prose, child)
+            for child in element
+        ]
+        whole = measures[element].text if in_article else measures[element].prose
+        least = _PROSE if whole > _SHORT else 1
+        size, best = max(sizes, key=lambda pair: pair[0], default=(0, None))
+        if (
+            best is None
+            or best.tag in LEAVES
+            or whole - sum(size for size, _ in sizes) > _OWN_TEXT * whole
+            or any(e.tag in FLOW and measures[e].prose >= least for e in element)
+        ):
+            return element
+        if size < _SHARE * whole:
+            if listing or whole < _SCORED_TEXT or len(measures) > _SCORED_ELEMENTS:
+                return element
+            if scores is None:
+                scores = _Scorer(element, measures).scores()
+            best = _clear_winner(element, scores)
+            size = next((size for size, child in sizes if child is best), 0)
+            if best is None or best.tag in LEAVES or size < _LEAST_SHARE * whole:
+                return element
+        element = best
+
+
+class _Scorer(Document):  # type: ignore[misc]
+    """readability's scores, on a tree that is clean and measured already."""
+
+    def __init__(self, root: HtmlElement, measures: Measures) -> None:
+        super().__init__(root)
+        self.html = root
+        self._measures = measures
+
+    def get_link_density(self, elem: HtmlElement) -> float:
+        size = self._measures[elem]
+        return size.links / max(size.text, 1)
+
+    def scores(self) -> dict[HtmlElement, float]:
+        return {e: found["content_score"] for e, found in self.score_paragraphs().items()}
+
+
+def _clear_winner(element: HtmlElement, scores: dict[HtmlElement, float]) -> HtmlElement | None:
+    """The child with the best score inside, if no other child comes near."""
+    best: dict[HtmlElement, float] = {}
+    for scored, score in scores.items():
+        child, parent = scored, scored.getparent()
+        while parent is not None and parent is not element:
+            child, parent = parent, parent.getparent()
+        if parent is element:
+            best[child] = max(score, best.get(child, 0.0))
+    ranking = sorted(best.items(), key=lambda pair: -pair[1])
+    if not ranking or (len(ranking) > 1 and ranking[0][1] < _CLEAR * ranking[1][1]):
+        return None
+    return ranking[0][0]
+
+
+def _start_at_headline(article: HtmlElement, page: Cleaned) -> bool:
+    """Remove what stands above the headline: notices, kickers, a template's copy of it.
+
+    False if the article begins with no heading at all.
+    """
+    limit = max(_PREAMBLE * page.measures[article].text, _BYLINE)
+    found = None
+    for heading in islice(article.iter("h1", "h2"), _HEADLINES):
+        if (
+            words_of(text_of(heading)) in page.titles.variants
+            and sum(_prose_before(heading, article, page.measures)) <= limit
+        ):
+            found = heading
+    known = found is not None or _begins_with_heading(article)
+    while found is not None and found is not article:
+        for above in list(found.itersiblings(preceding=True)):
+            drop(above, page.measures)
+        found = found.getparent()
+        if found is not None:
+            found.text = None
+    return known
+
+
+def _begins_with_heading(article: HtmlElement) -> bool:
+    first = next(
+        (e for e in article.iter("*") if e.tag in HEADINGS or (e.text or "").strip()), None
+    )
+    return first is not None and first.tag in HEADINGS
+
+
+def _put_headline(article: HtmlElement, titles: Titles) -> None:
+    """Give the article the headline that its template keeps elsewhere, or writes as plain text."""
+    if titles.title and article.tag not in LEAVES:
+        first = next((e for e in article.iter("*") if (e.text or "").strip()), None)
+        if first is not None and words_of(first.text) in titles.variants:
+            first.text = None
+        headline = html.Element("h1")
+        headline.text = titles.title
+        headline.tail, article.text = article.text, None
+        article.insert(0, headline)
+
+
+def _prose_before(heading: HtmlElement, article: HtmlElement, measures: Measures) -> Iterator[int]:
+    element: HtmlElement | None = heading
+    while element is not None and element is not article:
+        for above in element.itersiblings(preceding=True):
+            yield measures[above].text - sum(measures[h].text for h in above.iter(*HEADINGS))
+        element = element.getparent()

@@ -1,0 +1,86 @@
+"""Bytes -> one lxml tree, whatever the bytes are."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING
+
+from lxml import etree, html
+from w3lib.encoding import html_to_unicode
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_NOT_TEXT = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style|template|noscript)\b.*?(?:</\1\s*>|\Z)", re.I | re.S
+)
+_TAG = re.compile(r"<[!/?a-z][^<>]*>?", re.I)
+_UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_CONTROL = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f]")
+_DEEP = 1000
+
+
+def decode(body: bytes, encoding: str | None = None) -> str:
+    """Return a body's text as a browser would read it: by BOM, `encoding`, then its `<meta>`.
+
+    Two things browsers don't do: bytes that are valid UTF-8 throughout are never so by coincidence,
+    and win over a declaration that says otherwise (7-bit ISO-2022-JP and UTF-16 apart); and what is
+    declared to be UTF-8, and mostly is not, is read as Windows-1252.
+    """
+    wide = (encoding or "").lower().startswith(("utf-16", "utf16", "utf-32", "utf32"))
+    if not wide and not body.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\x1b$" not in body:
+        try:
+            return body.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            pass
+    declared = f"text/html; charset={encoding}" if encoding else None
+    found, text = html_to_unicode(declared, body, default_encoding="cp1252")
+    if found == "utf-8" and 2 * text.count("\ufffd") > sum(c > "\x7f" for c in text):
+        return body.decode("cp1252", "replace")
+    return text
+
+
+def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
+    """Return the root of the page's tree; None when there is nothing in it."""
+    text = decode(body, encoding)
+    if _CONTROL.search(text):
+        text = printable(text)
+    if not text.strip():
+        return None
+    try:
+        root = _tree(text)
+    except (etree.LxmlError, AssertionError, ValueError):
+        return _plain(text)
+    # libxml2 stops at a depth of 2048 and forgets the rest of the page.
+    return _plain(text) if _too_deep(root) else root
+
+
+def _tree(text: str) -> HtmlElement:
+    parser = html.HTMLParser(
+        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True
+    )
+    return html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+
+
+def _too_deep(root: HtmlElement) -> bool:
+    depth, element = 0, root
+    while len(element):
+        depth, element = depth + 1, element[-1]
+    return depth > _DEEP
+
+
+def _plain(text: str) -> HtmlElement | None:
+    """A tree with one `pre`: the text between the tags, when the tags make no sense."""
+    lines = _TAG.sub("\n", _NOT_TEXT.sub("\n", text)).splitlines()
+    words = "\n".join(line for line in map(str.strip, map(unescape, lines)) if line)
+    if not words:
+        return None
+    root = html.document_fromstring("<html><body><pre></pre></body></html>")
+    root[0][0].text = printable(words)
+    return root
+
+
+def printable(text: str) -> str:
+    """Leave out the control characters that libxml2 reads from a page, but lets nobody write."""
+    return _UNPRINTABLE.sub("", text)

@@ -1,0 +1,60 @@
+"""The name of a page: its headline, and what its `<title>` says without the site's name."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.page.blocks import blocks
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_SEPARATOR = re.compile(r"\s+[-–—|·•»«:/]+\s+|\s*[|»«]\s*")
+_HEADLINES = 20
+_WORD = re.compile(r"\w+")
+
+
+class Titles(NamedTuple):
+    """The best title of a page, and the words of each form in which its head gives it."""
+
+    title: str
+    variants: frozenset[tuple[str, ...]]
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a title as they are compared: case and punctuation tell nothing."""
+    return tuple(_WORD.findall(text.casefold()))
+
+
+def text_of(heading: HtmlElement) -> str:
+    """Return the text of a heading, in one line."""
+    return " ".join(block.text for block in blocks(heading))
+
+
+def find_titles(root: HtmlElement) -> Titles:
+    """Read the titles of an uncleaned tree; an `h1` that `<title>` repeats is best."""
+    whole = [
+        text
+        for text in (
+            " ".join((root.findtext(".//title") or "").split()),
+            *(
+                " ".join((meta.get("content") or "").split())
+                for meta in root.iter("meta")
+                if meta.get("property") == "og:title"
+            ),
+        )
+        if text
+    ]
+    parts = [part for text in whole for part in (text, *_SEPARATOR.split(text)) if part]
+    variants = frozenset(filter(None, map(words_of, parts)))
+    headlines = [text_of(h1) for h1 in islice(root.iter("h1"), _HEADLINES)]
+    for headline in headlines:
+        if words_of(headline) in variants:
+            return Titles(headline, variants)
+    if whole:
+        # og:title leaves the site out; of `<title>`, the longest part is the page's own.
+        title = whole[1] if len(whole) > 1 else max(_SEPARATOR.split(whole[0]), key=len)
+        return Titles(title, variants)
+    return Titles(next(filter(None, headlines), ""), variants)

@@ -1,0 +1,57 @@
+"""The words of HTML that tell an article from what stands around it."""
+
+from __future__ import annotations
+
+
+def _set(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+HEADINGS = _set("h1 h2 h3 h4 h5 h6")
+CELLS = _set("td th")
+INLINE = _set("""
+    a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr q rp
+    rt ruby s samp small span strike strong sub sup time tt u var wbr
+""")
+INVISIBLE = _set("""
+    script style noscript template iframe svg input button select textarea object embed applet
+    canvas audio video dialog datalist map frame link meta
+""")
+
+CHROME_TAGS = _set("nav aside form header footer")
+CHROME_ROLES = _set("navigation complementary banner contentinfo search")
+# Words of classes and ids, and of custom tags.
+CHROME_TOKENS = _set("""
+    nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs
+    sidebar sidebars sphinxsidebar offcanvas toolbar topbar skip skiplink
+    pagination pager paginator pagenav footer colophon masthead copyright gutter linenos cc
+""")
+# What stands between the parts of an article as well: no part of it, in whatever wrapper.
+EXTRA_TOKENS = _set("""
+    ad ads adbox adslot adunit advert adverts advertisement advertisements advertising adsbygoogle
+    adsense dfp gpt sponsor sponsors sponsored promo promos promotion outbrain taboola
+    cookie cookies consent gdpr popup popups modal lightbox overlay
+    share shares sharing sharebar social socials addthis addtoany sharethis
+    newsletter newsletters subscribe subscription signup
+    related recommended recommendations recommends readmore
+    comment comments disqus respond commentlist commentform
+""")
+AD_LABELS = _set("""
+    advertisement advertising advert sponsored promoted anzeige werbung publicité publicidad
+    publicidade pubblicità advertentie annons annonse mainos reklam reklama реклама إعلان פרסומת
+    विज्ञापन โฆษณา 広告 スポンサー 廣告 广告 赞助 贊助 광고
+""")
+OVERLAY_TOKENS = _set("cookie cookies consent gdpr popup popups modal cc")
+# `article-nav-title` and `has-sidebar` speak of an article that has such things.
+CONTENT_HEADS = _set("""
+    article body content contents main title heading headline text page layout entry post posts
+    story wrapper wrap container code block highlight section
+""")
+PAGE_HEADS = _set("page layout main title heading headline text")
+CONTENT_STARTS = _set("has with no is not without hide show category tag")
+LINK_LISTS = _set("ul ol dl div section")
+# What no cell of a table of data holds.
+LAYOUT = HEADINGS | _set("table ul ol dl pre blockquote")
+# What text flows in: the container of these is an article, they are none.
+FLOW = _set("p pre ul ol table dl blockquote figure")
+LEAVES = FLOW | HEADINGS | INLINE

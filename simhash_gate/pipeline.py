@@ -1,0 +1,232 @@
+"""Bytes -> `Page` with its fingerprint: all that a worker, a notebook or an executor needs."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urljoin
+
+import mmh3
+
+from simhash_gate.fingerprints.features import count_words, features, words
+from simhash_gate.fingerprints.simhash import simhash
+from simhash_gate.fingerprints.volatile import is_volatile
+from simhash_gate.page import Article, Extractor, blocks, clean, parse, render
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+    from simhash_gate.fingerprints.features import Shingle
+    from simhash_gate.page import Block
+
+ALGORITHM = 1  # raise it with every change that moves fingerprints
+STEADY = "simhash_gate.page.extract.SteadyExtractor"
+READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
+
+_UNREADABLE = "unreadable:"
+
+
+def _invalid(name: str, value: object, allowed: str) -> ValueError:
+    return ValueError(f"{name} = {value!r}: expected {allowed}")
+
+
+@lru_cache(maxsize=8)
+def _load_idf(source: str | tuple[tuple[str, float], ...]) -> dict[str, float]:
+    table: Any = source
+    if isinstance(source, str):
+        try:
+            table = json.loads(Path(source).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise _invalid("idf", source, f"a readable JSON file ({error})") from error
+        table = table.items() if isinstance(table, dict) else None
+    try:
+        weights = {str(name): float(weight) for name, weight in table}
+    except (TypeError, ValueError):
+        weights = {"": math.nan}
+    if not all(0 <= weight < math.inf for weight in weights.values()):
+        raise _invalid("idf", source, "words or shingles with weights of 0 or more")
+    return weights
+
+
+@lru_cache(maxsize=8)
+def _load_stop_words(source: str | tuple[str, ...]) -> frozenset[str]:
+    lines: Any = source
+    if isinstance(source, str):
+        try:
+            lines = Path(source).read_text(encoding="utf-8").split()
+        except (OSError, ValueError) as error:
+            raise _invalid("stop_words", source, f"a readable text file ({error})") from error
+    if not isinstance(lines, (tuple, list)) or not all(isinstance(word, str) for word in lines):
+        raise _invalid("stop_words", source, "a text file, or words")
+    return frozenset(word for line in lines for word in words(line))
+
+
+@lru_cache(maxsize=8)
+def _load_extractor(path: str) -> Extractor:
+    try:
+        module, _, name = path.rpartition(".")
+        return cast("Extractor", getattr(importlib.import_module(module), name)())
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise _invalid("extractor", path, f"the path of a class ({error})") from error
+
+
+@dataclass(frozen=True)
+class Options:
+    """What decides the fingerprint of a page besides its bytes and its URL.
+
+    `shingle` is `auto`, `word` or `char`; `shingle_size` counts words, `char_shingle_size`
+    characters. `idf` is a JSON file or a mapping of word or shingle -> weight, `stop_words` a text
+    file, or the words. `extractor` is the path of a class that finds the article. Mappings and
+    lists are frozen into tuples. Raises ValueError for a value that is not allowed.
+    """
+
+    shingle: Shingle = "auto"
+    shingle_size: int = 3
+    char_shingle_size: int = 5
+    idf: str | tuple[tuple[str, float], ...] = ()
+    stop_words: str | tuple[str, ...] = ()
+    extractor: str = STEADY
+
+    def __post_init__(self) -> None:
+        given = cast("Any", self)
+        if isinstance(given.idf, Mapping):
+            object.__setattr__(self, "idf", tuple(sorted(given.idf.items())))
+        if isinstance(given.idf, Path):
+            object.__setattr__(self, "idf", str(given.idf))
+        if isinstance(given.stop_words, (list, set, frozenset)):
+            object.__setattr__(self, "stop_words", tuple(sorted(given.stop_words)))
+        if isinstance(given.stop_words, Path):
+            object.__setattr__(self, "stop_words", str(given.stop_words))
+        if self.shingle not in ("auto", "word", "char"):
+            raise _invalid("shingle", self.shingle, "'auto', 'word' or 'char'")
+        for name in ("shingle_size", "char_shingle_size"):
+            size = getattr(self, name)
+            if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= 20:
+                raise _invalid(name, size, "a whole number from 1 to 20")
+        _load_idf(self.idf)
+        _load_stop_words(self.stop_words)
+        _load_extractor(self.extractor)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the pipeline makes of one response.
+
+    `words` is a count; `fingerprint` 64 bits unsigned, or None, and then `reason` says why;
+    `digest` an unsigned 64-bit hash of the normalised words, equal for equal texts, 0 for none;
+    `listing` tells that the page is mostly links to others.
+    """
+
+    title: str
+    markdown: str
+    words: int
+    fingerprint: int | None
+    digest: int
+    listing: bool
+    reason: str | None
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether reading failed, which an empty page is no case of."""
+        return (self.reason or "").startswith(_UNREADABLE)
+
+
+def read_page(
+    body: bytes, *, url: str = "", encoding: str | None = None, options: Options = Options()
+) -> Page:
+    """Read a page's article from its bytes. `encoding` is what the HTTP header says.
+
+    Never raises on bad HTML: a page that can't be read has no fingerprint, and a reason.
+    """
+    try:
+        return _read(body, url, encoding, options)
+    except Exception as error:  # a parser or a user's extractor may do anything to one page
+        return _without(f"{_UNREADABLE} {type(error).__name__}: {error}")
+
+
+def pipeline_version(options: Options = Options()) -> str:
+    """Return a short digest of all that decides fingerprints; two versions never compare."""
+    parts = asdict(options) | {
+        "algorithm": ALGORITHM,
+        "idf": sorted(_load_idf(options.idf).items()),
+        "stop_words": sorted(_load_stop_words(options.stop_words)),
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Page:
+    root = parse(body, encoding)
+    if root is None:
+        return _without("empty page")
+    base = _base(root, url)
+    page = clean(root)
+    article = _load_extractor(options.extractor)(page)
+    found = blocks(article.element)
+    if not found:
+        # Chrome is all there is: then that is what the page says.
+        root = cast("HtmlElement", parse(body, encoding))
+        article = Article(root if root.find("body") is None else root.find("body"), True)
+        found = blocks(article.element)
+    title = page.titles.title
+    if not found:
+        return _without("no text", title)
+    tokens = [words(block.text) for block in found]
+    every = [word for block in tokens for word in block]
+    weighted = features(
+        _lasting(found, tokens, article.listing) or every,
+        kind=options.shingle,
+        size=options.shingle_size,
+        char_size=options.char_shingle_size,
+        idf=_load_idf(options.idf),
+        stop_words=_load_stop_words(options.stop_words),
+    )
+    return Page(
+        title=title,
+        markdown=render(article.element, base),
+        words=count_words(every),
+        fingerprint=simhash(weighted) if weighted else None,
+        digest=mmh3.hash64(" ".join(every), signed=False)[0] if every else 0,
+        listing=article.listing,
+        reason=None if weighted else "no words",
+    )
+
+
+_FLEETING = frozenset({"text", "heading"})
+_LONG = 40  # words
+
+
+def _lasting(found: list[Block], tokens: list[list[str]], listing: bool) -> list[str]:
+    """The words that both copies of a page have, wherever and whenever they were fetched.
+
+    Templates write the headline in several ways, with the site's name or the section's; a page with
+    enough other words is known by these.
+    """
+    kept = [
+        []
+        if block.kind in _FLEETING
+        and ((block.linked and not listing) or is_volatile(block.text, len(own)))
+        else own
+        for block, own in zip(found, tokens, strict=True)
+    ]
+    if found[0].kind == "heading" and sum(map(len, kept[1:])) > _LONG:
+        kept[0] = []
+    return [word for own in kept for word in own]
+
+
+def _without(reason: str, title: str = "") -> Page:
+    return Page(title, "", 0, None, 0, False, reason)
+
+
+def _base(root: HtmlElement, url: str) -> str:
+    base = root.find(".//base[@href]")
+    try:
+        return urljoin(url, base.get("href", "").strip()) if base is not None else url
+    except ValueError:
+        return url

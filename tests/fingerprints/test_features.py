@@ -1,0 +1,118 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_gate.fingerprints.features import count_words, features, shingles, words
+from simhash_gate.fingerprints.volatile import is_volatile
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Don't STOP, now!", ["don", "t", "stop", "now"]),
+        ("ﬁne Ｗｉｄｅ STRASSE straße", ["fine", "wide", "strasse", "strasse"]),
+        ("東京は", ["東", "京", "は"]),
+        ("iPhone 15を買う", ["iphone", "15", "を", "買", "う"]),
+        ("하늘이 푸르다", ["하늘이", "푸르다"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("co\u00adoper\u200bate", ["cooperate"]),
+        ("snake_case", ["snake", "case"]),
+        ("— … !", []),
+    ],
+)
+def test_words_are_normalised(text, expected):
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize("text", ["漢字かな", "ภาษาไทย", "ພາສາລາວ", "မြန်မာ", "ភាសាខ្មែរ"])
+def test_scripts_without_word_spaces_are_read_by_character(text):
+    assert all(len(token) == 1 for token in words(text))
+    assert len(words(text)) > 3
+
+
+def test_words_are_counted_as_a_reader_would():
+    assert count_words(words("three plain words")) == 3
+    assert count_words(words("漢字漢字 and 漢")) == 4
+
+
+def test_shingles_are_three_words_or_five_characters():
+    assert shingles(words("a b c d")) == ["a b c", "b c d"]
+    assert shingles(words("一二三四五六")) == ["一 二 三 四 五", "二 三 四 五 六"]
+    assert shingles(["short"]) == ["short"]
+    assert shingles([]) == []
+    assert shingles(words("a b c d"), size=2) == ["a b", "b c", "c d"]
+    assert shingles(words("ab cd"), kind="char", char_size=3) == ["ab ", "b c", " cd"]
+    assert shingles(words("一二三四"), kind="word", size=2) == ["一 二", "二 三", "三 四"]
+
+
+def test_a_phrase_counts_once_however_often_it_comes():
+    assert features(words("go on and go on and go on and")) == {
+        "go on and": 1.0,
+        "on and go": 1.0,
+        "and go on": 1.0,
+    }
+
+
+def test_stop_words_are_left_out_unless_nothing_is_left():
+    assert features(words("the cat and the dog"), stop_words={"the", "and"}) == {"cat dog": 1.0}
+    assert features(["the"], stop_words={"the"}) == {"the": 1.0}
+
+
+def test_a_table_weighs_shingles_by_themselves_or_by_their_words():
+    idf = {"a b c": 5.0, "d": 4.0}
+    assert features(words("a b c d"), idf=idf) == {"a b c": 5.0, "b c d": 2.0}
+
+
+@given(st.text())
+def test_any_text_has_features_exactly_when_it_has_words(text):
+    tokens = words(text)
+    assert bool(features(tokens)) == bool(tokens)
+    assert all(token and token == token.casefold() for token in tokens if token.isascii())
+
+
+@given(st.lists(st.text("abc漢字", min_size=1), min_size=1))
+def test_words_joined_by_any_space_are_the_same_words(parts):
+    assert words(" ".join(parts)) == words("\n\t ".join(parts)) == words("; ".join(parts))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Updated 12:04",
+        "June 3rd, 2024",
+        "3 June 2024",
+        "Stand: 03.06.2024",
+        "2024-06-03",
+        "2024年6月3日",
+        "1,234 views",
+        "Views: 98213",
+        "27 Kommentare",
+        "3 hours ago",
+        "vor 5 Minuten",
+        "Advertisement",
+        "Anzeige",
+        "© 2024 The Paper",
+        "© 2024 The Paper. All rights reserved. No part may be reprinted without our written word.",
+        "By Ann Lee 02.12.2023 Updated 3 minutes ago · 78,397 views · 11 min read",
+        "作者 马国栋 10.08.2023 更新于 19 分钟前 · 54,654 次浏览",
+        "قبل 40 دقيقة · 90,765 مشاهدة",
+    ],
+)
+def test_lines_about_the_page_are_volatile(line):
+    assert is_volatile(line, len(words(line)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Price: 19.99 EUR",
+        "Version 2.11.3 fixes this",
+        "Chapter 12",
+        "The ratio is 3:1",
+        "Adelaide wins the cup",
+        "From 3 June 2024 to 5 July 2024 the old bridge stays closed for all but walkers",
+        "It was on 3 June 2024 that the mayor of the town told everybody what he had done",
+    ],
+)
+def test_sentences_and_facts_are_not(line):
+    assert not is_volatile(line, len(words(line)))

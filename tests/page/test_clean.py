@@ -1,0 +1,125 @@
+import pytest
+
+from simhash_gate.page import clean, parse
+from simhash_gate.page.clean import speaks_of_chrome
+
+PROSE = "<p>" + "The river rose overnight and the lower fields went under water. " * 8 + "</p>"
+
+
+def cleaned(body: str) -> str:
+    root = parse(f"<html><head><title>t</title></head>{body}</html>".encode())
+    assert root is not None
+    return " ".join(clean(root).body.text_content().split())
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "nav-bar",
+        "site_nav",
+        "sidebar",
+        "article-sidebar",
+        "cookieConsent",
+        "share-buttons",
+        "ad",
+        "newsletter-box",
+        "breadcrumbs",
+        "post-pagination",
+        "related",
+        "comments",
+        "comment",
+        "read-more",
+        "adbox",
+        "story-ad-0-wrapper",
+        "related-posts",
+        "newsletter-container",
+        "amp-ad",
+    ],
+)
+def test_chrome_is_named_by_whole_words(names):
+    assert speaks_of_chrome(names)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "canvas",
+        "unnavigable",
+        "shadow",
+        "download",
+        "has-sidebar",
+        "no-sidebar",
+        "header",
+        "article-header-title",
+        "sidebar-layout",
+        "commentary",
+        "x1ad3",
+        "roadmap",
+        "social-media-text",
+        "category-newsletter",
+        "related-title",
+    ],
+)
+def test_content_is_not_taken_for_chrome(names):
+    assert not speaks_of_chrome(names)
+
+
+@pytest.mark.parametrize(
+    "chrome",
+    [
+        "<script>CHROME</script>",
+        "<style>CHROME</style>",
+        "<noscript>CHROME</noscript>",
+        "<template>CHROME</template>",
+        "<nav>CHROME</nav>",
+        "<header>CHROME</header>",
+        "<footer>CHROME</footer>",
+        "<aside>CHROME</aside>",
+        "<form>CHROME<input value=CHROME></form>",
+        "<button>CHROME</button>",
+        "<iframe>CHROME</iframe>",
+        "<svg><text>CHROME</text></svg>",
+        "<div role=navigation>CHROME</div>",
+        "<div role=complementary>CHROME</div>",
+        "<div role=banner>CHROME</div>",
+        "<div role=contentinfo>CHROME</div>",
+        "<div role=search>CHROME</div>",
+        "<div hidden>CHROME</div>",
+        "<amp-ad width=300>CHROME</amp-ad>",
+        "<cookie-banner>CHROME</cookie-banner>",
+        "<div style='color: red; display: none'>CHROME</div>",
+    ],
+)
+def test_chrome_goes_and_the_text_after_it_stays(chrome):
+    assert "CHROME" not in cleaned(f"<body>{PROSE}{chrome}after</body>")
+    assert cleaned(f"<body>{PROSE}{chrome}after</body>").endswith("after")
+
+
+@pytest.mark.parametrize("container", ["article", "main"])
+@pytest.mark.parametrize("part", ["header", "footer"])
+def test_header_and_footer_of_an_article_belong_to_it(container, part):
+    body = f"<body><{container}><{part}>OWN WORDS</{part}>{PROSE}</{container}></body>"
+    assert "OWN WORDS" in cleaned(body)
+
+
+@pytest.mark.parametrize("wrapper", ["div class=sidebar", "aside", "div id=comments", "form"])
+def test_what_holds_most_of_the_text_is_no_chrome(wrapper):
+    name = wrapper.split()[0]
+    assert "river rose" in cleaned(f"<body><p>short</p><{wrapper}>{PROSE}</{name}></body>")
+
+
+def test_a_form_around_the_page_loses_its_controls_only():
+    body = f"<body><form><input type=hidden><button>Send</button>{PROSE}</form></body>"
+    assert cleaned(body).startswith("The river rose")
+    assert "Send" not in cleaned(body)
+
+
+def test_a_body_named_after_its_sidebar_stays():
+    assert "river rose" in cleaned(f'<body class="sidebar has-sidebar">{PROSE}</body>')
+
+
+def test_the_menu_of_a_short_page_goes_although_it_is_larger_than_the_article():
+    menu = "".join(f"<li><a href=/{i}>Section number {i}</a>" for i in range(50))
+    assert cleaned(
+        f"<body><nav><ul>{menu}</ul></nav><h1>A short page of few words</h1></body>"
+    ) == ("A short page of few words")

@@ -1,0 +1,102 @@
+import pytest
+
+from simhash_gate.page import ReadabilityExtractor, SteadyExtractor, blocks, clean, parse
+
+PARAGRAPHS = [
+    "The harbour was closed on Monday after a crane fell into the water, the port authority said.",
+    "Nobody was hurt, but two ships had to wait outside, and a third one turned back to the north.",
+    "Divers began to look at the wreck in the afternoon; lifting it may take until the weekend.",
+    "A spokeswoman said that ferries were not affected, since they leave from the other basin.",
+]
+HEADLINE = "Crane falls into harbour"
+ARTICLE = f"<h1>{HEADLINE}</h1>" + "".join(f"<p>{text}</p>" for text in PARAGRAPHS)
+
+
+def extracted(body, extractor=SteadyExtractor, title=HEADLINE):
+    root = parse(f"<html><head><title>{title} | News</title></head>{body}</html>".encode())
+    assert root is not None
+    return [block.text for block in blocks(extractor()(clean(root)).element)]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "<body>{}</body>",
+        "<body><article>{}</article></body>",
+        "<body><header><a href=/>News</a></header><main>{}</main><footer>c</footer></body>",
+        "<body><div><div><div><div id=content>{}</div></div></div></div></body>",
+        "<body><div class=has-sidebar><div>{}</div><div class=sidebar>Weather</div></div></body>",
+        "<body><div>{}</div><div><ul><li><a href=1>More</a><li><a href=2>Old</a></ul></div></body>",
+        "<body><table><tr><td><a href=/>Home</a></td><td>{}</td></tr></table></body>",
+    ],
+)
+def test_the_same_article_comes_out_of_every_template(template):
+    assert extracted(template.format(ARTICLE)) == [HEADLINE, *PARAGRAPHS]
+
+
+def test_what_stands_above_the_headline_is_left_out():
+    above = "<p>You read an archived page.</p><h2>Crane falls into harbour</h2>"
+    assert extracted(f"<body>{above}{ARTICLE}</body>")[0] == HEADLINE
+
+
+@pytest.mark.parametrize("heading", ["<h1>Crane falls into harbour</h1>", ""])
+def test_the_headline_comes_along_wherever_the_template_keeps_it(heading):
+    article = ARTICLE.partition("</h1>")[2]
+    body = f"<body><header>{heading}</header><div><p>By Ada</p></div><div>{article}</div></body>"
+    assert extracted(body) == [HEADLINE, *PARAGRAPHS]
+
+
+def test_a_headline_written_as_plain_text_is_one_all_the_same():
+    body = f"<body><div><font>{HEADLINE}</font><br>{ARTICLE.partition('</h1>')[2]}</div></body>"
+    assert extracted(body) == [HEADLINE, *PARAGRAPHS]
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<div><span>Advertisement</span><div>Fly away for 99</div></div>",
+        "<table><tr><td>Anzeige<br>Fly away for 99</td></tr></table>",
+        "<div><p>إعلان</p><p>Fly away for 99</p></div>",
+        "<p>Sponsored: fly away for 99</p>",
+    ],
+)
+def test_what_says_that_it_is_an_advertisement_is_left_out(box):
+    body = ARTICLE.replace(f"<p>{PARAGRAPHS[2]}", f"{box}<p>{PARAGRAPHS[2]}")
+    assert extracted(f"<body><article>{body}</article></body>") == [HEADLINE, *PARAGRAPHS]
+
+
+def test_a_paragraph_on_advertising_stays():
+    text = "Advertising fell by a tenth, the paper said."
+    assert text in extracted(f"<body><article>{ARTICLE}<p>{text}</p></article></body>")
+
+
+def test_paid_links_and_link_lists_inside_an_article_are_left_out():
+    paid = "<a href=x rel='nofollow sponsored'>Buy one, get two</a>"
+    links = "<div><a href=1>Most read</a> <a href=2>Second most read</a></div>"
+    article = ARTICLE.replace("</p><p>", f"</p>{paid}{links}<p>", 1)
+    assert extracted(f"<body>{article}</body>") == [HEADLINE, *PARAGRAPHS]
+
+
+def test_a_table_of_links_inside_an_article_stays():
+    rows = "".join(f"<tr><td><a href={n}>Class{n}</a></td><td>Does {n}.</td></tr>" for n in "abc")
+    assert "Classa" in extracted(f"<body>{ARTICLE}<table>{rows}</table></body>")
+
+
+def test_a_listing_is_its_entries():
+    entries = "".join(f"<li><a href=/{n}>Story number {n} of today</a></li>" for n in range(20))
+    found = extracted(
+        f"<body><nav><a href=/>Home</a></nav><ul>{entries}</ul></body>", title="Today"
+    )
+    assert found == ["Today", *(f"Story number {n} of today" for n in range(20))]
+
+
+def test_readability_alone_finds_an_article():
+    body = f"<body><div><a href=/>Home</a></div><div id=content>{ARTICLE}</div></body>"
+    assert set(PARAGRAPHS) <= set(extracted(body, ReadabilityExtractor))
+
+
+@pytest.mark.parametrize("container", ["article", "main", "div role=main", "div id=content"])
+def test_where_readability_gives_too_little_the_usual_containers_stand_in(container):
+    items = "".join(f"<span>item {n} of a gallery</span> " for n in range(30))
+    body = f"<body><div>x</div><{container}>{items}</{container.split()[0]}></body>"
+    assert "item 29" in " ".join(extracted(body, ReadabilityExtractor))

@@ -1,0 +1,89 @@
+import pytest
+
+from simhash_gate.page import parse, render
+
+
+def markdown(html: str, base: str = "https://example.org/a/") -> str:
+    root = parse(f"<html><body>{html}</body></html>".encode())
+    assert root is not None
+    return render(root[0], base)
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<h2>Two</h2><p>one</p>", "## Two\n\none"),
+        ("<p><b>a</b> <i>b</i> <s>c</s> <code>d</code></p>", "**a** *b* ~~c~~ `d`"),
+        ("<ul><li>a<ul><li>b</ul><li>c</ul>", "- a\n  - b\n- c"),
+        ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
+        (
+            "<ul><li><input type=checkbox checked> a<li><input type=checkbox>b</ul>",
+            "- [x] a\n- [ ] b",
+        ),
+        ("<blockquote><p>a<p>b</blockquote>", "> a\n>\n> b"),
+        (
+            "<table><tr><th>a<th>b<tr><td>1<td>x|y</table>",
+            "| a | b |\n| --- | --- |\n| 1 | x\\|y |",
+        ),
+        ("<table><tr><td>1<td>2</table>", "|  |  |\n| --- | --- |\n| 1 | 2 |"),
+        ("<table><tr><td><h2>a</h2><td><p>b</table>", "## a\n\nb"),
+        ("<p>a<br>b", "a  \nb"),
+        ("<p>x</p><hr><p>y", "x\n\n---\n\ny"),
+        ("<p>2 * 3 _x_ [y] &lt;z> `q`", r"2 \* 3 \_x\_ \[y\] \<z> \`q\`"),
+        ("<p># a<p>1. b<p>- c", "\\# a\n\n1\\. b\n\n\\- c"),
+    ],
+)
+def test_html_becomes_github_flavoured_markdown(html, expected):
+    assert markdown(html) == expected
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<pre class="language-python">x = 1\n  y</pre>',
+        '<pre><code class="lang-python">x = 1\n  y</code></pre>',
+        '<pre class="hljs-python"><span>x</span> = 1\n  y\n</pre>',
+        '<div class="highlight-python"><div><pre>\nx = 1<br>  y</pre></div></div>',
+    ],
+)
+def test_code_is_fenced_with_its_language(html):
+    assert markdown(html) == "```python\nx = 1\n  y\n```"
+
+
+def test_a_fence_is_longer_than_those_in_the_code():
+    assert markdown("<pre>```\nx\n```</pre>") == "````\n```\nx\n```\n````"
+
+
+def test_blank_lines_of_code_stay():
+    assert markdown("<p>a</p><pre>x\n\n\n\ny</pre>") == "a\n\n```\nx\n\n\n\ny\n```"
+
+
+def test_links_and_lazy_images_are_absolute():
+    html = "<p><a href='../b c'>t</a> <img src='data:x' data-src=/i.png alt='An  image'></p>"
+    assert markdown(html) == "[t](https://example.org/b%20c) ![An image](https://example.org/i.png)"
+
+
+def test_scripts_in_links_and_addresses_that_are_none_leave_their_text():
+    assert markdown("<p><a href='javascript:x()'>a</a> <a href='http://[x'>b</a>") == "a b"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div><div><p>One <b>two</b></p></div></div><div>three</div>",
+        "<p class=x>One\n   <span>\t<strong class=y>two</strong></span></p><div>three</div>",
+        "<p>One <b> two</b></p><p></p><article><span>three</span></article>",
+        "One <b>two</b><div><p>three</p></div>",
+    ],
+)
+def test_the_same_content_gives_the_same_markdown(html):
+    assert markdown(html) == "One **two**\n\nthree"
+
+
+def test_nesting_ends_where_nobody_can_read_it():
+    html = "<blockquote>" * 900 + "<p>deep</p>" + "</blockquote>" * 900 + "<p>after"
+    assert markdown(html) == "> " * 30 + "deep\n\nafter"
+
+
+def test_what_is_too_large_for_markdownify_comes_out_as_paragraphs():
+    assert markdown("<p><b>word</b>" * 12_000) == "\n\n".join(["word"] * 12_000)

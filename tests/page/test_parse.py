@@ -1,0 +1,61 @@
+import pytest
+
+from simhash_gate.page import parse
+from simhash_gate.page.parse import decode
+
+
+def text_of(body: bytes, encoding: str | None = None) -> str:
+    root = parse(body, encoding)
+    return "" if root is None else " ".join(root.text_content().split())
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding"),
+    [
+        ("<p>Grüße, 東京</p>".encode(), None),
+        ("<p>Grüße, 東京</p>".encode(), "latin-1"),
+        ("<meta charset=us-ascii><p>Grüße, 東京</p>".encode(), None),
+        ("\ufeff<p>Grüße, 東京</p>".encode(), "cp1252"),
+        ("\ufeff<p>Grüße, 東京</p>".encode("utf-16-le"), None),
+        ("<p>Grüße, 東京</p>".encode("utf-16-le"), "utf-16-le"),
+        ('<?xml version="1.0" encoding="latin-1"?><p>Grüße, 東京</p>'.encode(), None),
+    ],
+)
+def test_text_is_decoded_whatever_is_declared(body, encoding):
+    assert text_of(body, encoding) == "Grüße, 東京"
+
+
+@pytest.mark.parametrize("charset", ["gb18030", "euc-jp", "shift_jis", "iso-2022-jp", "big5"])
+def test_a_declared_charset_is_believed_where_utf8_does_not_fit(charset):
+    page = f"<meta charset={charset}><p>東京</p>".encode(charset)
+    assert text_of(page) == "東京"
+    assert text_of("<p>東京</p>".encode(charset), charset) == "東京"
+
+
+def test_what_is_no_utf8_though_declared_so_is_windows_1252():
+    body = "<p>Überall Grüße, größer als früher</p>".encode("cp1252")
+    assert decode(body, "utf-8") == "<p>Überall Grüße, größer als früher</p>"
+    mostly = "<p>Überall Grüße, größer als früher</p>".encode() + b"\xff"
+    assert "Grüße" in decode(mostly, "utf-8")
+
+
+def test_undeclared_bytes_are_windows_1252():
+    assert text_of("<p>Straße – é</p>".encode("cp1252")) == "Straße – é"
+
+
+@pytest.mark.parametrize("body", [b"", b" \n\t ", b"\0\0", b"\xef\xbb\xbf"])
+def test_nothing_has_no_tree(body):
+    assert parse(body) is None
+
+
+def test_nul_and_control_characters_are_left_out():
+    assert text_of(b"<p>a\0b\x01c</p>") == "abc"
+
+
+def test_comments_and_instructions_are_no_text():
+    assert text_of(b"<p>a<!-- x -->b<?php echo 1 ?>c</p>") == "abc"
+
+
+def test_ten_thousand_nested_elements_are_read_as_plain_text():
+    page = b"<div>" * 10_000 + b"deep &amp; down" + b"</div>" * 10_000 + b"<script>x</script>after"
+    assert text_of(page) == "deep & down after"

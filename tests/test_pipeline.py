@@ -1,0 +1,268 @@
+import json
+import pickle
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simhash_gate.pipeline import READABILITY, Options, Page, pipeline_version, read_page
+
+ENGLISH = """<html><head><title>Bees of the north - The Hive</title></head><body>
+<nav><a href=/>Home</a> <a href=/bees>Bees</a></nav><article><h1>Bees of the north</h1>
+<p class=dateline>Updated 12:04</p>
+<p>In the far north a bee lives for six weeks, and it never sees the dark.</p>
+<p>Its hive is <a href="/moss?sid=1">made of moss</a>, of clay and of what the wind brings.</p>
+<h2>Food</h2><ul><li>cloudberry</li><li>heather</li></ul>
+<pre class=language-python>bees = hive.count()</pre></article><aside>Subscribe!</aside>"""
+JAPANESE = """<html><head><title>北の蜂</title></head><body><main><h1>北の蜂</h1>
+<p>北の国では蜂は六週間しか生きず、夜の闇を見ることがない。</p>
+<p>その巣は苔と粘土と、風が運んでくるものでできている。</p></main></body></html>"""
+LISTING = "<title>Archive</title><h1>Archive</h1><ul>" + "".join(
+    f"<li><a href=/{n}>Letter {n} from the hive</a></li>" for n in range(9)
+)
+
+
+def read(html: str, **options) -> Page:
+    return read_page(html.encode(), url="https://example.org/", options=Options(**options))
+
+
+def test_a_page_is_its_title_markdown_words_and_fingerprint():
+    page = read(ENGLISH)
+    assert page.title == "Bees of the north"
+    assert page.markdown.startswith("# Bees of the north\n\nUpdated 12:04\n\nIn the far north")
+    assert page.markdown.endswith("- cloudberry\n- heather\n\n```python\nbees = hive.count()\n```")
+    assert "[made of moss](https://example.org/moss?sid=1)" in page.markdown
+    assert page.words == 43
+    assert page.fingerprint is not None
+    assert page.reason is None
+    assert not page.listing
+    assert pickle.loads(pickle.dumps(page)) == page
+
+
+def test_golden_values():
+    # A change here needs a new ALGORITHM number: old and new fingerprints must never compare.
+    assert pipeline_version() == "ac5899129d0f"
+    found = [f"{read(html).fingerprint:016x}" for html in (ENGLISH, JAPANESE, LISTING)]
+    assert found == ["da5a8224000002eb", "50ddfe752b172481", "87ec2e888e890268"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Updated 12:04", "Updated 17:55"),
+        ("sid=1", "sid=77a0"),
+        ("Subscribe!", "Subscribe now, and win a hive!"),
+        ("<a href=/bees>Bees</a>", "<a href=/wasps>Wasps</a> <a href=/flies>Flies</a>"),
+        ("The Hive", "The New Hive"),
+        ("<p>Its", "<p class=x3f>Its"),
+    ],
+)
+def test_chrome_clocks_and_links_do_not_move_the_fingerprint(old, new):
+    assert old in ENGLISH
+    assert read(ENGLISH.replace(old, new)).fingerprint == read(ENGLISH).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("six weeks", "ten weeks"), ("cloudberry", "blueberry"), ("Food", "Enemies")]
+)
+def test_other_words_move_fingerprint_and_digest(old, new):
+    changed = read(ENGLISH.replace(old, new))
+    assert changed.fingerprint != read(ENGLISH).fingerprint
+    assert changed.digest != read(ENGLISH).digest
+
+
+def test_a_page_with_few_words_is_known_by_its_headline_too():
+    def page(headline, words):
+        body = " ".join(f"word{n}" for n in range(words))
+        return read(f"<title>{headline}</title><h1>{headline}</h1><p>{body}</p>").fingerprint
+
+    assert page("Red hive, large", 30) != page("Blue hive, small", 30)
+    assert page("Red hive, large", 60) == page("Red hive, large - The Hive", 60)
+
+
+def test_a_clock_moves_the_digest():
+    assert read(ENGLISH.replace("12:04", "12:05")).digest != read(ENGLISH).digest
+
+
+def test_a_listing_says_so():
+    page = read(LISTING)
+    assert page.listing
+    assert page.fingerprint is not None
+    assert page.markdown.count("\n- ") == 9
+
+
+@pytest.mark.parametrize("html", ["", "  ", "<!-- x -->", "<p>!?</p>", "<img src=x>"])
+def test_a_page_without_words_has_a_reason_and_no_digest(html):
+    page = read(html)
+    assert page.fingerprint is None
+    assert page.reason
+    assert (page.words, page.digest) == (0, 0)
+
+
+inline = st.sampled_from(["{}", "<span>{}</span>", "<font color=red>{}</font>"])
+blocked = st.sampled_from(
+    ["{}", "<div>{}</div>", "<section class=a1>{}</section>", "{}<!-- note -->", "\n\n  {}\n"]
+)
+attributes = st.sampled_from(["", " class=lead", " id=p1", " data-x='1 2'", " style='color:red'"])
+strong = st.sampled_from(["b", "strong"])
+em = st.sampled_from(["i", "em"])
+word = st.text("abcäö漢ه", min_size=1, max_size=6)
+
+
+# A walk into the one child with most of the text must find the article, not a part of it.
+LEAD = (
+    "<p>In the far north a bee lives for six weeks only, and it never sees the dark of night.</p>"
+)
+
+
+@st.composite
+def copies(draw):
+    """The same article, carried twice by other tags, attributes and white space."""
+    article = draw(
+        st.lists(
+            st.tuples(
+                st.sampled_from(["p", "h2", "li", "pre", "td"]),
+                st.lists(word, min_size=2, max_size=6),
+            ),
+            min_size=1,
+            max_size=6,
+        )
+    )
+
+    def copy():
+        parts = []
+        for tag, (first, second, *rest) in article:
+            space = "\n" if draw(st.booleans()) and tag != "pre" else " "
+            s, e = draw(strong), draw(em)
+            text = f"<{s}>{first}</{s}>{space}<{e}>{draw(inline).format(second)}</{e}>"
+            text = draw(inline).format(space.join([text, *rest]))
+            part = f"<{tag}{draw(attributes)}>{text}</{tag}>"
+            part = {"li": "<ul>{}</ul>", "td": "<table><tr>{}</tr></table>"}.get(tag, "{}").format(
+                part
+            )
+            parts.append(draw(blocked).format(part))
+        return draw(blocked).format(LEAD + "".join(parts))
+
+    return copy(), copy()
+
+
+@settings(deadline=None)
+@given(copies())
+def test_what_carries_the_content_changes_neither_markdown_nor_fingerprint(pair):
+    one, other = (read(html) for html in pair)
+    assert one.markdown == other.markdown
+    assert one.fingerprint == other.fingerprint
+    assert one.digest == other.digest
+
+
+SOUP = [
+    "<p>",
+    "<div>",
+    "<b>",
+    "<i>",
+    "<a href=x>",
+    "<li>",
+    "<ul>",
+    "<td>",
+    "<tr>",
+    "<table>",
+    "<br>",
+]
+SOUP += ["</p>", "</div>", "</b>", "</a>", "<h1>", "</h1>", "<pre>", "</pre>", "<span>", "</span>"]
+SOUP += [" ", "\n", "a", "b", "word ", "12:30", "*", "#", "1. ", "`", "漢", "é", "\\", "|", "_"]
+soup = st.lists(st.sampled_from(SOUP), max_size=12).map("".join)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(soup, min_size=2, max_size=12))
+def test_equal_markdown_means_equal_fingerprint(htmls):
+    seen: dict[str, int | None] = {}
+    for html in htmls:
+        page = read(html)
+        if page.markdown:
+            assert seen.setdefault(page.markdown, page.fingerprint) == page.fingerprint
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=300), st.sampled_from([None, "utf-8", "utf-16", "shift_jis", "nonsense"]))
+def test_no_bytes_are_too_broken_to_read(body, encoding):
+    page = read_page(body, encoding=encoding)
+    assert (page.fingerprint is None) == (page.reason is not None)
+
+
+class Failing:
+    def __call__(self, page):
+        raise LookupError("nothing here")
+
+
+def test_an_extractor_that_fails_is_a_reason():
+    page = read(ENGLISH, extractor=f"{__name__}.Failing")
+    assert page.unreadable
+    assert page.fingerprint is None
+    assert page.reason == "unreadable: LookupError: nothing here"
+
+
+def test_readability_alone_can_be_chosen():
+    assert "north a bee lives" in read(ENGLISH, extractor=READABILITY).markdown
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("shingle", "sentence"),
+        ("shingle_size", 0),
+        ("shingle_size", "3"),
+        ("char_shingle_size", 21),
+        ("idf", "/no/such/table.json"),
+        ("idf", {"word": -1.0}),
+        ("idf", {"word": "heavy"}),
+        ("stop_words", "/no/such/list.txt"),
+        ("stop_words", (1, 2)),
+        ("extractor", "no.such.Extractor"),
+        ("extractor", ""),
+    ],
+)
+def test_a_wrong_option_names_itself_its_value_and_what_is_allowed(field, value):
+    with pytest.raises(ValueError, match=rf"^{field} = .*expected"):
+        Options(**{field: value})
+
+
+def test_options_can_be_hashed_and_pickled():
+    options = Options(idf={"b": 2.0, "a": 1.0}, stop_words=["the"])
+    assert hash(options) == hash(Options(idf={"a": 1.0, "b": 2.0}, stop_words=("the",)))
+    assert pickle.loads(pickle.dumps(options)) == options
+
+
+def test_tables_may_be_files(tmp_path):
+    table = tmp_path / "idf.json"
+    table.write_text(json.dumps({"moss": 3.0}), encoding="utf-8")
+    stops = tmp_path / "stop.txt"
+    stops.write_text("the\na\n", encoding="utf-8")
+    by_file = Options(idf=str(table), stop_words=str(stops))
+    by_value = Options(idf={"moss": 3.0}, stop_words=("the", "a"))
+    assert read_page(ENGLISH.encode(), options=by_file) == read_page(
+        ENGLISH.encode(), options=by_value
+    )
+    assert pipeline_version(by_file) == pipeline_version(by_value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"shingle": "word"},
+        {"shingle": "char"},
+        {"shingle_size": 4},
+        {"char_shingle_size": 4},
+        {"idf": {"moss": 3.0}},
+        {"stop_words": ("the",)},
+        {"extractor": READABILITY},
+    ],
+)
+def test_every_option_makes_another_version(options):
+    assert pipeline_version(Options(**options)) != pipeline_version()
+
+
+def test_a_table_and_stop_words_move_the_fingerprint():
+    plain = read(ENGLISH).fingerprint
+    assert read(ENGLISH, idf={"bee": 50.0}).fingerprint != plain
+    assert read(ENGLISH, stop_words=("the", "a", "is", "of")).fingerprint != plain
