@@ -1,0 +1,176 @@
+"""The policy of each domain, and what counts as one site."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from ipaddress import ip_address
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urlsplit
+
+import tldextract
+
+Action = Literal["drop", "tag", "links"]
+Revisit = Literal["pass", "drop"]
+Scope = Literal["domain", "host", "crawl"]
+
+WHOLE_CRAWL = "*"
+
+# The packaged suffix list only: a gate must not wait for, or depend on, the network.
+_suffixes = tldextract.TLDExtract(
+    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+)
+
+
+class SettingsError(ValueError):
+    """A setting, or a policy override, has a value that can't be used."""
+
+
+class Kind(NamedTuple):
+    """What values a setting takes: in words for an error message, and how one is parsed."""
+
+    allowed: str
+    parse: Callable[[Any], Any]
+
+    def of(self, name: str, value: Any) -> Any:
+        """Return the parsed value.
+
+        Raises `SettingsError` that names the setting, the value, and what is allowed.
+        """
+        try:
+            return self.parse(value)
+        except (TypeError, ValueError, KeyError, OverflowError):
+            raise SettingsError(f"{name} = {value!r}: expected {self.allowed}") from None
+
+
+def whole_number(low: int, high: int | None = None) -> Kind:
+    """Whole numbers from `low` to `high`; no upper bound if None."""
+
+    def parse(value: Any) -> int:
+        number = int(value) if isinstance(value, str) else value
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise TypeError
+        if number < low or (high is not None and number > high):
+            raise ValueError
+        return number
+
+    allowed = f"at least {low}" if high is None else f"from {low} to {high}"
+    return Kind(f"a whole number {allowed}", parse)
+
+
+def one_of(*choices: str) -> Kind:
+    """Nothing but the choices."""
+    return Kind("one of " + ", ".join(map(repr, choices)), {c: c for c in choices}.__getitem__)
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, bool):
+        raise TypeError
+    number = float(value)
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError
+    return number
+
+
+SECONDS = Kind("a number of seconds above 0", _seconds)
+OPTIONAL_SECONDS = Kind(
+    "a number of seconds above 0, or None for no limit",
+    lambda value: None if value in (None, "", "None") else _seconds(value),
+)
+
+
+def _knob(default: Any, kind: Kind) -> Any:
+    return field(default=default, metadata={"kind": kind})
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How the pages of one domain are judged.
+
+    `threshold` and `near` are Hamming distances in bits, `window` counts pages, `ttl` is in
+    seconds, `min_words` is the length below which only an exact copy is a duplicate.
+    """
+
+    threshold: int = _knob(3, whole_number(0, 64))
+    near: int = _knob(8, whole_number(0, 64))
+    action: Action = _knob("drop", one_of("drop", "tag", "links"))
+    window: int = _knob(10_000, whole_number(1))
+    ttl: float | None = _knob(None, OPTIONAL_SECONDS)
+    min_words: int = _knob(20, whole_number(0))
+    revisit: Revisit = _knob("pass", one_of("pass", "drop"))
+
+    def override(self, values: Mapping[str, Any], where: str) -> Policy:
+        """Return this policy with some values replaced; `where` names their source in errors.
+
+        Raises `SettingsError` for an unknown key or a value that is not allowed.
+        """
+        if not isinstance(values, Mapping):
+            raise SettingsError(f"{where} = {values!r}: expected a mapping of policy values")
+        unknown = [key for key in values if key not in POLICY_KINDS]
+        if unknown:
+            raise SettingsError(
+                f"{where}: unknown key {unknown[0]!r}; known are {', '.join(POLICY_KINDS)}"
+            )
+        parsed = {
+            key: POLICY_KINDS[key].of(f"{where}[{key!r}]", value) for key, value in values.items()
+        }
+        return replace(self, **parsed)
+
+
+POLICY_KINDS: dict[str, Kind] = {f.name: f.metadata["kind"] for f in fields(Policy)}
+
+
+class Policies:
+    """The policy of every host: the general one, and those of domains, which subdomains inherit."""
+
+    def __init__(self, default: Policy, domains: Mapping[str, Policy] | None = None) -> None:
+        self.default = default
+        self._domains = {bare_host(name): policy for name, policy in (domains or {}).items()}
+
+    @property
+    def all(self) -> list[Policy]:
+        """The general policy and each domain's."""
+        return [self.default, *self._domains.values()]
+
+    def of(self, url: str) -> Policy:
+        """Return the policy of the longest configured domain that the URL's host belongs to."""
+        labels = bare_host(host_of(url)).split(".")
+        for start in range(len(labels)):
+            policy = self._domains.get(".".join(labels[start:]))
+            if policy is not None:
+                return policy
+        return self.default
+
+
+def host_of(url: str) -> str:
+    """Return the URL's host in lower case, without port and brackets; "" if it has none."""
+    try:
+        return (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def bare_host(host: str) -> str:
+    """Return the host without a leading `www.`, which never tells two sites apart."""
+    return host.lower().rstrip(".").removeprefix("www.")
+
+
+@lru_cache(maxsize=4096)
+def registered_domain(host: str) -> str:
+    """Return the registered domain; for an IP address, localhost or a bare suffix the host."""
+    try:
+        ip_address(host)
+    except ValueError:
+        parts = _suffixes.extract_str(host)
+        return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else host
+    return host
+
+
+def scope_of(url: str, scope: Scope) -> str:
+    """Return the name of the group of pages that the URL's page is compared with."""
+    if scope == "crawl":
+        return WHOLE_CRAWL
+    host = host_of(url)
+    return registered_domain(host) if scope == "domain" else bare_host(host)

@@ -1,0 +1,47 @@
+"""What the gate says of one page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from simhash_gate.gate.policy import Policy
+
+if TYPE_CHECKING:
+    from simhash_gate.pipeline import Page
+    from simhash_gate.stores.base import Match, Record
+
+Outcome = Literal["new", "near", "duplicate", "unchanged", "skipped", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome for one page, with all that it rests on.
+
+    `match` is the remembered page that was found and its distance; `record` is what was remembered
+    of this page, if anything. `reason` says the outcome in words.
+    """
+
+    outcome: Outcome
+    reason: str
+    policy: Policy = Policy()
+    page: Page | None = None
+    match: Match | None = None
+    record: Record | None = None
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the policy's action applies: the page has been seen."""
+        return self.outcome == "duplicate" or (
+            self.outcome == "unchanged" and self.policy.revisit == "drop"
+        )
+
+    @property
+    def markdown(self) -> str:
+        """The page's Markdown; empty for a page that was not read."""
+        return self.page.markdown if self.page else ""
+
+    @property
+    def fingerprint(self) -> int | None:
+        """The page's fingerprint; None for a page that was not read or has no text."""
+        return self.page.fingerprint if self.page else None

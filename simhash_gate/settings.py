@@ -1,0 +1,137 @@
+"""The SIMHASH_GATE_* settings, from any mapping to one frozen value, checked once."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from simhash_gate.gate.policy import (
+    POLICY_KINDS,
+    SECONDS,
+    Kind,
+    Policies,
+    Policy,
+    Scope,
+    SettingsError,
+    one_of,
+    whole_number,
+)
+from simhash_gate.pipeline import Options
+from simhash_gate.stores import StoreError, store_opener
+
+PREFIX = "SIMHASH_GATE_"
+SQLITE_DEFAULT = "sqlite:"
+"""The store that the plugin finds a path for."""
+
+
+def _flag(value: Any) -> bool:
+    return {"true": True, "1": True, "false": False, "0": False}[str(value).strip().lower()]
+
+
+def _store_url(value: Any) -> str:
+    if value in (None, "", SQLITE_DEFAULT):
+        return value or ""
+    try:
+        store_opener(str(value))
+    except StoreError as error:
+        raise SettingsError(f"{PREFIX}STORE: {error}; or {SQLITE_DEFAULT} alone") from None
+    return str(value)
+
+
+def _domains(value: Any) -> Mapping[str, Any]:
+    parsed = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(parsed, Mapping):
+        raise TypeError
+    return parsed
+
+
+def default_workers() -> int:
+    """Return how many page-reading processes run unless a setting says otherwise."""
+    return max(1, (os.cpu_count() or 2) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of one crawl. `store` is "" where the user left the choice to the gate."""
+
+    enabled: bool
+    store: str
+    scope: Scope
+    workers: int
+    max_bytes: int
+    timeout: float
+    policies: Policies
+    options: Options
+
+
+_KINDS = {
+    "ENABLED": Kind("True or False", _flag),
+    "SCOPE": one_of("domain", "host", "crawl"),
+    "WORKERS": whole_number(0),
+    "MAX_BYTES": whole_number(1),
+    "TIMEOUT": SECONDS,
+    "DOMAINS": Kind(
+        "a mapping of domain names to mappings of policy values, or its JSON", _domains
+    ),
+}
+_OPTIONS = tuple(Options.__dataclass_fields__)
+NAMES = tuple(
+    PREFIX + name for name in ("STORE", *_KINDS, *map(str.upper, (*POLICY_KINDS, *_OPTIONS)))
+)
+
+
+def read_settings(source: Mapping[str, Any]) -> Settings:
+    """Return the settings found in a mapping, such as Scrapy's.
+
+    Raises `SettingsError` that names the setting, its value, and what is allowed.
+    """
+    given = {
+        key.removeprefix(PREFIX): source.get(key) for key in source if str(key).startswith(PREFIX)
+    }
+    known = [name.removeprefix(PREFIX) for name in NAMES]
+    for name in given:
+        if name not in known:
+            raise SettingsError(f"{PREFIX}{name} is not a setting; known are {', '.join(NAMES)}")
+
+    def general(name: str, default: Any) -> Any:
+        value = given.get(name)
+        return default if value is None else _KINDS[name].of(PREFIX + name, value)
+
+    policy = Policy(
+        **{
+            key: kind.of(PREFIX + key.upper(), given[key.upper()])
+            for key, kind in POLICY_KINDS.items()
+            if key.upper() in given
+        }
+    )
+    domains = {
+        domain: policy.override(values, f"{PREFIX}DOMAINS[{domain!r}]")
+        for domain, values in general("DOMAINS", {}).items()
+    }
+    return Settings(
+        enabled=general("ENABLED", True),
+        store=_store_url(given.get("STORE")),
+        scope=general("SCOPE", "domain"),
+        workers=general("WORKERS", default_workers()),
+        max_bytes=general("MAX_BYTES", 10 * 1024 * 1024),
+        timeout=general("TIMEOUT", 10.0),
+        policies=Policies(policy, domains),
+        options=_options(given),
+    )
+
+
+def _options(given: Mapping[str, Any]) -> Options:
+    values = {name: given[name.upper()] for name in _OPTIONS if given.get(name.upper()) is not None}
+    try:
+        return Options(**{name: _number(value) for name, value in values.items()})
+    except ValueError as error:
+        name, _, complaint = str(error).partition(" ")
+        raise SettingsError(f"{PREFIX}{name.upper()} {complaint}") from None
+
+
+def _number(value: Any) -> Any:
+    """Return the number that the command line gave as digits."""
+    return int(value) if isinstance(value, str) and value.isdecimal() else value

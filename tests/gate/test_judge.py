@@ -1,0 +1,139 @@
+"""The judge: one rule of the house a test, over a real store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simhash_gate.gate.judge import FEW_WORDS, Gate
+from simhash_gate.gate.policy import Policy
+from simhash_gate.pipeline import Page
+from simhash_gate.stores import open_store
+
+if TYPE_CHECKING:
+    from simhash_gate.gate.verdict import Verdict
+
+DEFAULT = Policy()
+BITS = 0x0123_4567_89AB_CDEF
+
+
+@pytest.fixture
+def gate():
+    store = open_store("memory:")
+    store.begin("now")
+    yield Gate(store, run="now", pipeline="v1")
+    store.close()
+
+
+def a_page(flipped: int = 0, **values) -> Page:
+    """Return a page whose fingerprint is that many bits away from BITS."""
+    given = {
+        "title": "Title",
+        "markdown": "# Title",
+        "words": 300,
+        "fingerprint": BITS ^ ((1 << flipped) - 1),
+        "digest": flipped,
+        "listing": False,
+        "reason": None,
+        **values,
+    }
+    return Page(**given)
+
+
+def judge(gate: Gate, page: Page, path: str, policy: Policy = DEFAULT, **values) -> Verdict:
+    return gate.judge(
+        page,
+        policy,
+        **{"url": f"https://example.com{path}", "scope": "example.com", "request": path, **values},
+    )
+
+
+def test_the_three_bands(gate) -> None:
+    assert judge(gate, a_page(), "/a").outcome == "new"
+    duplicate = judge(gate, a_page(3), "/b")
+    assert duplicate.outcome == "duplicate"
+    assert duplicate.rejected
+    assert duplicate.match.distance == 3
+    assert duplicate.match.record.url == "https://example.com/a"
+    assert duplicate.reason == "distance 3, threshold 3"
+    near = judge(gate, a_page(4), "/c")
+    assert near.outcome == "near"
+    assert not near.rejected
+    assert near.match.distance == 4
+    assert judge(gate, a_page(30), "/d").outcome == "new"
+
+
+def test_only_kept_pages_are_compared_so_chains_end(gate) -> None:
+    judge(gate, a_page(), "/a")
+    assert judge(gate, a_page(3), "/b").outcome == "duplicate"
+    assert judge(gate, a_page(6), "/c").outcome != "duplicate"
+
+
+def test_other_scopes_are_not_compared(gate) -> None:
+    judge(gate, a_page(), "/a")
+    assert judge(gate, a_page(), "/b", scope="example.org").outcome == "new"
+
+
+def test_a_page_without_text_is_skipped_and_matches_nothing(gate) -> None:
+    empty = a_page(fingerprint=None, words=0, reason="no text")
+    for path in ("/a", "/b"):
+        verdict = judge(gate, empty, path)
+        assert (verdict.outcome, verdict.reason) == ("skipped", "no text")
+    assert list(gate.store.records()) == []
+
+
+def test_a_short_page_is_a_duplicate_of_the_very_same_text_only(gate) -> None:
+    judge(gate, a_page(words=19, digest=1), "/a")
+    assert judge(gate, a_page(words=19, digest=2), "/b").outcome != "duplicate"
+    assert judge(gate, a_page(words=19, digest=1), "/c").outcome == "duplicate"
+    assert judge(gate, a_page(words=20, digest=3), "/d").outcome != "duplicate"
+
+
+def test_a_page_of_a_word_or_two_is_compared_with_nothing(gate) -> None:
+    for path in ("/a", "/b"):
+        assert judge(gate, a_page(words=FEW_WORDS - 1), path).outcome == "new"
+
+
+def test_a_listing_is_a_duplicate_of_the_very_same_entries_only(gate) -> None:
+    judge(gate, a_page(listing=True, digest=1), "/a")
+    assert judge(gate, a_page(1, listing=True, digest=2), "/b").outcome != "duplicate"
+    assert judge(gate, a_page(listing=True, digest=1), "/c").outcome == "duplicate"
+
+
+def test_a_revisit_in_a_later_run_is_unchanged_and_passes_unless_the_policy_drops(gate) -> None:
+    judge(gate, a_page(), "/a")
+    gate.store.end("now")
+    gate.store.begin("later")
+    later = Gate(gate.store, run="later", pipeline="v1")
+    verdict = judge(later, a_page(), "/a")
+    assert verdict.outcome == "unchanged"
+    assert not verdict.rejected
+    assert judge(later, a_page(), "/a", Policy(revisit="drop")).rejected
+    assert judge(later, a_page(), "/b").outcome == "duplicate"
+
+
+def test_the_same_request_again_is_a_duplicate_unless_it_is_a_retry(gate) -> None:
+    kept = judge(gate, a_page(), "/a")
+    assert judge(gate, a_page(), "/a").outcome == "duplicate"
+    retried = judge(gate, a_page(), "/a", retry=True)
+    assert retried.outcome == "unchanged"
+    assert retried.record.identity == kept.record.identity
+
+
+def test_another_pipeline_version_is_not_compared(gate) -> None:
+    judge(gate, a_page(), "/a")
+    other = Gate(gate.store, run="now", pipeline="v2")
+    assert judge(other, a_page(), "/b").outcome == "new"
+
+
+def test_a_forgotten_page_is_new_again(gate) -> None:
+    verdict = judge(gate, a_page(), "/a")
+    gate.store.forget(verdict.record)
+    assert judge(gate, a_page(), "/b").outcome == "new"
+
+
+def test_the_window_belongs_to_the_policy(gate) -> None:
+    judge(gate, a_page(), "/a")
+    judge(gate, a_page(40), "/b")
+    assert judge(gate, a_page(), "/c", Policy(window=1)).outcome == "new"

@@ -1,0 +1,64 @@
+"""Policies, where they come from, and scopes."""
+
+from __future__ import annotations
+
+import pytest
+
+from simhash_gate.gate.policy import Policies, Policy, SettingsError, scope_of
+
+
+@pytest.mark.parametrize(
+    ("url", "scope", "expected"),
+    [
+        ("https://news.example.com:8080/a", "domain", "example.com"),
+        ("https://www.example.co.uk/", "domain", "example.co.uk"),
+        ("https://alice.github.io/post", "domain", "alice.github.io"),
+        ("https://github.io/", "domain", "github.io"),
+        ("http://127.0.0.1:8000/", "domain", "127.0.0.1"),
+        ("http://[::1]:8000/", "domain", "::1"),
+        ("http://localhost:6800/", "domain", "localhost"),
+        ("https://EXAMPLE.com./", "domain", "example.com"),
+        ("https://www.example.com:8080/", "host", "example.com"),
+        ("https://news.example.com/", "host", "news.example.com"),
+        ("https://example.com/", "crawl", "*"),
+        ("file:///tmp/page.html", "domain", ""),
+        ("http://[broken/", "domain", ""),
+    ],
+)
+def test_scope_of_a_url(url: str, scope: str, expected: str) -> None:
+    assert scope_of(url, scope) == expected  # type: ignore[arg-type]
+
+
+def test_subdomains_inherit_from_the_longest_configured_domain() -> None:
+    news, sport = Policy(threshold=5), Policy(threshold=7)
+    policies = Policies(Policy(), {"www.example.com": news, "sport.example.com": sport})
+    assert policies.of("https://example.com/") is news
+    assert policies.of("https://www.blog.example.com/") is news
+    assert policies.of("https://live.sport.example.com/") is sport
+    assert policies.of("https://notexample.com/") == Policy()
+    assert policies.of("https://com/") == Policy()
+
+
+def test_overrides_leave_the_rest_as_it_was() -> None:
+    policy = Policy(threshold=5).override({"action": "tag", "ttl": "3600"}, "here")
+    assert policy == Policy(threshold=5, action="tag", ttl=3600.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"treshold": 3}, "unknown key 'treshold'; known are threshold, near"),
+        ({"threshold": 65}, r"here\['threshold'\] = 65: expected a whole number from 0 to 64"),
+        ({"threshold": True}, "expected a whole number"),
+        ({"threshold": 2.5}, "expected a whole number"),
+        ({"window": 0}, "expected a whole number at least 1"),
+        ({"ttl": -1}, "a number of seconds above 0, or None"),
+        ({"ttl": "nan"}, "a number of seconds above 0"),
+        ({"action": "keep"}, "one of 'drop', 'tag', 'links'"),
+        ({"action": ["drop"]}, "one of 'drop', 'tag', 'links'"),
+        ("drop", "expected a mapping of policy values"),
+    ],
+)
+def test_a_bad_override_names_its_place_and_what_is_allowed(values, complaint: str) -> None:
+    with pytest.raises(SettingsError, match=complaint):
+        Policy().override(values, "here")

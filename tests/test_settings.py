@@ -1,0 +1,87 @@
+"""SIMHASH_GATE_* settings: defaults, every way to write them, every way to get them wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from simhash_gate.gate.policy import Policy, SettingsError
+from simhash_gate.settings import NAMES, default_workers, read_settings
+
+
+def test_defaults() -> None:
+    settings = read_settings({})
+    assert settings.enabled
+    assert settings.store == ""
+    assert settings.scope == "domain"
+    assert settings.workers == default_workers() >= 1
+    assert settings.max_bytes == 10 * 1024 * 1024
+    assert settings.timeout == 10
+    assert settings.policies.of("https://example.com/") == Policy(
+        threshold=3, near=8, action="drop", window=10_000, ttl=None, min_words=20, revisit="pass"
+    )
+
+
+def test_strings_from_the_command_line_are_parsed() -> None:
+    settings = read_settings(
+        {
+            "SIMHASH_GATE_ENABLED": "False",
+            "SIMHASH_GATE_THRESHOLD": "5",
+            "SIMHASH_GATE_WORKERS": "0",
+            "SIMHASH_GATE_TIMEOUT": "2.5",
+            "SIMHASH_GATE_TTL": "3600",
+            "SIMHASH_GATE_SHINGLE_SIZE": "4",
+            "SIMHASH_GATE_DOMAINS": '{"example.com": {"threshold": 7}}',
+        }
+    )
+    assert not settings.enabled
+    assert settings.workers == 0
+    assert settings.timeout == 2.5
+    assert settings.options.shingle_size == 4
+    assert settings.policies.default == Policy(threshold=5, ttl=3600.0)
+    assert settings.policies.of("https://a.example.com/") == Policy(threshold=7, ttl=3600.0)
+
+
+def test_other_settings_are_none_of_its_business() -> None:
+    assert read_settings({"BOT_NAME": "x", "SIMHASH": 1}).enabled
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("THRESHOLD", 65, "from 0 to 64"),
+        ("THRESHOLD", "three", "from 0 to 64"),
+        ("ENABLED", "perhaps", "True or False"),
+        ("STORE", "mysql://x", "use memory:, sqlite:///relative/path"),
+        ("STORE", "sqlite:relative.db", "or sqlite: alone"),
+        ("STORE", "sqlite:///", "use memory:"),
+        ("STORE", 5, "use memory:"),
+        ("SCOPE", "site", "'domain', 'host', 'crawl'"),
+        ("WORKERS", -1, "a whole number at least 0"),
+        ("MAX_BYTES", 0, "a whole number at least 1"),
+        ("TIMEOUT", 0, "seconds above 0"),
+        ("DOMAINS", "[1]", "mapping"),
+        ("DOMAINS", "{", "mapping"),
+        ("SHINGLE", "letter", "'auto', 'word' or 'char'"),
+        ("SHINGLE_SIZE", 0, "a whole number"),
+        ("IDF", "/nowhere/idf.json", "/nowhere/idf.json"),
+        ("EXTRACTOR", "no.such.Extractor", "no.such.Extractor"),
+    ],
+)
+def test_a_bad_value_names_the_setting_the_value_and_what_is_allowed(name, value, allowed) -> None:
+    with pytest.raises(SettingsError) as caught:
+        read_settings({f"SIMHASH_GATE_{name}": value})
+    message = str(caught.value)
+    assert f"SIMHASH_GATE_{name}" in message
+    assert str(value) in message
+    assert allowed in message
+
+
+def test_a_bad_value_of_a_domain_names_the_domain() -> None:
+    with pytest.raises(SettingsError, match=r"DOMAINS\['example.com'\]\['near'\] = 99"):
+        read_settings({"SIMHASH_GATE_DOMAINS": {"example.com": {"near": 99}}})
+
+
+def test_an_unknown_setting_lists_the_known_ones() -> None:
+    with pytest.raises(SettingsError, match="SIMHASH_GATE_TRESHOLD is not a setting") as caught:
+        read_settings({"SIMHASH_GATE_TRESHOLD": 3})
+    assert all(name in str(caught.value) for name in NAMES)
