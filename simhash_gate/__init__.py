@@ -1,0 +1,67 @@
+"""A cache gate for Scrapy: a page that says what a recent page said is dropped, with a reason.
+
+The names below are imported when they are first used: a process that only reads pages must not pay
+for Scrapy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simhash_gate.fingerprints.hamming import hamming_distance, similarity
+    from simhash_gate.fingerprints.index import HammingIndex
+    from simhash_gate.fingerprints.simhash import simhash
+    from simhash_gate.gate.judge import Gate
+    from simhash_gate.gate.policy import Policy
+    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.pipeline import Page, read_page
+    from simhash_gate.plugin.addon import Addon
+    from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
+    from simhash_gate.plugin.spider_middleware import SimhashGateSpiderMiddleware
+    from simhash_gate.stores import open_store
+
+_HOMES = {
+    "Addon": "plugin.addon",
+    "Gate": "gate.judge",
+    "HammingIndex": "fingerprints.index",
+    "NearDuplicate": "plugin.middleware",
+    "Page": "pipeline",
+    "Policy": "gate.policy",
+    "SimhashGateMiddleware": "plugin.middleware",
+    "SimhashGateSpiderMiddleware": "plugin.spider_middleware",
+    "Verdict": "gate.verdict",
+    "hamming_distance": "fingerprints.hamming",
+    "open_store": "stores",
+    "read_page": "pipeline",
+    "simhash": "fingerprints.simhash",
+    "similarity": "fingerprints.hamming",
+}
+
+__all__ = [
+    "Addon",
+    "Gate",
+    "HammingIndex",
+    "NearDuplicate",
+    "Page",
+    "Policy",
+    "SimhashGateMiddleware",
+    "SimhashGateSpiderMiddleware",
+    "Verdict",
+    "hamming_distance",
+    "open_store",
+    "read_page",
+    "simhash",
+    "similarity",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"simhash_gate.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,1 @@
+"""The Scrapy face of the gate. Nothing outside this package imports Scrapy or Twisted."""

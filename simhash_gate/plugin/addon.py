@@ -1,0 +1,27 @@
+"""The Scrapy add-on: one line in the settings installs all of the gate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simhash_gate.plugin.middleware import SimhashGateMiddleware
+from simhash_gate.plugin.spider_middleware import CallbackWitness, SimhashGateSpiderMiddleware
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+DOWNLOADER_ORDER = 20
+OUTERMOST, INNERMOST = -10_000, 10_000
+
+
+class Addon:
+    """Installs the gate and both its spider middlewares, where the user has not placed them."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Add the middlewares to the settings."""
+        for name, component, order in (
+            ("DOWNLOADER_MIDDLEWARES", SimhashGateMiddleware, DOWNLOADER_ORDER),
+            ("SPIDER_MIDDLEWARES", SimhashGateSpiderMiddleware, OUTERMOST),
+            ("SPIDER_MIDDLEWARES", CallbackWitness, INNERMOST),
+        ):
+            settings.setdefault_in_component_priority_dict(name, component, order)

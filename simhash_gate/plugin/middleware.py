@@ -1,0 +1,281 @@
+"""The downloader middleware: every response comes through here, and leaves with a verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from scrapy import signals
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import HtmlResponse
+from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.asyncio import is_asyncio_available
+from twisted.internet.defer import Deferred
+from w3lib.encoding import http_content_type_encoding
+
+from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
+from simhash_gate.gate.verdict import Verdict
+from simhash_gate.pipeline import pipeline_version
+from simhash_gate.plugin.judging import Judge, feeds_stored, store_url
+from simhash_gate.plugin.names import META_KEY, VERDICT_KEY
+from simhash_gate.plugin.recovery import Recovery
+from simhash_gate.plugin.signals import near_duplicate_dropped
+from simhash_gate.plugin.spider_middleware import is_installed
+from simhash_gate.plugin.stats import GateStats
+from simhash_gate.plugin.workers import InlineReader, ReadError, WorkerPool
+from simhash_gate.settings import PREFIX, read_settings
+from simhash_gate.stores import StoreError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+    from typing_extensions import Self
+
+    from simhash_gate.gate.policy import Policy
+    from simhash_gate.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+INCOMPLETE = frozenset({"partial", "dataloss", "download_stopped"})
+DONE = {"drop": "Dropped", "tag": "Tagged", "links": "Held back the items of"}
+LINKS_ALONE = (
+    f"{PREFIX}ACTION = 'links' needs the spider middleware: install the add-on, "
+    "ADDONS = {'simhash_gate.Addon': 0}, or add simhash_gate.SimhashGateSpiderMiddleware "
+    "to SPIDER_MIDDLEWARES at -10000"
+)
+
+
+class NearDuplicate(IgnoreRequest):
+    """A page was dropped: `response` is what was fetched (`request` set), `verdict` says why."""
+
+    def __init__(self, response: Response, verdict: Verdict) -> None:
+        super().__init__(verdict.reason)
+        self.response = response
+        self.verdict = verdict
+
+
+class SimhashGateMiddleware:
+    """Judges each HTML page, and drops it if its scope has a near-duplicate among the kept pages.
+
+    Stands nearest to the engine (order 20): it sees final, decompressed responses, and nothing
+    after it can swallow a page that it has kept.
+    """
+
+    def __init__(self, crawler: Crawler, settings: Settings) -> None:
+        self.crawler = crawler
+        self.settings = settings
+        self._links = is_installed(crawler.settings)
+        self._reported: set[str] = set()
+        self.judge = Judge(pipeline_version(settings.options))
+        self.recovery = Recovery(crawler, self.judge)
+        self.stats = GateStats(crawler.stats, self.judge.run)
+        self.reader: InlineReader | WorkerPool = InlineReader(settings.options)
+        crawler.signals.connect(self._open, signals.spider_opened)
+        crawler.signals.connect(self._received, signals.response_received)
+        crawler.signals.connect(self._spider_error, signals.spider_error)
+        crawler.signals.connect(self._item_error, signals.item_error)
+        crawler.signals.connect(self._idle, signals.spider_idle)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+        crawler.signals.connect(self._stopped, signals.engine_stopped)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Read the settings. Raises `SettingsError`, which stops the crawl before it starts."""
+        settings = read_settings(crawler.settings)
+        if not settings.enabled:
+            raise NotConfigured(f"{PREFIX}ENABLED is False")
+        links = any(policy.action == "links" for policy in settings.policies.all)
+        if links and not is_installed(crawler.settings):
+            raise SettingsError(LINKS_ALONE)
+        return cls(crawler, settings)
+
+    def process_request(self, request: Request) -> None:
+        """Let no verdict travel from one request to the next."""
+        request.meta.pop(VERDICT_KEY, None)
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """Leave the verdict in the request's meta; return the response or raise `NearDuplicate`."""
+        domain = registered_domain(host_of(response.url))
+        reason = self._why_not(request, response)
+        if reason:
+            request.meta[VERDICT_KEY] = Verdict("skipped", reason.replace("_", " "))
+            self.stats.skipped(domain, reason)
+            return response
+
+        start = time.perf_counter()
+        fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
+        verdict = await self._judge(request, response, fingerprint)
+        request.meta[VERDICT_KEY] = verdict
+        seconds = time.perf_counter() - start
+        if verdict.outcome == "skipped":
+            self.stats.skipped(domain, "empty")
+            return response
+
+        action = verdict.policy.action
+        dropped = verdict.rejected and action == "drop"
+        self.recovery.judged(
+            request, fingerprint, verdict, held=verdict.rejected and action != "tag"
+        )
+        self.stats.judged(
+            domain, verdict, dropped=dropped, size=len(response.body), seconds=seconds
+        )
+        if verdict.rejected:
+            _log(response, verdict)
+        if dropped:
+            response.request = request
+            self.crawler.signals.send_catch_log(
+                near_duplicate_dropped,
+                request=request,
+                response=response,
+                verdict=verdict,
+                spider=self.crawler.spider,
+            )
+            raise NearDuplicate(response, verdict)
+        return response
+
+    def _why_not(self, request: Request, response: Response) -> str | None:
+        """Return why a response is none of the gate's business, or None."""
+        if request.callback is NO_CALLBACK:
+            return "no_callback"
+        if request.meta.get(META_KEY) is False:
+            return "meta"
+        if not 200 <= response.status < 300:
+            return "status"
+        if not INCOMPLETE.isdisjoint(response.flags):
+            return "incomplete"
+        if not isinstance(response, HtmlResponse):
+            return "not_html"
+        if len(response.body) > self.settings.max_bytes:
+            return "too_large"
+        return None
+
+    async def _judge(self, request: Request, response: Response, fingerprint: str) -> Verdict:
+        """Return the verdict; if anything fails on the way it is "error", and the page passes."""
+        page = None
+        policy = self.settings.policies.default
+        try:
+            policy = self._policy(request, response)
+            page = await _result(self.reader.read(response.body, response.url, _charset(response)))
+            if page.unreadable:
+                raise ReadError(page.reason)
+            judge = partial(
+                Gate.judge,
+                page=page,
+                policy=policy,
+                url=response.url,
+                scope=scope_of(response.url, self.settings.scope),
+                request=fingerprint,
+                retry="retry_times" in request.meta,
+            )
+            while True:
+                verdict: Verdict = await _result(self.judge.submit(judge))
+                if not self.recovery.was_forgotten(verdict):
+                    return verdict
+        except StoreError as error:
+            reason = str(error)
+            if reason not in self._reported:
+                self._reported.add(reason)
+                logger.error("Passing %s and others unjudged: %s", response.url, reason)
+        except (ReadError, SettingsError) as error:
+            reason = str(error)
+            logger.warning("Passed %s unjudged: %s", response.url, reason)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            logger.exception("Passed %s unjudged", response.url)
+        return Verdict("error", reason, policy, page)
+
+    def _policy(self, request: Request, response: Response) -> Policy:
+        policy = self.settings.policies.of(response.url)
+        overrides = request.meta.get(META_KEY)
+        if overrides is None or overrides is True:
+            return policy
+        policy = policy.override(overrides, f"meta[{META_KEY!r}]")
+        if policy.action == "links" and not self._links:
+            raise SettingsError(LINKS_ALONE)
+        return policy
+
+    def _open(self, spider: Spider) -> None:
+        settings = self.settings
+        url = store_url(settings.store, self.crawler.settings, spider.name)
+        self.judge.open(url)
+        self.reader = (
+            WorkerPool(settings.options, settings.workers, settings.timeout)
+            if settings.workers
+            else InlineReader(settings.options)
+        )
+        logger.info("Near-duplicates are looked for in %s", url)
+
+    def _received(self, request: Request) -> None:
+        self.recovery.announced(request)
+
+    def _spider_error(self, response: Response | Failure | None) -> None:
+        self._failed(response)
+
+    def _item_error(self, response: Response | Failure | None) -> None:
+        self._failed(response)
+
+    def _failed(self, response: Response | Failure | None) -> None:
+        request = getattr(response, "request", None)
+        if request is not None:
+            self.recovery.failed(request)
+
+    def _idle(self) -> None:
+        self.recovery.idle()
+
+    def _closed(self) -> None:
+        self.reader.close()
+        self.stats.close()
+
+    def _stopped(self) -> None:
+        self.recovery.forget_swallowed()
+        stored = feeds_stored(self.crawler)
+        if not stored:
+            logger.error("A feed was not stored: later crawls won't take these pages as seen")
+        self.judge.close(ended=stored)
+
+
+def _charset(response: Response) -> str | None:
+    """Return the encoding that the HTTP header declares."""
+    header = response.headers.get(b"Content-Type") or b""
+    return http_content_type_encoding(header.decode("latin-1"))
+
+
+def _log(response: Response, verdict: Verdict) -> None:
+    assert verdict.match is not None
+    assert verdict.page is not None
+    record, distance = verdict.match
+    logger.info(
+        "%s %s: %s of %s (distance %d, threshold %d; %d and %d words)",
+        DONE[verdict.policy.action],
+        response.url,
+        "near-duplicate" if verdict.outcome == "duplicate" else "unchanged since an earlier crawl",
+        record.url,
+        distance,
+        verdict.policy.threshold,
+        verdict.page.words,
+        record.words,
+    )
+
+
+async def _result(future: Future[T]) -> T:
+    """Wait for a future without blocking the event loop, whichever one runs."""
+    if future.done():
+        return future.result()
+    if is_asyncio_available():
+        return await asyncio.wrap_future(future)
+    from twisted.internet import reactor
+
+    arrived: Deferred[None] = Deferred()
+    future.add_done_callback(lambda _: reactor.callFromThread(arrived.callback, None))
+    await arrived
+    return future.result()

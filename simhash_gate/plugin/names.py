@@ -1,0 +1,7 @@
+"""The names that users read in requests."""
+
+META_KEY = "simhash_gate"
+"""What a request asks of the gate: False, or a mapping of policy values."""
+
+VERDICT_KEY = "simhash_gate_verdict"
+"""Where the gate leaves its verdict, for the spider."""

@@ -1,0 +1,4 @@
+"""The gate's own Scrapy signals."""
+
+near_duplicate_dropped = object()
+"""Sent for every dropped page, with `request`, `response`, `verdict` and `spider`."""

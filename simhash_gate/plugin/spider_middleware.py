@@ -1,0 +1,147 @@
+"""The spider middleware: sees what becomes of a passed page, and holds items back for `links`."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.conf import build_component_list
+from scrapy.utils.misc import load_object
+
+from simhash_gate.plugin.names import VERDICT_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Iterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+    from typing_extensions import Self
+
+    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.middleware import SimhashGateMiddleware
+
+
+class _GateFollower:
+    """Finds the gate of its crawl; does nothing where there is none."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._found: SimhashGateMiddleware | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the middleware for this crawl."""
+        if not crawler.settings.getbool("SIMHASH_GATE_ENABLED", True):
+            raise NotConfigured("SIMHASH_GATE_ENABLED is False")
+        return cls(crawler)
+
+    @property
+    def gate(self) -> SimhashGateMiddleware | None:
+        """The downloader middleware that judges this crawl's pages."""
+        if self._found is None:
+            from simhash_gate.plugin.middleware import SimhashGateMiddleware
+
+            self._found = self._crawler.get_downloader_middleware(SimhashGateMiddleware)
+        return self._found
+
+
+class SimhashGateSpiderMiddleware(_GateFollower):
+    """Stands nearest to the engine (order -10000): what leaves it is what Scrapy gets.
+
+    Holds back the items of duplicates where the action is `links`, takes the verdict out of the
+    requests that go out, and tells the gate when a page failed in any spider middleware.
+    """
+
+    def process_spider_input(self, response: Response) -> None:
+        """Note that the page is on its way to its callback."""
+        if self.gate and response.request:
+            self.gate.recovery.entering(response.request)
+
+    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
+        """Yield what may go on."""
+        for output in result:
+            if self._goes_on(response, output):
+                yield output
+
+    async def process_spider_output_async(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        """Yield what may go on."""
+        async for output in result:
+            if self._goes_on(response, output):
+                yield output
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> None:
+        """Tell the gate that the page failed, whoever may handle the exception."""
+        _tell_failure(self.gate, response)
+
+    def _goes_on(self, response: Response, output: Any) -> bool:
+        request = response.request
+        if isinstance(output, Request):
+            if output is not request:
+                output.meta.pop(VERDICT_KEY, None)
+            return True
+        verdict: Verdict | None = request.meta.get(VERDICT_KEY) if request else None
+        if self.gate and verdict and verdict.rejected and verdict.policy.action == "links":
+            self.gate.stats.item_held()
+            return False
+        return True
+
+
+class CallbackWitness(_GateFollower):
+    """Stands nearest to the spider (order 10000): sees callbacks begin and fail first."""
+
+    def process_spider_input(self, response: Response) -> None:
+        """Note that the page has reached its callback."""
+        if self.gate and response.request:
+            self.gate.recovery.entered(response.request)
+
+    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
+        """Yield everything, and count the seconds it took."""
+        outputs = iter(result)
+        seconds = 0.0
+        while True:
+            start = time.perf_counter()
+            try:
+                output = next(outputs)
+            except StopIteration:
+                break
+            finally:
+                seconds += time.perf_counter() - start
+            yield output
+        if self.gate:
+            self.gate.stats.called_back(seconds)
+
+    async def process_spider_output_async(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        """Yield everything, and count the seconds it took."""
+        seconds = 0.0
+        start = time.perf_counter()
+        async for output in result:
+            seconds += time.perf_counter() - start
+            yield output
+            start = time.perf_counter()
+        if self.gate:
+            self.gate.stats.called_back(seconds + time.perf_counter() - start)
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> None:
+        """Tell the gate that the callback failed, whoever may handle the exception."""
+        _tell_failure(self.gate, response)
+
+
+def _tell_failure(gate: SimhashGateMiddleware | None, response: Response) -> None:
+    request = getattr(response, "request", None)
+    if gate and request is not None:
+        gate.recovery.failed(request)
+
+
+def is_installed(settings: BaseSettings) -> bool:
+    """Tell whether the settings enable the spider middleware."""
+    enabled = build_component_list(
+        settings.get_component_priority_dict_with_base("SPIDER_MIDDLEWARES")
+    )
+    return any(load_object(component) is SimhashGateSpiderMiddleware for component in enabled)

@@ -1,0 +1,168 @@
+"""What the gate counts: Scrapy stats as it goes, a table by domain when the spider closes."""
+
+from __future__ import annotations
+
+import logging
+import random
+from array import array
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scrapy.statscollectors import StatsCollector
+
+    from simhash_gate.gate.verdict import Verdict
+
+logger = logging.getLogger(__name__)
+
+SAMPLE = 1000
+MOST_DOMAINS = 50
+SWALLOWED = 20
+MOST_MATCHED = 100_000
+
+
+@dataclass(slots=True)
+class DomainTally:
+    """The counts of one domain; `milliseconds` is a uniform sample of the times pages took."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    dropped: int = 0
+    dropped_for_earlier: int = 0
+    bytes_saved: int = 0
+    timed: int = 0
+    milliseconds: array[float] = field(default_factory=lambda: array("f"))
+
+    @property
+    def checked(self) -> int:
+        """How many pages were judged."""
+        return self.outcomes.total() - self.outcomes["skipped"]
+
+    def time(self, milliseconds: float) -> None:
+        """Take a page's time into the sample (reservoir sampling; Vitter 1985, algorithm R)."""
+        self.timed += 1
+        if len(self.milliseconds) < SAMPLE:
+            self.milliseconds.append(milliseconds)
+        elif (place := random.randrange(self.timed)) < SAMPLE:
+            self.milliseconds[place] = milliseconds
+
+
+class GateStats:
+    """Counts every response that the gate sees, in Scrapy's stats and by domain."""
+
+    def __init__(self, stats: StatsCollector, run: str) -> None:
+        self._stats = stats
+        self._run = run
+        self._domains: dict[str, DomainTally] = {}
+        self._swallowed: OrderedDict[tuple[str, str, str, int], int] = OrderedDict()
+        self._callback_seconds = 0.0
+        self._callbacks = 0
+
+    def skipped(self, domain: str, reason: str) -> None:
+        """Count a response that passed without being judged."""
+        self._count("fetched", "skipped", f"skipped/{reason}")
+        self._domain(domain).outcomes["skipped"] += 1
+
+    def judged(
+        self, domain: str, verdict: Verdict, *, dropped: bool, size: int, seconds: float
+    ) -> None:
+        """Count a page that was judged; `size` in bytes."""
+        outcome = verdict.outcome
+        self._count("fetched", "checked", outcome, "dropped" if dropped else "passed")
+        tally = self._domain(domain)
+        tally.outcomes[outcome] += 1
+        tally.time(seconds * 1000)
+        if outcome == "duplicate":
+            self._count(f"duplicate/{domain}")
+        if dropped:
+            tally.dropped += 1
+            tally.bytes_saved += size
+            self._stats.inc_value("simhash_gate/bytes_saved", size)
+            if verdict.match and verdict.match.record.run != self._run:
+                tally.dropped_for_earlier += 1
+                self._count("dropped_for_earlier")
+        if verdict.rejected and verdict.match:
+            self._watch(verdict)
+
+    def called_back(self, seconds: float) -> None:
+        """Count the time that a callback took."""
+        self._callbacks += 1
+        self._callback_seconds += seconds
+
+    def item_held(self) -> None:
+        """Count an item that was held back."""
+        self._count("items_held")
+
+    def close(self) -> None:
+        """Write the closing figures: stats, and the table by domain."""
+        dropped = self._stats.get_value("simhash_gate/dropped", 0)
+        if self._callbacks:
+            mean = self._callback_seconds / self._callbacks
+            self._stats.set_value("simhash_gate/seconds_saved", round(mean * dropped, 3))
+        if self._domains:
+            logger.info("Near-duplicates by domain:\n%s", self._table())
+
+    def _count(self, *names: str) -> None:
+        for name in names:
+            self._stats.inc_value(f"simhash_gate/{name}")
+
+    def _domain(self, domain: str) -> DomainTally:
+        tally = self._domains.get(domain)
+        if tally is None:
+            tally = self._domains[domain] = DomainTally()
+        return tally
+
+    def _watch(self, verdict: Verdict) -> None:
+        """Warn when one remembered page swallows many: it may be no article but a block page."""
+        assert verdict.match is not None
+        record = verdict.match.record
+        count = self._swallowed.pop(record.identity, 0) + 1
+        self._swallowed[record.identity] = count
+        if len(self._swallowed) > MOST_MATCHED:
+            self._swallowed.popitem(last=False)
+        if count >= SWALLOWED and (count & (count - 1) == 0 or count == SWALLOWED):
+            logger.warning(
+                "%d pages of %s are duplicates of one page, %s (%d words: %r). A block page or a "
+                "soft 404 looks like this; see that the site still answers.",
+                count, record.scope, record.url, record.words, record.title,
+            )  # fmt: skip
+
+    def _table(self) -> str:
+        ranked = sorted(self._domains.items(), key=lambda item: -item[1].outcomes.total())
+        rows = [_HEAD, *(_row(domain, tally) for domain, tally in ranked[:MOST_DOMAINS])]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if place == 0 else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in rows
+        ]
+        if len(ranked) > MOST_DOMAINS:
+            lines.append(f"and {len(ranked) - MOST_DOMAINS} more domains")
+        return "\n".join(lines)
+
+
+_HEAD = (
+    *("domain", "checked", "new", "near", "duplicate", "unchanged", "skipped", "error"),
+    *("% dropped", "of earlier crawls", "bytes saved", "median ms", "p95 ms"),
+)
+
+
+def _row(domain: str, tally: DomainTally) -> tuple[str, ...]:
+    outcomes = tally.outcomes
+    times = sorted(tally.milliseconds)
+    share = 100 * tally.dropped / tally.checked if tally.checked else 0.0
+    return (
+        domain or "(no host)",
+        str(tally.checked),
+        *(str(outcomes[name]) for name in ("new", "near", "duplicate", "unchanged")),
+        str(outcomes["skipped"]),
+        str(outcomes["error"]),
+        f"{share:.1f}",
+        str(tally.dropped_for_earlier),
+        f"{tally.bytes_saved:,}",
+        f"{median(times):.1f}" if times else "-",
+        f"{times[min(len(times) - 1, int(0.95 * len(times)))]:.1f}" if times else "-",
+    )

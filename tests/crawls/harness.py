@@ -1,0 +1,197 @@
+"""Real crawls for the tests: a local site, a spider file, `scrapy runspider` in a process."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+VOCABULARY = [
+    "".join(random.Random(n).choices("bcdfglmnprst", k=2)) + f"{a}{b}r"
+    for n, (a, b) in enumerate((a, b) for a in "aeiou" for b in "aeiou" for _ in range(24))
+]
+
+
+@dataclass
+class Answer:
+    body: bytes
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+
+
+Route = Answer | Callable[[int], Answer]
+
+
+def text(seed: int, words: int = 300) -> str:
+    """Return sentences that share nothing with those of another seed."""
+    rng = random.Random(seed)
+    chosen = rng.choices(VOCABULARY, k=words)
+    for place in range(0, words, 12):
+        chosen[place] = chosen[place].capitalize()
+        chosen[place - 1] += "."
+    return " ".join(chosen)
+
+
+def page(seed: int, *, noise: int = 0, words: int = 300, links: str = "") -> Answer:
+    """Return the article of a seed, among furniture that depends on `noise`."""
+    paragraphs = "".join(f"<p>{part}.</p>" for part in text(seed, words).split(". "))
+    furniture = text(100_000 + noise, 40)
+    html = f"""<!doctype html><html><head><meta charset="utf-8"><title>Story {seed}</title></head>
+    <body><nav><a href="/">Home</a> <a href="/{noise}">{noise}</a></nav>
+    <main><article><h1>{text(seed, 5)}</h1>{paragraphs}</article></main>
+    <aside class="ad" id="ad-{noise}">{furniture}</aside>
+    <footer>{links} {noise} visitors</footer></body></html>"""
+    return html_answer(html)
+
+
+def html_answer(html: str | bytes, **kwargs) -> Answer:
+    body = html.encode() if isinstance(html, str) else html
+    headers = {"Content-Type": "text/html; charset=utf-8", **kwargs.pop("headers", {})}
+    return Answer(body, headers=headers, **kwargs)
+
+
+class Site:
+    """A site on loopback that remembers what was asked of it."""
+
+    def __init__(self, routes: dict[str, Route]) -> None:
+        self.routes = routes
+        self.hits: Counter[str] = Counter()
+        self.url = ""
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[Site]:
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                site.hits[self.path] += 1
+                route = site.routes.get(self.path, Answer(b"not here", 404))
+                answer = route(site.hits[self.path]) if callable(route) else route
+                time.sleep(answer.delay)
+                with contextlib.suppress(OSError):
+                    self.send_response(answer.status)
+                    for name, value in answer.headers.items():
+                        self.send_header(name, value)
+                    self.send_header("Content-Length", str(len(answer.body)))
+                    self.end_headers()
+                    self.wfile.write(answer.body)
+
+            def log_message(self, *args) -> None:
+                pass
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            server.daemon_threads = True
+            self.url = f"http://127.0.0.1:{server.server_address[1]}"
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield self
+            server.shutdown()
+
+
+SPIDER = """
+import scrapy
+class Base(scrapy.Spider):
+    async def start(self):
+        for path in self.settings["TEST_PATHS"].split():
+            yield self.request(path)
+    def request(self, path, **kwargs):
+        kwargs.setdefault("errback", self.failed)
+        return scrapy.Request(self.settings["TEST_SITE"] + path, **kwargs)
+    def parse(self, response):
+        verdict = response.meta["simhash_gate_verdict"]
+        yield {"path": response.url[len(self.settings["TEST_SITE"]):], "outcome": verdict.outcome,
+               "markdown": verdict.markdown}
+    def failed(self, failure):
+        yield {"path": failure.request.url[len(self.settings["TEST_SITE"]):],
+               "failure": type(failure.value).__name__}
+class Spider(Base):
+    name = "test"
+"""
+
+
+@dataclass
+class Crawl:
+    """What a crawl left behind."""
+
+    status: int
+    log: str
+    items: list[dict]
+    stats: dict
+
+    def count(self, name: str) -> int:
+        return self.stats.get(f"simhash_gate/{name}", 0)
+
+    def delivered(self) -> list[str]:
+        """The paths whose callback ran."""
+        return sorted(item["path"] for item in self.items if "failure" not in item)
+
+
+def documented(stat: str) -> bool:
+    """Tell whether the reference has this stat; the last part may stand for any value."""
+    text = (ROOT / "docs/reference.md").read_text("utf-8")
+    parent = stat.rpartition("/")[0]
+    return f"`{stat}`" in text or f"`{parent}/{{" in text
+
+
+def start(
+    folder: Path,
+    site: Site,
+    paths: str,
+    *,
+    spider: str = "",
+    settings: dict | None = None,
+    feed: str = "items.jsonl",
+) -> tuple[subprocess.Popen[str], Callable[[], Crawl]]:
+    """Start a crawl; return its process and what waits for its end."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "spider.py").write_text(SPIDER + spider)
+    stats = folder / "stats.json"
+    stats.unlink(missing_ok=True)
+    chosen = {
+        "ADDONS": '{"simhash_gate.Addon": 0}',
+        "EXTENSIONS": '{"stats_to_file.StatsToFile": 0}',
+        "TELNETCONSOLE_ENABLED": "False",
+        "LOG_LEVEL": "INFO",
+        "RETRY_BACKOFF_BASE": "0",
+        "TEST_SITE": site.url,
+        "TEST_PATHS": paths,
+        "TEST_STATS": str(stats),
+        **(settings or {}),
+    }
+    arguments = [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "runspider", "spider.py", "-O", feed, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(Path(__file__).parent)])},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+    def finish() -> Crawl:
+        _, log = process.communicate(timeout=300)
+        stored = folder / feed
+        lines = stored.read_text("utf-8").splitlines() if stored.exists() else []
+        counted = json.loads(stats.read_text()) if stats.exists() else {}
+        for name in counted:
+            assert not name.startswith("simhash_gate/") or documented(name), f"undocumented: {name}"
+        return Crawl(process.returncode, log, [json.loads(line) for line in lines], counted)
+
+    return process, finish
+
+
+def crawl(folder: Path, site: Site, paths: str, **kwargs) -> Crawl:
+    """Run a crawl to its end."""
+    return start(folder, site, paths, **kwargs)[1]()

@@ -1,0 +1,230 @@
+"""Nothing is lost to a failure: not to callbacks, pipelines, other middlewares, workers, stores."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from harness import Site, crawl, html_answer, page
+
+COPIES = {f"/{n}": page(1, noise=n) for n in range(5)}
+PATHS = " ".join(COPIES)
+PLAIN = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}'}
+
+# The first page to arrive fails while all its copies are in flight or already dropped.
+FAILS_ONCE = """
+    tries = 0
+    async def parse(self, response):
+        import asyncio
+        Spider.tries += 1
+        first = Spider.tries == 1
+        await asyncio.sleep(1.5 if first else 0)
+        {before}
+        for item in super().parse(response):
+            yield item
+        {after}
+"""
+RAISES = "if Spider.tries <= {times}: raise ValueError('broken')"
+
+
+def fails(times: int, *, late: bool = False) -> str:
+    broken = RAISES.format(times=times)
+    return FAILS_ONCE.format(before="" if late else broken, after=broken if late else "")
+
+
+@pytest.mark.parametrize("addon", [{}, PLAIN], ids=["add-on", "plain"])
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_copy_is_fetched_again_when_the_callback_of_the_kept_page_fails(
+    tmp_path, addon, times: int
+) -> None:
+    with Site(dict(COPIES)).running() as site:
+        result = crawl(tmp_path, site, PATHS, spider=fails(times), settings=addon)
+    assert len(result.delivered()) == 1
+    assert result.count("forgotten") == result.count("rescheduled") == times
+
+
+def test_a_callback_that_raises_half_way_has_its_copy_fetched_again(tmp_path) -> None:
+    with Site(dict(COPIES)).running() as site:
+        result = crawl(tmp_path, site, PATHS, spider=fails(1, late=True))
+    assert len(result.delivered()) == 2  # the item before the failure, and the copy's
+
+
+PIPELINE = """
+class Failing:
+    calls = 0
+    async def process_item(self, item):
+        import asyncio
+        if "failure" in item:
+            return item
+        Failing.calls += 1
+        first = Failing.calls == 1
+        await asyncio.sleep(1.5 if first else 0)
+        if first:
+            raise {error}
+        return item
+Spider.custom_settings = {{"ITEM_PIPELINES": {{Failing: 100}}}}
+"""
+
+
+def test_a_copy_is_fetched_again_when_an_item_of_the_kept_page_fails(tmp_path) -> None:
+    spider = PIPELINE.format(error="ValueError('broken')")
+    with Site(dict(COPIES)).running() as site:
+        result = crawl(tmp_path, site, PATHS, spider=spider)
+    assert len(result.delivered()) == 1
+    assert result.count("rescheduled") == 1
+
+
+def test_a_dropped_item_is_no_failure(tmp_path) -> None:
+    error = "__import__('scrapy').exceptions.DropItem('unwanted')"
+    with Site(dict(COPIES)).running() as site:
+        result = crawl(tmp_path, site, PATHS, spider=PIPELINE.format(error=error))
+    assert result.delivered() == []
+    assert result.count("rescheduled") == 0
+
+
+SWALLOWING = """
+import scrapy
+class Swallowing:
+    calls = 0
+    def process_response(self, request, response):
+        Swallowing.calls += 1
+        if Swallowing.calls == 1:
+            raise scrapy.exceptions.IgnoreRequest("swallowed after the gate")
+        return response
+class Rejecting:
+    calls = 0
+    def process_spider_input(self, response):
+        Rejecting.calls += 1
+        if Rejecting.calls == 1:
+            raise ValueError("rejected before the callback")
+class Smothering:
+    calls = 0
+    def fail_once(self):
+        Smothering.calls += 1
+        if Smothering.calls == 1:
+            raise ValueError("raised after the callback")
+    def process_spider_output(self, response, result):
+        self.fail_once()
+        yield from result
+    async def process_spider_output_async(self, response, result):
+        self.fail_once()
+        async for output in result:
+            yield output
+    def process_spider_exception(self, response, exception):
+        return []
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "order"),
+    [
+        ("DOWNLOADER_MIDDLEWARES", "Swallowing", 5),
+        ("SPIDER_MIDDLEWARES", "Rejecting", 500),
+        ("SPIDER_MIDDLEWARES", "Smothering", 500),
+    ],
+)
+def test_no_article_is_lost_to_another_middleware(tmp_path, kind, name, order) -> None:
+    (tmp_path / "middlewares.py").write_text(SWALLOWING)
+    spider = f"""
+import middlewares
+Spider.custom_settings = {{"{kind}": {{middlewares.{name}: {order}}}}}
+"""
+    with Site(dict(COPIES)).running() as site:
+        result = crawl(tmp_path, site, PATHS, spider=spider, settings={"CONCURRENT_REQUESTS": 1})
+    assert len(result.delivered()) == 1
+    assert result.count("forgotten") == 1
+
+
+def test_a_page_that_takes_too_long_passes_and_only_that_page(tmp_path) -> None:
+    (tmp_path / "slow.py").write_text(
+        """
+import time
+class Slow:
+    def __call__(self, page):
+        time.sleep(60)
+"""
+    )
+    with Site({"/a": page(1), "/b": page(2)}).running() as site:
+        settings = {"SIMHASH_GATE_EXTRACTOR": "slow.Slow", "SIMHASH_GATE_TIMEOUT": "0.5"}
+        result = crawl(tmp_path, site, "/a /b", settings=settings)
+    assert result.delivered() == ["/a", "/b"]
+    assert result.count("error") == result.count("passed") == 2
+    assert "unjudged: reading took longer than 0.5 s" in result.log
+
+
+def test_an_extractor_that_raises_costs_no_page(tmp_path) -> None:
+    (tmp_path / "broken.py").write_text(
+        "class Broken:\n    def __call__(self, page):\n        raise RuntimeError('nothing')\n"
+    )
+    with Site({"/a": page(1)}).running() as site:
+        result = crawl(tmp_path, site, "/a", settings={"SIMHASH_GATE_EXTRACTOR": "broken.Broken"})
+    assert result.delivered() == ["/a"]
+    assert result.count("error") == 1
+    assert f"Passed {site.url}/a unjudged: unreadable: RuntimeError: nothing" in result.log
+
+
+def test_a_killed_worker_costs_no_page(tmp_path) -> None:
+    spider = """
+    def parse(self, response):
+        import os, signal
+        from simhash_gate import SimhashGateMiddleware
+        yield from super().parse(response)
+        gate = self.crawler.get_downloader_middleware(SimhashGateMiddleware)
+        for pid in gate.reader.pids:
+            os.kill(pid, signal.SIGKILL)
+    """
+    routes = {f"/{n}": page(n) for n in range(20)}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes), spider=spider)
+    assert result.delivered() == sorted(routes)
+    assert result.count("new") >= 10
+    assert result.count("new") + result.count("error") == 20
+
+
+@pytest.mark.parametrize("kind", ["garbage", "foreign", "folder"])
+def test_a_store_that_cannot_be_used_is_named_left_alone_and_everything_passes(
+    tmp_path, kind: str
+) -> None:
+    path = tmp_path / "store.sqlite"
+    if kind == "garbage":
+        path.write_bytes(b"this is no database, " * 500)
+    elif kind == "foreign":
+        with sqlite3.connect(path) as database:
+            database.execute("CREATE TABLE bills (amount)")
+        database.close()
+    else:
+        path.mkdir()
+    before = path.read_bytes() if path.is_file() else None
+    with Site(dict(COPIES)).running() as site:
+        result = crawl(tmp_path, site, PATHS, settings={"SIMHASH_GATE_STORE": f"sqlite:///{path}"})
+    assert result.delivered() == sorted(COPIES)
+    assert result.count("error") == result.count("passed") == 5
+    errors = [line for line in result.log.splitlines() if "ERROR" in line]
+    assert str(path) in errors[0]
+    assert all(item["markdown"] for item in result.items)
+    assert (path.read_bytes() if path.is_file() else None) == before
+
+
+def test_a_feed_that_is_not_stored_leaves_nothing_remembered(tmp_path) -> None:
+    store = {"SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
+        first = crawl(tmp_path, site, "/a", settings=store, feed="/proc/nowhere/items.jsonl")
+        second = crawl(tmp_path, site, "/b", settings=store)
+    assert "A feed was not stored" in first.log
+    assert second.delivered() == ["/b"]
+
+
+def test_broken_pages_pass(tmp_path) -> None:
+    routes = {
+        "/nothing": html_answer(""),
+        "/garbage": html_answer(bytes(range(256)) * 20),
+        "/deep": html_answer("<div>" * 10_000 + "deep"),
+        "/wrong": html_answer("<p>Grüße</p>".encode("cp1252")),
+        "/cut": html_answer("<html><body><p>cut <b"),
+        "/nul": html_answer("<p>a\0b</p>"),
+    }
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes))
+    assert result.delivered() == sorted(routes)
+    assert result.count("error") == 0
+    assert result.count("fetched") == result.count("passed") + result.count("skipped") == 6

@@ -1,0 +1,225 @@
+"""What the gate does to real crawls."""
+
+from __future__ import annotations
+
+import pytest
+from harness import Answer, Site, crawl, html_answer, page, text
+
+IN_ORDER = {"CONCURRENT_REQUESTS": 1}
+PLAIN = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}'}
+
+
+def test_a_near_duplicate_is_dropped_and_the_log_says_why(tmp_path) -> None:
+    with Site({"/a": page(1), "/b": page(1, noise=2), "/c": page(3)}).running() as site:
+        result = crawl(tmp_path, site, "/a /b /c", settings=IN_ORDER)
+    assert result.delivered() == ["/a", "/c"]
+    assert {"path": "/b", "failure": "NearDuplicate"} in result.items
+    line = next(line for line in result.log.splitlines() if "Dropped" in line)
+    assert f"Dropped {site.url}/b: near-duplicate of {site.url}/a (distance " in line
+    assert "threshold 3; 305 and 305 words)" in line
+    assert result.count("bytes_saved") == len(page(1, noise=2).body)
+
+
+def test_the_stats_add_up_to_what_the_server_served(tmp_path) -> None:
+    robots = b"User-agent: *\nDisallow: /secret"
+    routes = {
+        "/robots.txt": Answer(robots, headers={"Content-Type": "text/plain"}),
+        "/a": page(1),
+        "/b": page(1, noise=2),
+        "/c": page(3),
+        "/empty": html_answer("<html></html>"),
+        "/gone": html_answer("gone", status=410),
+        "/image": Answer(b"\x89PNG", headers={"Content-Type": "image/png"}),
+        "/moved": Answer(b"", 301, {"Location": "/c2"}),
+        "/c2": page(4),
+        "/large": html_answer("<p>word</p>" * 1000),
+        "/secret": page(5),
+    }
+    with Site(routes).running() as site:
+        result = crawl(
+            tmp_path,
+            site,
+            "/a /b /c /empty /gone /image /moved /large /secret",
+            settings={**IN_ORDER, "ROBOTSTXT_OBEY": True, "SIMHASH_GATE_MAX_BYTES": 10_000},
+        )
+        hits = site.hits
+    assert hits["/secret"] == 0
+    seen = hits.total() - hits["/moved"]  # redirects end before the gate
+    assert result.count("fetched") == seen == 9
+    assert result.count("skipped/no_callback") == hits["/robots.txt"] == 1
+    reasons = ("empty", "status", "not_html", "too_large")
+    assert [result.count(f"skipped/{reason}") for reason in reasons] == [1, 1, 1, 1]
+    assert result.count("skipped") == 5
+    assert result.count("checked") == 4
+    assert result.count("new") == 3
+    assert result.count("duplicate") == result.count("duplicate/127.0.0.1") == 1
+    assert result.count("dropped") == 1
+    assert result.count("passed") == 3
+    row = next(line for line in result.log.splitlines() if line.startswith("127.0.0.1"))
+    assert row.split()[:9] == ["127.0.0.1", "4", "3", "0", "1", "0", "5", "0", "25.0"]
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_the_markdown_is_there_for_the_spider(tmp_path, workers: str) -> None:
+    with Site({"/a": page(1)}).running() as site:
+        result = crawl(tmp_path, site, "/a", settings={"SIMHASH_GATE_WORKERS": workers})
+    (item,) = result.items
+    assert item["outcome"] == "new"
+    assert item["markdown"].startswith(f"# {text(1, 5)}\n\n")
+    assert text(1).split(". ")[3] in item["markdown"]
+
+
+def test_tagged_duplicates_reach_the_spider_with_their_verdict(tmp_path) -> None:
+    with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
+        settings = {**IN_ORDER, "SIMHASH_GATE_ACTION": "tag"}
+        result = crawl(tmp_path, site, "/a /b", settings=settings)
+    assert [item["outcome"] for item in result.items] == ["new", "duplicate"]
+    assert "Tagged" in result.log
+    assert result.count("passed") == 2
+
+
+LINKS_SPIDER = """
+    def parse(self, response):
+        yield from super().parse(response)
+        for path in response.css("footer a::attr(href)").getall():
+            yield self.request(path)
+"""
+
+
+def test_links_of_a_duplicate_are_followed_and_its_items_held_back(tmp_path) -> None:
+    routes = {"/a": page(1), "/b": page(1, noise=2, links='<a href="/c">c</a>'), "/c": page(3)}
+    with Site(routes).running() as site:
+        settings = {**IN_ORDER, "SIMHASH_GATE_ACTION": "links"}
+        result = crawl(tmp_path, site, "/a /b", spider=LINKS_SPIDER, settings=settings)
+    assert result.delivered() == ["/a", "/c"]
+    assert "Held back the items of" in result.log
+    assert result.count("items_held") == 1
+    assert result.count("dropped") == 0
+
+
+def test_links_without_the_spider_middleware_stop_the_crawl_with_advice(tmp_path) -> None:
+    settings = {**PLAIN, "SIMHASH_GATE_ACTION": "links"}
+    with Site({"/a": page(1)}).running() as site:
+        result = crawl(tmp_path, site, "/a", settings=settings)
+        assert site.hits.total() == 0
+    assert result.status != 0
+    assert "needs the spider middleware: install the add-on" in result.log
+
+
+def test_the_plain_middleware_entry_is_enough_to_drop(tmp_path) -> None:
+    with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
+        result = crawl(tmp_path, site, "/a /b", settings={**IN_ORDER, **PLAIN})
+    assert result.delivered() == ["/a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("SIMHASH_GATE_THRESHOLD", "65", "expected a whole number from 0 to 64"),
+        ("SIMHASH_GATE_TRESHOLD", "3", "SIMHASH_GATE_TRESHOLD is not a setting"),
+        ("SIMHASH_GATE_STORE", "mysql://x", "'mysql://x': there is no such store; use memory:"),
+    ],
+)
+def test_a_bad_setting_stops_the_crawl_at_once(tmp_path, name, value, message) -> None:
+    with Site({"/a": page(1)}).running() as site:
+        result = crawl(tmp_path, site, "/a", settings={name: value})
+        assert site.hits.total() == 0
+    assert result.status != 0
+    assert message in result.log
+
+
+META_SPIDER = """
+    custom_settings = {"SIMHASH_GATE_THRESHOLD": 5}
+    async def start(self):
+        yield self.request("/a", priority=9)
+        yield self.request("/b?off", priority=8, meta={"simhash_gate": False})
+        yield self.request("/b?tag", priority=7, meta={"simhash_gate": {"action": "tag"}})
+        yield self.request("/b?bad", priority=6, meta={"simhash_gate": {"treshold": 3}})
+    def parse(self, response):
+        verdict = response.meta["simhash_gate_verdict"]
+        yield {"path": response.url[len(self.settings["TEST_SITE"]):], "outcome": verdict.outcome,
+               "threshold": verdict.policy.threshold, "action": verdict.policy.action}
+"""
+
+
+def test_policies_come_from_the_spider_the_domains_and_the_request(tmp_path) -> None:
+    copy = page(1, noise=2)
+    routes = {"/a": page(1), "/b?off": copy, "/b?tag": copy, "/b?bad": copy}
+    with Site(routes).running() as site:
+        settings = {**IN_ORDER, "SIMHASH_GATE_DOMAINS": '{"127.0.0.1": {"threshold": 7}}'}
+        result = crawl(tmp_path, site, "", spider=META_SPIDER, settings=settings)
+    found = {item["path"]: item for item in result.items}
+    assert found["/a"]["threshold"] == 7
+    assert found["/b?off"]["outcome"] == "skipped"
+    assert found["/b?tag"]["outcome"] == "duplicate"
+    assert found["/b?tag"]["action"] == "tag"
+    assert found["/b?bad"]["outcome"] == "error"
+    assert "unknown key 'treshold'" in result.log
+
+
+CARELESS_SPIDER = """
+    def parse(self, response):
+        yield from super().parse(response)
+        if response.url.endswith("/a"):
+            yield self.request("/gone", meta=response.meta)
+            yield self.request("/refused", meta={**response.meta, "handle_httpstatus_all": True})
+    def failed(self, failure):
+        yield {"path": "failed", "failure": failure.request.meta["simhash_gate_verdict"].outcome}
+"""
+
+
+@pytest.mark.parametrize("settings", [{}, PLAIN], ids=["add-on", "plain"])
+def test_a_copied_meta_carries_no_verdict_along(tmp_path, settings) -> None:
+    routes = {"/a": page(1), "/gone": html_answer("gone", status=404), "/refused": page(1)}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, "/a", spider=CARELESS_SPIDER, settings=settings)
+    outcomes = sorted(item.get("outcome") or item["failure"] for item in result.items)
+    assert outcomes == ["duplicate", "new", "skipped"]
+
+
+def test_one_page_that_swallows_many_raises_a_warning(tmp_path) -> None:
+    routes = {f"/{n}": page(1, noise=n) for n in range(23)}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes))
+    warnings = [line for line in result.log.splitlines() if "are duplicates of one page" in line]
+    assert len(warnings) == 1
+    assert "WARNING: 20 pages of 127.0.0.1" in warnings[0]
+    assert "305 words" in warnings[0]
+
+
+def test_two_copies_in_flight_at_once_cannot_both_pass(tmp_path) -> None:
+    routes = {f"/{n}": page(1, noise=n) for n in range(16)}
+    for route in routes.values():
+        route.delay = 0.5
+    with Site(routes).running() as site:
+        settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 16, "SIMHASH_GATE_WORKERS": 2}
+        result = crawl(tmp_path, site, " ".join(routes), settings=settings)
+    assert len(result.delivered()) == 1
+    assert result.count("dropped") == 15
+
+
+def test_the_signal_and_the_errback_carry_response_and_verdict(tmp_path) -> None:
+    spider = """
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        from simhash_gate.plugin.signals import near_duplicate_dropped
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.seen = []
+        crawler.signals.connect(spider.on_drop, near_duplicate_dropped)
+        return spider
+    def on_drop(self, request, response, verdict, spider):
+        assert spider is self and response.request is request
+        self.seen.append(verdict)
+    def failed(self, failure):
+        error = failure.value
+        assert error.verdict is self.seen[0] is failure.request.meta["simhash_gate_verdict"]
+        yield {"path": error.response.url, "failure": str(error),
+               "matched": error.verdict.match.record.url, "markdown": error.verdict.markdown}
+    """
+    with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
+        result = crawl(tmp_path, site, "/a /b", spider=spider, settings=IN_ORDER)
+    (drop,) = [item for item in result.items if "failure" in item]
+    assert drop["path"] == f"{site.url}/b"
+    assert drop["matched"] == f"{site.url}/a"
+    assert drop["failure"].startswith("distance ")
+    assert drop["markdown"] == result.items[0]["markdown"]

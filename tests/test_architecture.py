@@ -1,0 +1,80 @@
+"""The rules of the house: who may import whom, and who must not load what."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import simhash_gate
+
+ROOT = Path(simhash_gate.__file__).parent
+MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
+OURS = "simhash_gate"
+
+
+def imports(module: str) -> set[str]:
+    """Every module that a file imports anywhere but under TYPE_CHECKING."""
+    tree = ast.parse((ROOT / module).read_text("utf-8"))
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def ours(module: str) -> set[str]:
+    return {name.removeprefix(OURS + ".") for name in imports(module) if name.startswith(OURS)}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_only_the_plugin_knows_scrapy(module: str) -> None:
+    if not module.startswith("plugin/"):
+        tops = {name.split(".")[0] for name in imports(module)}
+        assert tops.isdisjoint({"scrapy", "twisted"})
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.startswith(("page/", "fingerprints/"))])
+def test_reading_and_arithmetic_know_only_themselves(module: str) -> None:
+    room = module.split("/", maxsplit=1)[0]
+    assert {name.split(".")[0] for name in ours(module)} <= {room}
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("gate/")])
+def test_the_gate_knows_no_store_by_name_and_reads_no_html(module: str) -> None:
+    assert {name for name in ours(module) if not name.startswith("gate")} <= {"stores.base"}
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("stores/")])
+def test_stores_know_only_fingerprints(module: str) -> None:
+    assert {name.split(".")[0] for name in ours(module)} <= {"stores", "fingerprints"}
+
+
+@pytest.mark.parametrize("name", ["worker", "pipeline", "gate.judge", "stores"])
+def test_what_runs_without_scrapy_does_not_load_it(name: str) -> None:
+    code = (
+        f"import sys, simhash_gate.{name}; "
+        "print(*{m.split('.')[0] for m in sys.modules} & {'scrapy', 'twisted'})"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == ""
+
+
+def test_every_public_name_is_there() -> None:
+    for name in simhash_gate.__all__:
+        assert getattr(simhash_gate, name).__name__ == name
