@@ -1,0 +1,37 @@
+"""`python -m crawler.site`: the demonstration site alone."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from crawler.site.server import serve
+from crawler.site.site import Site
+
+
+def positive(text: str) -> int:
+    """Return a number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
+    return int(text)
+
+
+def main() -> int:
+    """Serve the site; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m crawler.site", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="0 (default) takes a free one")
+    parser.add_argument("--articles", type=positive, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--parent-pipe", action="store_true", help="stop when stdin ends")
+    options = parser.parse_args()
+    try:
+        site = Site(options.articles, options.seed)
+        serve(site, options.port, until_stdin_ends=options.parent_pipe)
+    except (OSError, OverflowError) as error:
+        print(f"can't listen on port {options.port}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

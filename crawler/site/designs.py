@@ -1,0 +1,207 @@
+"""The site's designs: the old one of tables, the two that replace it, AMP and print."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import TYPE_CHECKING
+
+from crawler.site.chrome import Chrome, anchors
+from crawler.site.sheet import Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.site.content import Content
+
+
+def table(sheet: Sheet) -> str:
+    """Return the page in the design of 2004: tables, fonts and inline handlers."""
+    ui, chrome = sheet.ui, sheet.chrome
+    author, day, live = sheet.byline()
+    entries = "".join(
+        f'<tr><td valign="top"><img src="/img/dot.png" width="4"></td><td class="teaser">'
+        f'<a href="{sheet.href(link)}"><b>{escape(link.text)}</b></a><br>'
+        f'<font size="2">{escape(link.teaser)}</font></td></tr>'
+        for link in sheet.content.entries
+    )
+    comments = "".join(
+        f'<tr><td bgcolor="#eeeeee"><b>guest{i + 117}</b> wrote:<br>{text}</td></tr>'
+        for i, text in enumerate(sheet.comments)
+    )
+    ad = f"<tr><td>{ui['ad']}<br>{sheet.ad()}</td></tr>"
+    ad = f'<table width="300" class="adbox">{ad}</table>'
+    return f"""\
+<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">
+<html {sheet.html}><head><title>{sheet.title} - The Daily Miniature</title>
+{chrome.styles["table"]}{sheet.script()}</head>
+<body bgcolor="#ffffff" topmargin="0" onload="init()">{sheet.cookies}
+<table width="980" align="center" cellpadding="0" cellspacing="0">
+<tr><td colspan="3" id="topbar">
+<a href="/"><img src="/img/logo.png" alt="The Daily Miniature"></a> {ad}</td></tr>
+<tr><td width="160" valign="top" id="leftcol"><div class="navblock">{chrome.menu}</div>{ad}</td>
+<td width="560" valign="top" id="centercol"><table width="100%"><tr><td>
+<div class="path"><a href="/">{ui["home"]}</a> &gt; <a href="#">{sheet.title}</a></div>
+<font size="5" face="Georgia"><span class="headline">{sheet.title}</span></font><br>
+<font size="1" color="gray">{author} {day} {live}</font><br>
+<font size="1">{sheet.formats("span")}</font></td></tr>
+<tr><td class="storytext">{sheet.body("table", ad)}</td></tr></table>
+<table width="100%">{entries}</table>
+<div class="sharetools">{sheet.share}</div>
+<table width="100%" id="reader-comments">
+<tr><td><b>{ui["comments"]} ({len(sheet.comments)})</b></td></tr>{comments}</table></td>
+<td width="260" valign="top" id="rightcol">
+<div class="box"><b>{ui["most_read"]}</b><ol>{sheet.shuffled_anchors(8)}</ol></div>
+<div class="box"><b>{ui["related"]}</b><ul>{sheet.shuffled_anchors(5)}</ul></div>
+{sheet.newsletter}{ad}</td></tr>
+<tr><td colspan="3" id="bottom"><div class="footer">{chrome.footer}</div></td></tr></table>
+</body></html>"""
+
+
+def semantic(sheet: Sheet) -> str:
+    """Return the page in the first redesign: HTML5 elements and readable class names."""
+    ui, chrome = sheet.ui, sheet.chrome
+    cards = "".join(
+        f'<li class="card"><a href="{escape(link.href)}"><h3>{escape(link.text)}</h3></a>'
+        f"<p>{escape(link.teaser)}</p></li>"
+        for link in sheet.shuffled(4)
+    )
+    entries = "".join(
+        f'<li class="listing__item"><h2><a href="{sheet.href(link)}">{escape(link.text)}</a></h2>'
+        f"<p>{escape(link.teaser)}</p></li>"
+        for link in sheet.content.entries
+    )
+    comments = "".join(
+        f'<li class="comment"><cite>Reader {i + 41}</cite>'
+        f"<time>{sheet.rng.randint(1, 23)}h</time><p>{text}</p></li>"
+        for i, text in enumerate(sheet.comments)
+    )
+    return f"""\
+<!doctype html>
+<html {sheet.html} class="no-js"><head><title>{sheet.title} | The Daily Miniature</title>
+<meta name="viewport" content="width=device-width">
+<meta property="og:title" content="{sheet.title}">
+{chrome.styles["semantic"]}{sheet.script()}</head>
+<body class="has-sidebar page">{chrome.sprite}{sheet.cookies}
+<header class="site-header"><a href="/" class="logo">The Daily Miniature</a>
+<nav class="site-nav" aria-label="{ui["menu"]}">{chrome.menu}</nav>
+<div class="user-tools"><a href="/account/login">{ui["sign_in"]}</a><a href="/search?q=news">?</a>
+</div></header>
+<div class="layout"><main id="main" class="layout__main">
+<nav class="breadcrumb"><ol>{anchors(chrome.sections[:2])}</ol></nav>
+{_semantic_story(sheet)}<ul class="listing">{entries}</ul>
+<section class="comments" id="comments"><h2>{ui["comments"]}</h2><ul>{comments}</ul></section>
+</main>
+<aside class="sidebar">
+<section class="related-stories"><h2>{ui["related"]}</h2><ul>{cards}</ul></section>
+<div class="ad-slot"><span>{ui["ad"]}</span><p>{sheet.ad()}</p></div>
+<section class="most-read"><h2>{ui["most_read"]}</h2><ol>{sheet.shuffled_anchors(8)}</ol></section>
+</aside></div><footer class="site-footer">{chrome.footer}</footer>{sheet.script()}</body></html>"""
+
+
+def _semantic_story(sheet: Sheet) -> str:
+    content, ui = sheet.content, sheet.ui
+    if not content.blocks:
+        return f'<h1>{sheet.title}</h1><ul class="pagination">{sheet.formats()}</ul>'
+    author, day, live = sheet.byline()
+    data = json.dumps({"@type": "NewsArticle", "headline": content.title, "datePublished": day})
+    ad = f'<div class="ad-slot" data-ad="mpu"><span>{ui["ad"]}</span><p>{sheet.ad()}</p></div>'
+    more = "".join(
+        f'<p class="read-more">{ui["read_more"]}: '
+        f'<a href="{sheet.href(link)}">{escape(link.text)}</a></p>'
+        for link in sheet.shuffled(1)
+    )
+    return f"""\
+<script type="application/ld+json">{data}</script><article class="article">
+<header class="article-header"><h1 class="article-header-title">{sheet.title}</h1>
+<p class="byline">{author} <time>{day}</time></p><p class="article-live">{live}</p>{sheet.share}
+<ul class="formats">{sheet.formats()}</ul></header>
+<div class="article-body">{sheet.body("semantic", ad, more, sheet.newsletter)}</div></article>"""
+
+
+def hashed(sheet: Sheet) -> str:
+    """Return the page in the second redesign: nested divs whose class names say nothing."""
+    ui, chrome = sheet.ui, sheet.chrome
+    author, day, live = sheet.byline()
+    ads = [
+        f'<div class="css-k0d8"><div id="story-ad-{i}-wrapper" class="css-1r07">'
+        f"<span>{ui['ad']}</span><p>{sheet.ad()}</p></div></div>"
+        for i in range(3)
+    ]
+    entries = "".join(
+        f'<div class="css-1l4spti"><a href="{sheet.href(link)}">'
+        f'<h2 class="css-1kv6qi">{escape(link.text)}</h2>'
+        f'<p class="css-1pga48a">{escape(link.teaser)}</p></a></div>'
+        for link in sheet.content.entries
+    )
+    comments = "".join(
+        f'<div class="css-c0mm"><span>{i + 3}m</span><p>{text}</p></div>'
+        for i, text in enumerate(sheet.comments)
+    )
+    recirculation = "".join(
+        f'<div class="css-r3c"><a href="{escape(link.href)}"><p>{escape(link.text)}</p>'
+        f"<p>{escape(link.teaser)}</p></a></div>"
+        for link in sheet.shuffled(5)
+    )
+    return f"""\
+<!DOCTYPE html><html {sheet.html}><head>
+<title data-rh="true">{sheet.title} - Daily Miniature</title>
+{chrome.styles["hashed"]}</head><body><div id="app"><div class="css-t9gz"><div class="css-hd01">
+<header class="css-1b4w"><a href="/">DM</a>
+<div role="navigation" class="css-1yb">{chrome.menu}</div></header></div>{sheet.cookies}
+<div class="css-18z7m18"><div class="css-w0"><main id="site-content">
+<div><div class="css-x1"><div>
+<h1 class="css-88wicj e1h9rw200" data-testid="headline">{sheet.title}</h1>
+<div class="css-by1"><p>{author}</p><span>{day}</span><span class="css-lv">{live}</span></div>
+<div class="css-sh" role="toolbar">{sheet.share}</div>
+<section name="articleBody" class="meteredContent css-1r7ky0e">
+{sheet.body("hashed", *ads[:2])}</section>
+<div class="css-l1st">{entries}</div><div class="css-fmt">{sheet.formats("span")}</div>
+</div></div></div></main></div>
+<div class="css-bt0"><div id="comments-panel">{comments}</div>
+<div class="css-rc" data-testid="recirculation">{recirculation}</div>
+{sheet.newsletter}{ads[2]}</div></div><footer class="css-ft9">{chrome.footer}</footer></div></div>
+{sheet.script()}{sheet.script()}</body></html>"""
+
+
+def amp(sheet: Sheet) -> str:
+    """Return the page as AMP: little furniture, elements of its own."""
+    author, day, live = sheet.byline()
+    canonical = escape(sheet.content.formats[0].href)
+    return f"""\
+<!doctype html><html amp {sheet.html}><head><title>{sheet.title}</title>
+<link rel="canonical" href="{canonical}">
+<style amp-boilerplate>body{{animation:-amp-start 8s steps(1,end) 0s 1 normal both}}</style></head>
+<body><amp-sidebar id="sidebar" layout="nodisplay"><ul>{anchors(sheet.chrome.sections)}</ul>
+</amp-sidebar><header class="amp-header"><a href="/">The Daily Miniature</a></header>
+<article><h1>{sheet.title}</h1><div class="meta">{author} · {day} · {live}</div>
+<amp-ad width="300" height="250" type="doubleclick"><div placeholder>{sheet.ad()}</div></amp-ad>
+{sheet.body("amp")}</article><amp-social-share type="email"></amp-social-share>
+<section class="amp-related"><h3>{sheet.ui["related"]}</h3><ul>{sheet.shuffled_anchors(4)}</ul>
+<ul>{sheet.formats()}</ul></section><footer>© The Daily Miniature</footer></body></html>"""
+
+
+def print_view(sheet: Sheet) -> str:
+    """Return the page to be printed: the text, and where it came from."""
+    author, day, _ = sheet.byline()
+    return f"""\
+<html><head><title>Print: {sheet.title}</title>{sheet.chrome.styles["table"]}
+<meta name="robots" content="noindex"></head><body onload="window.print()">
+<img src="/img/logo.png" alt="The Daily Miniature"><hr><h2>{sheet.title}</h2>
+<p>{author}, {day}</p><div id="printable">{sheet.body("print")}</div><hr>
+<p class="print-footer">Printed from {escape(sheet.path)} on {1 + sheet.live}.7.2024.
+{sheet.formats("span")} © The Daily Miniature. For personal use only.</p></body></html>"""
+
+
+DESIGNS: dict[str, Callable[[Sheet], str]] = {
+    "table": table,
+    "semantic": semantic,
+    "hashed": hashed,
+    "amp": amp,
+    "print": print_view,
+}
+
+
+def render(content: Content, chrome: Chrome, path: str, live: int) -> str:
+    """Return the page as HTML; `live` counts how often its path was served before."""
+    return DESIGNS[content.design](Sheet(content, chrome, path, live))

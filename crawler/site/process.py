@@ -1,0 +1,108 @@
+"""The site in a process of its own, and questions to it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.request import ProxyHandler, build_opener
+
+from crawler.truth import Served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROJECT = Path(__file__).parents[2]
+DIRECT = build_opener(ProxyHandler({}))
+
+
+class SiteError(Exception):
+    """The demonstration site can't be started or asked."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the site knows: articles, products, how far versions are apart, what it served."""
+
+    articles: list[str]
+    products: list[str]
+    changed: dict[tuple[str, int, int], float]
+    log: list[Served]
+
+
+class SiteProcess:
+    """A running site. It stops with `stop()`, and by itself when this process dies."""
+
+    def __init__(self, articles: int, seed: int, port: int = 0) -> None:
+        command = [sys.executable, "-m", "crawler.site", "--parent-pipe"]
+        command += [f"--articles={articles}", f"--seed={seed}", f"--port={port}"]
+        # A session of its own: Ctrl-C is for the crawl, which stops the site when it is done.
+        self.process = subprocess.Popen(
+            command,
+            cwd=PROJECT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line.startswith("listening on "):
+            self.stop()
+            raise SiteError("the demonstration site did not start; its message is above")
+        self.url = line.split()[-1]
+
+    def stop(self) -> None:
+        """End the process, and wait for it."""
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+@contextmanager
+def running_site(articles: int, seed: int = 1) -> Iterator[str]:
+    """Run a site on a free port as long as the block lasts; the value is its URL."""
+    site = SiteProcess(articles, seed)
+    try:
+        yield site.url
+    finally:
+        site.stop()
+
+
+def serve_number(url: str) -> int:
+    """Return how many responses the site has served so far. Raises SiteError."""
+    number: int = _ask(url, "/-/serve")
+    return number
+
+
+def truth(url: str) -> Truth:
+    """Return what the site at `url` knows. Raises SiteError."""
+    known = _ask(url, "/-/truth")
+    changed = {}
+    for key, fraction in known["changed"].items():
+        article, a, b = key.split()
+        changed[article, int(a), int(b)] = fraction
+    return Truth(
+        articles=known["articles"],
+        products=known["products"],
+        changed=changed,
+        log=[Served(*entry) for entry in known["log"]],
+    )
+
+
+def _ask(url: str, path: str) -> Any:
+    try:
+        with DIRECT.open(url.rstrip("/") + path, timeout=60) as response:
+            return json.load(response)
+    except (OSError, ValueError) as error:
+        raise SiteError(f"no demonstration site answers at {url}: {error}") from error

@@ -1,0 +1,80 @@
+"""The site over HTTP on loopback: one thread a connection, connections kept alive."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from crawler.site.site import Site
+
+HOST = "127.0.0.1"
+
+
+class Server(ThreadingHTTPServer):
+    """An HTTP server that answers from a `Site`."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, site: Site, port: int) -> None:
+        self.site = site
+        super().__init__((HOST, port), Handler)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a client that hung up; anything else is an error of ours."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Turns requests into calls of the site."""
+
+    protocol_version = "HTTP/1.1"
+    server: Server
+    disable_nagle_algorithm = True
+    wbufsize = -1  # headers and body in one packet
+
+    def do_GET(self) -> None:
+        """Answer a GET."""
+        accepts_gzip = "gzip" in self.headers.get("Accept-Encoding", "")
+        reply = self.server.site.reply(self.path, accepts_gzip=accepts_gzip)
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(reply.body)))
+        self.end_headers()
+        self.wfile.write(reply.body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Keep quiet: the site has a log of its own."""
+
+
+def serve(site: Site, port: int, *, until_stdin_ends: bool = False) -> None:
+    """Serve until SIGTERM or SIGINT, or until standard input ends with the process behind it.
+
+    Raises OSError when the port can't be had.
+    """
+    with Server(site, port) as server:
+
+        def stop(*_: int | FrameType | None) -> None:
+            threading.Thread(target=server.shutdown, daemon=True).start()
+
+        def watch() -> None:
+            # Not sys.stdin, whose lock would stop the interpreter from ending while this waits.
+            while os.read(0, 4096):
+                pass
+            stop()
+
+        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGINT, stop)
+        if until_stdin_ends:
+            threading.Thread(target=watch, daemon=True).start()
+        print(f"listening on http://{HOST}:{server.server_address[1]}", flush=True)
+        server.serve_forever(poll_interval=0.1)

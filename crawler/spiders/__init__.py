@@ -1,0 +1,1 @@
+"""The spiders: `articles` for any site, `demo` for the site whose truth is known."""

@@ -1,0 +1,124 @@
+"""What the gate did against what the site knows. Pure arithmetic: no Scrapy, no gate, no site."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+TRUE_UPDATE = 0.10
+"""The share of its words that must change before a new version counts as a true update."""
+
+WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")
+
+
+class Served(NamedTuple):
+    """One response of the site; `serve` counts from 1 over the site's life.
+
+    `article` and `product` are ids, empty on pages that are neither.
+    """
+
+    serve: int
+    path: str
+    status: int
+    html: bool
+    article: str
+    version: int
+    product: str
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The closing figures of a crawl. `caught` is 1 when there were no duplicates to catch."""
+
+    articles: int
+    lost: int
+    products: int
+    products_lost: int
+    fetched: int
+    duplicates: int
+    duplicates_delivered: int
+    caught: float
+    updates: int
+    updates_dropped: int
+    pages_per_second: float
+
+    def as_dict(self) -> dict[str, int | float]:
+        """Return the figures by name, in the order of their definition."""
+        return asdict(self)
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text; a Chinese character is a word."""
+    return WORD.findall(text)
+
+
+def changed_fraction(before: Sequence[str], after: Sequence[str]) -> float:
+    """Return 1 - LCS / length of the longer, over words: 0 for equal texts, 1 for unrelated ones.
+
+    The longest common subsequence is counted in the bits of one integer (Hyyrö, Bit-parallel
+    LCS-length computation revisited, 2004).
+    """
+    longer = max(len(before), len(after))
+    if not longer:
+        return 0.0
+    positions: dict[str, int] = {}
+    for i, word in enumerate(before):
+        positions[word] = positions.get(word, 0) | 1 << i
+    ones = (1 << len(before)) - 1
+    row = ones
+    for word in after:
+        common = row & positions.get(word, 0)
+        row = ((row + common) | (row - common)) & ones
+    return 1 - (len(before) - row.bit_count()) / longer
+
+
+def score(
+    log: Iterable[Served],
+    delivered: Collection[int],
+    *,
+    articles: Collection[str],
+    products: Collection[str],
+    changed: Mapping[tuple[str, int, int], float],
+    seconds: float,
+) -> Score:
+    """Judge one crawl by the site's serve log and the serve numbers that reached a callback.
+
+    `changed[article, a, b]` with a < b is the fraction of words by which two versions differ.
+    """
+    pages = sorted(entry for entry in log if entry.status == 200 and entry.html)
+    received = [page for page in pages if page.serve in delivered]
+    ever = {(page.article, page.version) for page in received}
+    versions: dict[str, set[int]] = {}
+    duplicates = duplicates_delivered = updates = updates_dropped = 0
+    for page in pages:
+        if not page.article:
+            continue
+        known = versions.setdefault(page.article, set())
+        if page.version in known:
+            duplicates += 1
+            duplicates_delivered += page.serve in delivered
+        elif known and all(
+            changed[page.article, min(page.version, other), max(page.version, other)] >= TRUE_UPDATE
+            for other in known
+        ):
+            updates += 1
+            updates_dropped += (page.article, page.version) not in ever
+        if page.serve in delivered:
+            known.add(page.version)
+    return Score(
+        articles=len(articles),
+        lost=len(set(articles) - {page.article for page in received}),
+        products=len(products),
+        products_lost=len(set(products) - {page.product for page in received}),
+        fetched=len(pages),
+        duplicates=duplicates,
+        duplicates_delivered=duplicates_delivered,
+        caught=round(1 - duplicates_delivered / duplicates, 4) if duplicates else 1.0,
+        updates=updates,
+        updates_dropped=updates_dropped,
+        pages_per_second=round(len(pages) / seconds, 1) if seconds > 0 else 0.0,
+    )

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from urllib.error import HTTPError
+from urllib.request import Request
+
+import pytest
+
+from crawler.site.process import (
+    DIRECT,
+    PROJECT,
+    SiteError,
+    SiteProcess,
+    running_site,
+    serve_number,
+    truth,
+)
+
+ORPHAN = """
+import time
+from crawler.site.process import SiteProcess
+print(SiteProcess(2, 1).process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def is_running(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_site_answers_until_the_block_ends():
+    with running_site(3) as url:
+        with DIRECT.open(f"{url}/", timeout=10) as response:
+            assert response.headers["X-Demo-Serve"] == "1"
+            assert response.headers["X-Demo-Article"] is None
+        assert serve_number(url) == 1
+    with pytest.raises(SiteError, match="no demonstration site answers"):
+        serve_number(url)
+
+
+def test_the_truth_tells_what_was_served():
+    with running_site(3) as url:
+        with DIRECT.open(f"{url}/", timeout=10):
+            pass
+        with pytest.raises(HTTPError, match="404"):
+            DIRECT.open(f"{url}/nowhere", timeout=10)
+        known = truth(url)
+    assert known.articles == ["a00000", "a00001", "a00002"]
+    assert [(entry.serve, entry.path, entry.status) for entry in known.log] == [
+        (1, "/", 200),
+        (2, "/nowhere", 404),
+    ]
+
+
+def test_pages_come_packed_over_http():
+    with running_site(20) as url:
+        packed = 0
+        for path in ("/", "/about", "/contact", "/terms", "/imprint", "/privacy", "/live", "/shop"):
+            request = Request(url + path, headers={"Accept-Encoding": "gzip"})
+            with DIRECT.open(request, timeout=10) as response:
+                packed += response.headers["Content-Encoding"] == "gzip"
+    assert packed
+
+
+def test_sigterm_stops_the_site():
+    site = SiteProcess(2, 1)
+    site.process.send_signal(signal.SIGTERM)
+    assert site.process.wait(timeout=30) == 0
+    site.stop()
+
+
+def test_the_site_stops_when_its_parent_is_killed():
+    with subprocess.Popen(
+        [sys.executable, "-c", ORPHAN], cwd=PROJECT, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        pid = int(parent.stdout.readline())
+        assert is_running(pid)
+        parent.kill()
+    deadline = time.monotonic() + 60
+    while is_running(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_running(pid)
+
+
+def test_a_port_in_use_is_a_clear_error(capfd):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(SiteError, match="did not start"):
+            SiteProcess(2, 1, port)
+    assert f"can't listen on port {port}" in capfd.readouterr().err

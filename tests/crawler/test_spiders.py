@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from crawler.site.process import PROJECT, SiteError, running_site, serve_number
+
+NO_GATE = ("-s", "ADDONS={}")
+
+
+def scrapy(*arguments, timeout=300):
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", "crawl", *arguments],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def items(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def site_of(log):
+    return re.search(r"demonstration site at (http://\S+)", log)[1]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_without_the_gate_everything_is_delivered(seed, tmp_path):
+    feed = tmp_path / "out.jsonl"
+    done = scrapy("demo", "-a", "articles=30", "-a", f"seed={seed}", "-O", str(feed), *NO_GATE)
+    figures = json.loads(done.stdout.splitlines()[-1])
+    assert done.returncode == 0
+    assert figures["articles"] == 30
+    assert figures["lost"] == figures["products_lost"] == figures["updates_dropped"] == 0
+    assert figures["duplicates"] == figures["duplicates_delivered"] >= 0.3 * figures["fetched"]
+    assert figures["caught"] == 0
+    assert figures["updates"] >= 0.05 * figures["fetched"]
+    assert figures["pages_per_second"] > 0
+    pages = items(feed)
+    assert {page["article_id"] for page in pages} - {None} == {f"a{n:05}" for n in range(30)}
+    assert {"url", "title", "markdown", "fingerprint", "fetched_at"} < set(pages[0])
+    assert all((p["article_id"] is None) == (p["article_version"] is None) for p in pages)
+
+
+def test_the_figures_are_the_last_line_even_after_a_feed_on_stdout():
+    done = scrapy("demo", "-a", "articles=2", "-O", "-:jsonl", *NO_GATE)
+    assert json.loads(done.stdout.splitlines()[-1])["articles"] == 2
+
+
+def test_two_crawls_of_one_running_site_are_counted_apart():
+    with running_site(5) as url:
+        runs = [scrapy("demo", "-a", f"site={url}", *NO_GATE) for _ in range(2)]
+    first, second = (json.loads(run.stdout.splitlines()[-1]) for run in runs)
+    assert first["articles"] == second["articles"] == 5
+    assert first["lost"] == second["lost"] == 0
+    assert first["fetched"] == second["fetched"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["demo", "-a", "articles=0"], "articles='0' is not a number of at least 1"),
+        (["demo", "-a", "articles=many"], "articles='many' is not a number of at least 1"),
+        (["demo", "-a", "seed=x"], "seed='x' is not a whole number"),
+        (["demo", "-a", "site=http://127.0.0.1:9"], "no demonstration site answers at http://127"),
+        (["demo", "-a", "site=nonsense"], "no demonstration site answers at nonsense"),
+        (["articles"], "url is missing. Usage: scrapy crawl articles -a url=https://example.com"),
+        (["articles", "-a", "url=example.com"], "url='example.com' is not an http or https URL"),
+        (
+            ["articles", "-a", "url=http://127.0.0.1:9", "-a", "max_pages=-1"],
+            "max_pages='-1' is not a number of at least 1",
+        ),
+    ],
+)
+def test_a_bad_argument_ends_with_one_message(arguments, message):
+    done = scrapy(*arguments, *NO_GATE)
+    assert done.returncode == 1
+    assert message in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+def test_an_interrupted_demo_ends_with_its_figures_and_stops_its_site():
+    command = [sys.executable, "-m", "scrapy", "crawl", "demo", "-a", "articles=300", *NO_GATE]
+    with subprocess.Popen(
+        [*command, "-s", "LOGSTATS_INTERVAL=0.1"],
+        cwd=PROJECT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as crawl:
+        log = ""
+        for line in crawl.stderr:
+            log += line
+            if re.search(r"Crawled [1-9]\d* pages", line):
+                break
+        crawl.send_signal(signal.SIGINT)
+        stdout, _ = crawl.communicate(timeout=120)
+    figures = json.loads(stdout.splitlines()[-1])
+    assert figures["articles"] == 300
+    assert 0 < figures["fetched"] < 1000
+    with pytest.raises(SiteError, match="no demonstration site answers"):
+        serve_number(site_of(log))
+
+
+def test_articles_crawls_the_sites_it_is_given_and_stops_at_max_pages(tmp_path):
+    feed = tmp_path / "out.jsonl"
+    with running_site(5) as one, running_site(5, 2) as two:
+        quick = ("-s", "DOWNLOAD_DELAY=0", *NO_GATE)
+        done = scrapy(
+            "articles",
+            *("-a", f"url={one}/, {two}/about"),
+            *("-a", "max_pages=12"),
+            *("-O", str(feed)),
+            *quick,
+        )
+    pages = items(feed)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+    assert len(pages) == 12
+    assert {page["url"].rpartition(":")[0] for page in pages} == {"http://127.0.0.1"}
+    assert set(pages[0]) == {"url", "title", "markdown", "fingerprint", "fetched_at"}
+    assert all(page["title"] for page in pages)
+
+
+def test_articles_takes_markdown_and_fingerprint_from_the_gate(tmp_path):
+    feed = tmp_path / "out.jsonl"
+    with running_site(5) as url:
+        quick = ("-s", "DOWNLOAD_DELAY=0")
+        scrapy("articles", "-a", f"url={url}", "-a", "max_pages=20", "-O", str(feed), *quick)
+    pages = items(feed)
+    assert any(len(page["markdown"]) > 500 for page in pages)
+    assert all(len(page["fingerprint"]) == 16 for page in pages if page["fingerprint"])
+    assert any(int(page["fingerprint"], 16) for page in pages if page["fingerprint"])
+
+
+def test_the_demo_says_that_it_leaves_a_store_alone(tmp_path):
+    store = tmp_path / "store.sqlite"
+    setting = f"SIMHASH_GATE_STORE=sqlite:///{store}"
+    done = scrapy("demo", "-a", "articles=2", "-s", setting)
+    assert "is for -a site=" in done.stderr
+    assert not store.exists()
+    assert json.loads(done.stdout.splitlines()[-1])["lost"] == 0

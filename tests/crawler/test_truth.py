@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from crawler.truth import Served, changed_fraction, score, words
+
+
+def page(serve, article="", version=0, *, status=200, html=True, product=""):
+    return Served(serve, f"/{serve}", status, html, article, version, product)
+
+
+def figures(log, delivered, *, articles=("a",), products=(), changed=None, seconds=2.0):
+    return score(
+        log,
+        delivered,
+        articles=articles,
+        products=products,
+        changed=changed or {("a", 1, 2): 0.3, ("a", 1, 3): 0.05, ("a", 2, 3): 0.25},
+        seconds=seconds,
+    )
+
+
+def plain_lcs(a, b):
+    row = [0] * (len(b) + 1)
+    for x in a:
+        new = [0]
+        for j, y in enumerate(b):
+            new.append(row[j] + 1 if x == y else max(row[j + 1], new[j]))
+        row = new
+    return row[-1]
+
+
+def test_a_second_page_of_a_delivered_version_is_a_duplicate():
+    result = figures([page(1, "a", 1), page(2, "a", 1), page(3, "a", 1)], {1, 3})
+    assert (result.duplicates, result.duplicates_delivered, result.caught) == (2, 1, 0.5)
+
+
+def test_a_page_is_no_duplicate_of_one_that_was_dropped():
+    result = figures([page(1, "a", 1), page(2, "a", 1)], {2})
+    assert (result.duplicates, result.lost, result.caught) == (0, 0, 1.0)
+
+
+def test_the_serve_order_counts_not_the_order_of_the_log():
+    result = figures([page(2, "a", 1), page(1, "a", 1)], {1})
+    assert (result.duplicates, result.caught) == (1, 1.0)
+
+
+def test_an_article_is_lost_when_no_version_of_it_was_delivered():
+    log = [page(1, "a", 1), page(2, "a", 2), page(3, "b", 1)]
+    assert figures(log, {2}, articles=("a", "b", "c")).lost == 2
+
+
+def test_a_version_that_changed_by_a_tenth_is_an_update_until_it_is_delivered():
+    result = figures([page(1, "a", 1), page(2, "a", 2), page(3, "a", 2)], {1, 2, 3})
+    assert (result.updates, result.updates_dropped, result.duplicates) == (1, 0, 1)
+
+
+def test_an_update_is_dropped_when_no_page_of_its_version_came_through():
+    log = [page(1, "a", 1), page(2, "a", 2), page(3, "a", 2)]
+    assert (figures(log, {1}).updates, figures(log, {1}).updates_dropped) == (2, 2)
+    assert (figures(log, {1, 3}).updates, figures(log, {1, 3}).updates_dropped) == (2, 0)
+
+
+def test_an_update_must_differ_from_every_delivered_version():
+    result = figures([page(1, "a", 1), page(2, "a", 2), page(3, "a", 3)], {1, 2})
+    assert (result.updates, result.duplicates) == (1, 0)
+
+
+def test_an_older_version_that_comes_later_is_an_update_too():
+    assert figures([page(1, "a", 2), page(2, "a", 1)], {1}).updates_dropped == 1
+
+
+def test_only_html_pages_with_status_200_count():
+    log = [
+        page(1, html=False),
+        page(2, "a", 1, status=503),
+        page(3, "a", 1),
+        page(4, status=404),
+        page(5),
+    ]
+    result = figures(log, {3, 5}, seconds=4.0)
+    assert (result.fetched, result.duplicates, result.pages_per_second) == (2, 0, 0.5)
+
+
+def test_products_are_counted_apart():
+    log = [page(1, product="x"), page(2, product="y")]
+    result = figures(log, {1}, articles=(), products=("x", "y"))
+    assert (result.products, result.products_lost, result.lost) == (2, 1, 0)
+
+
+def test_a_crawl_that_fetched_nothing_has_figures():
+    result = figures([], set(), seconds=0.0)
+    assert (result.fetched, result.caught, result.pages_per_second) == (0, 1.0, 0.0)
+
+
+def test_the_figures_have_the_names_that_scripts_read():
+    assert list(figures([], set()).as_dict()) == [
+        "articles",
+        "lost",
+        "products",
+        "products_lost",
+        "fetched",
+        "duplicates",
+        "duplicates_delivered",
+        "caught",
+        "updates",
+        "updates_dropped",
+        "pages_per_second",
+    ]
+
+
+def test_a_chinese_character_is_a_word():
+    assert words("在 New York, 你好 42") == ["在", "New", "York", "你", "好", "42"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        ("", "", 0.0),
+        ("a b c d", "a b c d", 0.0),
+        ("a b c d", "", 1.0),
+        ("", "a", 1.0),
+        ("a b c d", "a x c d", 0.25),
+        ("a b c d", "a b c d e f g h", 0.5),
+        ("a b", "c d", 1.0),
+        ("a b c d", "b c d a", 0.25),
+    ],
+)
+def test_the_changed_fraction_is_one_minus_the_common_subsequence_over_the_longer(
+    before, after, changed
+):
+    assert changed_fraction(before.split(), after.split()) == pytest.approx(changed)
+
+
+def test_the_bits_count_the_same_subsequence_as_the_table():
+    rng = random.Random(5)
+    for _ in range(200):
+        a = rng.choices("abcde", k=rng.randint(1, 80))
+        b = rng.choices("abcde", k=rng.randint(1, 80))
+        expected = 1 - plain_lcs(a, b) / max(len(a), len(b))
+        assert changed_fraction(a, b) == pytest.approx(expected)
