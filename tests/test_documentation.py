@@ -1,0 +1,53 @@
+"""Docs can't rot: what users type and read is in them, and what is in them exists."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+from simhash_gate.gate.policy import Policy
+from simhash_gate.gate.verdict import Verdict
+from simhash_gate.plugin import names, signals
+from simhash_gate.settings import NAMES, read_settings
+
+ROOT = Path(__file__).parents[1]
+SETTINGS = (ROOT / "docs/settings.md").read_text("utf-8")
+REFERENCE = (ROOT / "docs/reference.md").read_text("utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
+PROSE = "\n".join([SETTINGS, REFERENCE, README])
+
+
+def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
+    assert set(re.findall(r"SIMHASH_GATE_[A-Z_]+", SETTINGS)) == set(NAMES)
+    assert set(re.findall(r"SIMHASH_GATE_[A-Z_]+", README)) <= set(NAMES)
+
+
+def test_the_documented_defaults_are_the_defaults() -> None:
+    settings = read_settings({})
+    rows = dict(re.findall(r"^\| `SIMHASH_GATE_([A-Z_]+)` \| `([^`]*)`", SETTINGS, re.MULTILINE))
+    documented = {name.lower(): eval(value) for name, value in rows.items()}
+    actual = {
+        **dataclasses.asdict(Policy()),
+        **{name: getattr(settings, name) for name in ("enabled", "scope", "timeout", "max_bytes")},
+        **{f.name: getattr(settings.options, f.name) for f in dataclasses.fields(settings.options)},
+        "store": "memory:",
+    }
+    assert documented == {name: actual[name] for name in documented}
+    assert set(actual) == set(documented)
+
+
+def test_every_meta_key_signal_and_verdict_attribute_is_documented() -> None:
+    assert f"`{names.META_KEY}`" in REFERENCE
+    assert f"`{names.VERDICT_KEY}`" in REFERENCE
+    for name in vars(signals):
+        if not name.startswith("_"):
+            assert name in REFERENCE
+    for attribute in [f.name for f in dataclasses.fields(Verdict)]:
+        assert attribute == "record" or f"`{attribute}`" in REFERENCE
+
+
+def test_links_between_the_documents_lead_somewhere() -> None:
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text("utf-8")):
+            assert (path.parent / target).exists(), f"{path.name}: {target}"
