@@ -51,3 +51,9 @@ def test_links_between_the_documents_lead_somewhere() -> None:
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text("utf-8")):
             assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_the_examples_run() -> None:
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        for code in re.findall(r"```python\n(.*?)```", path.read_text("utf-8"), re.DOTALL):
+            exec(compile(code, path.name, "exec"), {})
