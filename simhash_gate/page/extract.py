@@ -144,7 +144,19 @@ def _descend(element: HtmlElement, measures: Measures, listing: bool) -> HtmlEle
             size = next((size for size, child in sizes if child is best), 0)
             if best is None or best.tag in LEAVES or size < _LEAST_SHARE * whole:
                 return element
+        if any(_is_part(e, best) and measures[e].prose >= least for e in element):
+            return element
         element = best
+
+
+def _is_part(element: HtmlElement, other: HtmlElement) -> bool:
+    """Tell if two neighbours are parts of the same text: sections of it, by their own tag."""
+    return (
+        element is not other
+        and element.tag == other.tag
+        and element.get("class") == other.get("class")
+        and (element.tag == "section" or element.get("class") is not None)
+    )
 
 
 class _Scorer(Document):  # type: ignore[misc]
