@@ -19,12 +19,15 @@ from simhash_gate.fingerprints.features import count_words, features, words
 from simhash_gate.fingerprints.simhash import simhash
 from simhash_gate.fingerprints.volatile import is_volatile
 from simhash_gate.page import Article, Extractor, blocks, clean, parse, render
+from simhash_gate.page.identity import find_identity
+from simhash_gate.sketch import Sketch, sentences
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     from simhash_gate.fingerprints.features import Shingle
     from simhash_gate.page import Block
+    from simhash_gate.page.identity import Identity
 
 ALGORITHM = 1  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
@@ -85,6 +88,8 @@ class Options:
     characters. `idf` is a JSON file or a mapping of word or shingle -> weight, `stop_words` a text
     file, or the words. `extractor` is the path of a class that finds the article. Mappings and
     lists are frozen into tuples. Raises ValueError for a value that is not allowed.
+
+    `sketch` asks for `Page.sketch`; it decides no fingerprint.
     """
 
     shingle: Shingle = "auto"
@@ -93,6 +98,7 @@ class Options:
     idf: str | tuple[tuple[str, float], ...] = ()
     stop_words: str | tuple[str, ...] = ()
     extractor: str = STEADY
+    sketch: bool = False
 
     def __post_init__(self) -> None:
         given = cast("Any", self)
@@ -121,7 +127,8 @@ class Page:
 
     `words` is a count; `fingerprint` 64 bits unsigned, or None, and then `reason` says why;
     `digest` an unsigned 64-bit hash of the normalised words, equal for equal texts, 0 for none;
-    `listing` tells that the page is mostly links to others.
+    `listing` tells that the page is mostly links to others. `sketch` is what `Sketch.encode` makes
+    of it, if the options ask for one.
     """
 
     title: str
@@ -131,11 +138,24 @@ class Page:
     digest: int
     listing: bool
     reason: str | None
+    sketch: bytes = b""
 
     @property
     def unreadable(self) -> bool:
         """Whether reading failed, which an empty page is no case of."""
         return (self.reason or "").startswith(_UNREADABLE)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A page with what it was made from: its normalised words, and the features that were hashed.
+
+    `features` maps each shingle to its weight.
+    """
+
+    page: Page
+    words: list[str]
+    features: dict[str, float]
 
 
 def read_page(
@@ -145,6 +165,13 @@ def read_page(
 
     Never raises on bad HTML: a page that can't be read has no fingerprint, and a reason.
     """
+    return read_closely(body, url=url, encoding=encoding, options=options).page
+
+
+def read_closely(
+    body: bytes, *, url: str = "", encoding: str | None = None, options: Options = Options()
+) -> Reading:
+    """Read a page as `read_page` does, and return it with its words and features."""
     try:
         return _read(body, url, encoding, options)
     except Exception as error:  # a parser or a user's extractor may do anything to one page
@@ -153,7 +180,7 @@ def read_page(
 
 def pipeline_version(options: Options = Options()) -> str:
     """Return a short digest of all that decides fingerprints; two versions never compare."""
-    parts = asdict(options) | {
+    parts = {name: value for name, value in asdict(options).items() if name != "sketch"} | {
         "algorithm": ALGORITHM,
         "idf": sorted(_load_idf(options.idf).items()),
         "stop_words": sorted(_load_stop_words(options.stop_words)),
@@ -161,33 +188,35 @@ def pipeline_version(options: Options = Options()) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Page:
+def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Reading:
     root = parse(body, encoding)
     if root is None:
         return _without("empty page")
     base = _base(root, url)
-    page = clean(root)
-    article = _load_extractor(options.extractor)(page)
+    identity = find_identity(root, url) if options.sketch else None
+    cleaned = clean(root)
+    article = _load_extractor(options.extractor)(cleaned)
     found = blocks(article.element)
     if not found:
         # Chrome is all there is: then that is what the page says.
         root = cast("HtmlElement", parse(body, encoding))
         article = Article(root if root.find("body") is None else root.find("body"), True)
         found = blocks(article.element)
-    title = page.titles.title
+    title = cleaned.titles.title
     if not found:
         return _without("no text", title)
     tokens = [words(block.text) for block in found]
     every = [word for block in tokens for word in block]
+    fleeting = [_is_fleeting(*pair, article) for pair in zip(found, tokens, strict=True)]
     weighted = features(
-        _lasting(found, tokens, article.listing) or every,
+        _lasting(found, tokens, fleeting) or every,
         kind=options.shingle,
         size=options.shingle_size,
         char_size=options.char_shingle_size,
         idf=_load_idf(options.idf),
         stop_words=_load_stop_words(options.stop_words),
     )
-    return Page(
+    page = Page(
         title=title,
         markdown=render(article.element, base),
         words=count_words(every),
@@ -195,33 +224,56 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Page
         digest=mmh3.hash64(" ".join(every), signed=False)[0] if every else 0,
         listing=article.listing,
         reason=None if weighted else "no words",
+        sketch=_sketch(found, fleeting, article, title, identity).encode() if identity else b"",
     )
+    return Reading(page, every, weighted)
 
 
 _FLEETING = frozenset({"text", "heading"})
 _LONG = 40  # words
+_FLEETING_LINES = 10
 
 
-def _lasting(found: list[Block], tokens: list[list[str]], listing: bool) -> list[str]:
+def _is_fleeting(block: Block, tokens: list[str], article: Article) -> bool:
+    return block.kind in _FLEETING and (
+        (block.linked and not article.listing) or is_volatile(block.text, len(tokens))
+    )
+
+
+def _lasting(found: list[Block], tokens: list[list[str]], fleeting: list[bool]) -> list[str]:
     """The words that both copies of a page have, wherever and whenever they were fetched.
 
     Templates write the headline in several ways, with the site's name or the section's; a page with
     enough other words is known by these.
     """
-    kept = [
-        []
-        if block.kind in _FLEETING
-        and ((block.linked and not listing) or is_volatile(block.text, len(own)))
-        else own
-        for block, own in zip(found, tokens, strict=True)
-    ]
+    kept = [[] if gone else own for own, gone in zip(tokens, fleeting, strict=True)]
     if found[0].kind == "heading" and sum(map(len, kept[1:])) > _LONG:
         kept[0] = []
     return [word for own in kept for word in own]
 
 
-def _without(reason: str, title: str = "") -> Page:
-    return Page(title, "", 0, None, 0, False, reason)
+def _sketch(
+    found: list[Block], fleeting: list[bool], article: Article, title: str, identity: Identity
+) -> Sketch:
+    headline = found[0].text if found[0].kind == "heading" else ""
+    rest = list(zip(found, fleeting, strict=True))[1 if headline else 0 :]
+    return Sketch(
+        headline="" if article.titled else headline,
+        title=title,
+        canonical=identity.canonical,
+        identifiers=identity.identifiers,
+        sentences=tuple(
+            sentence
+            for block, gone in rest
+            if not gone
+            for sentence in ([block.text] if block.kind == "code" else sentences(block.text))
+        ),
+        fleeting=tuple(block.text for block, gone in rest if gone)[:_FLEETING_LINES],
+    )
+
+
+def _without(reason: str, title: str = "") -> Reading:
+    return Reading(Page(title, "", 0, None, 0, False, reason), [], {})
 
 
 def _base(root: HtmlElement, url: str) -> str:

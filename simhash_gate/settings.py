@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from simhash_gate.gate.policy import (
+    FLAG,
     POLICY_KINDS,
     SECONDS,
     Kind,
@@ -25,10 +26,6 @@ from simhash_gate.stores import StoreError, store_opener
 PREFIX = "SIMHASH_GATE_"
 SQLITE_DEFAULT = "sqlite:"
 """The store that the plugin finds a path for."""
-
-
-def _flag(value: Any) -> bool:
-    return {"true": True, "1": True, "false": False, "0": False}[str(value).strip().lower()]
 
 
 def _store_url(value: Any) -> str:
@@ -68,7 +65,7 @@ class Settings:
 
 
 _KINDS = {
-    "ENABLED": Kind("True or False", _flag),
+    "ENABLED": FLAG,
     "SCOPE": one_of("domain", "host", "crawl"),
     "WORKERS": whole_number(0),
     "MAX_BYTES": whole_number(1),
@@ -77,7 +74,7 @@ _KINDS = {
         "a mapping of domain names to mappings of policy values, or its JSON", _domains
     ),
 }
-_OPTIONS = tuple(Options.__dataclass_fields__)
+_OPTIONS = tuple(name for name in Options.__dataclass_fields__ if name != "sketch")
 NAMES = tuple(
     PREFIX + name for name in ("STORE", *_KINDS, *map(str.upper, (*POLICY_KINDS, *_OPTIONS)))
 )
@@ -111,6 +108,7 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         domain: policy.override(values, f"{PREFIX}DOMAINS[{domain!r}]")
         for domain, values in general("DOMAINS", {}).items()
     }
+    policies = Policies(policy, domains)
     return Settings(
         enabled=general("ENABLED", True),
         store=_store_url(given.get("STORE")),
@@ -118,15 +116,15 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         workers=general("WORKERS", default_workers()),
         max_bytes=general("MAX_BYTES", 10 * 1024 * 1024),
         timeout=general("TIMEOUT", 10.0),
-        policies=Policies(policy, domains),
-        options=_options(given),
+        policies=policies,
+        options=_options(given, sketch=any(policy.verify for policy in policies.all)),
     )
 
 
-def _options(given: Mapping[str, Any]) -> Options:
+def _options(given: Mapping[str, Any], *, sketch: bool) -> Options:
     values = {name: given[name.upper()] for name in _OPTIONS if given.get(name.upper()) is not None}
     try:
-        return Options(**{name: _number(value) for name, value in values.items()})
+        return Options(**{name: _number(value) for name, value in values.items()}, sketch=sketch)
     except ValueError as error:
         name, _, complaint = str(error).partition(" ")
         raise SettingsError(f"{PREFIX}{name.upper()} {complaint}") from None

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from simhash_gate.gate.verdict import Verdict
+from simhash_gate.sketch import Comparison, compare, decode
 from simhash_gate.stores.base import Match, Record, Window
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 # Below this a copy says nothing: "Not found" is the whole text of many different pages.
 FEW_WORDS = 5
+MOST_LOOKS = 16
+"""A page unlike so many that look like it is kept without looking at more."""
 
 
 class Gate:
@@ -31,7 +34,8 @@ class Gate:
         """Return the verdict on a page; a page that is not a duplicate is remembered.
 
         `request` is the request fingerprint in hex; `retry` says that the request was sent again
-        on purpose, so that its own record is no reason against it. Raises `StoreError`.
+        on purpose, so that its own record is no reason against it. Raises `StoreError`, and
+        ValueError for a policy that verifies and a page that has no sketch.
         """
         if page.fingerprint is None:
             reason = page.reason or "nothing to fingerprint"
@@ -52,40 +56,71 @@ class Gate:
             run=self.run,
             first_seen=now,
             last_seen=now,
+            sketch=page.sketch if policy.verify else b"",
         )
-        exact = page.listing or page.words < policy.min_words
-        match, added = self._look_up(record, policy, exact=exact)
+        match, added, why = self._look_up(record, page, policy)
         if added:
             if match is None:
                 return Verdict("new", "no similar page is remembered", policy, page, record=record)
-            reason = f"distance {match.distance} is beyond the threshold of {policy.threshold}"
+            reason = why or f"beyond the threshold of {policy.threshold}"
+            reason = f"distance {match.distance}: {reason}"
             return Verdict("near", reason, policy, page, match, record)
         assert match is not None
+        said = f"distance {match.distance}, threshold {policy.threshold}{why and '; '}{why}"
         if match.record.request == request and match.record.run != self.run:
-            reason = f"same request as in an earlier crawl, distance {match.distance}"
-            return Verdict("unchanged", reason, policy, page, match)
+            return Verdict("unchanged", said, policy, page, match)
         if match.record.request == request and retry:
             reason = "the same request, sent again"
             return Verdict("unchanged", reason, policy, page, match, match.record)
-        reason = f"distance {match.distance}, threshold {policy.threshold}"
-        return Verdict("duplicate", reason, policy, page, match)
+        return Verdict("duplicate", said, policy, page, match)
 
-    def _look_up(self, record: Record, policy: Policy, *, exact: bool) -> tuple[Match | None, bool]:
-        """Return the match and whether the record was added.
-
-        Where the text must agree exactly (a short page: a word or two is all that tells it from its
-        neighbours; a listing: one new entry is one new link), so must that of the remembered page.
-        """
+    def _look_up(
+        self, record: Record, page: Page, policy: Policy
+    ) -> tuple[Match | None, bool, str]:
+        """Return the match, whether the record was added, and what a closer look found."""
         window = Window(policy.window, policy.ttl)
-        radius = 0 if exact else policy.threshold
+        look = _Look(page, policy)
+        first: Match | None = None
+        found = ""
         dismissed: list[Record] = []
         while True:
-            answer = self.store.check_and_add(
+            radius = look.radius if len(dismissed) < MOST_LOOKS else None
+            match: Match | None
+            added, match = self.store.check_and_add(
                 record, radius, dismissed, near=policy.near, window=window
             )
-            if answer.added or answer.match is None:
-                return answer.match, answer.added
-            other = answer.match.record
-            if other.digest == record.digest or not (exact or other.words < policy.min_words):
-                return answer.match, False
-            dismissed.append(other)
+            if added or match is None:
+                return first or match, added, found
+            same, difference = look.at(match.record)
+            if same:
+                return match, False, difference
+            if first is None:
+                first, found = match, difference
+            dismissed.append(match.record)
+
+
+class _Look:
+    """Looks closer at the pages that the fingerprint says are alike.
+
+    Where the text must agree exactly (a short page: a word or two is all that tells it from its
+    neighbours; a listing: one new entry is one new link), so must that of the remembered page.
+    """
+
+    def __init__(self, page: Page, policy: Policy) -> None:
+        self._exact = page.listing or page.words < policy.min_words
+        self._least_words = policy.min_words
+        self._digest = page.digest
+        self._sketch = decode(page.sketch) if policy.verify else None
+        self.radius = 0 if self._exact else policy.threshold
+
+    def at(self, kept: Record) -> Comparison:
+        """Tell whether a kept page says the same, and what differs."""
+        if kept.digest == self._digest:
+            return Comparison(True, "")
+        if self._exact or kept.words < self._least_words:
+            return Comparison(False, "another text")
+        if self._sketch is None:
+            return Comparison(True, "")
+        if not kept.sketch:
+            return Comparison(False, "kept without a sketch to verify by")
+        return compare(decode(kept.sketch), self._sketch)

@@ -74,6 +74,10 @@ def _seconds(value: Any) -> float:
     return number
 
 
+FLAG = Kind(
+    "True or False",
+    lambda value: {"true": True, "1": True, "false": False, "0": False}[str(value).strip().lower()],
+)
 SECONDS = Kind("a number of seconds above 0", _seconds)
 OPTIONAL_SECONDS = Kind(
     "a number of seconds above 0, or None for no limit",
@@ -90,7 +94,8 @@ class Policy:
     """How the pages of one domain are judged.
 
     `threshold` and `near` are Hamming distances in bits, `window` counts pages, `ttl` is in
-    seconds, `min_words` is the length below which only an exact copy is a duplicate.
+    seconds, `min_words` is the length below which only an exact copy is a duplicate; `verify` asks
+    to compare the texts before a page is called a duplicate.
     """
 
     threshold: int = _knob(3, whole_number(0, 64))
@@ -100,6 +105,7 @@ class Policy:
     ttl: float | None = _knob(None, OPTIONAL_SECONDS)
     min_words: int = _knob(20, whole_number(0))
     revisit: Revisit = _knob("pass", one_of("pass", "drop"))
+    verify: bool = _knob(False, FLAG)
 
     def override(self, values: Mapping[str, Any], where: str) -> Policy:
         """Return this policy with some values replaced; `where` names their source in errors.

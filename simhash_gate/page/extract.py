@@ -47,10 +47,14 @@ _HEADLINES = 20
 
 
 class Article(NamedTuple):
-    """What a page is about: an element of its tree, and whether it is a list of other pages."""
+    """What a page is about: an element of its tree, and whether it is a list of other pages.
+
+    `titled` tells that the article begins with the title of the page, for want of its own headline.
+    """
 
     element: HtmlElement
     listing: bool
+    titled: bool = False
 
 
 class Extractor(Protocol):
@@ -71,9 +75,10 @@ class SteadyExtractor:
         if not listing:
             drop_link_lists(element, measures)
             drop_advertisements(element, measures)
-        if not _start_at_headline(element, page):
+        own = _start_at_headline(element, page)
+        if not own:
             _put_headline(element, page.titles)
-        return Article(element, listing)
+        return Article(element, listing, not own)
 
 
 class ReadabilityExtractor:

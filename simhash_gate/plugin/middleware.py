@@ -26,9 +26,9 @@ from simhash_gate.plugin.recovery import Recovery
 from simhash_gate.plugin.signals import near_duplicate_dropped
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.stats import GateStats
-from simhash_gate.plugin.workers import InlineReader, ReadError, WorkerPool
 from simhash_gate.settings import PREFIX, read_settings
 from simhash_gate.stores import StoreError
+from simhash_gate.workers import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -48,6 +48,10 @@ T = TypeVar("T")
 
 INCOMPLETE = frozenset({"partial", "dataloss", "download_stopped"})
 DONE = {"drop": "Dropped", "tag": "Tagged", "links": "Held back the items of"}
+VERIFY_ALONE = (
+    f"a request asks to verify, but no page keeps a sketch: set {PREFIX}VERIFY, or verify in "
+    f"{PREFIX}DOMAINS, and switch it off where it is not wanted"
+)
 LINKS_ALONE = (
     f"{PREFIX}ACTION = 'links' needs the spider middleware: install the add-on, "
     "ADDONS = {'simhash_gate.Addon': 0}, or add simhash_gate.SimhashGateSpiderMiddleware "
@@ -202,6 +206,8 @@ class SimhashGateMiddleware:
         policy = policy.override(overrides, f"meta[{META_KEY!r}]")
         if policy.action == "links" and not self._links:
             raise SettingsError(LINKS_ALONE)
+        if policy.verify and not self.settings.options.sketch:
+            raise SettingsError(VERIFY_ALONE)
         return policy
 
     def _open(self, spider: Spider) -> None:
@@ -253,15 +259,14 @@ def _charset(response: Response) -> str | None:
 def _log(response: Response, verdict: Verdict) -> None:
     assert verdict.match is not None
     assert verdict.page is not None
-    record, distance = verdict.match
+    record = verdict.match.record
     logger.info(
-        "%s %s: %s of %s (distance %d, threshold %d; %d and %d words)",
+        "%s %s: %s of %s (%s; %d and %d words)",
         DONE[verdict.policy.action],
         response.url,
         "near-duplicate" if verdict.outcome == "duplicate" else "unchanged since an earlier crawl",
         record.url,
-        distance,
-        verdict.policy.threshold,
+        verdict.reason,
         verdict.page.words,
         record.words,
     )

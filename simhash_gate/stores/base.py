@@ -19,7 +19,8 @@ class Record:
     """One remembered page.
 
     `request` is Scrapy's request fingerprint in hex; `digest` an unsigned 64-bit hash of the
-    page's whole text, equal only for equal texts; `first_seen` and `last_seen` are Unix times.
+    page's whole text, equal only for equal texts; `first_seen` and `last_seen` are Unix times;
+    `sketch` is what a closer look needs, if anything.
     """
 
     scope: str
@@ -33,6 +34,7 @@ class Record:
     run: str
     first_seen: float
     last_seen: float
+    sketch: bytes = b""
 
     @property
     def identity(self) -> tuple[str, str, str, int]:
@@ -101,7 +103,7 @@ class Store(ABC):
     def check_and_add(
         self,
         record: Record,
-        radius: int,
+        radius: int | None,
         dismissed: Collection[Record] = (),
         *,
         near: int = 0,
@@ -112,9 +114,9 @@ class Store(ABC):
         One atomic step. Only records of the same scope and pipeline version, of live and ended
         runs, inside the window and not among `dismissed` are compared. The best match is one with
         the same request fingerprint, then the least distance, then the latest. It is exact for
-        every radius from 0 to 64; `near` is best effort. A match within the radius has its
-        `last_seen` moved to that of `record`, never back, and is returned so; adding evicts what
-        falls out of the window, oldest first.
+        every radius from 0 to 64; with None nothing is looked at, and the record added. `near` is
+        best effort. A match within the radius has its `last_seen` moved to that of `record`, never
+        back, and is returned so; adding evicts what falls out of the window, oldest first.
 
         The record's run must be live, and begun in this very store, else `StoreError`. Raises
         ValueError for a fingerprint or a radius out of range.

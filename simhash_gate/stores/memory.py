@@ -23,7 +23,7 @@ from simhash_gate.stores.base import (
 from simhash_gate.stores.ranking import Candidate, best_first, reach
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 
 class _Shelf:
@@ -135,7 +135,7 @@ class MemoryStore(Store):
     def check_and_add(
         self,
         record: Record,
-        radius: int,
+        radius: int | None,
         dismissed: Collection[Record] = (),
         *,
         near: int = 0,
@@ -143,18 +143,21 @@ class MemoryStore(Store):
     ) -> Answer:
         """Look in the index of the scope and pipeline version; see `Store.check_and_add`."""
         require_fingerprint(record.fingerprint)
-        require_distance(radius)
+        if radius is not None:
+            require_distance(radius)
         with self._lock:
             self._require_live(record.run)
             scope = self._scopes[record.scope]
             match = None
-            visited = scope.candidates(record, reach(radius, near), window)
+            visited: Iterable[Candidate] = ()
+            if radius is not None:
+                visited = scope.candidates(record, reach(radius, near), window)
             refused = {other.identity for other in dismissed}
-            for number, distance, _ in best_first(visited, radius, near):
+            for number, distance, _ in best_first(visited, radius or 0, near):
                 other = scope.records[number]
                 if other.identity in refused:
                     continue
-                if distance <= radius:
+                if radius is not None and distance <= radius:
                     seen = replace(other, last_seen=max(other.last_seen, record.last_seen))
                     scope.records[number] = seen
                     return Answer(False, Match(seen, distance))

@@ -27,9 +27,10 @@ from simhash_gate.stores.sqlite_lookup import as_bytes, candidates, signed, unsi
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+
 _RECORD = """
 SELECT scope.name, url, request, fingerprint, digest, words, title, pipeline, run.name,
-    first_seen, last_seen, record.id, run, live
+    first_seen, last_seen, sketch, record.id, run, live
 FROM record JOIN scope ON scope.id = scope JOIN run ON run.id = run
 """
 _PAGE = f"{_RECORD} WHERE record.id > ? ORDER BY record.id LIMIT 1000"
@@ -39,8 +40,9 @@ ORDER BY record.id LIMIT 1000
 """
 _ADD = """
 INSERT INTO record
-    (scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen)
-VALUES (?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?)
+    (scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen,
+    sketch)
+VALUES (?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?)
 """
 _FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
 _EVICT_OVERFLOW = """
@@ -105,7 +107,7 @@ class SQLiteStore(Store):
     def check_and_add(
         self,
         record: Record,
-        radius: int,
+        radius: int | None,
         dismissed: Collection[Record] = (),
         *,
         near: int = 0,
@@ -113,20 +115,25 @@ class SQLiteStore(Store):
     ) -> Answer:
         """Look and add in one transaction; see `Store.check_and_add`."""
         require_fingerprint(record.fingerprint)
-        require_distance(radius)
+        if radius is not None:
+            require_distance(radius)
         run = self._number(record.run)
         refused = {other.identity for other in dismissed}
         with self._transaction() as db:
             scope, kept = _scope(db, record.scope)
             first = _first(db, scope, kept, window.pages)
             since = window.since(record)
-            visited = candidates(db, scope, record, reach(radius, near), since, first)
+            visited = (
+                ()
+                if radius is None
+                else candidates(db, scope, record, reach(radius, near), since, first)
+            )
             match = None
-            for number, distance, _ in best_first(visited, radius, near):
+            for number, distance, _ in best_first(visited, radius or 0, near):
                 other = self._load(db, number)
                 if other is None or other.identity in refused:
                     continue
-                if distance <= radius:
+                if radius is not None and distance <= radius:
                     return Answer(False, Match(_see(db, number, other, record.last_seen), distance))
                 match = Match(other, distance)
                 break
@@ -261,9 +268,10 @@ def _columns(record: Record) -> tuple[Any, ...]:
         as_bytes(record.pipeline),
         record.first_seen,
         record.last_seen,
+        record.sketch,
     )
 
 
 def _as_record(row: tuple[Any, ...]) -> Record:
-    scope, url, request, fingerprint, digest, *rest = row[:11]
+    scope, url, request, fingerprint, digest, *rest = row[:12]
     return Record(scope, url, request, unsigned(fingerprint), unsigned(digest), *rest)

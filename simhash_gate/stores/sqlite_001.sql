@@ -26,6 +26,7 @@ CREATE TABLE record (
     pipeline TEXT NOT NULL,
     first_seen REAL NOT NULL,
     last_seen REAL NOT NULL,
+    sketch BLOB NOT NULL,
     block0 INTEGER AS (fingerprint & 65535) VIRTUAL,
     block1 INTEGER AS ((fingerprint >> 16) & 65535) VIRTUAL,
     block2 INTEGER AS ((fingerprint >> 32) & 65535) VIRTUAL,

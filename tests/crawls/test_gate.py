@@ -187,6 +187,24 @@ def test_one_page_that_swallows_many_raises_a_warning(tmp_path) -> None:
     assert "305 words" in warnings[0]
 
 
+def test_verify_lets_a_changed_number_through_and_says_what_a_copy_differs_in(tmp_path) -> None:
+    def offer(price: str, clock: str) -> Answer:
+        return html_answer(
+            f"<main><h1>Drill</h1><p>Updated {clock}</p><p>{text(1)}</p><p>Price {price}</p></main>"
+        )
+
+    routes = {
+        "/a": offer("19.99 EUR", "12:04"),
+        "/b": offer("19.99 EUR", "12:31"),
+        "/c": offer("24.99 EUR", "12:31"),
+    }
+    with Site(routes).running() as site:
+        settings = {**IN_ORDER, "SIMHASH_GATE_VERIFY": True}
+        result = crawl(tmp_path, site, "/a /b /c", settings=settings)
+    assert result.delivered() == ["/a", "/c"]
+    assert "threshold 3; only 'Updated 12:04' → 'Updated 12:31' differs;" in result.log
+
+
 def test_two_copies_in_flight_at_once_cannot_both_pass(tmp_path) -> None:
     routes = {f"/{n}": page(1, noise=n) for n in range(16)}
     for route in routes.values():

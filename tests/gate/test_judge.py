@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simhash_gate.gate.judge import FEW_WORDS, Gate
+from simhash_gate.gate.judge import FEW_WORDS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.pipeline import Page
+from simhash_gate.sketch import Sketch
 from simhash_gate.stores import open_store
 
 if TYPE_CHECKING:
@@ -131,6 +132,50 @@ def test_a_forgotten_page_is_new_again(gate) -> None:
     verdict = judge(gate, a_page(), "/a")
     gate.store.forget(verdict.record)
     assert judge(gate, a_page(), "/b").outcome == "new"
+
+
+SKETCHES = [
+    Sketch(sentences=("The drill costs 19.99 EUR.",), fleeting=("Updated 12:04",)),
+    Sketch(sentences=("The drill costs 24.99 EUR.",), fleeting=("Updated 12:31",)),
+    Sketch(sentences=("The drill costs 24.99 EUR.",), fleeting=("Updated 13:00",)),
+]
+
+
+def test_verify_tells_a_changed_price_from_a_changed_clock(gate) -> None:
+    policy = Policy(verify=True)
+    first, second, third = (
+        judge(gate, a_page(digest=n, sketch=sketch.encode()), f"/{n}", policy)
+        for n, sketch in enumerate(SKETCHES, start=1)
+    )
+    assert first.outcome == "new"
+    assert (second.outcome, second.match.distance) == ("near", 0)
+    assert second.reason == "distance 0: 'costs 19.99' → 'costs 24.99'"
+    assert third.outcome == "duplicate"
+    assert third.match.record.request == "/2"
+    assert third.reason == (
+        "distance 0, threshold 3; only 'Updated 12:31' → 'Updated 13:00' differs"
+    )
+
+
+def test_without_verify_the_distance_decides_and_no_sketch_is_kept(gate) -> None:
+    for number, sketch in enumerate(SKETCHES):
+        verdict = judge(gate, a_page(digest=number, sketch=sketch.encode()), f"/{number}")
+    assert verdict.outcome == "duplicate"
+    assert [record.sketch for record in gate.store.records()] == [b""]
+
+
+def test_a_page_kept_without_a_sketch_verifies_nothing(gate) -> None:
+    judge(gate, a_page(digest=1), "/a")
+    verdict = judge(gate, a_page(digest=2, sketch=SKETCHES[0].encode()), "/b", Policy(verify=True))
+    assert verdict.outcome == "near"
+
+
+def test_a_page_unlike_many_that_look_like_it_is_kept_without_looking_at_all(gate) -> None:
+    policy = Policy(verify=True)
+    for number in range(MOST_LOOKS + 5):
+        sketch = Sketch(sentences=(f"The drill costs {number} EUR.",)).encode()
+        verdict = judge(gate, a_page(digest=number, sketch=sketch), f"/{number}", policy)
+        assert verdict.record is not None
 
 
 def test_the_window_belongs_to_the_policy(gate) -> None:

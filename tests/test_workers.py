@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from simhash_gate.pipeline import Options, read_page
-from simhash_gate.plugin.workers import InlineReader, WorkerPool
+from simhash_gate.workers import InlineReader, WorkerPool
 
 BODY = b"<html><body><article><h1>Title</h1><p>%s</p></article></body></html>" % (b"word " * 50)
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_closing_ends_the_processes(pool) -> None:
 PARENT = """
 import os, sys, time
 from simhash_gate.pipeline import Options
-from simhash_gate.plugin.workers import WorkerPool
+from simhash_gate.workers import WorkerPool
 pool = WorkerPool(Options(extractor="{extractor}"), processes=2, timeout=60)
 {submit}
 while len(pool.pids) < 2: time.sleep(0.01)

@@ -53,7 +53,7 @@ class InlineReader:
 
 
 class WorkerPool:
-    """Reads pages in processes of its own; at most as many pages wait as Scrapy has in flight.
+    """Reads pages in processes of its own; how many wait is the caller's affair.
 
     A process that dies or overruns `timeout` seconds is replaced; only its page fails.
     """

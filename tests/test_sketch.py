@@ -1,0 +1,102 @@
+"""What exactly differs between two pages that look alike."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_gate.pipeline import Options, read_page
+from simhash_gate.sketch import LIMIT, Sketch, compare, decode
+
+TEXT = [
+    "The drill comes with two batteries and a charger, and it weighs less than the old one.",
+    "It was tested for six weeks by carpenters, who liked the grip and disliked the case.",
+    "Spare parts are kept for ten years; the guarantee ends after three.",
+]
+DICE = random.Random(1)
+LONG = [" ".join(f"{DICE.getrandbits(40):x}" for _ in range(12)) + "." for _ in range(400)]
+
+
+def page(*paragraphs: str, headline: str = "A new drill", head: str = "", top: str = "") -> Sketch:
+    body = "".join(f"<p>{text}</p>" for text in paragraphs)
+    html = (
+        f"<html><head><title>{headline} | Shop</title>{head}</head><body><main>"
+        f"<h1>{headline}</h1>{top}{body}</main></body></html>"
+    )
+    options = Options(sketch=True)
+    return decode(read_page(html.encode(), url="https://x.example/a", options=options).sketch)
+
+
+def test_the_same_text_is_the_same_page() -> None:
+    assert compare(page(*TEXT), page(*TEXT)) == (True, "the same text")
+
+
+def test_what_is_fleeting_makes_no_other_page_and_is_named() -> None:
+    old, new = (page(*TEXT, top=f"<p>Updated {clock}</p>") for clock in ("12:04", "12:31"))
+    assert compare(old, new) == (True, "only 'Updated 12:04' → 'Updated 12:31' differs")
+
+
+def test_the_order_of_blocks_and_where_a_block_is_split_do_not_matter() -> None:
+    assert compare(page(*TEXT), page(*reversed(TEXT))).same
+    assert compare(page(*TEXT), page(" ".join(TEXT))).same
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (("weighs less", "weighs more"), "'weighs less' → 'weighs more'"),
+        (("six weeks", "9 weeks"), "'for six' → 'for 9'"),
+        (("and disliked the case", ""), "'grip and disliked the case.' → 'grip .'"),
+    ],
+)
+def test_another_word_makes_another_page_and_is_named(change, named) -> None:
+    altered = [text.replace(*change) for text in TEXT]
+    assert compare(page(*TEXT), page(*altered)) == (False, named)
+
+
+def test_a_price_makes_another_page() -> None:
+    old, new = (page(*TEXT, f"Price: {price} EUR") for price in ("19.99", "24.99"))
+    assert compare(old, new) == (False, "'Price: 19.99' → 'Price: 24.99'")
+
+
+def test_a_sentence_more_or_less_makes_another_page() -> None:
+    assert compare(page(*TEXT[:2]), page(*TEXT)).difference.endswith("was added")
+    assert compare(page(*TEXT), page(*TEXT[:2])).difference.endswith("is gone")
+
+
+def test_another_headline_makes_another_page_but_not_the_name_of_the_site_in_it() -> None:
+    old, new = page(*TEXT, headline="Drill AX-200"), page(*TEXT, headline="Drill AX-300")
+    assert compare(old, new) == (False, "'AX-200' → 'AX-300'") or not compare(old, new).same
+    assert compare(page(*TEXT), page(*TEXT, headline="Print: A new drill")).same
+
+
+def test_another_product_number_makes_another_page() -> None:
+    heads = [
+        f'<script type="application/ld+json">{{"@type": "Product", "sku": "{sku}"}}</script>'
+        for sku in ("A-1", "A-2")
+    ]
+    old, new = (page(*TEXT, head=head) for head in heads)
+    assert compare(old, new) == (False, "'sku A-1' → 'sku A-2'")
+
+
+def test_a_long_page_is_known_by_hashes_and_still_compared() -> None:
+    old, new = page(*LONG), page(*LONG[:200], "Something else entirely happened here.", *LONG[201:])
+    assert old.hashes
+    assert not old.sentences
+    assert compare(old, page(*LONG)).same
+    assert not compare(old, new).same
+    assert len(old.encode()) < LIMIT
+
+
+@given(st.builds(Sketch, st.text(), st.text(), sentences=st.lists(st.text()).map(tuple)))
+def test_any_sketch_survives_its_encoding(sketch: Sketch) -> None:
+    assert compare(decode(sketch.encode()), sketch).same
+
+
+@pytest.mark.parametrize("data", [b"", b"garbage", b"x\x9cK\xce\x00\x00\x02$\x01("])
+def test_what_is_no_sketch_is_said(data: bytes) -> None:
+    with pytest.raises(ValueError, match="no sketch"):
+        decode(data)
