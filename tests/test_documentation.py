@@ -6,7 +6,7 @@ import dataclasses
 import re
 from pathlib import Path
 
-from simhash_gate.gate.policy import Policy
+from simhash_gate.gate.policy import PROFILES, Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin import names, signals
 from simhash_gate.settings import NAMES, read_settings
@@ -46,6 +46,13 @@ def test_every_meta_key_signal_and_verdict_attribute_is_documented() -> None:
             assert name in REFERENCE
     for attribute in [f.name for f in dataclasses.fields(Verdict)]:
         assert attribute == "record" or f"`{attribute}`" in REFERENCE
+
+
+def test_every_profile_is_documented() -> None:
+    for name, values in PROFILES.items():
+        row = re.search(rf"^\| `{name}` \| (.*?) \|", SETTINGS, re.MULTILINE)
+        assert row
+        assert all(f"`{key}`" in row[1] for key in values)
 
 
 def test_links_between_the_documents_lead_somewhere() -> None:

@@ -114,17 +114,29 @@ class Policy:
         """
         if not isinstance(values, Mapping):
             raise SettingsError(f"{where} = {values!r}: expected a mapping of policy values")
-        unknown = [key for key in values if key not in POLICY_KINDS]
-        if unknown:
-            raise SettingsError(
-                f"{where}: unknown key {unknown[0]!r}; known are {', '.join(POLICY_KINDS)}"
-            )
+        known = ("profile", *POLICY_KINDS)
+        for key in values:
+            if key not in known:
+                raise SettingsError(f"{where}: unknown key {key!r}; known are {', '.join(known)}")
         parsed = {
-            key: POLICY_KINDS[key].of(f"{where}[{key!r}]", value) for key, value in values.items()
+            key: kind.of(f"{where}[{key!r}]", values[key])
+            for key, kind in POLICY_KINDS.items()
+            if key in values
         }
-        return replace(self, **parsed)
+        name = values.get("profile")
+        profile = {} if name is None else PROFILES[PROFILE.of(f"{where}['profile']", name)]
+        return replace(self, **{**profile, **parsed})
 
 
+PROFILES: dict[str, dict[str, Any]] = {
+    "news": {"threshold": 3},
+    "docs": {"threshold": 2},
+    "shop": {"threshold": 3, "verify": True},
+    "forum": {"threshold": 3, "verify": True},
+}
+"""Policy values for kinds of sites."""
+
+PROFILE = one_of(*PROFILES)
 POLICY_KINDS: dict[str, Kind] = {f.name: f.metadata["kind"] for f in fields(Policy)}
 
 

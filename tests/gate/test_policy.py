@@ -44,10 +44,16 @@ def test_overrides_leave_the_rest_as_it_was() -> None:
     assert policy == Policy(threshold=5, action="tag", ttl=3600.0)
 
 
+def test_a_profile_stands_for_values_and_what_is_written_beside_it_wins() -> None:
+    assert Policy(window=5).override({"profile": "shop"}, "here") == Policy(window=5, verify=True)
+    values = {"threshold": 6, "profile": "docs"}
+    assert Policy().override(values, "here") == Policy(threshold=6)
+
+
 @pytest.mark.parametrize(
     ("values", "complaint"),
     [
-        ({"treshold": 3}, "unknown key 'treshold'; known are threshold, near"),
+        ({"treshold": 3}, "unknown key 'treshold'; known are profile, threshold, near"),
         ({"threshold": 65}, r"here\['threshold'\] = 65: expected a whole number from 0 to 64"),
         ({"threshold": True}, "expected a whole number"),
         ({"threshold": 2.5}, "expected a whole number"),
@@ -56,6 +62,7 @@ def test_overrides_leave_the_rest_as_it_was() -> None:
         ({"ttl": "nan"}, "a number of seconds above 0"),
         ({"action": "keep"}, "one of 'drop', 'tag', 'links'"),
         ({"action": ["drop"]}, "one of 'drop', 'tag', 'links'"),
+        ({"profile": "blog"}, r"here\['profile'\] = 'blog': expected one of 'news', 'docs'"),
         ("drop", "expected a mapping of policy values"),
     ],
 )
