@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from simhash_gate.pipeline import Page, read_page
     from simhash_gate.plugin.addon import Addon
     from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
-    from simhash_gate.plugin.spider_middleware import SimhashGateSpiderMiddleware
+    from simhash_gate.plugin.spider_middleware import CallbackWitness, SimhashGateSpiderMiddleware
     from simhash_gate.stores import open_store
 
 _HOMES = {
     "Addon": "plugin.addon",
+    "CallbackWitness": "plugin.spider_middleware",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
     "NearDuplicate": "plugin.middleware",
@@ -41,6 +42,7 @@ _HOMES = {
 
 __all__ = [
     "Addon",
+    "CallbackWitness",
     "Gate",
     "HammingIndex",
     "NearDuplicate",

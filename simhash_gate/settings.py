@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from simhash_gate.gate.policy import (
     Policy,
     Scope,
     SettingsError,
+    bare_host,
+    is_scope,
     one_of,
     whole_number,
 )
@@ -24,6 +27,7 @@ from simhash_gate.pipeline import Options
 from simhash_gate.stores import StoreError, store_opener
 
 PREFIX = "SIMHASH_GATE_"
+_HOST = re.compile(r"[a-zA-Z0-9._-]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
 SQLITE_DEFAULT = "sqlite:"
 """The store that the plugin finds a path for."""
 
@@ -104,21 +108,39 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
             if key.upper() in given
         }
     )
+    scope = general("SCOPE", "domain")
     domains = {
-        domain: policy.override(values, f"{PREFIX}DOMAINS[{domain!r}]")
-        for domain, values in general("DOMAINS", {}).items()
+        name: _domain_policy(policy, name, values, scope)
+        for name, values in general("DOMAINS", {}).items()
     }
-    policies = Policies(policy, domains)
+    policies = Policies(policy, domains, scope)
     return Settings(
         enabled=general("ENABLED", True),
         store=_store_url(given.get("STORE")),
-        scope=general("SCOPE", "domain"),
+        scope=scope,
         workers=general("WORKERS", default_workers()),
         max_bytes=general("MAX_BYTES", 10 * 1024 * 1024),
         timeout=general("TIMEOUT", 10.0),
         policies=policies,
         options=_options(given, sketch=any(policy.verify for policy in policies.all)),
     )
+
+
+def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> Policy:
+    where = f"{PREFIX}DOMAINS[{domain!r}]"
+    if not _HOST.fullmatch(str(domain)):
+        raise SettingsError(
+            f"{where}: expected the name of a domain or host, as in a URL (punycode if it is not "
+            "ASCII): no scheme, port, path or wildcard; subdomains are always meant too"
+        )
+    policy = general.override(values, where)
+    for name in ("window", "ttl"):
+        if name in values and not is_scope(bare_host(domain), scope):
+            raise SettingsError(
+                f"{where}[{name!r}]: its pages share one memory with others ({PREFIX}SCOPE = "
+                f"{scope!r}); set it for all of them"
+            )
+    return policy
 
 
 def _options(given: Mapping[str, Any], *, sketch: bool) -> Options:

@@ -66,7 +66,3 @@ def main() -> None:
         except Exception as error:  # an extractor of the user's may do anything
             answer = f"{type(error).__name__}: {error}"
         write_frame(answers, pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
-
-
-if __name__ == "__main__":
-    main()

@@ -10,13 +10,15 @@ import sys
 import time
 from concurrent.futures import Future
 from queue import SimpleQueue
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import NamedTuple
 
 from simhash_gate.pipeline import Options, Page, read_page
 from simhash_gate.worker import read_frame, write_frame
 
 START_TIMEOUT = 60.0
+# Not -m, nor the folder that -c puts first: a random.py of the project's would hide Python's own.
+_COMMAND = "import sys; del sys.path[0]; from simhash_gate.worker import main; main()"
 WATCH_INTERVAL = 0.1
 
 
@@ -95,6 +97,7 @@ class _Worker:
         self._options = options
         self._timeout = timeout
         self._deadline: float | None = None
+        self._watched = Lock()
         self._overdue = False
         self._closed = False
         self.process: subprocess.Popen[bytes] | None = None
@@ -127,15 +130,15 @@ class _Worker:
 
     def kill_if_overdue(self) -> None:
         """End the process if its time for the page is over."""
-        deadline = self._deadline
-        if deadline is not None and time.monotonic() > deadline:
-            self._overdue = True
-            self._kill()
+        with self._watched:
+            if self._deadline is not None and time.monotonic() > self._deadline:
+                self._overdue = True
+                self._kill()
 
     def _start(self) -> subprocess.Popen[bytes]:
         # A session of its own: Ctrl-C is for the crawl, which ends its workers itself.
         self.process = process = subprocess.Popen(
-            [sys.executable, "-m", "simhash_gate.worker"],
+            [sys.executable, "-c", _COMMAND],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
@@ -174,7 +177,8 @@ class _Worker:
                 else f"the page-reading process ended with status {status}"
             ) from error
         finally:
-            self._deadline = None
+            with self._watched:
+                self._deadline = None
 
     def _discard(self) -> int | None:
         process, self.process = self.process, None

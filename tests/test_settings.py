@@ -81,6 +81,28 @@ def test_a_bad_value_of_a_domain_names_the_domain() -> None:
         read_settings({"SIMHASH_GATE_DOMAINS": {"example.com": {"near": 99}}})
 
 
+@pytest.mark.parametrize(
+    "domain", ["http://y.com", "z.com:8080", "*.x.com", "bücher.de", "x.com/path", ""]
+)
+def test_a_domain_that_can_match_no_host_is_refused(domain: str) -> None:
+    with pytest.raises(SettingsError, match="expected the name of a domain or host"):
+        read_settings({"SIMHASH_GATE_DOMAINS": {domain: {"threshold": 1}}})
+
+
+@pytest.mark.parametrize(
+    "domain", ["example.com", "www.example.com", "127.0.0.1", "::1", "localhost"]
+)
+def test_names_and_addresses_of_hosts_are_domains(domain: str) -> None:
+    read_settings({"SIMHASH_GATE_DOMAINS": {domain: {"window": 5}}})
+
+
+def test_a_subdomain_has_no_window_of_its_own_where_its_domain_is_one_scope() -> None:
+    domains = {"shop.example.com": {"window": 100}}
+    with pytest.raises(SettingsError, match="share one memory with others"):
+        read_settings({"SIMHASH_GATE_DOMAINS": domains})
+    read_settings({"SIMHASH_GATE_DOMAINS": domains, "SIMHASH_GATE_SCOPE": "host"})
+
+
 def test_an_unknown_setting_lists_the_known_ones() -> None:
     with pytest.raises(SettingsError, match="SIMHASH_GATE_TRESHOLD is not a setting") as caught:
         read_settings({"SIMHASH_GATE_TRESHOLD": 3})

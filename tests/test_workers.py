@@ -46,6 +46,16 @@ def test_a_worker_reads_what_this_process_would_read(pool) -> None:
     assert InlineReader(Options()).read(BODY, "http://example.com/", None).result() == expected
 
 
+def test_a_file_here_may_be_called_like_a_module_of_pythons(tmp_path, monkeypatch) -> None:
+    (tmp_path / "queue.py").write_text("raise RuntimeError('the wrong queue')")
+    monkeypatch.chdir(tmp_path)
+    pool = WorkerPool(Options(), processes=1, timeout=10)
+    try:
+        assert pool.read(BODY, "", None).result(60).fingerprint is not None
+    finally:
+        pool.close()
+
+
 def test_many_pages_are_read_each_for_itself(pool) -> None:
     bodies = [BODY.replace(b"Title", b"Title %d" % n) for n in range(100)]
     futures = [pool.read(body, "", None) for body in bodies]

@@ -10,6 +10,8 @@ from simhash_gate.sketch import Comparison, compare, decode
 from simhash_gate.stores.base import Match, Record, Window
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from simhash_gate.gate.policy import Policy
     from simhash_gate.pipeline import Page
     from simhash_gate.stores.base import Store
@@ -29,12 +31,21 @@ class Gate:
         self.pipeline = pipeline
 
     def judge(
-        self, page: Page, policy: Policy, *, url: str, scope: str, request: str, retry: bool = False
+        self,
+        page: Page,
+        policy: Policy,
+        *,
+        url: str,
+        scope: str,
+        request: str,
+        retry: bool = False,
+        dismissed: Collection[Record] = (),
     ) -> Verdict:
         """Return the verdict on a page; a page that is not a duplicate is remembered.
 
         `request` is the request fingerprint in hex; `retry` says that the request was sent again
-        on purpose, so that its own record is no reason against it. Raises `StoreError`, and
+        on purpose, so that its own record is no reason against it. Records in `dismissed` are not
+        compared. Raises `StoreError`, and
         ValueError for a policy that verifies and a page that has no sketch.
         """
         if page.fingerprint is None:
@@ -58,7 +69,7 @@ class Gate:
             last_seen=now,
             sketch=page.sketch if policy.verify else b"",
         )
-        match, added, why = self._look_up(record, page, policy)
+        match, added, why = self._look_up(record, page, policy, dismissed)
         if added:
             if match is None:
                 return Verdict("new", "no similar page is remembered", policy, page, record=record)
@@ -75,19 +86,20 @@ class Gate:
         return Verdict("duplicate", said, policy, page, match)
 
     def _look_up(
-        self, record: Record, page: Page, policy: Policy
+        self, record: Record, page: Page, policy: Policy, dismissed: Collection[Record]
     ) -> tuple[Match | None, bool, str]:
         """Return the match, whether the record was added, and what a closer look found."""
         window = Window(policy.window, policy.ttl)
         look = _Look(page, policy)
         first: Match | None = None
         found = ""
-        dismissed: list[Record] = []
+        passed_over = list(dismissed)
+        looks = 0
         while True:
-            radius = look.radius if len(dismissed) < MOST_LOOKS else None
+            radius = look.radius if looks < MOST_LOOKS else None
             match: Match | None
             added, match = self.store.check_and_add(
-                record, radius, dismissed, near=policy.near, window=window
+                record, radius, passed_over, near=policy.near, exact=look.exact, window=window
             )
             if added or match is None:
                 return first or match, added, found
@@ -96,7 +108,8 @@ class Gate:
                 return match, False, difference
             if first is None:
                 first, found = match, difference
-            dismissed.append(match.record)
+            looks += 1
+            passed_over.append(match.record)
 
 
 class _Look:
@@ -107,17 +120,17 @@ class _Look:
     """
 
     def __init__(self, page: Page, policy: Policy) -> None:
-        self._exact = page.listing or page.words < policy.min_words
+        self.exact = page.listing or page.words < policy.min_words
         self._least_words = policy.min_words
         self._digest = page.digest
         self._sketch = decode(page.sketch) if policy.verify else None
-        self.radius = 0 if self._exact else policy.threshold
+        self.radius = 0 if self.exact else policy.threshold
 
     def at(self, kept: Record) -> Comparison:
         """Tell whether a kept page says the same, and what differs."""
         if kept.digest == self._digest:
             return Comparison(True, "")
-        if self._exact or kept.words < self._least_words:
+        if kept.words < self._least_words:
             return Comparison(False, "another text")
         if self._sketch is None:
             return Comparison(True, "")

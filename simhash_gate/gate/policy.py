@@ -141,10 +141,19 @@ POLICY_KINDS: dict[str, Kind] = {f.name: f.metadata["kind"] for f in fields(Poli
 
 
 class Policies:
-    """The policy of every host: the general one, and those of domains, which subdomains inherit."""
+    """The policy of every host: the general one, and those of domains, which subdomains inherit.
 
-    def __init__(self, default: Policy, domains: Mapping[str, Policy] | None = None) -> None:
+    Window and age limit are the scope's, whichever host of it a page comes from.
+    """
+
+    def __init__(
+        self,
+        default: Policy,
+        domains: Mapping[str, Policy] | None = None,
+        scope: Scope = "domain",
+    ) -> None:
         self.default = default
+        self._scope = scope
         self._domains = {bare_host(name): policy for name, policy in (domains or {}).items()}
 
     @property
@@ -154,7 +163,15 @@ class Policies:
 
     def of(self, url: str) -> Policy:
         """Return the policy of the longest configured domain that the URL's host belongs to."""
-        labels = bare_host(host_of(url)).split(".")
+        host = host_of(url)
+        policy = self._of_host(host)
+        if self._scope == "host":
+            return policy
+        shared = self._of_host(registered_domain(host)) if self._scope == "domain" else self.default
+        return replace(policy, window=shared.window, ttl=shared.ttl)
+
+    def _of_host(self, host: str) -> Policy:
+        labels = bare_host(host).split(".")
         for start in range(len(labels)):
             policy = self._domains.get(".".join(labels[start:]))
             if policy is not None:
@@ -184,6 +201,11 @@ def registered_domain(host: str) -> str:
         parts = _suffixes.extract_str(host)
         return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else host
     return host
+
+
+def is_scope(domain: str, scope: Scope) -> bool:
+    """Tell whether the pages of a domain make whole scopes, with a window of their own."""
+    return scope == "host" or (scope == "domain" and registered_domain(bare_host(domain)) == domain)
 
 
 def scope_of(url: str, scope: Scope) -> str:

@@ -32,9 +32,13 @@ class Verdict:
     @property
     def rejected(self) -> bool:
         """Whether the policy's action applies: the page has been seen."""
-        return self.outcome == "duplicate" or (
-            self.outcome == "unchanged" and self.policy.revisit == "drop"
-        )
+        revisited = self.outcome == "unchanged" and self.record is None
+        return self.outcome == "duplicate" or (revisited and self.policy.revisit == "drop")
+
+    @property
+    def title(self) -> str:
+        """The page's title; empty for a page that was not read."""
+        return self.page.title if self.page else ""
 
     @property
     def markdown(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import uuid
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 RENEW_INTERVAL = 20.0
-CLOSE_TIMEOUT = 60.0
 
 
 class Judge:
@@ -43,6 +43,7 @@ class Judge:
         self._pipeline = pipeline
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash_gate-judge")
         self._closed = Event()
+        self._owed: list[Record] = []
         self._gate: Gate | None = None
         self._failure = StoreError("the store is not open")
 
@@ -57,16 +58,21 @@ class Judge:
 
     def forget(self, record: Record) -> None:
         """Take a record back before anything that is submitted later."""
-        self.submit(lambda gate: gate.store.forget(record)).add_done_callback(_log_failure)
+        self.submit(partial(self._forget, record)).add_done_callback(_log_failure)
 
-    def close(self, *, ended: bool) -> None:
-        """End the run, if it `ended` normally, and close the store. Waits for both."""
+    def close(self, *, ended: bool) -> Future[None]:
+        """End the run, if it `ended` normally, and close the store, after all submitted before."""
         self._closed.set()
-        try:
-            self._thread.submit(self._close, ended).result(CLOSE_TIMEOUT)
-        except Exception:
-            logger.exception("The gate's store could not be closed; this run's pages won't count")
+        closed = self._thread.submit(self._close, ended)
         self._thread.shutdown(wait=False)
+        return closed
+
+    def _forget(self, record: Record, gate: Gate) -> None:
+        try:
+            gate.store.forget(record)
+        except StoreError as error:
+            self._owed.append(record)
+            logger.error("%s failed and could not be forgotten yet: %s", record.url, error)
 
     def _open(self, url: str) -> None:
         store: Store | None = None
@@ -96,17 +102,22 @@ class Judge:
     def _close(self, ended: bool) -> None:
         if self._gate is None:
             return
+        store = self._gate.store
         try:
+            for record in self._owed:
+                store.forget(record)
             if ended:
-                self._gate.store.end(self.run)
+                store.end(self.run)
+        except Exception:
+            logger.exception("The gate could not end its run: its pages won't count as seen")
         finally:
-            self._gate.store.close()
+            store.close()
 
 
 def _log_failure(future: Future[Any]) -> None:
     error = future.exception()
-    if error is not None and not isinstance(error, StoreError):
-        logger.error("The gate's store failed", exc_info=error)
+    if error is not None:
+        logger.error("The gate's store failed: %s", error)
 
 
 def store_url(configured: str, settings: BaseSettings, spider: str) -> str:
@@ -140,10 +151,9 @@ def feeds_stored(crawler: Crawler) -> bool:
     stats = crawler.stats.get_stats()
     if any(name.startswith("feedexport/failed_count") for name in stats):
         return False
+    feeds = crawler.settings.getdict("FEEDS")
+    if not feeds or not stats.get("item_scraped_count") or not crawler.get_extension(FeedExporter):
+        return True
     # A feed that could not even be opened counts as no failure; nor is any success counted.
-    return (
-        not crawler.settings.getdict("FEEDS")
-        or crawler.get_extension(FeedExporter) is None
-        or not stats.get("item_scraped_count")
-        or any(name.startswith("feedexport/success_count") for name in stats)
-    )
+    stored = [count for name, count in stats.items() if name.startswith("feedexport/success_count")]
+    return bool(sum(stored) >= len(feeds))

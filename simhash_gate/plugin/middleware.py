@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Policy
     from simhash_gate.settings import Settings
+    from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +56,7 @@ VERIFY_ALONE = (
 LINKS_ALONE = (
     f"{PREFIX}ACTION = 'links' needs the spider middleware: install the add-on, "
     "ADDONS = {'simhash_gate.Addon': 0}, or add simhash_gate.SimhashGateSpiderMiddleware "
-    "to SPIDER_MIDDLEWARES at -10000"
+    "to SPIDER_MIDDLEWARES at -10000 and simhash_gate.CallbackWitness at 10000"
 )
 
 
@@ -85,10 +86,10 @@ class SimhashGateMiddleware:
         self.stats = GateStats(crawler.stats, self.judge.run)
         self.reader: InlineReader | WorkerPool = InlineReader(settings.options)
         crawler.signals.connect(self._open, signals.spider_opened)
-        crawler.signals.connect(self._received, signals.response_received)
-        crawler.signals.connect(self._spider_error, signals.spider_error)
-        crawler.signals.connect(self._item_error, signals.item_error)
-        crawler.signals.connect(self._idle, signals.spider_idle)
+        crawler.signals.connect(self.recovery.announced, signals.response_received)
+        crawler.signals.connect(self._failed, signals.spider_error)
+        crawler.signals.connect(self._failed, signals.item_error)
+        crawler.signals.connect(self.recovery.idle, signals.spider_idle)
         crawler.signals.connect(self._closed, signals.spider_closed)
         crawler.signals.connect(self._stopped, signals.engine_stopped)
 
@@ -181,10 +182,13 @@ class SimhashGateMiddleware:
                 request=fingerprint,
                 retry="retry_times" in request.meta,
             )
+            failed: list[Record] = []
             while True:
-                verdict: Verdict = await _result(self.judge.submit(judge))
-                if not self.recovery.was_forgotten(verdict):
+                call = partial(judge, dismissed=tuple(failed))
+                verdict: Verdict = await _result(self.judge.submit(call))
+                if verdict.match is None or not self.recovery.was_forgotten(verdict.match.record):
                     return verdict
+                failed.append(verdict.match.record)
         except StoreError as error:
             reason = str(error)
             if reason not in self._reported:
@@ -203,6 +207,9 @@ class SimhashGateMiddleware:
         overrides = request.meta.get(META_KEY)
         if overrides is None or overrides is True:
             return policy
+        for name in ("window", "ttl"):
+            if name in overrides:
+                raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: is a scope's, not a request's")
         policy = policy.override(overrides, f"meta[{META_KEY!r}]")
         if policy.action == "links" and not self._links:
             raise SettingsError(LINKS_ALONE)
@@ -221,33 +228,21 @@ class SimhashGateMiddleware:
         )
         logger.info("Near-duplicates are looked for in %s", url)
 
-    def _received(self, request: Request) -> None:
-        self.recovery.announced(request)
-
-    def _spider_error(self, response: Response | Failure | None) -> None:
-        self._failed(response)
-
-    def _item_error(self, response: Response | Failure | None) -> None:
-        self._failed(response)
-
     def _failed(self, response: Response | Failure | None) -> None:
         request = getattr(response, "request", None)
         if request is not None:
             self.recovery.failed(request)
 
-    def _idle(self) -> None:
-        self.recovery.idle()
-
     def _closed(self) -> None:
         self.reader.close()
         self.stats.close()
 
-    def _stopped(self) -> None:
+    async def _stopped(self) -> None:
         self.recovery.forget_swallowed()
         stored = feeds_stored(self.crawler)
         if not stored:
             logger.error("A feed was not stored: later crawls won't take these pages as seen")
-        self.judge.close(ended=stored)
+        await _result(self.judge.close(ended=stored))
 
 
 def _charset(response: Response) -> str | None:
@@ -274,8 +269,6 @@ def _log(response: Response, verdict: Verdict) -> None:
 
 async def _result(future: Future[T]) -> T:
     """Wait for a future without blocking the event loop, whichever one runs."""
-    if future.done():
-        return future.result()
     if is_asyncio_available():
         return await asyncio.wrap_future(future)
     from twisted.internet import reactor

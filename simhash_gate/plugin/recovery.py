@@ -33,12 +33,18 @@ MIN_RESPONSE_SIZE = 1024
 
 @dataclass(slots=True)
 class KeptPage:
-    """A page that may still fail, and the dropped requests that it stands for."""
+    """A page that may still fail, and the dropped requests that it stands for.
+
+    It is `announced` once Scrapy has it from the downloader middlewares, `entering` while it is
+    between the outermost spider middleware and its callback, and `finished` once the callback has
+    said all it has to say.
+    """
 
     record: Record
     copies: list[Request] = field(default_factory=list)
     announced: bool = False
     entering: bool = False
+    finished: bool = False
 
 
 class Recovery:
@@ -53,15 +59,15 @@ class Recovery:
         settings = crawler.settings
         # Scrapy fetches no more while the responses it works on exceed this size: a page that has
         # so many kept after it can't be among them.
-        self._most = (
+        self._in_progress = (
             1000
             + 4 * settings.getint("CONCURRENT_REQUESTS")
             + (settings.getint("SCRAPER_SLOT_MAX_ACTIVE_SIZE") // MIN_RESPONSE_SIZE)
         )
 
-    def was_forgotten(self, verdict: Verdict) -> bool:
-        """Tell whether the page that a verdict rests on has failed since."""
-        return verdict.match is not None and verdict.match.record.identity in self._forgotten
+    def was_forgotten(self, record: Record) -> bool:
+        """Tell whether the page of a record has failed since it was kept."""
+        return record.identity in self._forgotten
 
     def judged(self, request: Request, fingerprint: str, verdict: Verdict, *, held: bool) -> None:
         """Take note of a verdict; `held` tells that nothing of the page reaches the feeds."""
@@ -70,14 +76,15 @@ class Recovery:
             assert verdict.match is not None
             kept = self._kept.get(verdict.match.record.identity)
             if kept is not None:
-                kept.copies += [_again(request), *followers][: COPIES - len(kept.copies)]
+                kept.copies += [_again(request), *followers][: max(0, COPIES - len(kept.copies))]
         elif verdict.record is not None:
             record = verdict.record
+            self._forgotten.pop(record.identity, None)
             kept = self._kept.setdefault(record.identity, KeptPage(record))
-            kept.announced = kept.entering = False
+            kept.announced = kept.entering = kept.finished = False
             kept.copies += followers
             self._kept.move_to_end(record.identity)
-            while len(self._kept) > self._most:
+            while len(self._kept) > self._in_progress:
                 _, oldest = self._kept.popitem(last=False)
                 if _swallowed(oldest):
                     self._give_up(oldest)
@@ -98,6 +105,16 @@ class Recovery:
         """Take note that the page has reached its callback."""
         if kept := self._of(request):
             kept.entering = False
+
+    def finished(self, request: Request) -> None:
+        """Take note that the callback has said all it has to say."""
+        if kept := self._of(request):
+            kept.finished = True
+
+    def left(self, request: Request) -> None:
+        """Take note that the last output is out; a callback that was cut short has failed."""
+        if (kept := self._of(request)) and not kept.finished:
+            self.failed(request)
 
     def failed(self, request: Request) -> None:
         """Take the page back: its callback, or an item of it, failed."""
@@ -127,7 +144,7 @@ class Recovery:
 
     def _give_up(self, kept: KeptPage) -> None:
         self._forgotten[kept.record.identity] = None
-        if len(self._forgotten) > self._most:
+        if len(self._forgotten) > self._in_progress:
             self._forgotten.popitem(last=False)
         self._judge.forget(kept.record)
         self._count("forgotten")

@@ -55,9 +55,13 @@ class SimhashGateSpiderMiddleware(_GateFollower):
     requests that go out, and tells the gate when a page failed in any spider middleware.
     """
 
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._witnessed = is_installed(crawler.settings, CallbackWitness)
+
     def process_spider_input(self, response: Response) -> None:
         """Note that the page is on its way to its callback."""
-        if self.gate and response.request:
+        if self.gate and self._witnessed and response.request:
             self.gate.recovery.entering(response.request)
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
@@ -65,6 +69,7 @@ class SimhashGateSpiderMiddleware(_GateFollower):
         for output in result:
             if self._goes_on(response, output):
                 yield output
+        self._left(response)
 
     async def process_spider_output_async(
         self, response: Response, result: AsyncIterator[Any]
@@ -73,10 +78,15 @@ class SimhashGateSpiderMiddleware(_GateFollower):
         async for output in result:
             if self._goes_on(response, output):
                 yield output
+        self._left(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Tell the gate that the page failed, whoever may handle the exception."""
         _tell_failure(self.gate, response)
+
+    def _left(self, response: Response) -> None:
+        if self.gate and self._witnessed and response.request:
+            self.gate.recovery.left(response.request)
 
     def _goes_on(self, response: Response, output: Any) -> bool:
         request = response.request
@@ -112,8 +122,7 @@ class CallbackWitness(_GateFollower):
             finally:
                 seconds += time.perf_counter() - start
             yield output
-        if self.gate:
-            self.gate.stats.called_back(seconds)
+        self._finished(response, seconds)
 
     async def process_spider_output_async(
         self, response: Response, result: AsyncIterator[Any]
@@ -125,12 +134,17 @@ class CallbackWitness(_GateFollower):
             seconds += time.perf_counter() - start
             yield output
             start = time.perf_counter()
-        if self.gate:
-            self.gate.stats.called_back(seconds + time.perf_counter() - start)
+        self._finished(response, seconds + time.perf_counter() - start)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Tell the gate that the callback failed, whoever may handle the exception."""
         _tell_failure(self.gate, response)
+
+    def _finished(self, response: Response, seconds: float) -> None:
+        if self.gate:
+            self.gate.stats.called_back(seconds)
+            if response.request:
+                self.gate.recovery.finished(response.request)
 
 
 def _tell_failure(gate: SimhashGateMiddleware | None, response: Response) -> None:
@@ -139,9 +153,9 @@ def _tell_failure(gate: SimhashGateMiddleware | None, response: Response) -> Non
         gate.recovery.failed(request)
 
 
-def is_installed(settings: BaseSettings) -> bool:
-    """Tell whether the settings enable the spider middleware."""
+def is_installed(settings: BaseSettings, middleware: type = SimhashGateSpiderMiddleware) -> bool:
+    """Tell whether the settings enable a spider middleware of the gate."""
     enabled = build_component_list(
         settings.get_component_priority_dict_with_base("SPIDER_MIDDLEWARES")
     )
-    return any(load_object(component) is SimhashGateSpiderMiddleware for component in enabled)
+    return any(load_object(component) is middleware for component in enabled)

@@ -19,7 +19,9 @@ logger = logging.getLogger(__name__)
 
 SAMPLE = 1000
 MOST_DOMAINS = 50
-SWALLOWED = 20
+MOST_TALLIES = 10_000
+OTHERS = "(others)"
+REPEATS = 20
 MOST_MATCHED = 100_000
 
 
@@ -55,7 +57,7 @@ class GateStats:
         self._stats = stats
         self._run = run
         self._domains: dict[str, DomainTally] = {}
-        self._swallowed: OrderedDict[tuple[str, str, str, int], int] = OrderedDict()
+        self._repeats: OrderedDict[tuple[str, str, str, int], int] = OrderedDict()
         self._callback_seconds = 0.0
         self._callbacks = 0
 
@@ -74,7 +76,7 @@ class GateStats:
         tally.outcomes[outcome] += 1
         tally.time(seconds * 1000)
         if outcome == "duplicate":
-            self._count(f"duplicate/{domain}")
+            self._count(f"duplicate/{domain if domain in self._domains else OTHERS}")
         if dropped:
             tally.dropped += 1
             tally.bytes_saved += size
@@ -108,6 +110,8 @@ class GateStats:
             self._stats.inc_value(f"simhash_gate/{name}")
 
     def _domain(self, domain: str) -> DomainTally:
+        if domain not in self._domains and len(self._domains) >= MOST_TALLIES:
+            domain = OTHERS
         tally = self._domains.get(domain)
         if tally is None:
             tally = self._domains[domain] = DomainTally()
@@ -117,11 +121,11 @@ class GateStats:
         """Warn when one remembered page swallows many: it may be no article but a block page."""
         assert verdict.match is not None
         record = verdict.match.record
-        count = self._swallowed.pop(record.identity, 0) + 1
-        self._swallowed[record.identity] = count
-        if len(self._swallowed) > MOST_MATCHED:
-            self._swallowed.popitem(last=False)
-        if count >= SWALLOWED and (count & (count - 1) == 0 or count == SWALLOWED):
+        count = self._repeats.pop(record.identity, 0) + 1
+        self._repeats[record.identity] = count
+        if len(self._repeats) > MOST_MATCHED:
+            self._repeats.popitem(last=False)
+        if count >= REPEATS and (count & (count - 1) == 0 or count == REPEATS):
             logger.warning(
                 "%d pages of %s are duplicates of one page, %s (%d words: %r). A block page or a "
                 "soft 404 looks like this; see that the site still answers.",

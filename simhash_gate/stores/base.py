@@ -107,6 +107,7 @@ class Store(ABC):
         dismissed: Collection[Record] = (),
         *,
         near: int = 0,
+        exact: bool = False,
         window: Window = DEFAULT_WINDOW,
     ) -> Answer:
         """Look for a page within `radius` bits in the record's scope; remember it if there is none.
@@ -115,8 +116,9 @@ class Store(ABC):
         runs, inside the window and not among `dismissed` are compared. The best match is one with
         the same request fingerprint, then the least distance, then the latest. It is exact for
         every radius from 0 to 64; with None nothing is looked at, and the record added. `near` is
-        best effort. A match within the radius has its `last_seen` moved to that of `record`, never
-        back, and is returned so; adding evicts what falls out of the window, oldest first.
+        best effort. With `exact`, only records with the same digest are compared. A match within
+        the radius has its `last_seen` moved to that of `record`, never back, and is returned so;
+        adding evicts what falls out of the window, oldest first.
 
         The record's run must be live, and begun in this very store, else `StoreError`. Raises
         ValueError for a fingerprint or a radius out of range.

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
 
+MOST_SCOPES = 100_000
+
+
 class _Shelf:
     """The records of one scope and pipeline version, found by their fingerprint."""
 
@@ -61,7 +64,9 @@ class _Scope:
         if not self._shelves[record.pipeline].index:
             del self._shelves[record.pipeline]
 
-    def candidates(self, record: Record, radius: int, window: Window) -> Iterator[Candidate]:
+    def candidates(
+        self, record: Record, radius: int, window: Window, exact: bool
+    ) -> Iterator[Candidate]:
         """Yield what the lookup visits inside the window."""
         if record.pipeline not in self._shelves:
             return
@@ -71,6 +76,8 @@ class _Scope:
             distance = (fingerprint ^ record.fingerprint).bit_count()
             for number in shelf.numbers[fingerprint]:
                 other = self.records[number]
+                if exact and other.digest != record.digest:
+                    continue
                 if number >= first and other.first_seen >= since:
                     yield Candidate(number, distance, other.request == record.request)
 
@@ -101,12 +108,14 @@ class _Scope:
 class MemoryStore(Store):
     """Remembers the kept pages of this process; a scope costs what its window holds.
 
-    A run is dead when the store is closed before its end, and everything is forgotten then.
+    Of more than `most_scopes` scopes, the ones that were asked for longest ago are forgotten. A
+    run is dead when the store is closed before its end, and everything is forgotten then.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_scopes: int = MOST_SCOPES) -> None:
         self._lock = Lock()
-        self._scopes: defaultdict[str, _Scope] = defaultdict(_Scope)
+        self._most_scopes = most_scopes
+        self._scopes: OrderedDict[str, _Scope] = OrderedDict()
         self._numbers = count(1)
         self._live: set[str] = set()
         self._ended: set[str] = set()
@@ -139,6 +148,7 @@ class MemoryStore(Store):
         dismissed: Collection[Record] = (),
         *,
         near: int = 0,
+        exact: bool = False,
         window: Window = DEFAULT_WINDOW,
     ) -> Answer:
         """Look in the index of the scope and pipeline version; see `Store.check_and_add`."""
@@ -147,11 +157,11 @@ class MemoryStore(Store):
             require_distance(radius)
         with self._lock:
             self._require_live(record.run)
-            scope = self._scopes[record.scope]
+            scope = self._scope(record.scope)
             match = None
             visited: Iterable[Candidate] = ()
             if radius is not None:
-                visited = scope.candidates(record, reach(radius, near), window)
+                visited = scope.candidates(record, reach(radius, near), window, exact)
             refused = {other.identity for other in dismissed}
             for number, distance, _ in best_first(visited, radius or 0, near):
                 other = scope.records[number]
@@ -195,6 +205,15 @@ class MemoryStore(Store):
             self._closed = True
             self._scopes.clear()
             self._live.clear()
+
+    def _scope(self, name: str) -> _Scope:
+        scope = self._scopes.get(name)
+        if scope is None:
+            scope = self._scopes[name] = _Scope()
+            if len(self._scopes) > self._most_scopes:
+                self._scopes.popitem(last=False)
+        self._scopes.move_to_end(name)
+        return scope
 
     def _require_open(self) -> None:
         if self._closed:

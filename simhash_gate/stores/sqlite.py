@@ -111,6 +111,7 @@ class SQLiteStore(Store):
         dismissed: Collection[Record] = (),
         *,
         near: int = 0,
+        exact: bool = False,
         window: Window = DEFAULT_WINDOW,
     ) -> Answer:
         """Look and add in one transaction; see `Store.check_and_add`."""
@@ -126,7 +127,7 @@ class SQLiteStore(Store):
             visited = (
                 ()
                 if radius is None
-                else candidates(db, scope, record, reach(radius, near), since, first)
+                else candidates(db, scope, record, reach(radius, near), since, first, exact=exact)
             )
             match = None
             for number, distance, _ in best_first(visited, radius or 0, near):

@@ -22,18 +22,28 @@ _UNSIGNED = (1 << 64) - 1
 _INSIDE = """
 SELECT id, fingerprint, request = CAST(?5 AS TEXT) FROM record INDEXED BY {index}
 WHERE scope = ?1 AND pipeline = CAST(?2 AS TEXT) AND first_seen >= ?3 AND id >= ?4
+    AND (?6 IS NULL OR digest = ?6)
 """
 
 
 def candidates(
-    db: sqlite3.Connection, scope: int, record: Record, radius: int, since: float, first: int
+    db: sqlite3.Connection,
+    scope: int,
+    record: Record,
+    radius: int,
+    since: float,
+    first: int,
+    *,
+    exact: bool,
 ) -> Iterator[Candidate]:
     """Yield all that may be near `record` in a scope; what is within `radius` is among them.
 
-    Visits records that were first seen at `since` or later and have the number `first` or more.
+    Visits records that were first seen at `since` or later and have the number `first` or more; if
+    `exact`, those with the record's digest alone.
     """
     mine = signed(record.fingerprint)
-    asked = (scope, as_bytes(record.pipeline), since, first, as_bytes(record.request))
+    names = (scope, as_bytes(record.pipeline), since, first, as_bytes(record.request))
+    asked = (*names, signed(record.digest) if exact else None)
     rows = db.execute(_statement(radius), (*asked, *_keys(record.fingerprint, radius)))
     for number, fingerprint, same_request in rows:
         distance = ((fingerprint ^ mine) & _UNSIGNED).bit_count()
@@ -70,10 +80,10 @@ def _keys(fingerprint: int, radius: int) -> Iterator[int]:
 
 @lru_cache
 def _statement(radius: int) -> str:
-    """Return the statement that visits all within `radius`; its keys go from ?6 on."""
+    """Return the statement that visits all within `radius`; its keys go from ?7 on."""
     if radius > _FARTHEST_PROBE:
         return _INSIDE.format(index="record_scope")
-    selects, next_key = [], 6
+    selects, next_key = [], 7
     for table, flips in probes(_BLOCKS, radius):
         keys = ", ".join(f"?{number}" for number in range(next_key, next_key + len(flips)))
         next_key += len(flips)

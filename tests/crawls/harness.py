@@ -171,9 +171,10 @@ def start(
         "TEST_STATS": str(stats),
         **(settings or {}),
     }
+    outputs = [part for name in feed.split() for part in ("-O", name)]
     arguments = [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
     process = subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "runspider", "spider.py", "-O", feed, *arguments],
+        [sys.executable, "-m", "scrapy", "runspider", "spider.py", *outputs, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(Path(__file__).parent)])},
         stderr=subprocess.PIPE,
@@ -182,7 +183,7 @@ def start(
 
     def finish() -> Crawl:
         _, log = process.communicate(timeout=300)
-        stored = folder / feed
+        stored = folder / feed.split(maxsplit=1)[0]
         lines = stored.read_text("utf-8").splitlines() if stored.exists() else []
         counted = json.loads(stats.read_text()) if stats.exists() else {}
         for name in counted:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
-from harness import Answer, Site, crawl, html_answer, page, text
+from harness import ROOT, Answer, Site, crawl, html_answer, page, text
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 PLAIN = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}'}
@@ -126,6 +129,18 @@ def test_a_bad_setting_stops_the_crawl_at_once(tmp_path, name, value, message) -
         assert site.hits.total() == 0
     assert result.status != 0
     assert message in result.log
+
+
+def test_both_spider_middlewares_can_be_placed_by_hand(tmp_path) -> None:
+    text = (ROOT / "docs/settings.md").read_text("utf-8")
+    blocks = dict(re.findall(r"^(\w+_MIDDLEWARES) = (\{.*?\})$", text, re.MULTILINE | re.DOTALL))
+    assert set(blocks) == {"DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES"}
+    by_hand = {name: json.dumps(eval(value)) for name, value in blocks.items()}
+    settings = {**IN_ORDER, "ADDONS": "{}", "SIMHASH_GATE_ACTION": "links", **by_hand}
+    with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
+        result = crawl(tmp_path, site, "/a /b", settings=settings)
+    assert result.delivered() == ["/a"]
+    assert result.count("forgotten") == 0
 
 
 META_SPIDER = """

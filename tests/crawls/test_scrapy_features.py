@@ -39,6 +39,21 @@ def test_a_page_that_the_spider_retries_is_no_duplicate_of_itself(tmp_path) -> N
     assert [item.get("outcome") for item in result.items] == ["new", "unchanged"]
 
 
+def test_a_retry_passes_even_where_revisits_are_dropped(tmp_path) -> None:
+    spider = """
+    def parse(self, response):
+        from scrapy.downloadermiddlewares.retry import get_retry_request
+        if response.meta.get("retry_times"):
+            yield from super().parse(response)
+        else:
+            yield get_retry_request(response.request, spider=self, reason="incomplete")
+    """
+    with Site({"/a": page(1)}).running() as site:
+        settings = {"SIMHASH_GATE_REVISIT": "drop"}
+        result = crawl(tmp_path, site, "/a", spider=spider, settings=settings)
+    assert result.delivered() == ["/a"]
+
+
 def test_redirects_end_at_the_gate(tmp_path) -> None:
     routes = {"/a": page(1), "/old": Answer(b"", 302, {"Location": "/b"}), "/b": page(1, noise=2)}
     with Site(routes).running() as site:

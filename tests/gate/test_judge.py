@@ -134,6 +134,17 @@ def test_a_forgotten_page_is_new_again(gate) -> None:
     assert judge(gate, a_page(), "/b").outcome == "new"
 
 
+def test_an_exact_copy_is_found_among_any_number_of_short_pages_that_look_alike(gate) -> None:
+    for number in range(3 * MOST_LOOKS):
+        assert judge(gate, a_page(words=19, digest=number), f"/{number}").outcome == "new"
+    assert judge(gate, a_page(words=19, digest=0), "/copy").match.record.request == "/0"
+
+
+def test_a_dismissed_record_is_not_compared(gate) -> None:
+    kept = judge(gate, a_page(), "/a")
+    assert judge(gate, a_page(), "/b", dismissed=[kept.record]).outcome == "new"
+
+
 SKETCHES = [
     Sketch(sentences=("The drill costs 19.99 EUR.",), fleeting=("Updated 12:04",)),
     Sketch(sentences=("The drill costs 24.99 EUR.",), fleeting=("Updated 12:31",)),

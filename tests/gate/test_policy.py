@@ -32,11 +32,19 @@ def test_scope_of_a_url(url: str, scope: str, expected: str) -> None:
 def test_subdomains_inherit_from_the_longest_configured_domain() -> None:
     news, sport = Policy(threshold=5), Policy(threshold=7)
     policies = Policies(Policy(), {"www.example.com": news, "sport.example.com": sport})
-    assert policies.of("https://example.com/") is news
-    assert policies.of("https://www.blog.example.com/") is news
-    assert policies.of("https://live.sport.example.com/") is sport
+    assert policies.of("https://example.com/") == news
+    assert policies.of("https://www.blog.example.com/") == news
+    assert policies.of("https://live.sport.example.com/") == sport
     assert policies.of("https://notexample.com/") == Policy()
     assert policies.of("https://com/") == Policy()
+
+
+def test_window_and_age_limit_are_those_of_the_scope() -> None:
+    domains = {"example.com": Policy(window=7), "shop.example.com": Policy(threshold=1, window=1)}
+    shop = "https://shop.example.com/"
+    assert Policies(Policy(), domains).of(shop) == Policy(threshold=1, window=7)
+    assert Policies(Policy(), domains, "host").of(shop) == Policy(threshold=1, window=1)
+    assert Policies(Policy(), domains, "crawl").of(shop) == Policy(threshold=1)
 
 
 def test_overrides_leave_the_rest_as_it_was() -> None:

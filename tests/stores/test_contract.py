@@ -300,3 +300,15 @@ def test_of_near_copies_added_by_16_threads_at_once_one_is_kept(store, make_reco
         thread.join()
     assert len(kept) == len(groups)
     assert {page.identity for page in store.records()} == {page.identity for page in kept}
+
+
+def test_an_exact_lookup_compares_records_with_the_same_digest_only(store, make_record):
+    first, other, copy = (make_record(7, digest=digest) for digest in (1, 2, 1))
+    assert store.check_and_add(first, 0, exact=True).added
+    assert store.check_and_add(other, 0, exact=True).added
+    assert store.check_and_add(copy, 0, exact=True).match.record.request == first.request
+
+
+def test_nothing_is_looked_at_without_a_radius(store, make_record):
+    for _ in range(2):
+        assert store.check_and_add(make_record(7), None, near=64) == Answer(True, None)
