@@ -15,6 +15,7 @@ _KINDS = dict.fromkeys(HEADINGS, "heading") | dict.fromkeys(CELLS, "cell") | {"d
 
 
 _LINKED = 0.8
+_WITHIN_LINKS = frozenset({"br", "img", "input"})
 
 
 class Block(NamedTuple):
@@ -57,7 +58,7 @@ class _Writer:
         tag = element.tag
         self._break(tag)
         if tag == "a":
-            self._anchors += 1
+            self._anchors += is_link(element)
         elif tag == "table":
             self._layouts.append(is_layout(element))
         elif self._owner is None and (
@@ -69,7 +70,7 @@ class _Writer:
     def end(self, element: HtmlElement) -> None:
         self._break(element.tag)
         if element.tag == "a":
-            self._anchors -= 1
+            self._anchors = 0
         elif element.tag == "table":
             self._layouts.pop()
         elif element is self._owner:
@@ -92,10 +93,18 @@ class _Writer:
 
     def _break(self, tag: str) -> None:
         if tag not in INLINE:
+            if tag not in _WITHIN_LINKS:
+                self._anchors = 0  # Markdown has no links around blocks
             if self._owner is None:
                 self.flush()
             else:
                 self._text.append(" ")
+
+
+def is_link(element: HtmlElement) -> bool:
+    """Tell if an `a` leads to another address, one that Markdown shows."""
+    href = (element.get("href") or "").lstrip().lower()
+    return bool(href) and not href.startswith(("javascript:", "data:"))
 
 
 def _size(parts: list[str]) -> int:
