@@ -55,7 +55,10 @@ def test_reading_and_arithmetic_know_only_themselves(module: str) -> None:
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("gate/")])
 def test_the_gate_knows_no_store_by_name_and_reads_no_html(module: str) -> None:
-    assert {name for name in ours(module) if not name.startswith("gate")} <= {"stores.base", "sketch"}
+    assert {name for name in ours(module) if not name.startswith("gate")} <= {
+        "stores.base",
+        "sketch",
+    }
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("stores/")])
@@ -63,7 +66,27 @@ def test_stores_know_only_fingerprints(module: str) -> None:
     assert {name.split(".")[0] for name in ours(module)} <= {"stores", "fingerprints"}
 
 
-@pytest.mark.parametrize("name", ["worker", "pipeline", "gate.judge", "stores"])
+@pytest.mark.parametrize("module", [m for m in MODULES if m.startswith(("offline/", "cli."))])
+def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> None:
+    known = {"fingerprints", "gate", "offline", "pipeline", "settings", "stores", "workers"}
+    assert {name.split(".")[0] for name in ours(module)} <= known
+
+
+def test_the_command_answers_before_it_loads_what_reads_pages() -> None:
+    code = (
+        "import sys; from simhash_gate.cli import main; main(['replay', '--help']); "
+        "print(*{m.split('.')[0] for m in sys.modules} & {'lxml', 'numpy', 'tqdm', 'tldextract'})"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.startswith("Usage: simhash-gate replay")
+    assert result.stdout.splitlines()[-1] == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["worker", "pipeline", "gate.judge", "stores", "cli", "offline.replay"]
+)
 def test_what_runs_without_scrapy_does_not_load_it(name: str) -> None:
     code = (
         f"import sys, simhash_gate.{name}; "

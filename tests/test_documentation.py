@@ -6,6 +6,9 @@ import dataclasses
 import re
 from pathlib import Path
 
+import click
+
+from simhash_gate.cli import cli
 from simhash_gate.gate.policy import PROFILES, Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin import names, signals
@@ -14,6 +17,7 @@ from simhash_gate.settings import NAMES, read_settings
 ROOT = Path(__file__).parents[1]
 SETTINGS = (ROOT / "docs/settings.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs/reference.md").read_text("utf-8")
+COMMANDS = (ROOT / "docs/commands.md").read_text("utf-8")
 README = (ROOT / "README.md").read_text("utf-8")
 PROSE = "\n".join([SETTINGS, REFERENCE, README])
 
@@ -53,6 +57,21 @@ def test_every_profile_is_documented() -> None:
         row = re.search(rf"^\| `{name}` \| (.*?) \|", SETTINGS, re.MULTILINE)
         assert row
         assert all(f"`{key}`" in row[1] for key in values)
+
+
+def test_every_command_and_option_is_documented_and_every_documented_one_exists() -> None:
+    parts = re.split(r"^## `simhash-gate (\w+)", COMMANDS, flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert set(sections) == set(cli.commands)
+    for name, command in cli.commands.items():
+        options = {
+            flag
+            for option in command.params
+            if isinstance(option, click.Option)
+            for flag in [*option.opts, *option.secondary_opts]
+        }
+        documented = re.findall(r"^\| (`-.*?) \|", sections[name], re.MULTILINE)
+        assert {flag for cell in documented for flag in re.findall(r"`(-[-\w]+)", cell)} == options
 
 
 def test_links_between_the_documents_lead_somewhere() -> None:

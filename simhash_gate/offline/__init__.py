@@ -1,0 +1,1 @@
+"""The same gate over files: fingerprint pages, replay a crawl, compare two pages."""

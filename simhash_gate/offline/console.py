@@ -1,0 +1,81 @@
+"""The two streams of a command: JSON lines on stdout, what a person should know on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+BROKEN_PIPE = 141  # what a shell reports of a process that SIGPIPE ended: 128 + 13
+
+
+class Console:
+    """Writes results and complaints; counts the complaints."""
+
+    def __init__(self) -> None:
+        self.complaints = 0
+        self._echo: Callable[[str], Any] = lambda message: click.echo(message, err=True)
+
+    def complain(self, place: str, message: str) -> None:
+        """Report an input that can't be used; what comes after it goes on."""
+        self.complaints += 1
+        self._echo(f"{place}: {message}")
+
+    def write_lines(
+        self,
+        lines: Generator[dict[str, Any]],
+        total: Callable[[], int | None],
+        progress: bool | None,
+    ) -> Counter[str]:
+        """Write each line as JSON, whole or not at all; return how often each outcome came.
+
+        A progress bar stands on stderr where `progress`; if that is None, where a terminal shows
+        stderr and not the lines too.
+        """
+        if progress is None:
+            progress = sys.stderr.isatty() and not sys.stdout.isatty()
+        outcomes: Counter[str] = Counter()
+        with closing(lines):
+            shown = self._bar(lines, total()) if progress else lines
+            for line in shown:
+                self.write(line)
+                outcomes[line.get("outcome", "")] += 1
+        return outcomes
+
+    def _bar(self, lines: Generator[dict[str, Any]], total: int | None) -> Any:
+        from tqdm import tqdm
+
+        bar = tqdm(lines, total=total, unit=" pages", file=sys.stderr, dynamic_ncols=True)
+        self._echo = lambda message: bar.write(message, file=sys.stderr)
+        return bar
+
+    def write(self, line: dict[str, Any]) -> None:
+        """Write one JSON object as a line of UTF-8. Exits quietly when nobody reads any more."""
+        # A lone surrogate, as in a file name that is no UTF-8, becomes an escape that JSON has.
+        data = json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        try:
+            sys.stdout.buffer.write(data + b"\n")
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            # The interpreter flushes stdout once more when it ends: that must not fail again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(BROKEN_PIPE) from None
+
+    def summarise(self, outcomes: Counter[str]) -> None:
+        """Say on stderr how many pages had each outcome."""
+        parts = [f"{number} {outcome}" for outcome, number in outcomes.most_common()]
+        click.echo(f"pages: {sum(outcomes.values())} ({', '.join(parts) or 'none'})", err=True)
+
+    def status(self) -> int:
+        """Return the exit status; say on stderr how many inputs could not be used."""
+        if self.complaints:
+            click.echo(f"could not be used: {self.complaints}", err=True)
+        return 1 if self.complaints else 0

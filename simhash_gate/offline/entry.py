@@ -1,0 +1,62 @@
+"""What every source of pages yields, and how it tells what it can't use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import os
+
+Complain = Callable[[str, str], None]
+"""Called with the place of an input that can't be used (`file`, `file:line`), and why."""
+
+TOO_LARGE = "too large"
+
+
+class MissingExtraError(Exception):
+    """An optional dependency is not installed; the message says how to install it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One page on disk.
+
+    `place` says where it was found, `path` is as the user wrote it, `encoding` what an HTTP header
+    declared. `scope` replaces that of the URL; `request` is Scrapy's request fingerprint in hex,
+    where the source knows it. A page that a crawl would not judge has no body: `skipped` says why.
+    """
+
+    place: str
+    body: bytes = b""
+    path: str = ""
+    url: str = ""
+    id: Any = None
+    encoding: str | None = None
+    scope: str | None = None
+    request: str = ""
+    skipped: str = ""
+
+
+class Source(NamedTuple):
+    """Pages in order, read when they are asked for; `total` tells how many, if that is cheap."""
+
+    entries: Iterator[Entry]
+    total: Callable[[], int | None]
+
+
+def read_body(path: str | os.PathLike[str], max_bytes: int) -> bytes | None:
+    """Return a file's content, or None if that is more than `max_bytes`. Raises OSError."""
+    try:
+        with Path(path).open("rb") as file:
+            body = file.read(max_bytes + 1)
+    except ValueError as error:  # a name that no file can have
+        raise OSError(str(error)) from None
+    return None if len(body) > max_bytes else body
+
+
+def why(error: OSError) -> str:
+    """Return what went wrong, without the path that the place names already."""
+    return error.strerror or str(error)

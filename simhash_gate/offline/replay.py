@@ -1,0 +1,114 @@
+"""`simhash-gate replay`: the gate of a crawl, over pages on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+from w3lib.url import canonicalize_url
+
+from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.policy import SettingsError, scope_of
+from simhash_gate.gate.verdict import Verdict
+from simhash_gate.offline.reading import read_pages
+from simhash_gate.pipeline import Page, pipeline_version
+from simhash_gate.settings import PREFIX, SQLITE_DEFAULT
+from simhash_gate.stores import StoreError, open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+
+    from simhash_gate.offline.entry import Complain, Entry
+    from simhash_gate.settings import Settings
+    from simhash_gate.workers import ReadError
+
+RENEW_INTERVAL = 20.0  # seconds
+
+
+def replay(
+    entries: Iterable[Entry], settings: Settings, complain: Complain
+) -> Generator[dict[str, Any]]:
+    """Yield a line for each entry, in order. What could not be judged is complained of too.
+
+    Raises `StoreError` if the store can't be opened, `SettingsError` if it is none for a replay.
+    """
+    with open_gate(settings) as gate:
+        for entry, page in read_pages(entries, settings):
+            verdict = judge(gate, settings, entry, page)
+            if verdict.outcome == "error":
+                complain(entry.place, verdict.reason)
+            match, fingerprint = verdict.match, verdict.fingerprint
+            yield {
+                "id": entry.id,
+                "url": entry.url,
+                "outcome": verdict.outcome,
+                "distance": match.distance if match else None,
+                "matched_url": match.record.url if match else None,
+                "fingerprint": None if fingerprint is None else to_hex(fingerprint),
+                "reason": verdict.reason,
+            }
+
+
+@contextmanager
+def open_gate(settings: Settings) -> Iterator[Gate]:
+    """Open the settings' store, in memory if they name none, for one run.
+
+    The run has ended normally when the block has: after an error its pages don't count.
+    """
+    if settings.store == SQLITE_DEFAULT:
+        raise SettingsError(
+            f"{PREFIX}STORE = {SQLITE_DEFAULT!r}: only a crawl knows which file that is; "
+            "name it: sqlite:///path"
+        )
+    store, run = open_store(settings.store or "memory:"), uuid.uuid4().hex
+    closing = Event()
+
+    def keep_alive() -> None:
+        while not closing.wait(RENEW_INTERVAL):
+            with suppress(StoreError):  # the next page tells
+                store.renew(run)
+
+    try:
+        store.begin(run)
+        Thread(target=keep_alive, daemon=True).start()
+        yield Gate(store, run=run, pipeline=pipeline_version(settings.options))
+        store.end(run)
+    finally:
+        closing.set()
+        store.close()
+
+
+def judge(gate: Gate, settings: Settings, entry: Entry, page: Page | ReadError | None) -> Verdict:
+    """Return the verdict on one entry, as a crawl would reach it."""
+    policy = settings.policies.of(entry.url)
+    if page is None:
+        return Verdict("skipped", entry.skipped, policy)
+    if not isinstance(page, Page) or page.unreadable:
+        reason = page.reason if isinstance(page, Page) else str(page)
+        return Verdict("error", reason or "", policy)
+    try:
+        return gate.judge(
+            page,
+            policy,
+            url=entry.url,
+            scope=scope_of(entry.url, settings.scope) if entry.scope is None else entry.scope,
+            request=entry.request or request_fingerprint(entry.url),
+        )
+    except StoreError as error:
+        return Verdict("error", str(error), policy, page)
+
+
+def request_fingerprint(url: str) -> str:
+    """Return, in hex, the request fingerprint that Scrapy gives a plain GET of the URL.
+
+    So a replay against the store of a crawl finds the pages of that crawl `unchanged`.
+    """
+    with suppress(ValueError):  # what is no URL is a name like any other
+        url = canonicalize_url(url)
+    parts = {"method": "GET", "url": url, "body": "", "headers": {}}
+    return hashlib.sha1(json.dumps(parts, sort_keys=True).encode()).hexdigest()

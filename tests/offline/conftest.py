@@ -1,0 +1,86 @@
+"""The command as users run it: in a process, from a folder of theirs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+from harness import ROOT, page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMAND = [sys.executable, "-m", "simhash_gate.cli"]
+
+
+@dataclass
+class Result:
+    status: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[dict]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    def column(self, name: str) -> list:
+        return [line[name] for line in self.lines]
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+
+
+@pytest.fixture
+def run(tmp_path: Path, environment) -> Run:
+    def run(*arguments: object, **variables: str) -> Result:
+        done = subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            cwd=tmp_path,
+            env=environment | variables,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Write a page of a seed, among other furniture for each `noise`; return its path."""
+
+    def write(name: str, seed: int, **kwargs) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(page(seed, **kwargs).body)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Callable[..., Path]:
+    """Write a manifest of these objects, or lines as they are; return its path."""
+
+    def manifest(*records: dict | str | bytes, name: str = "manifest.jsonl") -> Path:
+        lines = [json.dumps(r) if isinstance(r, dict) else r for r in records]
+        path = tmp_path / name
+        path.write_bytes(
+            b"".join((x if isinstance(x, bytes) else x.encode()) + b"\n" for x in lines)
+        )
+        return path
+
+    return manifest

@@ -1,0 +1,142 @@
+"""Bad input is reported with its place and counted; the rest goes on; nothing is half-written."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import COMMAND
+
+BAD = [
+    ("not json", "not JSON"),
+    (b'{"path": "\xff.html"}', "not UTF-8"),
+    ('["a.html"]', "not a JSON object"),
+    ("[" * 100_000, "not JSON"),
+    ("{}", "no 'path'"),
+    ('{"path": 5, "url": "http://a.com/"}', "'path' is 5: expected a string"),
+    ('{"path": "a.html", "url": ["x"]}', "'url' is ['x']: expected a string"),
+    ('{"path": "nowhere.html", "url": "http://a.com/"}', "'nowhere.html': No such file"),
+    ('{"path": ".", "url": "http://a.com/"}', "'.': Is a directory"),
+    ('{"path": "a\\u0000", "url": "http://a.com/"}', "'a\\x00': embedded null byte"),
+]
+
+
+@pytest.mark.parametrize("command", [["fingerprint", "--input"], ["replay"]])
+def test_bad_lines_of_a_manifest_are_named_counted_and_passed_over(
+    run, write, manifest, command: list[str]
+) -> None:
+    write("a.html", 1)
+    good = {"path": "a.html", "url": "http://example.com/", "id": 1}
+    path = manifest(good, *(line for line, _ in BAD), good)
+    result = run(*command, path)
+    assert result.status == 1
+    assert result.column("id") == [1, 1]
+    for number, (_, complaint) in enumerate(BAD, 2):
+        assert f"{path}:{number}: {complaint}" in result.err
+    assert result.err.endswith(f"could not be used: {len(BAD)}\n")
+
+
+def test_a_replay_needs_the_url_of_each_page(run, write, manifest) -> None:
+    write("a.html", 1)
+    path = manifest({"path": "a.html"})
+    result = run("replay", path)
+    assert (result.status, result.out) == (1, "")
+    assert f"{path}:1: no 'url'" in result.err
+
+
+def test_missing_files_and_folders_without_pages_are_reported(run, tmp_path, write) -> None:
+    write("a.html", 1)
+    (tmp_path / "bare").mkdir()
+    result = run("fingerprint", "nowhere.html", "bare", "a.html")
+    assert result.status == 1
+    assert result.column("path") == ["a.html"]
+    assert "nowhere.html: No such file or directory" in result.err
+    assert "bare: no file in this folder ends in .html" in result.err
+    assert run("fingerprint", "--input", "nowhere.jsonl").status == 1
+    assert run("replay", "nowhere.jsonl").status == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fingerprint"],
+        ["fingerprint", "a.html", "--input", "m.jsonl"],
+        ["fingerprint", "a.html", "-s", "SIMHASH_GATE_THRESHHOLD=3"],
+        ["fingerprint", "a.html", "-s", "SIMHASH_GATE_SHINGLE_SIZE=many"],
+        ["fingerprint", "a.html", "-s", "LOG_LEVEL=INFO"],
+        ["replay", "m.jsonl", "-s", "SIMHASH_GATE_THRESHOLD"],
+        ["compare", "a.html"],
+        ["juggle"],
+    ],
+)
+def test_a_wrong_command_line_is_refused_before_anything_is_read(run, arguments) -> None:
+    result = run(*arguments)
+    assert (result.status, result.out) == (2, "")
+    assert "Error: " in result.err
+    assert "Traceback" not in result.err
+
+
+def many(tmp_path: Path, write) -> Path:
+    """A manifest that takes far longer to read than a test lasts."""
+    write("a.html", 1, words=5000)
+    path = tmp_path / "many.jsonl"
+    path.write_text('{"path": "a.html", "url": "http://example.com/"}\n' * 100_000)
+    return path
+
+
+def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path, write, environment) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "fingerprint", "--input", many(tmp_path, write)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert json.loads(process.stdout.readline())["path"] == "a.html"
+    process.stdout.close()
+    assert process.wait(60) == 141
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_ctrl_c_ends_the_command_its_workers_and_its_run(tmp_path, write, environment, run) -> None:
+    store = f"SIMHASH_GATE_STORE=sqlite:///{tmp_path}/kept.sqlite"
+    source = many(tmp_path, write)
+    process = subprocess.Popen(
+        [*COMMAND, "replay", source, "-s", store],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    lines = [process.stdout.readline() for _ in range(2)]
+    workers = children(process.pid)
+    assert workers
+    process.send_signal(signal.SIGINT)
+    rest, complaints = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in complaints
+    for line in [*lines, *rest.splitlines(keepends=True)]:
+        assert line.endswith(b"\n")
+        json.loads(line)
+    deadline = time.monotonic() + 10
+    while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+    # The run did not end: what it kept does not count.
+    one = tmp_path / "one.jsonl"
+    one.write_text('{"path": "a.html", "url": "http://example.com/"}\n')
+    assert run("replay", one, "-s", store).column("outcome") == ["new"]
+
+
+def children(pid: int) -> list[int]:
+    return [
+        int(child)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]

@@ -1,0 +1,87 @@
+"""`simhash-gate compare`: two pages for a person to look at."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from simhash_gate import hamming_distance, read_page
+from simhash_gate.fingerprints.overlap import cosine, jaccard
+from simhash_gate.offline.comparison import changes
+
+PAGE = "<html><body><article><h1>Honey</h1><p>{}</p></article></body></html>"
+TEXT = " ".join(f"word{n}" for n in range(200))
+
+
+@pytest.fixture
+def pair(tmp_path):
+    a, b = TEXT, TEXT.replace("word50 ", "other ").replace("word150 ", "")
+    (tmp_path / "a.html").write_text(PAGE.format(a))
+    (tmp_path / "b.html").write_text(PAGE.format(b))
+    return "a.html", "b.html"
+
+
+def test_the_figures_are_those_of_the_pages(run, pair, tmp_path) -> None:
+    result = run("compare", *pair, "--json", "--markdown")
+    assert result.status == 0
+    found = json.loads(result.out)
+    pages = [read_page((tmp_path / name).read_bytes()) for name in pair]
+    assert found["distance"] == hamming_distance(pages[0].fingerprint, pages[1].fingerprint)
+    assert [found[x]["markdown"] for x in "ab"] == [page.markdown for page in pages]
+    assert [found[x]["words"] for x in "ab"] == [page.words for page in pages]
+    # 201 words make 199 shingles; one changed word costs 3 on each side, one removed 3 and adds 2.
+    assert found["jaccard"] == pytest.approx(193 / (199 + 198 - 193), abs=0.02)
+    assert found["cosine"] > found["jaccard"]
+
+
+def test_the_words_that_differ_are_shown_in_their_context(run, pair) -> None:
+    out = run("compare", *pair).out
+    assert "word48 word49 [-word50-] {+other+} word51 word52" in out
+    assert "word149 [-word150-] word151" in out
+    assert "word100" not in out
+    assert "\x1b" not in out
+
+
+def test_bands_and_verdict_follow_the_policy(run, pair) -> None:
+    found = json.loads(run("compare", *pair, "--json").out)
+    at = found["distance"]
+    assert at > 0
+    loose = [f"SIMHASH_GATE_THRESHOLD={at}", f"SIMHASH_GATE_NEAR={at}"]
+    strict = [f"SIMHASH_GATE_THRESHOLD={at - 1}", f"SIMHASH_GATE_NEAR={at - 1}"]
+    for chosen, name in ((loose, "duplicate"), (strict, "new")):
+        given = [x for setting in chosen for x in ("-s", setting)]
+        found = json.loads(run("compare", *pair, "--json", *given).out)
+        assert (found["band"], found["outcome"]) == (name, name)
+    domains = json.dumps({"b.org": {"threshold": at, "near": at}})
+    given = ["-s", strict[0], "-s", strict[1], "-s", f"SIMHASH_GATE_DOMAINS={domains}"]
+    found = json.loads(run("compare", *pair, "--url-b", "http://b.org/", "--json", *given).out)
+    assert found["band"] == "duplicate"
+
+
+def test_a_page_without_a_fingerprint_has_no_distance(run, pair, tmp_path) -> None:
+    (tmp_path / "empty.html").write_bytes(b"")
+    result = run("compare", pair[0], "empty.html")
+    assert result.status == 0
+    assert "distance  none" in result.out
+    assert "fingerprint  none: empty page" in result.out
+    assert json.loads(run("compare", pair[0], "empty.html", "--json").out)["distance"] is None
+
+
+def test_a_file_that_is_not_there_is_reported(run, pair) -> None:
+    result = run("compare", pair[0], "nowhere.html")
+    assert (result.status, result.out) == (1, "")
+    assert "nowhere.html: No such file or directory" in result.err
+
+
+def test_changes_carry_the_words_around_them() -> None:
+    a, b = list("abcdefghijklmn"), list("abcdefgXijklmn")
+    assert list(changes(a, b)) == [(list("cdefg"), ["h"], ["X"], list("ijklm"))]
+    assert list(changes(a, a)) == []
+
+
+def test_overlap_of_features() -> None:
+    assert cosine({"a": 1.0, "b": 1.0}, {"b": 1.0, "c": 1.0}) == pytest.approx(0.5)
+    assert cosine({"a": 3.0, "b": 4.0}, {"a": 3.0}) == pytest.approx(0.6)
+    assert jaccard({"a": 1.0, "b": 9.0}, {"b": 1.0, "c": 1.0}) == pytest.approx(1 / 3)
+    assert cosine({}, {"a": 1.0}) == jaccard({}, {}) == 0.0

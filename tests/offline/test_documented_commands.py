@@ -1,0 +1,50 @@
+"""The examples of docs/commands.md, run: what they show is what comes out."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+from harness import ROOT
+
+DOCS = (ROOT / "docs/commands.md").read_text("utf-8")
+EXAMPLES = re.findall(r"```console\n\$ simhash-gate (.*)\n((?:.*\n)*?)```", DOCS)
+PAGE = """<!doctype html><html><head><title>Bees in summer | The Hive</title></head><body>
+<nav><a href="/">Home</a> <a href="/n">News</a></nav>
+<main><article><h1>Bees in summer</h1><p class="date">Updated {clock}</p><p>A worker bee lives six
+weeks in summer, and most of that time inside. She cleans cells, feeds larvae, builds comb and
+guards the door before she ever sees a flower.</p><p>Only in her last {weeks} weeks does she fly
+out for nectar. On a good day she visits two thousand flowers, and brings home a twelfth of a
+teaspoon of honey in her whole life.</p></article></main><aside class="ad">{ad}</aside></body>
+</html>"""
+MANIFEST = """\
+{"path": "bees.html", "url": "https://hive.example/bees", "id": 1}
+{"path": "bees-print.html", "url": "https://hive.example/bees?print=1", "id": 2}
+{"path": "missing.html", "url": "https://hive.example/missing", "id": 3}
+{"path": "error.html", "url": "https://hive.example/error", "id": 4}
+"""
+
+
+@pytest.fixture
+def hive(tmp_path) -> None:
+    for name, clock, weeks, ad in (
+        ("bees", "12:04", "two", "Buy our boots."),
+        ("bees-print", "12:31", "two", "Win a car today."),
+        ("bees-2024", "09:00", "three", "Win a car today."),
+    ):
+        page = PAGE.format(clock=clock, weeks=weeks, ad=ad)
+        (tmp_path / f"{name}.html").write_text(page)
+    (tmp_path / "error.html").write_text("<html><body></body></html>")
+    (tmp_path / "pages.jsonl").write_text(MANIFEST)
+
+
+@pytest.mark.usefixtures("hive")
+@pytest.mark.parametrize(("command", "shown"), EXAMPLES)
+def test_an_example_shows_what_comes_out(run, command: str, shown: str) -> None:
+    result = run(*shlex.split(command))
+    assert result.out + result.err == shown
+
+
+def test_every_command_has_an_example() -> None:
+    assert {command.split()[0] for command, _ in EXAMPLES} == {"fingerprint", "replay", "compare"}

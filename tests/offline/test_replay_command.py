@@ -1,0 +1,121 @@
+"""`simhash-gate replay` over a manifest: the gate of a crawl, one line for each page."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy import Request
+from scrapy.utils.request import fingerprint
+
+from simhash_gate import open_store
+from simhash_gate.offline.replay import request_fingerprint
+
+SITE = "https://example.com/"
+KEYS = ["id", "url", "outcome", "distance", "matched_url", "fingerprint", "reason"]
+
+
+@pytest.fixture
+def pages(write, manifest):
+    """A story, the same among other furniture, and another story."""
+    write("a.html", 1)
+    write("copy.html", 1, noise=5)
+    write("b.html", 2)
+    return manifest(*({"path": f"{n}.html", "url": SITE + n, "id": n} for n in ("a", "copy", "b")))
+
+
+def test_a_copy_is_a_duplicate_of_the_page_before_it(run, pages) -> None:
+    result = run("replay", pages)
+    assert result.status == 0
+    assert [list(line) for line in result.lines] == [KEYS] * 3
+    assert result.column("id") == ["a", "copy", "b"]
+    assert result.column("outcome") == ["new", "duplicate", "new"]
+    duplicate = result.lines[1]
+    assert duplicate["matched_url"] == SITE + "a"
+    assert duplicate["distance"] <= 3
+    assert result.err == "pages: 3 (2 new, 1 duplicate)\n"
+
+
+def test_policies_are_settings_of_the_crawl_and_of_domains(run, write, manifest) -> None:
+    for name, seed in (("a", 1), ("b", 2)):
+        write(f"{name}.html", seed)
+    path = manifest(
+        *(
+            {"path": f"{n}.html", "url": f"https://{host}/"}
+            for host in ("x.com", "y.com")
+            for n in "aba"
+        )
+    )
+    assert run("replay", path).column("outcome") == ["new", "new", "duplicate"] * 2
+    forgetful = run("replay", path, "-s", 'SIMHASH_GATE_DOMAINS={"x.com": {"window": 1}}')
+    assert forgetful.column("outcome") == ["new", "new", "new", "new", "new", "duplicate"]
+    whole = run("replay", path, "-s", "SIMHASH_GATE_SCOPE=crawl")
+    assert whole.column("outcome") == ["new", "new", *["duplicate"] * 4]
+
+
+def test_a_scope_of_its_own_replaces_that_of_the_url(run, write, manifest) -> None:
+    write("a.html", 1)
+    path = manifest(
+        {"path": "a.html", "url": SITE, "scope": "one"},
+        {"path": "a.html", "url": SITE, "scope": "two"},
+        {"path": "a.html", "url": "https://elsewhere.org/", "scope": "one"},
+    )
+    assert run("replay", path).column("outcome") == ["new", "new", "duplicate"]
+
+
+def test_what_a_crawl_would_pass_unjudged_is_skipped(run, tmp_path, manifest) -> None:
+    (tmp_path / "empty.html").write_bytes(b"<html></html>")
+    (tmp_path / "large.html").write_bytes(b"<p>word" * 100)
+    path = manifest(*({"path": f"{n}.html", "url": SITE} for n in ("empty", "large")))
+    result = run("replay", path, "-s", "SIMHASH_GATE_MAX_BYTES=100")
+    assert result.status == 0
+    assert result.column("outcome") == ["skipped", "skipped"]
+    assert result.column("reason") == ["no text", "too large"]
+
+
+def test_a_page_that_could_not_be_read_is_an_error_and_remembered_nowhere(
+    run, tmp_path, write, manifest, environment
+) -> None:
+    (tmp_path / "broken.py").write_text(
+        "class Broken:\n    def __call__(self, page):\n        raise RuntimeError('no')\n"
+    )
+    write("a.html", 1)
+    path = manifest({"path": "a.html", "url": SITE}, {"path": "a.html", "url": SITE})
+    result = run(
+        "replay",
+        path,
+        "-s",
+        "SIMHASH_GATE_EXTRACTOR=broken.Broken",
+        PYTHONPATH=f"{environment['PYTHONPATH']}:{tmp_path}",
+    )
+    assert result.status == 1
+    assert result.column("outcome") == ["error", "error"]
+    assert f"{path}:2: unreadable: RuntimeError: no" in result.err
+
+
+def test_a_store_remembers_from_one_replay_to_the_next(run, pages, tmp_path) -> None:
+    store = "SIMHASH_GATE_STORE=sqlite:///kept.sqlite"
+    assert run("replay", pages, "-s", store).column("outcome") == ["new", "duplicate", "new"]
+    again = run("replay", pages, "-s", store)
+    assert again.column("outcome") == ["unchanged", "duplicate", "unchanged"]
+    kept = open_store(f"sqlite:///{tmp_path}/kept.sqlite")
+    assert len(list(kept.records())) == 2
+    kept.close()
+
+
+def test_stores_that_can_not_be_opened_are_named(run, pages, tmp_path) -> None:
+    (tmp_path / "foreign.sqlite").write_bytes(b"not a database" * 100)
+    foreign = run("replay", pages, "-s", "SIMHASH_GATE_STORE=sqlite:///foreign.sqlite")
+    assert (foreign.status, foreign.out) == (1, "")
+    assert "foreign.sqlite" in foreign.err
+    nameless = run("replay", pages, "-s", "SIMHASH_GATE_STORE=sqlite:")
+    assert (nameless.status, nameless.out) == (2, "")
+    assert "sqlite:///path" in nameless.err
+
+
+@pytest.mark.parametrize(
+    "url", [SITE, "http://a.com/?b=2&a=1#part", "http://a.com", "https://ä.de/ö?ü", "http://[", ""]
+)
+def test_a_page_has_the_request_fingerprint_that_scrapy_gives_its_url(url: str) -> None:
+    if not url.startswith("http") or url.endswith("["):
+        assert request_fingerprint(url)
+    else:
+        assert request_fingerprint(url) == fingerprint(Request(url)).hex()

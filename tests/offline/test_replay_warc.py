@@ -1,0 +1,172 @@
+"""`simhash-gate replay` over WARC files."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+
+import brotli
+import pytest
+from fastwarc.warc import WarcRecord, WarcRecordType
+from harness import page
+
+HTML = "Content-Type: text/html; charset=utf-8"
+STORY = page(1).body
+
+
+def record(
+    body: bytes,
+    *headers: str,
+    url: str = "http://example.com/",
+    status: str = "200 OK",
+    kind: WarcRecordType = WarcRecordType.response,
+    **warc_headers: str,
+) -> bytes:
+    """Return one record, with an HTTP response in it."""
+    made = WarcRecord()
+    made.init_headers(kind)
+    made.headers["WARC-Target-URI"] = url
+    made.headers["Content-Type"] = "application/http; msgtype=response"
+    for name, value in warc_headers.items():
+        made.headers[name.replace("_", "-")] = value
+    head = "\r\n".join([f"HTTP/1.1 {status}", *(headers or [HTML]), "", ""])
+    made.set_bytes_content(head.encode() + body)
+    stream = io.BytesIO()
+    made.write(stream)
+    return stream.getvalue()
+
+
+def chunked(body: bytes) -> bytes:
+    pieces = [body[i : i + 1000] for i in range(0, len(body), 1000)]
+    return b"".join(b"%x\r\n%s\r\n" % (len(p), p) for p in [*pieces, b""])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_responses_are_judged_in_order(run, tmp_path, packed: bool) -> None:
+    records = [
+        record(b"", kind=WarcRecordType.warcinfo),
+        record(STORY, url="http://example.com/a"),
+        record(b"GET / HTTP/1.1", kind=WarcRecordType.request),
+        record(page(1, noise=3).body, url="<http://example.com/b>"),
+        record(page(2).body, url="http://example.com/c"),
+    ]
+    path = tmp_path / ("crawl.warc.gz" if packed else "crawl.warc")
+    path.write_bytes(b"".join(map(gzip.compress, records) if packed else records))
+    result = run("replay", path)
+    assert result.status == 0
+    assert result.column("outcome") == ["new", "duplicate", "new"]
+    assert result.column("url") == [f"http://example.com/{n}" for n in "abc"]
+    assert all(name.startswith("<urn:uuid:") for name in result.column("id"))
+
+
+@pytest.mark.parametrize(
+    ("header", "encode"),
+    [
+        ("Content-Encoding: gzip", gzip.compress),
+        ("content-encoding: BR", brotli.compress),
+        ("Content-Encoding: deflate", zlib.compress),
+        ("Content-Encoding: deflate", lambda body: zlib.compress(body)[2:-4]),
+        ("Content-Encoding: br, gzip", lambda body: gzip.compress(brotli.compress(body))),
+        ("Transfer-Encoding: chunked", chunked),
+        ("Transfer-Encoding: chunked", lambda body: body),
+        ("Content-Encoding: gzip", lambda body: body),
+    ],
+)
+def test_bodies_are_decoded_and_those_that_are_decoded_already_are_left(
+    run, tmp_path, header: str, encode
+) -> None:
+    path = tmp_path / "one.warc"
+    plain = record(STORY, url="http://example.com/plain")
+    path.write_bytes(plain + record(encode(STORY), HTML, header))
+    result = run("replay", path)
+    assert result.column("outcome") == ["new", "duplicate"]
+    assert result.column("fingerprint")[0] == result.column("fingerprint")[1]
+
+
+def test_the_charset_of_the_http_header_counts(run, tmp_path) -> None:
+    text = "żółw idzie przez łąkę i śpiewa głośną pieśń o zachodzie słońca " * 5
+    path = tmp_path / "one.warc"
+    path.write_bytes(
+        record(f"<p>{text}".encode(), HTML)
+        + record(f"<p>{text}".encode("iso-8859-2"), "Content-Type: text/html; charset=iso-8859-2")
+    )
+    assert run("replay", path).column("distance") == [None, 0]
+
+
+def test_what_a_crawl_would_pass_unjudged_is_skipped_with_its_reason(run, tmp_path) -> None:
+    path = tmp_path / "one.warc"
+    path.write_bytes(
+        record(STORY, status="404 Not Found")
+        + record(b"\x89PNG\r\n\0", "Content-Type: image/png")
+        + record(b"{}", "Content-Type: application/json")
+        + record(chunked(STORY)[:-2000], HTML, "Transfer-Encoding: chunked")
+        + record(STORY, WARC_Truncated="length")
+        + record(b"", kind=WarcRecordType.revisit)
+        + record(b"<p>word" * 100_000)
+        + record(b"<p>" + b"word " * 20_000)
+        + record(STORY)
+    )
+    result = run("replay", path, "-s", "SIMHASH_GATE_MAX_BYTES=20000")
+    assert result.status == 0
+    assert result.column("reason")[:-1] == [
+        "status",
+        "not html",
+        "not html",
+        "incomplete",
+        "incomplete",
+        "revisit record without a body",
+        "too large",
+        "too large",
+    ]
+    assert result.column("outcome") == ["skipped"] * 8 + ["new"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("where", [0.02, 0.2, 0.5, 0.9])
+def test_a_file_that_is_cut_off_gives_the_records_before_and_says_so(
+    run, tmp_path, packed: bool, where: float
+) -> None:
+    first, second = record(STORY), record(page(2).body)
+    if packed:
+        first, second = gzip.compress(first), gzip.compress(second)
+    path = tmp_path / ("cut.warc.gz" if packed else "cut.warc")
+    path.write_bytes(first + second[: int(len(second) * where)])
+    result = run("replay", path)
+    assert result.status == 1
+    assert result.column("outcome") == ["new"]
+    assert result.err.startswith(f"{path}, record ")
+    assert result.err.endswith("pages: 1 (1 new)\ncould not be used: 1\n")
+
+
+def test_a_damaged_record_is_reported_and_the_rest_goes_on(run, tmp_path) -> None:
+    path = tmp_path / "one.warc"
+    path.write_bytes(
+        record(STORY, url="")
+        + record(STORY, status="").replace(b"HTTP/1.1 ", b"garbage! ")
+        + record(b"no brotli", HTML, "Content-Encoding: br")
+        + record(STORY, HTML, "Content-Encoding: rot13")
+        + record(STORY)
+    )
+    result = run("replay", path)
+    assert result.status == 1
+    assert result.column("outcome") == ["new"]
+    for number in (1, 2, 3, 4):
+        assert f"{path}, record {number}: " in result.err
+    assert "could not be used: 4" in result.err
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage\r\n" * 20, b"\x1f\x8b garbage"])
+def test_a_file_of_another_kind_is_reported(run, tmp_path, content: bytes) -> None:
+    (tmp_path / "no.warc").write_bytes(content)
+    result = run("replay", "no.warc")
+    assert (result.status, result.out) == (1, "")
+    assert result.err.startswith("no.warc: ")
+
+
+def test_without_the_extra_the_message_says_what_to_install(run, tmp_path, environment) -> None:
+    (tmp_path / "a.warc").write_bytes(record(STORY))
+    (tmp_path / "fastwarc.py").write_text("raise ImportError")
+    result = run("replay", "a.warc", PYTHONPATH=f"{tmp_path}:{environment['PYTHONPATH']}")
+    assert (result.status, result.out) == (1, "")
+    assert "pip install 'simhash-gate[warc]'" in result.err

@@ -1,0 +1,63 @@
+"""What a stored response is, told as Scrapy tells it."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import sys
+import zlib
+from importlib import import_module
+
+import pytest
+from scrapy.http import Headers, HtmlResponse
+from scrapy.responsetypes import responsetypes
+
+from simhash_gate.offline.http import decoded, is_html
+
+PAGE = b"<html><body>words"
+PNG = b"\x89PNG\r\n\x1a\n\0\0"
+
+
+@pytest.mark.parametrize("body", [PAGE, PNG, b"<!DOCTYPE html><p>x", b"<?xml version='1.0'?>", b""])
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "text/html",
+        "Text/HTML; charset=utf-8",
+        "application/xhtml+xml",
+        "application/rss+xml",
+        "application/json",
+        "text/plain",
+        "text/css",
+        "application/octet-stream",
+        "image/png",
+        "",
+    ],
+)
+@pytest.mark.parametrize(
+    "url", ["http://example.com/page", "http://example.com/a.html", "http://example.com/a.txt"]
+)
+def test_what_scrapy_takes_for_html_is_html(content_type: str, url: str, body: bytes) -> None:
+    headers = Headers({"Content-Type": content_type} if content_type else {})
+    scrapy = issubclass(responsetypes.from_args(headers=headers, url=url, body=body), HtmlResponse)
+    assert is_html(content_type, url, body) == scrapy
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
+def test_a_small_body_that_unpacks_to_a_huge_one_is_cut_off(coding: str) -> None:
+    zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    compress = {
+        "gzip": gzip.compress,
+        "deflate": zlib.compress,
+        "br": import_module("brotli").compress,
+        "zstd": zstd.compress,
+    }[coding]
+    body = decoded(compress(bytes(20_000_000)), coding, 100_000)
+    assert 100_000 < len(body) < 2_000_000
+
+
+def test_a_body_that_ends_too_early_gives_what_is_there() -> None:
+    text = bytes(random.Random(1).choices(b"abcdefgh ", k=500_000))
+    found = decoded(gzip.compress(text)[:-1000], "gzip", 10**6)
+    assert text.startswith(found)
+    assert found

@@ -1,0 +1,66 @@
+"""What a terminal changes: colours, and a progress bar where it does not disturb."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import termios
+
+import pytest
+from conftest import COMMAND
+
+RED, GREEN = "\x1b[31m", "\x1b[32m"
+
+
+@pytest.fixture
+def at_terminal(tmp_path, environment):
+    """Run the command with these of its streams on a terminal; return what came there."""
+
+    def at_terminal(*arguments: str, stdout: bool, stderr: bool, status: int = 0, **env: str):
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        with subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=tmp_path,
+            env=environment | {"TERM": "xterm"} | env,
+            stdout=theirs if stdout else subprocess.DEVNULL,
+            stderr=theirs if stderr else subprocess.DEVNULL,
+        ) as process:
+            os.close(theirs)
+            seen = b""
+            with contextlib.suppress(OSError):  # the terminal's end, on Linux
+                while chunk := os.read(ours, 1 << 16):
+                    seen += chunk
+            os.close(ours)
+            assert process.wait(60) == status
+        return seen.decode()
+
+    return at_terminal
+
+
+def test_what_differs_is_coloured_unless_no_color_is_set(at_terminal, write) -> None:
+    write("a.html", 1)
+    write("b.html", 2)
+    compare = ("compare", "a.html", "b.html")
+    assert RED in (seen := at_terminal(*compare, stdout=True, stderr=True))
+    assert GREEN in seen
+    assert "\x1b" not in at_terminal(*compare, stdout=True, stderr=True, NO_COLOR="1")
+
+
+def test_the_bar_is_shown_where_the_results_are_not(at_terminal, write) -> None:
+    write("a.html", 1)
+    one = ("fingerprint", "a.html")
+    assert "1/1" in at_terminal(*one, stdout=False, stderr=True)
+    assert "1/1" not in at_terminal(*one, stdout=True, stderr=True)
+    assert at_terminal(*one, "--no-progress", stdout=False, stderr=True) == ""
+
+
+def test_complaints_stand_on_lines_of_their_own_beside_the_bar(at_terminal, tmp_path) -> None:
+    (tmp_path / "a.html").write_text("<p>words")
+    (tmp_path / "m.jsonl").write_text('{"path": "a.html"}\nbad\n{"path": "a.html"}\n')
+    seen = at_terminal("fingerprint", "--input", "m.jsonl", stdout=False, stderr=True, status=1)
+    assert "\rm.jsonl:2: not JSON: " in seen
