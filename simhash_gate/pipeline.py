@@ -126,7 +126,7 @@ class Page:
     """What the pipeline makes of one response.
 
     `words` is a count; `fingerprint` 64 bits unsigned, or None, and then `reason` says why;
-    `digest` an unsigned 64-bit hash of the normalised words, equal for equal texts, 0 for none;
+    `digest` an unsigned 64-bit hash of the words that last, of a short page all, 0 for none;
     `listing` tells that the page is mostly links to others. `sketch` is what `Sketch.encode` makes
     of it, if the options ask for one.
     """
@@ -208,8 +208,9 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     tokens = [words(block.text) for block in found]
     every = [word for block in tokens for word in block]
     fleeting = [_is_fleeting(*pair, article) for pair in zip(found, tokens, strict=True)]
+    lasting = _lasting(found, tokens, fleeting)
     weighted = features(
-        _lasting(found, tokens, fleeting) or every,
+        lasting or every,
         kind=options.shingle,
         size=options.shingle_size,
         char_size=options.char_shingle_size,
@@ -221,7 +222,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         markdown=render(article.element, base),
         words=count_words(every),
         fingerprint=simhash(weighted) if weighted else None,
-        digest=mmh3.hash64(" ".join(every), signed=False)[0] if every else 0,
+        digest=_digest(lasting, every),
         listing=article.listing,
         reason=None if weighted else "no words",
         sketch=_sketch(found, fleeting, article, title, identity).encode() if identity else b"",
@@ -238,6 +239,12 @@ def _is_fleeting(block: Block, tokens: list[str], article: Article) -> bool:
     return block.kind in _FLEETING and (
         (block.linked and not article.listing) or is_volatile(block.text, len(tokens))
     )
+
+
+def _digest(lasting: list[str], every: list[str]) -> int:
+    """Hash what the page says; on a page of few words, a date may be all that tells it apart."""
+    text = " ".join(lasting if len(lasting) > _LONG else every)
+    return mmh3.hash64(text, signed=False)[0] if text else 0
 
 
 def _lasting(found: list[Block], tokens: list[list[str]], fleeting: list[bool]) -> list[str]:

@@ -128,12 +128,12 @@ class _Look:
 
     def at(self, kept: Record) -> Comparison:
         """Tell whether a kept page says the same, and what differs."""
-        if kept.digest == self._digest:
-            return Comparison(True, "")
-        if kept.words < self._least_words:
+        same = kept.digest == self._digest
+        if kept.words < self._least_words and not same:
             return Comparison(False, "another text")
         if self._sketch is None:
             return Comparison(True, "")
         if not kept.sketch:
-            return Comparison(False, "kept without a sketch to verify by")
+            short = kept.words < self._least_words
+            return Comparison(same and short, "kept without a sketch to verify by")
         return compare(decode(kept.sketch), self._sketch)

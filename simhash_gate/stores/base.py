@@ -19,7 +19,7 @@ class Record:
     """One remembered page.
 
     `request` is Scrapy's request fingerprint in hex; `digest` an unsigned 64-bit hash of the
-    page's whole text, equal only for equal texts; `first_seen` and `last_seen` are Unix times;
+    page's text, equal only for equal texts; `first_seen` and `last_seen` are Unix times;
     `sketch` is what a closer look needs, if anything.
     """
 
