@@ -1,0 +1,84 @@
+"""A labelled corpus on disk: `pages.jsonl`, `pairs.jsonl` and `pages/`, as docs/quality.md says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Group = Literal["dup", "update", "diff", "small", "low"]
+
+REAL_CHANGE = 0.05  # of the words: from here on an update is worth fetching
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: where its bytes are, and how many words its article has."""
+
+    id: str
+    path: Path
+    url: str
+    words: int
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two pages and what is true of them; `changed` is the share of words that differ."""
+
+    a: str
+    b: str
+    label: str
+    kind: str
+    op: str
+    changed: float
+    lang: str
+    confidence: str
+
+    @property
+    def group(self) -> Group:
+        """What the pair counts as: updates too small, and labels too unsure, are told apart."""
+        if self.confidence == "low":
+            return "low"
+        if self.label == "update":
+            return "update" if self.changed >= REAL_CHANGE else "small"
+        return "dup" if self.label == "dup" else "diff"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Pages by id, and labelled pairs of them."""
+
+    pages: dict[str, Page]
+    pairs: list[Pair]
+
+    def sample(self, step: int) -> Corpus:
+        """Return every `step`-th pair, with its pages."""
+        pairs = self.pairs[::step]
+        ids = dict.fromkeys(id_ for pair in pairs for id_ in (pair.a, pair.b))
+        return Corpus({id_: self.pages[id_] for id_ in ids}, pairs)
+
+
+def load(folder: Path) -> Corpus:
+    """Read a corpus; raises OSError, or ValueError for lines that are not what they should be."""
+    pages = {
+        line["id"]: Page(line["id"], folder / line["path"], line["url"], line["words"])
+        for line in _lines(folder / "pages.jsonl")
+    }
+    fields = Pair.__dataclass_fields__
+    pairs = [
+        Pair(**{name: line[name] for name in fields}) for line in _lines(folder / "pairs.jsonl")
+    ]
+    return Corpus(pages, pairs)
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                raise ValueError(f"{path.name}, line {number}: {error}") from error
