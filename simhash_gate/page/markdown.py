@@ -314,10 +314,11 @@ class _Rewriter:
 
     def _pre(self, element: HtmlElement) -> None:
         text = _code(element)
+        self._end_line()
         if self._open[-1].name in _ONE_LINE:
             self._text(text)
+            self._end_line()
             return
-        self._end_line()
         if text.strip():
             pre = self._soup.new_tag("pre", attrs={"lang": _language(element)})
             pre.append(text.strip("\n").rstrip())
@@ -325,9 +326,18 @@ class _Rewriter:
 
 
 def _code(pre: HtmlElement) -> str:
-    for br in pre.iter("br"):
-        br.tail = "\n" + (br.tail or "")
-    return str(pre.text_content()).replace("\r\n", "\n").replace("\r", "\n")
+    """Return the text of a `pre`, where every block within it begins and ends a line."""
+    text = ""
+    for event, element in etree.iterwalk(pre, events=("start", "end")):
+        if element.tag == "br":
+            text += "\n" if event == "start" else ""
+        elif element is not pre and element.tag not in INLINE and text and text[-1] != "\n":
+            text += "\n"
+        if event == "start":
+            text += element.text or ""
+        elif element is not pre:
+            text += element.tail or ""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _language(pre: HtmlElement) -> str:
