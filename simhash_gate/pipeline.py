@@ -17,19 +17,23 @@ import mmh3
 
 from simhash_gate.fingerprints.features import count_words, features, words
 from simhash_gate.fingerprints.simhash import simhash
-from simhash_gate.fingerprints.volatile import is_volatile
+from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
 from simhash_gate.page import Article, Extractor, blocks, clean, parse, render
+from simhash_gate.page.blocks import captions
 from simhash_gate.page.identity import find_identity
+from simhash_gate.page.title import text_of
 from simhash_gate.sketch import Sketch, sentences
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from lxml.html import HtmlElement
 
     from simhash_gate.fingerprints.features import Shingle
-    from simhash_gate.page import Block
-    from simhash_gate.page.identity import Identity
+    from simhash_gate.page import Block, Cleaned
+from simhash_gate.page.identity import Identity
 
-ALGORITHM = 1  # raise it with every change that moves fingerprints
+ALGORITHM = 2  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
 READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
 
@@ -125,8 +129,10 @@ class Options:
 class Page:
     """What the pipeline makes of one response.
 
-    `words` is a count; `fingerprint` 64 bits unsigned, or None, and then `reason` says why;
-    `digest` an unsigned 64-bit hash of the words that last, of a short page all, 0 for none;
+    `words` is a count, without the lines that tell of the page itself (clocks, counters), unless
+    there is nothing else; `fingerprint` 64 bits unsigned, or None, and then `reason` says why;
+    `digest` an unsigned 64-bit hash of the words that last, on a short page with its dates, 0 for
+    none;
     `listing` tells that the page is mostly links to others. `sketch` is what `Sketch.encode` makes
     of it, if the options ask for one.
     """
@@ -194,7 +200,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         return _without("empty page")
     base = _base(root, url)
     identity = find_identity(root, url) if options.sketch else None
-    cleaned = clean(root)
+    cleaned = clean(root, whole=options.sketch)
     article = _load_extractor(options.extractor)(cleaned)
     found = blocks(article.element)
     if not found:
@@ -208,6 +214,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     tokens = [words(block.text) for block in found]
     every = [word for block in tokens for word in block]
     fleeting = [_is_fleeting(*pair, article) for pair in zip(found, tokens, strict=True)]
+    said = [w for own, gone in zip(tokens, fleeting, strict=True) if not gone for w in own]
     lasting = _lasting(found, tokens, fleeting)
     weighted = features(
         lasting or every,
@@ -220,12 +227,12 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     page = Page(
         title=title,
         markdown=render(article.element, base),
-        words=count_words(every),
+        words=count_words(said or every),
         fingerprint=simhash(weighted) if weighted else None,
-        digest=_digest(lasting, every),
+        digest=_digest(lasting, found, tokens, fleeting),
         listing=article.listing,
         reason=None if weighted else "no words",
-        sketch=_sketch(found, fleeting, article, title, identity).encode() if identity else b"",
+        sketch=_sketch(found, fleeting, article, cleaned, identity).encode() if identity else b"",
     )
     return Reading(page, every, weighted)
 
@@ -241,9 +248,19 @@ def _is_fleeting(block: Block, tokens: list[str], article: Article) -> bool:
     )
 
 
-def _digest(lasting: list[str], every: list[str]) -> int:
+def _digest(
+    lasting: list[str], found: list[Block], tokens: list[list[str]], fleeting: list[bool]
+) -> int:
     """Hash what the page says; on a page of few words, a date may be all that tells it apart."""
-    text = " ".join(lasting if len(lasting) > _LONG else every)
+    said = lasting
+    if len(lasting) <= _LONG:
+        said = [
+            word
+            for block, own, gone in zip(found, tokens, fleeting, strict=True)
+            if not (gone and is_of_page(block.text))
+            for word in own
+        ]
+    text = " ".join(said)
     return mmh3.hash64(text, signed=False)[0] if text else 0
 
 
@@ -260,23 +277,32 @@ def _lasting(found: list[Block], tokens: list[list[str]], fleeting: list[bool]) 
 
 
 def _sketch(
-    found: list[Block], fleeting: list[bool], article: Article, title: str, identity: Identity
+    found: list[Block],
+    fleeting: list[bool],
+    article: Article,
+    page: Cleaned,
+    identity: Identity,
 ) -> Sketch:
     headline = found[0].text if found[0].kind == "heading" else ""
     rest = list(zip(found, fleeting, strict=True))[1 if headline else 0 :]
+    above, place = article.above, ""
+    if above is not None:
+        place = " ".join(f"{e.tag} {e.get('class', '')}" for e in (above.getparent(), above))
     return Sketch(
         headline="" if article.titled else headline,
-        title=title,
+        title=page.titles.title,
         canonical=identity.canonical,
         identifiers=identity.identifiers,
-        sentences=tuple(
-            sentence
-            for block, gone in rest
-            if not gone
-            for sentence in ([block.text] if block.kind == "code" else sentences(block.text))
-        ),
+        sentences=tuple(_sentences(block for block, gone in rest if not gone)),
         fleeting=tuple(block.text for block, gone in rest if gone)[:_FLEETING_LINES],
-    )
+        outer_headline="" if above is None else text_of(above),
+        outer_place=place,
+    ).within(_sentences(page.whole), _sentences(captions(article.element)))
+
+
+def _sentences(found: Iterable[Block]) -> Iterator[str]:
+    for block in found:
+        yield from [block.text] if block.kind == "code" else sentences(block.text)
 
 
 def _without(reason: str, title: str = "") -> Reading:

@@ -12,11 +12,14 @@ import zlib
 from collections import Counter
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mmh3
 
 from simhash_gate.fingerprints.features import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LIMIT = 5120
 """Bytes of a sketch beyond which sentences are kept as hashes."""
@@ -25,6 +28,7 @@ _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])")
 _SHOWN = 60
 _PAIRED = 4  # sentences of each page, and characters of each sentence: it is for a person to read
 _COMPARED = 150
+_NO_WORDS = mmh3.hash("", signed=False)
 _SAME_HEADLINE = 0.8  # of the words of the shorter one: templates add the name of the site
 
 
@@ -32,9 +36,12 @@ _SAME_HEADLINE = 0.8  # of the words of the shorter one: templates add the name 
 class Sketch:
     """The words of one page.
 
-    `headline` is the article's own, "" if it has none; `title` the page's; `canonical` the address
-    that the page gives itself; `identifiers` its product numbers. `sentences` are what it says,
-    `fleeting` its lines about itself (clocks, counters). Of a long page there are only `hashes`.
+    `headline` is the article's own, "" if it has none; then `outer_headline` is the heading that
+    stands before it on the page, and `outer_place` where the template puts it. `title` is the
+    page's, `canonical` the address that it gives itself, `identifiers` are its product numbers.
+    `sentences` are what it says, and `hashes` a 32-bit hash of each; of a long page these are all
+    there is. `elsewhere` are 16-bit hashes of what the page says outside its article, `captions` of
+    what it says under its images, `fleeting` its lines about itself (clocks, counters).
     """
 
     headline: str = ""
@@ -44,21 +51,37 @@ class Sketch:
     sentences: tuple[str, ...] = ()
     fleeting: tuple[str, ...] = ()
     hashes: tuple[int, ...] = ()
+    elsewhere: tuple[int, ...] = ()
+    outer_headline: str = ""
+    outer_place: str = ""
+    captions: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.hashes:
+            object.__setattr__(self, "hashes", tuple(map(_hash, self.sentences)))
+
+    def within(self, page: Iterable[str], captions: Iterable[str] = ()) -> Sketch:
+        """Return the sketch of an article that stands among these sentences of a whole page.
+
+        `captions` are those of its sentences that stand under its images.
+        """
+        own = set(map(_short_hash, self.hashes))
+        elsewhere = {_short_hash(_hash(text)) for text in page} - own
+        shown = own & {_short_hash(_hash(text)) for text in captions}
+        return replace(self, elsewhere=tuple(sorted(elsewhere)), captions=tuple(sorted(shown)))
 
     def encode(self) -> bytes:
         """Return the sketch as bytes, about `LIMIT` at most but for very long pages."""
         whole = _pack(self)
-        if len(whole) <= LIMIT:
-            return whole
-        hashes = tuple(_hashed(self.sentences))
-        return _pack(replace(self, sentences=(), fleeting=(), hashes=hashes))
+        return whole if len(whole) <= LIMIT else _pack(replace(self, sentences=(), fleeting=()))
 
 
 def decode(data: bytes) -> Sketch:
     """Return the sketch that `encode` wrote. Raises ValueError for anything else."""
     try:
-        headline, title, canonical, *lists = json.loads(zlib.decompress(data))
-        return Sketch(headline, title, canonical, *map(tuple, lists))
+        values: list[Any] = json.loads(zlib.decompress(data))
+        frozen: list[Any] = [tuple(v) if isinstance(v, list) else v for v in values]
+        return Sketch(*frozen)
     except (zlib.error, TypeError, ValueError) as error:
         raise ValueError(f"no sketch: {error}") from error
 
@@ -75,14 +98,16 @@ def sentences(text: str) -> list[str]:
     return [part for part in _SENTENCE.split(text) if part]
 
 
-def compare(kept: Sketch, new: Sketch) -> Comparison:
+def compare(kept: Sketch, new: Sketch, *, strict: bool = False) -> Comparison:
     """Compare two pages by what they say, whatever order their blocks stand in.
 
-    Another headline, product number or sentence makes another page; what is fleeting does not.
+    Another headline, product number or sentence makes another page; what is fleeting does not,
+    unless the comparison is `strict` and both pages have such lines.
     """
     for before, after in (
         (" ".join(kept.identifiers), " ".join(new.identifiers)),
         *(() if _same_headline(kept, new) else ((kept.headline, new.headline),)),
+        *(() if _same_outer_headline(kept, new) else ((kept.outer_headline, new.outer_headline),)),
         *(() if _same_address(kept, new) else ((kept.title, new.title),)),
     ):
         if before and after and before != after:
@@ -91,7 +116,9 @@ def compare(kept: Sketch, new: Sketch) -> Comparison:
     if removed or added:
         return Comparison(False, _first_change(removed, added))
     before, after = (" ".join(sketch.fleeting) for sketch in (kept, new))
-    if before != after and not (kept.hashes or new.hashes):
+    if strict and before and after and before != after:
+        return Comparison(False, _change(before, after))
+    if before != after and kept.sentences and new.sentences:
         return Comparison(True, f"only {_change(before, after)} differs")
     return Comparison(True, "the same text")
 
@@ -101,13 +128,28 @@ def _pack(sketch: Sketch) -> bytes:
     return zlib.compress(json.dumps(values, ensure_ascii=False).encode("utf-8", "replace"), 6)
 
 
-def _hashed(texts: tuple[str, ...]) -> list[int]:
-    return [mmh3.hash(" ".join(words(text)), signed=False) for text in texts]
+def _hash(text: str) -> int:
+    return mmh3.hash(" ".join(words(text)), signed=False)
+
+
+def _short_hash(number: int) -> int:
+    return number & 0xFFFF
 
 
 def _same_headline(a: Sketch, b: Sketch) -> bool:
     one, other = set(words(a.headline)), set(words(b.headline))
     return len(one & other) >= _SAME_HEADLINE * min(len(one), len(other))
+
+
+def _same_outer_headline(a: Sketch, b: Sketch) -> bool:
+    """Tell if what stands before the articles says nothing against them.
+
+    What another template says there does not, nor what the other page says elsewhere.
+    """
+    if a.outer_place != b.outer_place:
+        return True
+    one, other = _hash(a.outer_headline), _hash(b.outer_headline)
+    return one == other or _short_hash(one) in b.elsewhere or _short_hash(other) in a.elsewhere
 
 
 def _same_address(a: Sketch, b: Sketch) -> bool:
@@ -118,20 +160,24 @@ def _same_address(a: Sketch, b: Sketch) -> bool:
 
 def _differing(kept: Sketch, new: Sketch) -> tuple[list[str], list[str]]:
     """Return the sentences that only one of the pages has, "" for one that is known by its hash."""
-    if kept.hashes or new.hashes:
-        before = kept.hashes or tuple(_hashed(kept.sentences))
-        after = new.hashes or tuple(_hashed(new.sentences))
-        texts = dict(zip(after, new.sentences, strict=False)) if new.sentences else {}
-        gone, come = Counter(before) - Counter(after), Counter(after) - Counter(before)
-        return [""] * gone.total(), [texts.get(number, "") for number in come.elements()]
-    old, young = ([" ".join(words(text)) for text in page.sentences] for page in (kept, new))
-    shown = dict(zip(old, kept.sentences, strict=True))
-    shown.update(zip(young, new.sentences, strict=True))
-    removed = list((Counter(old) - Counter(young)).elements())
-    added = list((Counter(young) - Counter(old)).elements())
-    if " ".join(removed).split() == " ".join(added).split():  # the same, but split elsewhere
-        return [], []
-    return [shown[text] for text in removed if text], [shown[text] for text in added if text]
+    gone = Counter(kept.hashes) - Counter(new.hashes)
+    come = Counter(new.hashes) - Counter(kept.hashes)
+    del gone[_NO_WORDS], come[_NO_WORDS]
+    for own, other, alone in ((kept, new, gone), (new, kept, come)):
+        if own.captions and not other.captions:  # a print view has no images
+            for number in [n for n in alone if _short_hash(n) in own.captions]:
+                del alone[number]
+    if not (gone and come):
+        # A box more or less was taken for a part of the article: the page has it in any case.
+        elsewhere = {*(new if gone else kept).elsewhere}
+        if all(_short_hash(number) in elsewhere for number in gone or come):
+            return [], []
+    texts = dict(zip(kept.hashes, kept.sentences, strict=False))
+    texts.update(zip(new.hashes, new.sentences, strict=False))
+    removed, added = ([texts.get(n, "") for n in part.elements()] for part in (gone, come))
+    if words(" ".join(removed)) == words(" ".join(added)) and all((*removed, *added)):
+        return [], []  # the same, but split elsewhere
+    return removed, added
 
 
 def _first_change(removed: list[str], added: list[str]) -> str:

@@ -32,7 +32,7 @@ def test_a_page_is_its_title_markdown_words_and_fingerprint():
     assert page.markdown.startswith("# Bees of the north\n\nUpdated 12:04\n\nIn the far north")
     assert page.markdown.endswith("- cloudberry\n- heather\n\n```python\nbees = hive.count()\n```")
     assert "[made of moss](https://example.org/moss?sid=1)" in page.markdown
-    assert page.words == 43
+    assert page.words == 40
     assert page.fingerprint is not None
     assert page.reason is None
     assert not page.listing
@@ -41,7 +41,7 @@ def test_a_page_is_its_title_markdown_words_and_fingerprint():
 
 def test_golden_values():
     # A change here needs a new ALGORITHM number: old and new fingerprints must never compare.
-    assert pipeline_version() == "ac5899129d0f"
+    assert pipeline_version() == "ae968a3c0c8c"
     found = [f"{read(html).fingerprint:016x}" for html in (ENGLISH, JAPANESE, LISTING)]
     assert found == ["da5a8224000002eb", "50ddfe752b172481", "87ec2e888e890268"]
 
@@ -80,8 +80,18 @@ def test_a_page_with_few_words_is_known_by_its_headline_too():
     assert page("Red hive, large", 60) == page("Red hive, large - The Hive", 60)
 
 
-def test_a_clock_moves_the_digest():
-    assert read(ENGLISH.replace("12:04", "12:05")).digest != read(ENGLISH).digest
+@pytest.mark.parametrize(
+    "line", ["Views: 12", "Read 3 times", "Last modified: 2 July 2016, 12:05", "© 2020 Hive"]
+)
+def test_a_line_about_the_page_does_not_move_the_digest_of_a_short_page(line):
+    assert read(ENGLISH.replace("Updated 12:04", line)).digest == read(ENGLISH).digest
+
+
+@pytest.mark.parametrize(
+    "line", ["12:05", "2 July 2016", "Updated 12:04: closed", "Stand: 3 Fälle"]
+)
+def test_any_other_line_moves_it(line):
+    assert read(ENGLISH.replace("Updated 12:04", line)).digest != read(ENGLISH).digest
 
 
 def test_a_listing_says_so():

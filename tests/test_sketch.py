@@ -84,11 +84,50 @@ def test_another_product_number_makes_another_page() -> None:
 
 def test_a_long_page_is_known_by_hashes_and_still_compared() -> None:
     old, new = page(*LONG), page(*LONG[:200], "Something else entirely happened here.", *LONG[201:])
-    assert old.hashes
     assert not old.sentences
     assert compare(old, page(*LONG)).same
     assert not compare(old, new).same
     assert len(old.encode()) < LIMIT
+
+
+FIGURE = "<figure><img src=drill.jpg><figcaption>{}</figcaption></figure>"
+
+
+def test_a_view_without_images_lacks_their_captions_and_says_the_same() -> None:
+    shown, bare = page(*TEXT, top=FIGURE.format("The drill at work, last May.")), page(*TEXT)
+    assert compare(shown, bare).same
+    assert compare(bare, shown).same
+
+
+def test_another_caption_makes_another_page() -> None:
+    first, second = (page(*TEXT, top=FIGURE.format(f"The {tool} at work.")) for tool in "AB")
+    assert not compare(first, second).same
+
+
+def whole(article: str, rest: str = "", title: str = "A new drill") -> Sketch:
+    html = f"<title>{title}</title><body>{article}{rest}</body>"
+    return decode(read_page(html.encode(), options=Options(sketch=True)).sketch)
+
+
+def test_what_the_other_page_says_beside_its_article_is_no_difference() -> None:
+    article = "".join(f"<p>{text}</p>" for text in TEXT)
+    box = "<p>Sold in three towns by the Hive.</p>"
+    inside = whole(f"<main><h1>A new drill</h1>{article}{box}</main>")
+    beside = whole(f"<main><h1>A new drill</h1>{article}</main>", f"<aside>{box}</aside>")
+    neither = whole(f"<main><h1>A new drill</h1>{article}</main>")
+    assert compare(inside, beside).same
+    assert compare(beside, inside).same
+    assert not compare(inside, neither).same
+
+
+def test_the_heading_before_an_article_without_one_counts_in_the_same_place_only() -> None:
+    article = "<main>" + "".join(f"<p>{text}</p>" for text in TEXT) + "</main>"
+    first, second, moved = (
+        whole(f"<div><h2 class={place}>{heading}</h2></div>{article}", title="The Shop")
+        for heading, place in (("A drill", "name"), ("A saw", "name"), ("A saw", "promo-name"))
+    )
+    assert compare(first, second) == (False, "'A drill' → 'A saw'")
+    assert compare(first, moved).same
 
 
 @given(st.builds(Sketch, st.text(), st.text(), sentences=st.lists(st.text()).map(tuple)))

@@ -36,13 +36,37 @@ _COUNTED = (
 _COUNT = rf"\d[\d.,\s]*[km]?\+?\s?[次回]?{_COUNTED}(?!\w)|(?<!\w){_COUNTED}\s?[:：(]?\s?\d"
 _COPYRIGHT = r"©|\(c\)\s?(?:19|20)\d\d|\bcopyright\b"
 _AGO = r"\b(?:vor|il y a|hace|há|قبل|منذ)\s\d+\s\w+|\d+\s?(?:分钟|分鐘|小时|小時|天|時間|分)前"
+_UPDATED = (
+    r"^\W*(?:last\s(?:modified|updated|edited|reviewed|change)|(?:page\s)?(?:updated|modified|generated)\b|"
+    r"zuletzt\s|aktualisiert|letzte\sänderung|stand:|mis(?:e)?\sà\sjour|dernière\smodification|"
+    r"(?:última\s)?actualiza\w+|última\smodifica\w+|(?:última\s)?atualiza\w+|(?:ultimo\s)?aggiorna\w+|"
+    r"ultima\smodifica|обновлен\w+|последнее\s|最終更新|最后更新|最後更新|最后修改|更新|최종\s?수정|آخر\sتحديث)"
+)
 _LABEL = (
     r"^\W*(?:advertisement|advertising|sponsored|promoted|anzeige|werbung|publicité|publicidad|publicidade|"
     r"pubblicità|реклама|広告|スポンサー|廣告|广告|赞助|贊助|광고)(?!\w{3})"
 )
 _VOLATILE = re.compile("|".join((_DATE, _CLOCK, _COUNT, _COPYRIGHT, _AGO)), re.I)
 _AD_LABEL = re.compile(_LABEL, re.I)
+_OF_PAGE = re.compile("|".join((_COUNT, _AGO, _UPDATED)), re.I)
+_LINKING = re.compile(
+    r"\b(?:at|on|by|read|times|am|pm|gmt|utc|cet|cest|e[ds]t|p[ds]t|um|uhr|le|à|el|a|las|il|alle|ore|em|às|в)\b",
+    re.I,
+)
 _LEGAL = re.compile(rf"\W*(?:{_COPYRIGHT})", re.I)
+
+
+def is_of_page(text: str) -> bool:
+    """Tell if a volatile block can't be what a page is about, as a date of its own may be.
+
+    A counter, a label of an advertisement, a copyright, or when the page was changed, and no more.
+    """
+    if _LEGAL.match(text) or _AD_LABEL.match(text):
+        return True
+    if not _OF_PAGE.search(text):
+        return False
+    rest = _LINKING.sub("", _VOLATILE.sub("", _OF_PAGE.sub("", text)))
+    return not _WORD.search(rest)
 
 
 def is_volatile(text: str, words: int) -> bool:

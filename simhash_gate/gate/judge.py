@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Below this a copy says nothing: "Not found" is the whole text of many different pages.
 FEW_WORDS = 5
+GROWTH = 0.02
+"""The share of its words that a copy may have more or less, for each bit of the threshold."""
 MOST_LOOKS = 16
 """A page unlike so many that look like it is kept without looking at more."""
 
@@ -117,23 +119,32 @@ class _Look:
 
     Where the text must agree exactly (a short page: a word or two is all that tells it from its
     neighbours; a listing: one new entry is one new link), so must that of the remembered page.
+    Sketches tell of a short page which of its words are its own, and are worth a wider search.
     """
 
     def __init__(self, page: Page, policy: Policy) -> None:
-        self.exact = page.listing or page.words < policy.min_words
+        self._page = page
         self._least_words = policy.min_words
-        self._digest = page.digest
+        self._growth = GROWTH * policy.threshold
         self._sketch = decode(page.sketch) if policy.verify else None
+        self.exact = page.listing or (self._sketch is None and page.words < policy.min_words)
         self.radius = 0 if self.exact else policy.threshold
+        if self._sketch is not None and not self.exact:
+            self.radius = max(policy.threshold, policy.near)
 
     def at(self, kept: Record) -> Comparison:
         """Tell whether a kept page says the same, and what differs."""
-        same = kept.digest == self._digest
-        if kept.words < self._least_words and not same:
-            return Comparison(False, "another text")
+        same = kept.digest == self._page.digest
+        words, before = self._page.words, kept.words
+        short = min(words, before) < self._least_words
         if self._sketch is None:
+            if short or same:
+                return Comparison(same, "" if same else "another text")
+            if abs(words - before) > self._growth * max(words, before):
+                return Comparison(False, f"{before} words, now {words}")
             return Comparison(True, "")
         if not kept.sketch:
-            short = kept.words < self._least_words
             return Comparison(same and short, "kept without a sketch to verify by")
-        return compare(decode(kept.sketch), self._sketch)
+        if short and same:
+            return Comparison(True, "the same text")
+        return compare(decode(kept.sketch), self._sketch, strict=short)

@@ -9,12 +9,15 @@ from lxml import etree
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, LAYOUT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lxml.html import HtmlElement
 
 _KINDS = dict.fromkeys(HEADINGS, "heading") | dict.fromkeys(CELLS, "cell") | {"dt": "term"}
 
 
 _LINKED = 0.8
+_CAPTION = 200  # characters
 _WITHIN_LINKS = frozenset({"br", "img", "input"})
 
 
@@ -99,6 +102,18 @@ class _Writer:
                 self.flush()
             else:
                 self._text.append(" ")
+
+
+def captions(root: HtmlElement) -> Iterator[Block]:
+    """Yield what stands under the images of an article: of a box with an image, its short text."""
+    for image in root.iter("img", "amp-img"):
+        for box in image.iterancestors():
+            if box is root:
+                break
+            if found := blocks(box):
+                if sum(len(block.text) for block in found) <= _CAPTION:
+                    yield from found
+                break
 
 
 def is_link(element: HtmlElement) -> bool:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.parse import printable
 from simhash_gate.page.title import Titles, find_titles
 from simhash_gate.page.vocabulary import (
@@ -19,7 +20,7 @@ from simhash_gate.page.vocabulary import (
     EXTRA_TOKENS,
     INVISIBLE,
     LINK_LISTS,
-    OVERLAY_TOKENS,
+    OUTSIDE_TOKENS,
     PAGE_HEADS,
 )
 
@@ -56,16 +57,20 @@ Measures = dict["HtmlElement", Measure]
 
 
 class Cleaned(NamedTuple):
-    """A page without its chrome: its tree, the size of every element in it, its titles."""
+    """A page without its chrome: its tree, the size of every element in it, its titles.
+
+    `whole` is all that the page says, chrome and all, if that was asked for.
+    """
 
     root: HtmlElement
     body: HtmlElement
     measures: Measures
     listing: bool
     titles: Titles
+    whole: list[Block]
 
 
-def clean(root: HtmlElement) -> Cleaned:
+def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
     """Remove the chrome from a page's tree."""
     titles = find_titles(root)
     for element in list(root.iter(*INVISIBLE)):
@@ -74,10 +79,11 @@ def clean(root: HtmlElement) -> Cleaned:
     for cell in [td for td in root.iter("td") if _is_gutter(td)]:
         drop(cell)
     measures = measure(root)
-    _drop_chrome(root, measures)
     body = root.find("body")
     body = root if body is None else body
-    return Cleaned(root, body, measures, is_listing(measures[body]), titles)
+    visible = blocks(body) if whole else []
+    _drop_chrome(root, measures)
+    return Cleaned(root, body, measures, is_listing(measures[body]), titles, visible)
 
 
 def is_listing(size: Measure) -> bool:
@@ -159,13 +165,16 @@ def _drop_chrome(root: HtmlElement, measures: Measures) -> None:
     for element in large:
         size = measures[element]
         menu = size.links > 0.5 * size.text
-        if (menu or _is_overlay(element)) and measures[root].text - size.text >= _SOME_TEXT:
+        if (menu or _is_outside(element)) and measures[root].text - size.text >= _SOME_TEXT:
             drop(element, measures)
 
 
-def _is_overlay(element: HtmlElement) -> bool:
+def _is_outside(element: HtmlElement) -> bool:
+    """Tell if this is what no article stands in, however large: a footer, what lies over a page."""
+    if element.tag == "footer":
+        return True
     names = f"{element.get('class', '')} {element.get('id', '')}"
-    return any(not OVERLAY_TOKENS.isdisjoint(name_words(name)) for name in names.split())
+    return any(not OUTSIDE_TOKENS.isdisjoint(name_words(name)) for name in names.split())
 
 
 def _is_chrome(element: HtmlElement, inside_article: bool) -> bool:
@@ -183,7 +192,7 @@ def _is_chrome(element: HtmlElement, inside_article: bool) -> bool:
     name = get("id")
     if name and speaks_of_chrome(name):
         return True
-    if get("role") in CHROME_ROLES or get("hidden") is not None:
+    if get("role") in CHROME_ROLES or get("hidden") is not None or get("itemprop") == "author":
         return True
     style = get("style")
     return bool(style) and _HIDDEN.search(style) is not None

@@ -37,24 +37,27 @@ _SHARE = 0.6  # of the text that is left: what holds it is where the article is
 _LEAST_SHARE = 0.3  # enough where readability's scores say so
 _CLEAR = 3  # times the score of the next best
 _OWN_TEXT = 0.1
+_NAMED_SHARE = 0.2
 _PROSE = 60  # a paragraph; on a short page anything is one
 _SHORT = 300
 _SCORED_TEXT = 500
 _SCORED_ELEMENTS = 50_000
 _PREAMBLE = 0.2
-_BYLINE = 60
+_NOTICE = 200
 _HEADLINES = 20
 
 
 class Article(NamedTuple):
     """What a page is about: an element of its tree, and whether it is a list of other pages.
 
-    `titled` tells that the article begins with the title of the page, for want of its own headline.
+    `titled` tells that the article begins with the title of the page, for want of its own headline;
+    then `above` is the heading that stands before it on the page, if any.
     """
 
     element: HtmlElement
     listing: bool
     titled: bool = False
+    above: HtmlElement | None = None
 
 
 class Extractor(Protocol):
@@ -70,15 +73,17 @@ class SteadyExtractor:
     def __call__(self, page: Cleaned) -> Article:
         """Return the article, from its headline on, without the link lists inside."""
         measures = page.measures
-        start, listing = _main(page) or (page.body, page.listing)
+        start, listing = _named(page) or _main(page) or (page.body, page.listing)
         element = _descend(start, measures, listing)
         if not listing:
             drop_link_lists(element, measures)
             drop_advertisements(element, measures)
         own = _start_at_headline(element, page)
-        if not own:
-            _put_headline(element, page.titles)
-        return Article(element, listing, not own)
+        if own:
+            return Article(element, listing)
+        _put_headline(element, page.titles)
+        above = next(iter(element.xpath("preceding::*[self::h1 or self::h2][1]")), None)
+        return Article(element, listing, True, above)
 
 
 class ReadabilityExtractor:
@@ -110,6 +115,21 @@ def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:
     if not size.text or 2 * size.prose < page.measures[page.body].prose:
         return None
     return mains[0], is_listing(size)
+
+
+def _named(page: Cleaned) -> tuple[HtmlElement, bool] | None:
+    """The one `article` that has the page's headline, however long the lists beside it are."""
+    named = [
+        e
+        for e in page.root.iter("article")
+        if any(words_of(text_of(h)) in page.titles.variants for h in e.iter("h1", "h2"))
+    ]
+    if len(named) != 1:
+        return None
+    size = page.measures[named[0]]
+    if size.prose < _NAMED_SHARE * page.measures[page.body].prose:
+        return None
+    return named[0], is_listing(size)
 
 
 def _is_main(element: HtmlElement) -> bool:
@@ -200,11 +220,11 @@ def _start_at_headline(article: HtmlElement, page: Cleaned) -> bool:
 
     False if the article begins with no heading at all.
     """
-    limit = max(_PREAMBLE * page.measures[article].text, _BYLINE)
+    limit = max(_PREAMBLE * page.measures[article].text, _NOTICE)
     found = None
     for heading in islice(article.iter("h1", "h2"), _HEADLINES):
         if (
-            words_of(text_of(heading)) in page.titles.variants
+            _is_headline(heading, page.titles)
             and sum(_prose_before(heading, article, page.measures)) <= limit
         ):
             found = heading
@@ -216,6 +236,14 @@ def _start_at_headline(article: HtmlElement, page: Cleaned) -> bool:
         if found is not None:
             found.text = None
     return known
+
+
+def _is_headline(heading: HtmlElement, titles: Titles) -> bool:
+    """Tell if a heading is what the page's head says, or that with a word of the kind of thing."""
+    words = words_of(text_of(heading))
+    if words in titles.variants:
+        return True
+    return heading.tag == "h1" and (words[1:] in titles.variants or words[:-1] in titles.variants)
 
 
 def _begins_with_heading(article: HtmlElement) -> bool:

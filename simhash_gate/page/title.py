@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _SEPARATOR = re.compile(r"\s+[-–—|·•»«:/]+\s+|\s*[|»«]\s*")
+_REMARK = re.compile(r"\s*\([^()]*\)$")
 _HEADLINES = 20
 _WORD = re.compile(r"\w+")
 
@@ -47,7 +48,8 @@ def find_titles(root: HtmlElement) -> Titles:
         )
         if text
     ]
-    parts = [part for text in whole for part in (text, *_SEPARATOR.split(text)) if part]
+    parts = [part for text in whole for part in (text, *_SEPARATOR.split(text))]
+    parts += [_REMARK.sub("", part) for part in parts]
     variants = frozenset(filter(None, map(words_of, parts)))
     headlines = [text_of(h1) for h1 in islice(root.iter("h1"), _HEADLINES)]
     for headline in headlines:

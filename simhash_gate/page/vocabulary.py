@@ -23,7 +23,8 @@ CHROME_ROLES = _set("navigation complementary banner contentinfo search")
 # Words of classes and ids, and of custom tags.
 CHROME_TOKENS = _set("""
     nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs
-    sidebar sidebars sphinxsidebar offcanvas toolbar topbar skip skiplink
+    sidebar sidebars sphinxsidebar rightcol rightcolumn rightrail offcanvas
+    toolbar topbar skip skiplink
     pagination pager paginator pagenav footer colophon masthead copyright gutter linenos cc
 """)
 # What stands between the parts of an article as well: no part of it, in whatever wrapper.
@@ -35,13 +36,14 @@ EXTRA_TOKENS = _set("""
     newsletter newsletters subscribe subscription signup
     related recommended recommendations recommends readmore
     comment comments disqus respond commentlist commentform
+    aboutauthor authorabout authorbio authorbox authorcard authordetails authorinfo authorprofile
 """)
 AD_LABELS = _set("""
     advertisement advertising advert sponsored promoted anzeige werbung publicité publicidad
     publicidade pubblicità advertentie annons annonse mainos reklam reklama реклама إعلان פרסומת
     विज्ञापन โฆษณา 広告 スポンサー 廣告 广告 赞助 贊助 광고
 """)
-OVERLAY_TOKENS = _set("cookie cookies consent gdpr popup popups modal cc")
+OUTSIDE_TOKENS = _set("cookie cookies consent gdpr popup popups modal cc footer colophon")
 # `article-nav-title` and `has-sidebar` speak of an article that has such things.
 CONTENT_HEADS = _set("""
     article body content contents main title heading headline text page layout entry post posts
@@ -54,4 +56,4 @@ LINK_LISTS = _set("ul ol dl div section")
 LAYOUT = HEADINGS | _set("table ul ol dl pre blockquote")
 # What text flows in: the container of these is an article, they are none.
 FLOW = _set("p pre ul ol table dl blockquote figure")
-LEAVES = FLOW | HEADINGS | INLINE
+LEAVES = FLOW | HEADINGS | INLINE | _set("header footer hgroup")

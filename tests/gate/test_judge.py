@@ -168,6 +168,44 @@ def test_verify_tells_a_changed_price_from_a_changed_clock(gate) -> None:
     )
 
 
+def test_a_page_with_many_more_words_is_another_one_however_near(gate) -> None:
+    judge(gate, a_page(words=100, digest=1), "/a")
+    longer = judge(gate, a_page(words=107, digest=2), "/b")
+    assert (longer.outcome, longer.reason) == ("near", "distance 0: 100 words, now 107")
+    assert judge(gate, a_page(words=106, digest=3), "/c").outcome == "duplicate"
+    assert (
+        judge(gate, a_page(words=120, digest=4), "/d", Policy(threshold=8)).outcome == "duplicate"
+    )
+
+
+def test_verify_finds_copies_as_far_as_near(gate) -> None:
+    policy = Policy(verify=True)
+    sketch = SKETCHES[0].encode()
+    judge(gate, a_page(0, sketch=sketch), "/a", policy)
+    assert judge(gate, a_page(8, sketch=sketch), "/b", policy).outcome == "duplicate"
+    assert judge(gate, a_page(9, sketch=sketch), "/c", policy).outcome == "new"
+
+
+def test_verify_compares_the_words_of_short_pages_and_their_dates(gate) -> None:
+    policy = Policy(verify=True)
+    sketches = [
+        Sketch(sentences=("Open daily.",)),
+        Sketch(sentences=("Open daily.",), fleeting=("3 May 2024",)),
+        Sketch(sentences=("Open daily.",), fleeting=("4 May 2024",)),
+    ]
+    first, dated, other = (
+        judge(gate, a_page(words=6, digest=n, sketch=s.encode()), f"/{n}", policy)
+        for n, s in enumerate(sketches, start=1)
+    )
+    assert first.outcome == "new"
+    assert dated.outcome == "duplicate"
+    assert other.outcome == "duplicate"
+    gate.store.forget(first.record)
+    assert judge(gate, a_page(words=6, digest=2, sketch=sketches[1].encode()), "/2", policy).record
+    verdict = judge(gate, a_page(words=6, digest=3, sketch=sketches[2].encode()), "/3", policy)
+    assert verdict.reason == "distance 0: '3' → '4'"
+
+
 def test_without_verify_the_distance_decides_and_no_sketch_is_kept(gate) -> None:
     for number, sketch in enumerate(SKETCHES):
         verdict = judge(gate, a_page(digest=number, sketch=sketch.encode()), f"/{number}")

@@ -34,6 +34,9 @@ def cleaned(body: str) -> str:
         "related-posts",
         "newsletter-container",
         "amp-ad",
+        "author-bio",
+        "about_author",
+        "right-col",
     ],
 )
 def test_chrome_is_named_by_whole_words(names):
@@ -86,6 +89,7 @@ def test_content_is_not_taken_for_chrome(names):
         "<div role=search>CHROME</div>",
         "<div hidden>CHROME</div>",
         "<amp-ad width=300>CHROME</amp-ad>",
+        "<span itemprop=author>CHROME</span>",
         "<cookie-banner>CHROME</cookie-banner>",
         "<div style='color: red; display: none'>CHROME</div>",
     ],
@@ -123,3 +127,9 @@ def test_the_menu_of_a_short_page_goes_although_it_is_larger_than_the_article():
     assert cleaned(
         f"<body><nav><ul>{menu}</ul></nav><h1>A short page of few words</h1></body>"
     ) == ("A short page of few words")
+
+
+@pytest.mark.parametrize("tag", ["footer", "div class=page-footer"])
+def test_the_footer_of_a_short_page_goes_although_it_is_larger_than_the_article(tag):
+    body = f"<body><h1>A short page of few words</h1><{tag}>{PROSE}</{tag.split()[0]}></body>"
+    assert cleaned(body) == "A short page of few words"

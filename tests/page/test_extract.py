@@ -39,6 +39,30 @@ def test_what_stands_above_the_headline_is_left_out():
     assert extracted(f"<body>{above}{ARTICLE}</body>")[0] == HEADLINE
 
 
+def test_a_notice_above_a_headline_with_a_word_more_is_left_out_too():
+    above = "<p>Section Accidents at sea</p>"
+    article = ARTICLE.replace(f"<h1>{HEADLINE}", f"<h1>Report {HEADLINE}")
+    assert extracted(f"<body>{above}{article}</body>", title=f"{HEADLINE} (2024)")[0].startswith(
+        "Report"
+    )
+
+
+def test_the_article_with_the_headline_wins_over_longer_columns_beside_it():
+    live = "".join(
+        f"<li>At {n} o'clock the wind turned, and boat {n} came home.</li>" for n in range(20)
+    )
+    body = f"<main><div><article>{ARTICLE}</article></div><div><ul>{live}</ul></div></main>"
+    assert extracted(f"<body>{body}</body>") == [HEADLINE, *PARAGRAPHS]
+
+
+def test_an_article_shorter_than_its_header_is_not_its_header():
+    body = (
+        f"<body><article><header><h1>{HEADLINE}</h1><p>By Ada Lovelace, our woman in the north, "
+        "and Grace Hopper at home</p></header><div><p>Nobody was hurt.</p></div></article></body>"
+    )
+    assert extracted(body)[-1] == "Nobody was hurt."
+
+
 @pytest.mark.parametrize("heading", ["<h1>Crane falls into harbour</h1>", ""])
 def test_the_headline_comes_along_wherever_the_template_keeps_it(heading):
     article = ARTICLE.partition("</h1>")[2]
