@@ -11,7 +11,6 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
-from simhash_gate.fingerprints.index import HammingIndex
 from simhash_gate.stores.base import (
     DEFAULT_WINDOW,
     Answer,
@@ -22,6 +21,7 @@ from simhash_gate.stores.base import (
     Window,
 )
 from simhash_gate.stores.ranking import Candidate, best_match, reach
+from simhash_gate.stores.shelf import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -30,30 +30,12 @@ if TYPE_CHECKING:
 MOST_SCOPES = 100_000
 
 
-class _Shelf:
-    """The records of one scope and pipeline version, found by their fingerprint."""
-
-    def __init__(self) -> None:
-        self.index = HammingIndex()
-        self.numbers: defaultdict[int, list[int]] = defaultdict(list)
-
-    def add(self, number: int, fingerprint: int) -> None:
-        self.index.insert(fingerprint)
-        self.numbers[fingerprint].append(number)
-
-    def remove(self, number: int, fingerprint: int) -> None:
-        self.numbers[fingerprint].remove(number)
-        if not self.numbers[fingerprint]:
-            del self.numbers[fingerprint]
-            self.index.remove(fingerprint)
-
-
 class _Scope:
     """The records of one scope, oldest first, each under its number."""
 
     def __init__(self) -> None:
         self.records: OrderedDict[int, Record] = OrderedDict()
-        self._shelves: defaultdict[str, _Shelf] = defaultdict(_Shelf)
+        self._shelves: defaultdict[str, Shelf] = defaultdict(Shelf)
 
     def add(self, number: int, record: Record) -> None:
         self.records[number] = record
@@ -62,32 +44,30 @@ class _Scope:
     def remove(self, number: int) -> None:
         record = self.records.pop(number)
         self._shelves[record.pipeline].remove(number, record.fingerprint)
-        if not self._shelves[record.pipeline].index:
+        if not self._shelves[record.pipeline]:
             del self._shelves[record.pipeline]
 
     def candidates(
-        self, record: Record, radius: int, window: Window, exact: bool
+        self, record: Record, radius: int, limit: int, window: Window, *, exact: bool
     ) -> Iterator[Candidate]:
-        """Yield what the lookup visits inside the window."""
+        """Yield what the lookup of `radius` comes across within `limit` bits and the window."""
         if record.pipeline not in self._shelves:
             return
-        shelf = self._shelves[record.pipeline]
         first, since = self._first(window.pages), window.since(record)
-        for fingerprint in shelf.index.candidates(record.fingerprint, radius):
-            distance = (fingerprint ^ record.fingerprint).bit_count()
-            for number in shelf.numbers[fingerprint]:
-                other = self.records[number]
-                if exact and other.digest != record.digest:
-                    continue
-                if number >= first and other.first_seen >= since:
-                    yield Candidate(number, distance, other.request == record.request)
+        near = self._shelves[record.pipeline].near(record.fingerprint, radius, limit)
+        for number, distance in near:
+            other = self.records[number]
+            if exact and other.digest != record.digest:
+                continue
+            if number >= first and other.first_seen >= since:
+                yield Candidate(number, distance, other.request == record.request)
 
     def find(self, record: Record) -> list[int]:
         """Return the numbers of the records with this identity."""
         numbers = (
             number
             for shelf in self._shelves.values()
-            for number in shelf.numbers.get(record.fingerprint, ())
+            for number in shelf.numbers(record.fingerprint)
         )
         return [number for number in numbers if self.records[number].identity == record.identity]
 
@@ -161,7 +141,8 @@ class MemoryStore(Store):
             scope = self._scope(record.scope)
             found = None
             if radius is not None:
-                visited = scope.candidates(record, reach(radius, near), window, exact)
+                limit = max(radius, near)
+                visited = scope.candidates(record, reach(radius, near), limit, window, exact=exact)
                 load = partial(self._load, scope)
                 found = best_match(visited, load, radius, near, dismissed)
                 if found and found[1].distance <= radius:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
 from simhash_gate.stores.base import (
@@ -20,57 +20,55 @@ from simhash_gate.stores.base import (
     StoreError,
     Window,
 )
-from simhash_gate.stores.ranking import best_match, reach
+from simhash_gate.stores.ranking import Candidate, best_match, reach
 from simhash_gate.stores.run_locks import RunLocks
 from simhash_gate.stores.sqlite_file import connect, failure
-from simhash_gate.stores.sqlite_lookup import as_bytes, candidates, signed, unsigned
+from simhash_gate.stores.sqlite_mirror import Mirror, MirroredScope
+from simhash_gate.stores.sqlite_rows import (
+    DURABLE,
+    INSERT,
+    NUMBER,
+    SELECT,
+    SETTLED,
+    as_bytes,
+    signed,
+    to_record,
+    to_row,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 
-_RECORD = """
-SELECT scope.name, url, request, fingerprint, digest, words, title, pipeline, run.name,
-    first_seen, last_seen, sketch, settled OR NOT live, record.id, run, live
-FROM record JOIN scope ON scope.id = scope JOIN run ON run.id = run
-"""
-_PAGE = f"{_RECORD} WHERE record.id > ? ORDER BY record.id LIMIT 1000"
-_PAGE_OF_SCOPE = f"""{_RECORD}
+_PAGE = f"{SELECT} WHERE record.id > ? ORDER BY record.id LIMIT 1000"
+_PAGE_OF_SCOPE = f"""{SELECT}
 WHERE record.id > ? AND scope = (SELECT id FROM scope WHERE name = CAST(? AS TEXT))
 ORDER BY record.id LIMIT 1000
 """
-_ADD = """
-INSERT INTO record
-    (scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen,
-    sketch, settled)
-VALUES
-    (?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)
+_INSIDE = """
+SELECT id, request = CAST(?1 AS TEXT) FROM record
+WHERE scope = ?2 AND id >= ?3 AND first_seen >= ?4 AND (?5 IS NULL OR digest = ?5) AND id IN ({})
 """
 _FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
-_EVICT_OVERFLOW = """
-DELETE FROM record WHERE id IN (
-    SELECT id FROM record WHERE scope = ?1 ORDER BY id
-    LIMIT max((SELECT kept FROM scope WHERE id = ?1) - ?2, 0)
-)
-"""
-_EVICT_AGED = """
-DELETE FROM record WHERE scope = ?1 AND id <
+_OVERFLOW = "SELECT id, fingerprint, pipeline FROM record WHERE scope = ? ORDER BY id LIMIT ?"
+_AGED = """
+SELECT id, fingerprint, pipeline FROM record WHERE scope = ?1 AND id <
     (SELECT id FROM record WHERE scope = ?1 AND first_seen >= ?2 ORDER BY id LIMIT 1)
+ORDER BY id
 """
+_EVICT = "DELETE FROM record WHERE scope = ? AND id <= ?"
+_SEE = "UPDATE record SET last_seen = ? WHERE id = ?"
 _IDENTICAL = """
-record.scope = (SELECT id FROM scope WHERE name = CAST(?1 AS TEXT))
-    AND run = (SELECT id FROM run WHERE name = CAST(?2 AS TEXT))
-    AND request = CAST(?3 AS TEXT) AND fingerprint = ?4 AND block0 = (?4 & 65535)
+SELECT id FROM record
+WHERE id = ? AND scope = ? AND run = (SELECT id FROM run WHERE name = CAST(? AS TEXT))
+    AND request = CAST(? AS TEXT)
 """
-_FORGET = f"DELETE FROM record WHERE {_IDENTICAL}"
-_SETTLE = f"UPDATE record SET settled = max(settled, ?5) WHERE {_IDENTICAL}"
-_FIND = f"SELECT max(id) FROM record WHERE {_IDENTICAL}"
+_FORGET = "DELETE FROM record WHERE id = ?"
+_SETTLE = "UPDATE record SET settled = max(settled, ?) WHERE id = ?"
 
-# Where a row of _RECORD has the record's number.
-_NUMBER = 13
-# What the column `settled` says.
-_SETTLED, _DURABLE = 1, 2
 _AFTER_ALL = (1 << 63) - 1
+# SQLite before 3.32 takes 999 parameters.
+_MOST_AT_ONCE = 500
 
 
 class SQLiteStore(Store):
@@ -87,6 +85,7 @@ class SQLiteStore(Store):
         self._db = connect(self.path, timeout)
         self._lock = Lock()
         self._locks = RunLocks(self.path)
+        self._mirror = Mirror()
         self._runs: dict[str, int] = {}
         self._closed = False
 
@@ -129,40 +128,40 @@ class SQLiteStore(Store):
             require_distance(radius)
         run = self._number(record.run)
         with self._transaction() as db:
-            scope, kept = _scope(db, record.scope)
-            first = _first(db, scope, kept, window.pages)
-            since = window.since(record)
+            scope = self._mirror.scope(db, record.scope)
             found = None
             if radius is not None:
-                near_ones = partial(candidates, db, scope, record, reach(radius, near))
-                visited = near_ones(since, first, exact=exact)
+                inside = _Inside(scope, record, window, exact=exact)
+                visited = inside.candidates(db, reach(radius, near), max(radius, near))
                 found = best_match(visited, partial(self._load, db), radius, near, dismissed)
                 if found and found[1].distance <= radius:
                     number, (other, distance) = found
                     return Answer(False, Match(_see(db, number, other, record.last_seen), distance))
-            db.execute(_ADD, (scope, run, *_columns(record)))
-            if kept >= window.pages:
-                db.execute(_EVICT_OVERFLOW, (scope, window.pages))
-            if window.seconds is not None:
-                db.execute(_EVICT_AGED, (scope, since))
+            added = db.execute(INSERT, to_row(record, scope.number, run)).lastrowid
+            scope.add(added or 0, record)
+            _evict(db, scope, window, record)
             return Answer(True, found[1] if found else None)
 
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""
         with self._transaction() as db:
-            return db.execute(_FORGET, _identity(record)).rowcount > 0
+            numbers = self._find(db, record)
+            db.executemany(_FORGET, [(number,) for number in numbers])
+            self._mirror.outdate()
+            return bool(numbers)
 
     def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
         """Mark records settled, all in one transaction."""
-        mark = _DURABLE if durable else _SETTLED
+        mark = DURABLE if durable else SETTLED
         with self._transaction() as db:
-            db.executemany(_SETTLE, [(*_identity(record), mark) for record in records])
+            marked = [(mark, number) for record in records for number in self._find(db, record)]
+            db.executemany(_SETTLE, marked)
 
     def current(self, record: Record) -> Record | None:
         """Return the record with this identity as it is now, or None."""
         with self._transaction() as db:
-            number = db.execute(_FIND, _identity(record)).fetchone()[0]
-            return None if number is None else self._load(db, number)
+            numbers = self._find(db, record)
+            return self._load(db, numbers[-1]) if numbers else None
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered, oldest first; read in parts, so that others can go on."""
@@ -173,8 +172,8 @@ class SQLiteStore(Store):
         while last is not None:
             with self._transaction() as db:
                 rows = db.execute(page, (last, *names)).fetchall()
-            yield from map(_as_record, rows)
-            last = rows[-1][_NUMBER] if rows else None
+            yield from map(to_record, rows)
+            last = rows[-1][NUMBER] if rows else None
 
     def close(self) -> None:
         """Let go of the file and of the locks of all runs; who was not ended is dead now."""
@@ -198,6 +197,7 @@ class SQLiteStore(Store):
                 raise failure(self.path, error) from error
             finally:
                 if self._db.in_transaction:
+                    self._mirror.clear()
                     self._db.execute("ROLLBACK")
 
     def _error(self, what: str) -> StoreError:
@@ -222,80 +222,92 @@ class SQLiteStore(Store):
         live = []
         for number, name in db.execute("SELECT id, name FROM run WHERE live").fetchall():
             if self._is_dead(name):
-                _bury(db, number)
+                self._bury(db, number)
             else:
                 live.append(name)
         return live
 
     def _load(self, db: sqlite3.Connection, number: int) -> Record | None:
         """Return a record, or None if it died with its run: a match is looked at closely."""
-        row = db.execute(f"{_RECORD} WHERE record.id = ?", (number,)).fetchone()
+        row = db.execute(f"{SELECT} WHERE record.id = ?", (number,)).fetchone()
         if row is None:
             return None
         *_, run, live = row
-        record = _as_record(row)
+        record = to_record(row)
         if live and self._is_dead(record.run):
-            _bury(db, run)
+            self._bury(db, run)
             return self._load(db, number)
         return record
 
+    def _bury(self, db: sqlite3.Connection, run: int) -> None:
+        """Remove a dead run and its records but the durable ones; with these it counts as ended."""
+        db.execute("DELETE FROM record WHERE run = ? AND settled < ?", (run, DURABLE))
+        db.execute("UPDATE run SET live = 0 WHERE id = ?", (run,))
+        db.execute("DELETE FROM run WHERE id = ?1 AND ?1 NOT IN (SELECT run FROM record)", (run,))
+        self._mirror.outdate()
 
-def _scope(db: sqlite3.Connection, name: str) -> tuple[int, int]:
-    """Return the number of a scope, and how many records it keeps."""
-    row: tuple[int, int] | None = db.execute(
-        "SELECT id, kept FROM scope WHERE name = CAST(? AS TEXT)", (as_bytes(name),)
-    ).fetchone()
-    if row:
-        return row
-    add = "INSERT INTO scope (name) VALUES (CAST(? AS TEXT))"
-    return db.execute(add, (as_bytes(name),)).lastrowid or 0, 0
+    def _find(self, db: sqlite3.Connection, record: Record) -> list[int]:
+        """Return the numbers of the records with this identity, in order."""
+        scope = self._mirror.scope(db, record.scope)
+        names = (scope.number, as_bytes(record.run), as_bytes(record.request))
+        return [
+            number
+            for number in scope.numbers(record.fingerprint)
+            if db.execute(_IDENTICAL, (number, *names)).fetchone()
+        ]
 
 
-def _first(db: sqlite3.Connection, scope: int, kept: int, pages: int) -> int:
-    """Return the number of the first record among the last `pages` of a scope."""
-    if kept <= pages:
-        return 0
-    return (
-        db.execute(_FIRST_OF_WINDOW, (scope, pages - 1)).fetchone()[0] if pages > 0 else _AFTER_ALL
-    )
+class _Inside(NamedTuple):
+    """What a lookup compares: the records of a scope that are inside the window of `record`."""
+
+    scope: MirroredScope
+    record: Record
+    window: Window
+    exact: bool
+
+    def candidates(self, db: sqlite3.Connection, radius: int, limit: int) -> Iterator[Candidate]:
+        """Yield what the lookup of `radius` comes across within `limit` bits."""
+        distances = dict(self.scope.near(self.record, radius, limit))
+        if not distances:
+            return
+        numbers = list(distances)
+        parameters = (
+            as_bytes(self.record.request),
+            self.scope.number,
+            self._first(db),
+            self.window.since(self.record),
+            signed(self.record.digest) if self.exact else None,
+        )
+        for start in range(0, len(numbers), _MOST_AT_ONCE):
+            some = numbers[start : start + _MOST_AT_ONCE]
+            statement = _INSIDE.format(", ".join("?" * len(some)))
+            for number, same_request in db.execute(statement, (*parameters, *some)):
+                yield Candidate(number, distances[number], bool(same_request))
+
+    def _first(self, db: sqlite3.Connection) -> int:
+        """Return the number of the first record of the window."""
+        pages = self.window.pages
+        if self.scope.kept(db) <= pages:
+            return 0
+        if pages <= 0:
+            return _AFTER_ALL
+        return int(db.execute(_FIRST_OF_WINDOW, (self.scope.number, pages - 1)).fetchone()[0])
 
 
 def _see(db: sqlite3.Connection, number: int, record: Record, last_seen: float) -> Record:
-    seen = replace(record, last_seen=max(record.last_seen, last_seen))
-    db.execute("UPDATE record SET last_seen = ? WHERE id = ?", (seen.last_seen, number))
-    return seen
+    if last_seen <= record.last_seen:
+        return record
+    db.execute(_SEE, (last_seen, number))
+    return replace(record, last_seen=last_seen)
 
 
-def _bury(db: sqlite3.Connection, run: int) -> None:
-    """Remove a dead run and its records but the durable ones; with these it counts as ended."""
-    db.execute("DELETE FROM record WHERE run = ? AND settled < ?", (run, _DURABLE))
-    db.execute("UPDATE run SET live = 0 WHERE id = ?", (run,))
-    db.execute("DELETE FROM run WHERE id = ?1 AND ?1 NOT IN (SELECT run FROM record)", (run,))
-
-
-def _identity(record: Record) -> tuple[Any, ...]:
-    names = (as_bytes(name) for name in (record.scope, record.run, record.request))
-    return (*names, signed(record.fingerprint))
-
-
-def _columns(record: Record) -> tuple[Any, ...]:
-    return (
-        as_bytes(record.url),
-        as_bytes(record.request),
-        signed(record.fingerprint),
-        signed(record.digest),
-        record.words,
-        as_bytes(record.title),
-        as_bytes(record.pipeline),
-        record.first_seen,
-        record.last_seen,
-        record.sketch,
-        _SETTLED if record.settled else 0,
-    )
-
-
-def _as_record(row: tuple[Any, ...]) -> Record:
-    values = list(row[:_NUMBER])
-    values[3:5] = map(unsigned, values[3:5])
-    values[-1] = bool(values[-1])
-    return Record(*values)
+def _evict(db: sqlite3.Connection, scope: MirroredScope, window: Window, added: Record) -> None:
+    """Remove what falls out of the window, oldest first."""
+    overflow = scope.kept(db) - window.pages
+    gone = db.execute(_OVERFLOW, (scope.number, overflow)).fetchall() if overflow > 0 else []
+    if window.seconds is not None:
+        aged = db.execute(_AGED, (scope.number, window.since(added))).fetchall()
+        gone = max(gone, aged, key=len)
+    if gone:
+        db.execute(_EVICT, (scope.number, gone[-1][0]))
+        scope.remove(gone)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from simhash_gate.stores.base import StoreError, StoreUnavailable
-from simhash_gate.stores.sqlite_lookup import as_text
+from simhash_gate.stores.sqlite_rows import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,6 +116,8 @@ def _open(path: Path, timeout: float) -> sqlite3.Connection:
         # One writer, many readers; after a power cut the last commits may be missing, no more.
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
+        # Each checkpoint waits for the disk: fewer of them, for a log of 40 MB at most.
+        db.execute("PRAGMA wal_autocheckpoint = 10000")
     except BaseException:
         db.close()
         raise

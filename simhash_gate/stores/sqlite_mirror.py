@@ -1,0 +1,139 @@
+"""The fingerprints of a SQLite store, indexed in the memory of each process that uses it.
+
+An index of blocks in the file makes SQLite change pages all over it for every record. So the file
+holds the records in order of insertion, and a process the fingerprints of the scopes that it meets,
+brought up to date inside the transaction with what others have added.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from typing import TYPE_CHECKING
+
+from simhash_gate.stores.shelf import Shelf
+from simhash_gate.stores.sqlite_rows import as_bytes, unsigned
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator
+
+    from simhash_gate.stores.base import Record
+
+MOST_MIRRORED = 1_000_000
+"""More fingerprints than these, at some 500 bytes each, and the longest unused scopes go."""
+
+# What others remove is noticed when it would match. Beyond so many left over, all is read afresh.
+_LEFT_OVER = 1_000
+
+_NEWER = "SELECT id, fingerprint, pipeline FROM record WHERE scope = ? AND id > ? ORDER BY id"
+_MAKE = "INSERT INTO scope (name) VALUES (CAST(? AS TEXT))"
+_NUMBER = "SELECT id FROM scope WHERE name = CAST(? AS TEXT)"
+
+
+class MirroredScope:
+    """The fingerprints of one scope: of all its records, and maybe of some that are gone."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.size = self.counted = 0
+        self.version: int | None = None
+        self._kept: int | None = None
+        self._last = 0
+        self._shelves: defaultdict[str, Shelf] = defaultdict(Shelf)
+
+    def refresh(self, db: sqlite3.Connection, version: int) -> None:
+        """Take in what other processes have added."""
+        if self.version == version:
+            return
+        self.version, self._kept = version, None
+        if self.size > 2 * self.kept(db) + _LEFT_OVER:
+            self.size = self._last = 0
+            self._shelves.clear()
+        for number, fingerprint, pipeline in db.execute(_NEWER, (self.number, self._last)):
+            self._put(number, pipeline, unsigned(fingerprint))
+
+    def outdate(self) -> None:
+        """Count the records anew when asked next."""
+        self._kept = None
+
+    def kept(self, db: sqlite3.Connection) -> int:
+        """Return how many records the scope has."""
+        if self._kept is None:
+            count = "SELECT kept FROM scope WHERE id = ?"
+            self._kept = int(db.execute(count, (self.number,)).fetchone()[0])
+        return self._kept
+
+    def add(self, number: int, record: Record) -> None:
+        """Take in a record that this process has added."""
+        self._put(number, record.pipeline, record.fingerprint)
+        if self._kept is not None:
+            self._kept += 1
+
+    def remove(self, rows: Iterable[tuple[int, int, str]]) -> None:
+        """Let go of records that this process has removed: number, column fingerprint, pipeline."""
+        for number, fingerprint, pipeline in rows:
+            self._shelves[pipeline].remove(number, unsigned(fingerprint))
+            if not self._shelves[pipeline]:
+                del self._shelves[pipeline]
+            self.size -= 1
+            if self._kept is not None:
+                self._kept -= 1
+
+    def near(self, record: Record, radius: int, limit: int) -> Iterator[tuple[int, int]]:
+        """Yield number and distance of records near to another one; see `Shelf.near`."""
+        if record.pipeline in self._shelves:
+            yield from self._shelves[record.pipeline].near(record.fingerprint, radius, limit)
+
+    def numbers(self, fingerprint: int) -> list[int]:
+        """Return the numbers of the records with exactly this fingerprint, in order."""
+        return sorted(
+            number for shelf in self._shelves.values() for number in shelf.numbers(fingerprint)
+        )
+
+    def _put(self, number: int, pipeline: str, fingerprint: int) -> None:
+        self._shelves[pipeline].add(number, fingerprint)
+        self.size += 1
+        self._last = number
+
+
+class Mirror:
+    """The scopes of a store that this process has met, the ones met longest ago first.
+
+    Ask for a scope inside the transaction that uses it, once in each.
+    """
+
+    def __init__(self, most: int = MOST_MIRRORED) -> None:
+        self._most = most
+        self._total = 0
+        self._scopes: OrderedDict[str, MirroredScope] = OrderedDict()
+
+    def scope(self, db: sqlite3.Connection, name: str) -> MirroredScope:
+        """Return a scope as it is now in the database; made if there is none."""
+        scope = self._scopes.get(name)
+        if scope is None:
+            scope = self._scopes[name] = MirroredScope(_number(db, name))
+        else:
+            self._scopes.move_to_end(name)
+        # Changes when another connection has changed the database.
+        scope.refresh(db, db.execute("PRAGMA data_version").fetchone()[0])
+        self._total += scope.size - scope.counted
+        scope.counted = scope.size
+        while self._total > self._most and len(self._scopes) > 1:
+            _, oldest = self._scopes.popitem(last=False)
+            self._total -= oldest.counted
+        return scope
+
+    def outdate(self) -> None:
+        """Take note that this process removed records of any scope: they are left over here."""
+        for scope in self._scopes.values():
+            scope.outdate()
+
+    def clear(self) -> None:
+        """Let go of everything: a transaction was rolled back."""
+        self._scopes.clear()
+        self._total = 0
+
+
+def _number(db: sqlite3.Connection, name: str) -> int:
+    row = db.execute(_NUMBER, (as_bytes(name),)).fetchone()
+    return int(row[0]) if row else db.execute(_MAKE, (as_bytes(name),)).lastrowid or 0

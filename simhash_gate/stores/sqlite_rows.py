@@ -1,0 +1,73 @@
+"""Records as rows of a SQLite store, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simhash_gate.stores.base import Record
+
+# What the column `settled` says.
+SETTLED, DURABLE = 1, 2
+
+SELECT = """
+SELECT scope.name, url, request, fingerprint, digest, words, title, pipeline, run.name,
+    first_seen, last_seen, sketch, settled OR NOT live, record.id, run, live
+FROM record JOIN scope ON scope.id = scope JOIN run ON run.id = run
+"""
+# Where its rows have the record's number; what follows is the run's number, and whether it lives.
+NUMBER = 13
+
+INSERT = """
+INSERT INTO record
+    (scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen,
+    sketch, settled)
+VALUES
+    (?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)
+"""
+
+
+def to_row(record: Record, scope: int, run: int) -> tuple[Any, ...]:
+    """Return the parameters of INSERT."""
+    return (
+        scope,
+        run,
+        as_bytes(record.url),
+        as_bytes(record.request),
+        signed(record.fingerprint),
+        signed(record.digest),
+        record.words,
+        as_bytes(record.title),
+        as_bytes(record.pipeline),
+        record.first_seen,
+        record.last_seen,
+        record.sketch,
+        SETTLED if record.settled else 0,
+    )
+
+
+def to_record(row: tuple[Any, ...]) -> Record:
+    """Return the record in a row of SELECT."""
+    values = list(row[:NUMBER])
+    values[3:5] = map(unsigned, values[3:5])
+    values[-1] = bool(values[-1])
+    return Record(*values)
+
+
+def signed(value: int) -> int:
+    """Return an unsigned 64-bit value as the signed one that SQLite can hold."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+def unsigned(value: int) -> int:
+    """Return what `signed` was given."""
+    return value & ((1 << 64) - 1)
+
+
+def as_bytes(text: str) -> bytes:
+    """Return text for CAST(? AS TEXT), which takes the lone surrogates of broken pages too."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def as_text(data: bytes) -> str:
+    """Return the text that was given to `as_bytes`."""
+    return data.decode("utf-8", "surrogatepass")
