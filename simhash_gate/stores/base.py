@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -131,6 +132,15 @@ class Store(ABC):
         The record's run must be live, and begun in this very store, else `StoreError`. Raises
         ValueError for a fingerprint or a radius out of range.
         """
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Group the calls that this thread makes in the block, where that makes them cheaper.
+
+        Nothing that they return may be told to anyone before the block has ended well. If it ends
+        in a `StoreError`, the store may have done none of it: make the calls again, one by one.
+        """
+        yield
 
     @abstractmethod
     def forget(self, record: Record) -> bool:

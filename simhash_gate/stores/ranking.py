@@ -41,7 +41,8 @@ def best_first(candidates: Iterable[Candidate], radius: int, near: int) -> list[
         return beyond, other, candidate.distance, -candidate.number
 
     limit = max(radius, near)
-    return sorted({found for found in candidates if found.distance <= limit}, key=rank)
+    found = {candidate for candidate in candidates if candidate.distance <= limit}
+    return sorted(found, key=rank) if len(found) > 1 else [*found]
 
 
 def best_match(

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.index import HammingIndex
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Shelf:
@@ -37,13 +33,14 @@ class Shelf:
         """Return the numbers of the records with exactly this fingerprint."""
         return self._numbers.get(fingerprint, [])
 
-    def near(self, fingerprint: int, radius: int, limit: int) -> Iterator[tuple[int, int]]:
-        """Yield number and distance of what is within `limit` bits, as far as it is come across.
+    def near(self, fingerprint: int, radius: int, limit: int) -> list[tuple[int, int]]:
+        """Return number and distance of what is within `limit` bits, as far as it is come across.
 
         What is within `radius` is among it, for certain.
         """
-        for other in set(self._index.candidates(fingerprint, radius)):
-            distance = (other ^ fingerprint).bit_count()
-            if distance <= limit:
-                for number in self._numbers[other]:
-                    yield number, distance
+        return [
+            (number, distance)
+            for other in set(self._index.candidates(fingerprint, radius))
+            if (distance := (other ^ fingerprint).bit_count()) <= limit
+            for number in self._numbers[other]
+        ]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
@@ -66,6 +66,7 @@ WHERE id = ? AND scope = ? AND run = (SELECT id FROM run WHERE name = CAST(? AS 
 _FORGET = "DELETE FROM record WHERE id = ?"
 _SETTLE = "UPDATE record SET settled = max(settled, ?) WHERE id = ?"
 
+_TAKEN_BACK = "a call of this batch failed, and all were taken back"
 _AFTER_ALL = (1 << 63) - 1
 # SQLite before 3.32 takes 999 parameters.
 _MOST_AT_ONCE = 500
@@ -83,7 +84,8 @@ class SQLiteStore(Store):
     def __init__(self, path: str | Path, *, timeout: float = 30.0) -> None:
         self.path = Path(path).absolute()
         self._db = connect(self.path, timeout)
-        self._lock = Lock()
+        self._lock = RLock()
+        self._batched = False
         self._locks = RunLocks(self.path)
         self._mirror = Mirror()
         self._runs: dict[str, int] = {}
@@ -184,21 +186,43 @@ class SQLiteStore(Store):
             self._db.close()
 
     @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Make one transaction of all calls in the block: if one fails, all are taken back."""
+        with self._transaction() as db:
+            self._batched = True
+            try:
+                yield
+            finally:
+                self._batched = False
+            if not db.in_transaction:
+                raise self._error(_TAKEN_BACK)
+
+    @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Have the database alone, among threads and processes; do all of it, or nothing."""
         with self._lock:
             self._require_open()
             try:
-                self._db.execute("BEGIN IMMEDIATE")
+                if not self._batched:
+                    self._mirror.begin()
+                    self._db.execute("BEGIN IMMEDIATE")
+                elif not self._db.in_transaction:
+                    raise self._error(_TAKEN_BACK)
                 yield self._db
-                self._db.execute("COMMIT")
+                if not self._batched:
+                    self._db.execute("COMMIT")
             # A damaged file can hold text that is none.
             except (sqlite3.Error, UnicodeError, OSError) as error:
+                self._take_back()
                 raise failure(self.path, error) from error
-            finally:
-                if self._db.in_transaction:
-                    self._mirror.clear()
-                    self._db.execute("ROLLBACK")
+            except BaseException:
+                self._take_back()
+                raise
+
+    def _take_back(self) -> None:
+        if self._db.in_transaction:
+            self._mirror.clear()
+            self._db.execute("ROLLBACK")
 
     def _error(self, what: str) -> StoreError:
         return StoreError(f"SQLite store {self.path}: {what}")
@@ -267,9 +291,10 @@ class _Inside(NamedTuple):
 
     def candidates(self, db: sqlite3.Connection, radius: int, limit: int) -> Iterator[Candidate]:
         """Yield what the lookup of `radius` comes across within `limit` bits."""
-        distances = dict(self.scope.near(self.record, radius, limit))
-        if not distances:
+        near = self.scope.near(self.record, radius, limit)
+        if not near:
             return
+        distances = dict(near)
         numbers = list(distances)
         parameters = (
             as_bytes(self.record.request),

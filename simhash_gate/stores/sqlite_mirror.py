@@ -15,7 +15,7 @@ from simhash_gate.stores.sqlite_rows import as_bytes, unsigned
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from simhash_gate.stores.base import Record
 
@@ -79,10 +79,11 @@ class MirroredScope:
             if self._kept is not None:
                 self._kept -= 1
 
-    def near(self, record: Record, radius: int, limit: int) -> Iterator[tuple[int, int]]:
-        """Yield number and distance of records near to another one; see `Shelf.near`."""
-        if record.pipeline in self._shelves:
-            yield from self._shelves[record.pipeline].near(record.fingerprint, radius, limit)
+    def near(self, record: Record, radius: int, limit: int) -> list[tuple[int, int]]:
+        """Return number and distance of records near to another one; see `Shelf.near`."""
+        if record.pipeline not in self._shelves:
+            return []
+        return self._shelves[record.pipeline].near(record.fingerprint, radius, limit)
 
     def numbers(self, fingerprint: int) -> list[int]:
         """Return the numbers of the records with exactly this fingerprint, in order."""
@@ -99,13 +100,18 @@ class MirroredScope:
 class Mirror:
     """The scopes of a store that this process has met, the ones met longest ago first.
 
-    Ask for a scope inside the transaction that uses it, once in each.
+    `begin` goes before a transaction, `scope` inside it.
     """
 
     def __init__(self, most: int = MOST_MIRRORED) -> None:
         self._most = most
         self._total = 0
         self._scopes: OrderedDict[str, MirroredScope] = OrderedDict()
+        self._version: int | None = None
+
+    def begin(self) -> None:
+        """Take note that other processes may have changed the database."""
+        self._version = None
 
     def scope(self, db: sqlite3.Connection, name: str) -> MirroredScope:
         """Return a scope as it is now in the database; made if there is none."""
@@ -114,8 +120,10 @@ class Mirror:
             scope = self._scopes[name] = MirroredScope(_number(db, name))
         else:
             self._scopes.move_to_end(name)
-        # Changes when another connection has changed the database.
-        scope.refresh(db, db.execute("PRAGMA data_version").fetchone()[0])
+        if self._version is None:
+            # Changes when another connection has changed the database.
+            self._version = int(db.execute("PRAGMA data_version").fetchone()[0])
+        scope.refresh(db, self._version)
         self._total += scope.size - scope.counted
         scope.counted = scope.size
         while self._total > self._most and len(self._scopes) > 1:

@@ -389,3 +389,38 @@ def test_a_durable_page_matches_before_anyone_has_seen_that_its_run_died(lasting
             dead.settle([page], durable=True)
         again = replace(page, run="run")
         assert store.check_and_add(again, 3).match == (replace(page, settled=True), 0)
+
+
+def test_calls_of_a_batch_see_each_other_and_last(store, make_record):
+    pages = [make_record(number << 30) for number in range(4)]
+    with store.batch():
+        for page in pages:
+            assert store.check_and_add(page, 0).added
+        assert not store.check_and_add(pages[0], 0).added
+        assert store.forget(pages[1])
+        store.settle([pages[2]])
+        assert [*store.records()] == [pages[0], replace(pages[2], settled=True), pages[3]]
+    assert [*store.records()] == [pages[0], replace(pages[2], settled=True), pages[3]]
+    assert not store.check_and_add(pages[3], 0).added
+
+
+def test_of_near_copies_added_in_batches_by_several_threads_one_is_kept(store, make_record):
+    groups = [random.Random(number).getrandbits(64) for number in range(40)]
+    barrier = Barrier(4)
+    kept = []
+
+    def crawl(thread):
+        pages = [make_record(group ^ (1 << thread)) for group in groups]
+        random.Random(thread).shuffle(pages)
+        barrier.wait()
+        for start in range(0, len(pages), 8):
+            with store.batch():
+                some = pages[start : start + 8]
+                kept.extend(page for page in some if store.check_and_add(page, 3).added)
+
+    threads = [Thread(target=crawl, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(kept) == len(groups)

@@ -8,7 +8,7 @@ import re
 import sqlite3
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from importlib.resources import files
 from threading import Barrier, Thread
@@ -19,6 +19,7 @@ from crawler_process import GROUPS, fingerprint_of
 from simhash_gate.stores import StoreError, StoreUnavailable, Window
 from simhash_gate.stores.sqlite import SQLiteStore
 from simhash_gate.stores.sqlite_file import APPLICATION_ID
+from simhash_gate.stores.sqlite_mirror import Mirror
 
 BASE = 0x9E3779B97F4A7C15
 
@@ -283,6 +284,69 @@ def test_a_full_disk_loses_the_page_in_hand_only(filled, make_record):
         with pytest.raises(StoreUnavailable, match=f"{re.escape(str(filled))}.*full"):
             fill()
         assert [*store.records()] == kept
+
+
+def test_a_batch_in_which_a_call_fails_is_taken_back_whole(filled, make_record):
+    with closing(SQLiteStore(filled)) as store, closing(SQLiteStore(filled)) as other:
+        store.begin("second")
+        before = [*other.records()]
+        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+        store._db.execute(f"PRAGMA max_page_count = {pages}")
+        small = make_record(BASE, run="second")
+        big = [make_record(BASE ^ (n << 30), run="second", title="x" * 9_000) for n in range(9)]
+
+        def add(some):
+            with store.batch():
+                for page in some:
+                    store.check_and_add(page, None)
+
+        with pytest.raises(StoreUnavailable, match="full"):
+            add([small, *big])
+        assert [*other.records()] == [*store.records()] == before
+
+        def hush():
+            with store.batch():
+                for page in (small, *big, small):
+                    with suppress(StoreError):
+                        store.check_and_add(page, None)
+
+        with pytest.raises(StoreError, match="taken back"):
+            hush()
+        assert [*store.records()] == before
+        add([small])
+        assert [*other.records()] == [*before, small]
+
+
+def test_what_others_do_is_seen_at_once_though_fingerprints_are_kept_in_memory(path, make_record):
+    chance = random.Random(3)
+    with closing(SQLiteStore(path)) as store, closing(SQLiteStore(path)) as other:
+        store.begin("run")
+        other.begin("other")
+        window = Window(pages=50)
+        for number in range(3_000):
+            page = make_record(chance.getrandbits(64))
+            assert store.check_and_add(page, 3, window=window).added
+            again = replace(page, run="other", request="again")
+            assert other.check_and_add(again, 3).match.record.identity == page.identity
+            if number % 3 == 0:  # the newest number is free again
+                assert other.forget(page)
+                assert other.check_and_add(again, 3, window=window).added
+                assert store.check_and_add(page, 3).match.record.identity == again.identity
+        assert len([*store.records()]) == 50
+
+
+def test_of_more_fingerprints_than_fit_in_memory_the_longest_unused_are_read_again(
+    path, make_record
+):
+    with closing(SQLiteStore(path)) as store:
+        store.begin("run")
+        store._mirror = Mirror(most=10)
+        pages = [make_record(n << 30, scope=f"{n % 5}.example") for n in range(100)]
+        for page in pages:
+            assert store.check_and_add(page, 0).added
+        for page in pages:
+            assert not store.check_and_add(page, 0).added
+            assert store.current(page) == page
 
 
 def test_crawlers_that_start_at_once_make_one_database(path, make_record):
