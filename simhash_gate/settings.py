@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from simhash_gate.gate.policy import (
     FLAG,
@@ -64,6 +64,8 @@ class Settings:
     workers: int
     max_bytes: int
     timeout: float
+    store_failure: Literal["pass", "close"]
+    durable: Literal["run", "page"]
     policies: Policies
     options: Options
 
@@ -74,6 +76,8 @@ _KINDS = {
     "WORKERS": whole_number(0),
     "MAX_BYTES": whole_number(1),
     "TIMEOUT": SECONDS,
+    "STORE_FAILURE": one_of("pass", "close"),
+    "DURABLE": one_of("run", "page"),
     "DOMAINS": Kind(
         "a mapping of domain names to mappings of policy values, or its JSON", _domains
     ),
@@ -121,6 +125,8 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         workers=general("WORKERS", default_workers()),
         max_bytes=general("MAX_BYTES", 10 * 1024 * 1024),
         timeout=general("TIMEOUT", 10.0),
+        store_failure=general("STORE_FAILURE", "pass"),
+        durable=general("DURABLE", "run"),
         policies=policies,
         options=_options(given, sketch=any(policy.verify for policy in policies.all)),
     )

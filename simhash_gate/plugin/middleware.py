@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
-from scrapy.utils.asyncio import is_asyncio_available
-from twisted.internet.defer import Deferred
+from scrapy.utils.defer import deferred_from_coro
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.pipeline import pipeline_version
-from simhash_gate.plugin.judging import Judge, feeds_stored, store_url
+from simhash_gate.plugin.awaiting import result
+from simhash_gate.plugin.fate import Fate
+from simhash_gate.plugin.judging import Judge
 from simhash_gate.plugin.names import META_KEY, VERDICT_KEY
+from simhash_gate.plugin.places import feeds_stored, store_url
 from simhash_gate.plugin.recovery import Recovery
 from simhash_gate.plugin.signals import near_duplicate_dropped
-from simhash_gate.plugin.spider_middleware import is_installed
+from simhash_gate.plugin.spider_middleware import CallbackWitness, is_installed
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.settings import PREFIX, read_settings
-from simhash_gate.stores import StoreError
+from simhash_gate.stores import StoreError, StoreUnavailable
 from simhash_gate.workers import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:
@@ -36,16 +37,14 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
     from typing_extensions import Self
 
     from simhash_gate.gate.policy import Policy
     from simhash_gate.settings import Settings
-    from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 INCOMPLETE = frozenset({"partial", "dataloss", "download_stopped"})
 DONE = {"drop": "Dropped", "tag": "Tagged", "links": "Held back the items of"}
@@ -58,6 +57,12 @@ LINKS_ALONE = (
     "ADDONS = {'simhash_gate.Addon': 0}, or add simhash_gate.SimhashGateSpiderMiddleware "
     "to SPIDER_MIDDLEWARES at -10000 and simhash_gate.CallbackWitness at 10000"
 )
+DURABLE_ALONE = (
+    f"{PREFIX}DURABLE = 'page' needs the spider middlewares, to see callbacks and items end: "
+    "install the add-on, ADDONS = {'simhash_gate.Addon': 0}"
+)
+STORE_FAILED = "simhash_gate_store_failed"
+"""The reason why a spider is closed when its store fails and must not."""
 
 
 class NearDuplicate(IgnoreRequest):
@@ -81,9 +86,11 @@ class SimhashGateMiddleware:
         self.settings = settings
         self._links = is_installed(crawler.settings)
         self._reported: set[str] = set()
-        self.judge = Judge(pipeline_version(settings.options))
+        self._closing = False
+        self.judge = Judge(pipeline_version(settings.options), durable=settings.durable == "page")
         self.recovery = Recovery(crawler, self.judge)
-        self.stats = GateStats(crawler.stats, self.judge.run)
+        self.fate = Fate(self.judge, self.recovery, crawler.stats)
+        self.stats = GateStats(crawler.stats, self.judge.session)
         self.reader: InlineReader | WorkerPool = InlineReader(settings.options)
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self.recovery.announced, signals.response_received)
@@ -102,6 +109,8 @@ class SimhashGateMiddleware:
         links = any(policy.action == "links" for policy in settings.policies.all)
         if links and not is_installed(crawler.settings):
             raise SettingsError(LINKS_ALONE)
+        if settings.durable == "page" and not _sees_pages_end(crawler.settings):
+            raise SettingsError(DURABLE_ALONE)
         return cls(crawler, settings)
 
     def process_request(self, request: Request) -> None:
@@ -170,30 +179,23 @@ class SimhashGateMiddleware:
         policy = self.settings.policies.default
         try:
             policy = self._policy(request, response)
-            page = await _result(self.reader.read(response.body, response.url, _charset(response)))
+            page = await result(self.reader.read(response.body, response.url, _charset(response)))
             if page.unreadable:
                 raise ReadError(page.reason)
-            judge = partial(
+            scope = scope_of(response.url, self.settings.scope)
+            ask = partial(
                 Gate.judge,
                 page=page,
                 policy=policy,
                 url=response.url,
-                scope=scope_of(response.url, self.settings.scope),
+                scope=scope,
                 request=fingerprint,
                 retry="retry_times" in request.meta,
             )
-            failed: list[Record] = []
-            while True:
-                call = partial(judge, dismissed=tuple(failed))
-                verdict: Verdict = await _result(self.judge.submit(call))
-                if verdict.match is None or not self.recovery.was_forgotten(verdict.match.record):
-                    return verdict
-                failed.append(verdict.match.record)
+            return await self.fate.verdict(ask, scope, fingerprint, page.fingerprint)
         except StoreError as error:
             reason = str(error)
-            if reason not in self._reported:
-                self._reported.add(reason)
-                logger.error("Passing %s and others unjudged: %s", response.url, reason)
+            self._store_failed(error)
         except (ReadError, SettingsError) as error:
             reason = str(error)
             logger.warning("Passed %s unjudged: %s", response.url, reason)
@@ -217,10 +219,39 @@ class SimhashGateMiddleware:
             raise SettingsError(VERIFY_ALONE)
         return policy
 
+    def _store_failed(self, error: StoreError) -> None:
+        """Count it, say so once for each reason, and close the spider if that is asked for."""
+        self.stats.store_failed()
+        reason = str(error)
+        if reason not in self._reported and not isinstance(error, StoreUnavailable):
+            self._reported.add(reason)
+            logger.error("Passing pages unjudged: %s", reason)
+        self._close_spider(reason)
+
+    def _close_spider(self, reason: str) -> None:
+        engine = self.crawler.engine
+        if self.settings.store_failure != "close" or engine is None or self._closing:
+            return
+        self._closing = True
+        logger.error("Closing the spider (%sSTORE_FAILURE = 'close'): %s", PREFIX, reason)
+        deferred_from_coro(engine.close_spider_async(reason=STORE_FAILED))
+
+    async def _close_unless(self, opened: Future[None]) -> None:
+        try:
+            await result(opened)
+        except StoreError as error:
+            self._close_spider(str(error))
+
     def _open(self, spider: Spider) -> None:
         settings = self.settings
         url = store_url(settings.store, self.crawler.settings, spider.name)
-        self.judge.open(url)
+        opened = self.judge.open(url)
+        if settings.store_failure == "close":
+            deferred_from_coro(self._close_unless(opened))
+        if not url.startswith("memory:") and _sees_pages_end(self.crawler.settings):
+            self.recovery.settles = True
+            self.crawler.signals.connect(self.recovery.item_done, signals.item_scraped)
+            self.crawler.signals.connect(self.recovery.item_done, signals.item_dropped)
         self.reader = (
             WorkerPool(settings.options, settings.workers, settings.timeout)
             if settings.workers
@@ -242,7 +273,11 @@ class SimhashGateMiddleware:
         stored = feeds_stored(self.crawler)
         if not stored:
             logger.error("A feed was not stored: later crawls won't take these pages as seen")
-        await _result(self.judge.close(ended=stored))
+        await result(self.judge.close(ended=stored))
+
+
+def _sees_pages_end(settings: BaseSettings) -> bool:
+    return is_installed(settings) and is_installed(settings, CallbackWitness)
 
 
 def _charset(response: Response) -> str | None:
@@ -265,15 +300,3 @@ def _log(response: Response, verdict: Verdict) -> None:
         verdict.page.words,
         record.words,
     )
-
-
-async def _result(future: Future[T]) -> T:
-    """Wait for a future without blocking the event loop, whichever one runs."""
-    if is_asyncio_available():
-        return await asyncio.wrap_future(future)
-    from twisted.internet import reactor
-
-    arrived: Deferred[None] = Deferred()
-    future.add_done_callback(lambda _: reactor.callFromThread(arrived.callback, None))
-    await arrived
-    return future.result()

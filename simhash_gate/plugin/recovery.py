@@ -17,6 +17,7 @@ from simhash_gate.plugin.names import VERDICT_KEY
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.judging import Judge
@@ -37,7 +38,8 @@ class KeptPage:
 
     It is `announced` once Scrapy has it from the downloader middlewares, `entering` while it is
     between the outermost spider middleware and its callback, and `finished` once the callback has
-    said all it has to say.
+    said all it has to say; `left` once the last output is out, and `items` of these are not yet
+    scraped or dropped.
     """
 
     record: Record
@@ -45,6 +47,8 @@ class KeptPage:
     announced: bool = False
     entering: bool = False
     finished: bool = False
+    left: bool = False
+    items: int = 0
 
 
 class Recovery:
@@ -56,6 +60,8 @@ class Recovery:
         self._kept: OrderedDict[Identity, KeptPage] = OrderedDict()
         self._forgotten: OrderedDict[Identity, None] = OrderedDict()
         self._awaited: dict[str, list[Request]] = {}
+        self.settles = False
+        """Whether to tell the store when a page can fail no more."""
         settings = crawler.settings
         # Scrapy fetches no more while the responses it works on exceed this size: a page that has
         # so many kept after it can't be among them.
@@ -81,7 +87,7 @@ class Recovery:
             record = verdict.record
             self._forgotten.pop(record.identity, None)
             kept = self._kept.setdefault(record.identity, KeptPage(record))
-            kept.announced = kept.entering = kept.finished = False
+            kept.announced = kept.entering = kept.finished = kept.left = False
             kept.copies += followers
             self._kept.move_to_end(record.identity)
             while len(self._kept) > self._in_progress:
@@ -113,8 +119,25 @@ class Recovery:
 
     def left(self, request: Request) -> None:
         """Take note that the last output is out; a callback that was cut short has failed."""
-        if (kept := self._of(request)) and not kept.finished:
+        if not (kept := self._of(request)):
+            return
+        if kept.finished:
+            kept.left = True
+            self._settle(kept)
+        else:
             self.failed(request)
+
+    def item_out(self, request: Request) -> None:
+        """Take note that an item is on its way to the pipelines."""
+        if self.settles and (kept := self._of(request)):
+            kept.items += 1
+
+    def item_done(self, response: Response | None) -> None:
+        """Take note that an item was scraped or dropped."""
+        request = response.request if response is not None else None
+        if self.settles and request is not None and (kept := self._of(request)):
+            kept.items -= 1
+            self._settle(kept)
 
     def failed(self, request: Request) -> None:
         """Take the page back: its callback, or an item of it, failed."""
@@ -141,6 +164,11 @@ class Recovery:
         verdict: Verdict | None = request.meta.get(VERDICT_KEY)
         record = verdict.record if verdict is not None else None
         return self._kept.get(record.identity) if record is not None else None
+
+    def _settle(self, kept: KeptPage) -> None:
+        if self.settles and kept.left and kept.items <= 0:
+            del self._kept[kept.record.identity]
+            self._judge.settle(kept.record)
 
     def _give_up(self, kept: KeptPage) -> None:
         self._forgotten[kept.record.identity] = None

@@ -98,6 +98,8 @@ class SimhashGateSpiderMiddleware(_GateFollower):
         if self.gate and verdict and verdict.rejected and verdict.policy.action == "links":
             self.gate.stats.item_held()
             return False
+        if self.gate and request and output is not None:
+            self.gate.recovery.item_out(request)
         return True
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -53,9 +54,9 @@ class DomainTally:
 class GateStats:
     """Counts every response that the gate sees, in Scrapy's stats and by domain."""
 
-    def __init__(self, stats: StatsCollector, run: str) -> None:
+    def __init__(self, stats: StatsCollector, session: Session) -> None:
         self._stats = stats
-        self._run = run
+        self._session = session
         self._domains: dict[str, DomainTally] = {}
         self._repeats: OrderedDict[tuple[str, str, str, int], int] = OrderedDict()
         self._callback_seconds = 0.0
@@ -81,7 +82,7 @@ class GateStats:
             tally.dropped += 1
             tally.bytes_saved += size
             self._stats.inc_value("simhash_gate/bytes_saved", size)
-            if verdict.match and verdict.match.record.run != self._run:
+            if verdict.match and verdict.match.record.run != self._session.run:
                 tally.dropped_for_earlier += 1
                 self._count("dropped_for_earlier")
         if verdict.rejected and verdict.match:
@@ -91,6 +92,10 @@ class GateStats:
         """Count the time that a callback took."""
         self._callbacks += 1
         self._callback_seconds += seconds
+
+    def store_failed(self) -> None:
+        """Count a page that passed unjudged because the store could not be asked."""
+        self._count("store_failed")
 
     def item_held(self) -> None:
         """Count an item that was held back."""
@@ -102,6 +107,8 @@ class GateStats:
         if self._callbacks:
             mean = self._callback_seconds / self._callbacks
             self._stats.set_value("simhash_gate/seconds_saved", round(mean * dropped, 3))
+        if self._session.outages:
+            self._stats.set_value("simhash_gate/store_outages", self._session.outages)
         if self._domains:
             logger.info("Near-duplicates by domain:\n%s", self._table())
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
 
 class StoreError(Exception):
@@ -163,6 +164,10 @@ class Store(ABC):
     @abstractmethod
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield the remembered pages of a scope, or of all, oldest first."""
+
+    def versions(self) -> Mapping[str, int]:
+        """Return how many pages are remembered under each pipeline version."""
+        return Counter(record.pipeline for record in self.records())
 
     @abstractmethod
     def close(self) -> None:

@@ -37,7 +37,7 @@ from simhash_gate.stores.sqlite_rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
 
 _PAGE = f"{SELECT} WHERE record.id > ? ORDER BY record.id LIMIT 1000"
@@ -49,6 +49,7 @@ _INSIDE = """
 SELECT id, request = CAST(?1 AS TEXT) FROM record
 WHERE scope = ?2 AND id >= ?3 AND first_seen >= ?4 AND (?5 IS NULL OR digest = ?5) AND id IN ({})
 """
+_VERSIONS = "SELECT pipeline, count(*) FROM record GROUP BY pipeline"
 _FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
 _OVERFLOW = "SELECT id, fingerprint, pipeline FROM record WHERE scope = ? ORDER BY id LIMIT ?"
 _AGED = """
@@ -81,7 +82,7 @@ class SQLiteStore(Store):
     one of them would match. Until then they take up places in the window.
     """
 
-    def __init__(self, path: str | Path, *, timeout: float = 30.0) -> None:
+    def __init__(self, path: str | Path, *, timeout: float = 10.0) -> None:
         self.path = Path(path).absolute()
         self._db = connect(self.path, timeout)
         self._lock = RLock()
@@ -103,8 +104,9 @@ class SQLiteStore(Store):
         self._runs[run] = number or 0
 
     def renew(self, run: str) -> None:
-        """Nothing to do: the lock speaks for the run."""
-        self._number(run)
+        """Write, to see that it can be done; the lock speaks for the run."""
+        with self._transaction() as db:
+            db.execute("UPDATE run SET live = 1 WHERE id = ?", (self._number(run),))
 
     def end(self, run: str) -> None:
         """Close a run: commit that its records count, then let go of its lock."""
@@ -176,6 +178,15 @@ class SQLiteStore(Store):
                 rows = db.execute(page, (last, *names)).fetchall()
             yield from map(to_record, rows)
             last = rows[-1][NUMBER] if rows else None
+
+    def versions(self) -> Mapping[str, int]:
+        """Count without writing, so that crawlers can go on; those of the dead are counted too."""
+        with self._lock:
+            self._require_open()
+            try:
+                return dict(self._db.execute(_VERSIONS).fetchall())
+            except sqlite3.Error as error:
+                raise failure(self.path, error) from error
 
     def close(self) -> None:
         """Let go of the file and of the locks of all runs; who was not ended is dead now."""

@@ -424,3 +424,9 @@ def test_of_near_copies_added_in_batches_by_several_threads_one_is_kept(store, m
     for thread in threads:
         thread.join()
     assert len(kept) == len(groups)
+
+
+def test_pages_are_counted_by_pipeline_version(store, make_record):
+    for number in range(5):
+        store.check_and_add(make_record(number << 20, pipeline=f"v{number % 2}"), 0)
+    assert store.versions() == {"v0": 3, "v1": 2}

@@ -1,0 +1,33 @@
+"""What earlier crawls left that this one can't compare with."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import closing
+from threading import Thread
+
+from simhash_gate.stores import StoreError, open_store
+
+logger = logging.getLogger(__name__)
+
+
+def tell_ignored(url: str, pipeline: str) -> None:
+    """Log how many pages of a store were read in another way, without anyone waiting for it."""
+    if not url.startswith("memory:"):
+        Thread(target=_tell_ignored, args=(url, pipeline), daemon=True).start()
+
+
+def _tell_ignored(url: str, pipeline: str) -> None:
+    try:
+        with closing(open_store(url)) as store:
+            counts = dict(store.versions())
+    except StoreError as error:
+        logger.warning("Could not count the pages of earlier crawls: %s", error)
+        return
+    kept = counts.pop(pipeline, 0)
+    if counts:
+        logger.info(
+            "Ignored: %d remembered pages that were read under another pipeline version (%s); "
+            "%d are of this one (%s)",
+            sum(counts.values()), ", ".join(sorted(counts)), kept, pipeline,
+        )  # fmt: skip

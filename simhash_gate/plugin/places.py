@@ -1,0 +1,59 @@
+"""Where things go: the store of a crawl, and whether its feeds have arrived."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from scrapy.extensions.feedexport import FeedExporter
+from scrapy.utils.job import job_dir
+from scrapy.utils.project import data_path
+
+from simhash_gate.settings import SQLITE_DEFAULT
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
+
+
+def store_url(configured: str, settings: BaseSettings, spider: str) -> str:
+    """Return the URL of the store to open: the default of this crawl, and paths made absolute.
+
+    Says so in the log, and falls back to memory, where the folder of a default path can't be made.
+    """
+    folder = None
+    if not configured:
+        folder = job_dir(settings)
+        if not folder:
+            return "memory:"
+        path = Path(folder) / "simhash_gate.sqlite"
+    elif configured == SQLITE_DEFAULT:
+        path = Path(data_path("simhash_gate")) / f"{quote(spider, safe='')}.sqlite"
+    else:
+        return configured
+    path = path.absolute()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / f".{path.name}.probe").touch()
+        (path.parent / f".{path.name}.probe").unlink()
+    except OSError as error:
+        logger.error("The gate remembers this crawl in memory only: %s", error)
+        return "memory:"
+    return f"sqlite:///{path}"
+
+
+def feeds_stored(crawler: Crawler) -> bool:
+    """Tell whether the items of a crawl that ends are where its feed settings want them."""
+    stats = crawler.stats.get_stats()
+    if any(name.startswith("feedexport/failed_count") for name in stats):
+        return False
+    feeds = crawler.settings.getdict("FEEDS")
+    if not feeds or not stats.get("item_scraped_count") or not crawler.get_extension(FeedExporter):
+        return True
+    # A feed that could not even be opened counts as no failure; nor is any success counted.
+    stored = [count for name, count in stats.items() if name.startswith("feedexport/success_count")]
+    return bool(sum(stored) >= len(feeds))
