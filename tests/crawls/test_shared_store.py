@@ -1,0 +1,135 @@
+"""Two crawls, one store: a page is dropped for another crawl's only once that one is safe."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+
+import pytest
+from harness import Site, crawl, page, start
+
+from simhash_gate.stores import open_store
+
+COPIES = {"/a": page(1), "/b": page(1, noise=2)}
+
+# One of these two steps waits for the test, and may then fail.
+SPIDER = """
+import asyncio, pathlib
+async def told(stage):
+    if Spider.stage == stage:
+        while not pathlib.Path("go").exists():
+            await asyncio.sleep(0.02)
+        if Spider.fails:
+            raise ValueError("broken")
+class Slow:
+    async def process_item(self, item):
+        await told("pipeline")
+        return item
+Spider.custom_settings = {{"ITEM_PIPELINES": {{Slow: 100}}}}
+Spider.stage, Spider.fails = {stage!r}, {fails!r}
+async def parse(self, response):
+    await told("callback")
+    for item in Base.parse(self, response):
+        yield item
+Spider.parse = parse
+"""
+
+
+def until(condition) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "nothing happens"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def url(tmp_path):
+    return f"sqlite:///{tmp_path}/store.sqlite"
+
+
+@pytest.fixture
+def meet(tmp_path, url):
+    """Let a second crawl meet a copy of the page that a first one is still working on.
+
+    `then(process)` goes on with the first crawl; returns what both came to.
+    """
+
+    def run(then, *, stage="callback", fails=False, settings=None):
+        chosen = {"SIMHASH_GATE_STORE": url, **(settings or {})}
+        with Site(dict(COPIES)).running() as site, closing(open_store(url)) as store:
+            spider = SPIDER.format(stage=stage, fails=fails)
+            first, finish_first = start(
+                tmp_path / "first", site, "/a", spider=spider, settings=chosen
+            )
+            until(lambda: [*store.records()])
+            (kept,) = store.records()
+            _, finish_second = start(tmp_path / "second", site, "/b", settings=chosen)
+            until(lambda: store.current(kept).last_seen > kept.last_seen)
+            assert not store.current(kept).settled
+            then(first)
+            second = finish_second()
+            (tmp_path / "first" / "go").touch()
+            return finish_first(), second
+
+    return run
+
+
+@pytest.fixture
+def go(tmp_path):
+    return lambda first: (tmp_path / "first" / "go").touch()
+
+
+@pytest.mark.parametrize("stage", ["callback", "pipeline"])
+def test_a_copy_is_dropped_once_the_other_crawl_is_done_with_the_page(meet, go, stage) -> None:
+    first, second = meet(go, stage=stage)
+    assert first.delivered() == ["/a"]
+    assert second.delivered() == []
+    assert second.count("waited") == second.count("dropped") == 1
+
+
+@pytest.mark.parametrize("stage", ["callback", "pipeline"])
+def test_a_copy_is_kept_when_the_page_of_the_other_crawl_fails(meet, go, stage) -> None:
+    first, second = meet(go, stage=stage, fails=True)
+    assert first.delivered() == []
+    assert first.count("forgotten") == 1
+    assert second.delivered() == ["/b"]
+    assert second.count("new") == second.count("waited") == 1
+
+
+def test_a_copy_is_kept_when_the_other_crawl_is_killed(meet) -> None:
+    _, second = meet(lambda first: first.kill())
+    assert second.delivered() == ["/b"]
+    assert second.count("new") == 1
+
+
+def test_a_copy_passes_when_nothing_is_known_in_time(meet) -> None:
+    first, second = meet(lambda first: None)
+    assert first.delivered() == ["/a"]
+    assert second.delivered() == ["/b"]
+    assert second.count("near") == second.count("unsettled") == 1
+
+
+def test_nothing_waits_where_nothing_is_dropped(meet) -> None:
+    _, second = meet(lambda first: None, settings={"SIMHASH_GATE_ACTION": "tag"})
+    assert [item["outcome"] for item in second.items] == ["duplicate"]
+    assert second.count("waited") == 0
+
+
+def test_pages_read_in_another_way_are_ignored_and_the_log_says_so(tmp_path, url) -> None:
+    settings = {"SIMHASH_GATE_STORE": url, "SIMHASH_GATE_REVISIT": "drop"}
+    spider = """
+    async def parse(self, response):
+        import asyncio
+        await asyncio.sleep(2)  # pages are counted meanwhile
+        for item in Base.parse(self, response):
+            yield item
+    """
+    with Site({"/a": page(1), "/b": page(2)}).running() as site:
+        crawl(tmp_path, site, "/a /b", settings=settings)
+        other = {**settings, "SIMHASH_GATE_SHINGLE_SIZE": "4"}
+        changed = crawl(tmp_path, site, "/a", spider=spider, settings=other)
+        again = crawl(tmp_path, site, "/a", spider=spider, settings=settings)
+    assert changed.delivered() == ["/a"]
+    assert "Ignored: 2 remembered pages that were read under another pipeline" in changed.log
+    assert again.delivered() == []
+    assert "Ignored: 1 remembered pages" in again.log
