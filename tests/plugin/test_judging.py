@@ -1,0 +1,125 @@
+"""The judge's thread: answers rest on what is committed, and failures are made up for."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from functools import partial
+
+import pytest
+
+from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.policy import Policy
+from simhash_gate.pipeline import read_page
+from simhash_gate.plugin.judging import Judge
+from simhash_gate.stores import StoreError, StoreUnavailable, open_store
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "store.sqlite"
+
+
+@pytest.fixture
+def judge(path):
+    judge = Judge("v1")
+    judge.open(f"sqlite:///{path}").result(timeout=60)
+    yield judge
+    judge.close(ended=False).result(timeout=60)
+
+
+def page(number):
+    words = " ".join(f"word{number}x{place}" for place in range(60))
+    return read_page(f"<title>{number}</title><p>{words}</p>".encode())
+
+
+def ask(number, *, request=None):
+    return partial(
+        Gate.judge,
+        page=page(number),
+        policy=Policy(),
+        url=f"https://example.com/{number}",
+        scope="example.com",
+        request=request or f"{number:040x}",
+    )
+
+
+def requests_in(path):
+    with closing(sqlite3.connect(path)) as database:
+        return {request for (request,) in database.execute("SELECT request FROM record")}
+
+
+def test_no_answer_comes_before_what_it_rests_on_is_committed(judge, path) -> None:
+    early = []
+
+    def check(number, future):
+        if future.result().record.request not in requests_in(path):
+            early.append(number)
+
+    futures = []
+    for number in range(200):
+        future = judge.submit(ask(number))
+        future.add_done_callback(partial(check, number))
+        futures.append(future)
+    assert [future.result(timeout=60).outcome for future in futures] == ["new"] * 200
+    assert judge.submit(ask(7, request="x")).result(timeout=60).outcome == "duplicate"
+    assert early == []
+
+
+def test_copies_that_are_judged_in_one_batch_are_kept_once(judge) -> None:
+    futures = [judge.submit(ask(1, request=f"{n}")) for n in range(100)]
+    outcomes = [future.result(timeout=60).outcome for future in futures]
+    assert sorted(outcomes) == ["duplicate"] * 99 + ["new"]
+
+
+def test_a_call_that_fails_does_not_fail_those_that_wait_with_it(judge) -> None:
+    def broken(gate):
+        raise ValueError("broken")
+
+    calls = [ask(1), broken, ask(2), lambda gate: gate.store.end("no run"), ask(3)]
+    futures = [judge.submit(call) for call in calls]
+    assert [futures[n].result(timeout=60).outcome for n in (0, 2, 4)] == ["new"] * 3
+    with pytest.raises(ValueError, match="broken"):
+        futures[1].result(timeout=60)
+    with pytest.raises(StoreError, match="no run"):
+        futures[3].result(timeout=60)
+
+
+def test_a_cancelled_call_is_passed_over(judge) -> None:
+    futures = [judge.submit(ask(number)) for number in range(50)]
+    cancelled = futures[-1].cancel()
+    assert judge.submit(ask(50)).result(timeout=60).outcome == "new"
+    assert futures[-1].cancelled() == cancelled
+
+
+def test_settled_pages_are_settled_soon_and_at_the_end_at_the_latest(path) -> None:
+    judge = Judge("v1", durable=True)
+    judge.open(f"sqlite:///{path}").result(timeout=60)
+    records = [judge.submit(ask(number)).result(timeout=60).record for number in range(2)]
+    judge.settle(records[0])
+    with closing(open_store(f"sqlite:///{path}")) as store:
+        while not store.current(records[0]).settled:
+            pass
+        assert not store.current(records[1]).settled
+        judge.settle(records[1])
+        judge.close(ended=False).result(timeout=60)
+        assert all(store.current(record).settled for record in records)
+
+
+def test_what_may_have_been_added_in_an_outage_is_forgotten(path) -> None:
+    judge = Judge("v1")
+    judge.open(f"sqlite:///{path}").result(timeout=60)
+    kept = judge.submit(ask(1)).result(timeout=60).record
+
+    def cut_off(gate):
+        """Add the page, and lose the answer, as a connection that is cut in mid-reply does."""
+        ask(2)(gate)
+        raise StoreUnavailable("cut")
+
+    trace = judge.session.trace("example.com", f"{2:040x}", page(2).fingerprint)
+    with pytest.raises(StoreError, match="cut"):
+        judge.submit(cut_off, doubtful=trace).result(timeout=60)
+    with pytest.raises(StoreError, match="cut"):
+        judge.submit(ask(3)).result(timeout=60)
+    judge.close(ended=True).result(timeout=60)
+    assert requests_in(path) == {kept.request}
