@@ -11,13 +11,23 @@ if TYPE_CHECKING:
 def report(figures: Score) -> str:
     """Return the figures as a few lines of text."""
     caught = figures.duplicates - figures.duplicates_delivered
-    kept = figures.updates - figures.updates_dropped
     rows = [
         ("pages fetched", figures.fetched, f"{figures.pages_per_second:g} a second"),
-        ("articles", figures.articles, f"{figures.lost} lost"),
-        ("products", figures.products, f"{figures.products_lost} lost"),
+        ("articles", figures.articles, _lost(figures.lost)),
+        ("products", figures.products, _lost(figures.products_lost)),
         ("duplicates", figures.duplicates, f"{caught} not delivered ({figures.caught:.1%})"),
-        ("true updates", figures.updates, f"{kept} delivered, {figures.updates_dropped} dropped"),
+        ("true updates", figures.updates, _updates(figures)),
     ]
     lines = [f"  {name:<14}{count:>7}   {remark}" for name, count, remark in rows]
     return "\n".join(["What the gate did, against what the site knows:", *lines])
+
+
+def _lost(count: int | None) -> str:
+    return "in all of the site" if count is None else f"{count} lost"
+
+
+def _updates(figures: Score) -> str:
+    if figures.updates_dropped is None:
+        return "delivered here or by others"
+    kept = figures.updates - figures.updates_dropped
+    return f"{kept} delivered, {figures.updates_dropped} dropped"

@@ -32,21 +32,24 @@ class Served(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The closing figures of a crawl. `caught` is 1 when there were no duplicates to catch."""
+    """The closing figures of a crawl. `caught` is 1 when there were no duplicates to catch.
+
+    None stands for what one of several crawls can't know: others may have delivered it.
+    """
 
     articles: int
-    lost: int
+    lost: int | None
     products: int
-    products_lost: int
+    products_lost: int | None
     fetched: int
     duplicates: int
     duplicates_delivered: int
     caught: float
     updates: int
-    updates_dropped: int
+    updates_dropped: int | None
     pages_per_second: float
 
-    def as_dict(self) -> dict[str, int | float]:
+    def as_dict(self) -> dict[str, int | float | None]:
         """Return the figures by name, in the order of their definition."""
         return asdict(self)
 
@@ -84,8 +87,11 @@ def score(
     products: Collection[str],
     changed: Mapping[tuple[str, int, int], float],
     seconds: float,
+    alone: bool = True,
 ) -> Score:
     """Judge one crawl by the site's serve log and the serve numbers that reached a callback.
+
+    A crawl that is not `alone` shares the site with others; the log is what it had of it.
 
     `changed[article, a, b]` with a < b is the fraction of words by which two versions differ.
     """
@@ -111,14 +117,14 @@ def score(
             known.add(page.version)
     return Score(
         articles=len(articles),
-        lost=len(set(articles) - {page.article for page in received}),
+        lost=len(set(articles) - {page.article for page in received}) if alone else None,
         products=len(products),
-        products_lost=len(set(products) - {page.product for page in received}),
+        products_lost=len(set(products) - {p.product for p in received}) if alone else None,
         fetched=len(pages),
         duplicates=duplicates,
         duplicates_delivered=duplicates_delivered,
         caught=round(1 - duplicates_delivered / duplicates, 4) if duplicates else 1.0,
         updates=updates,
-        updates_dropped=updates_dropped,
+        updates_dropped=updates_dropped if alone else None,
         pages_per_second=round(len(pages) / seconds, 1) if seconds > 0 else 0.0,
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider, signals
@@ -14,6 +16,8 @@ from crawler.links import Links, site_of
 from crawler.report import report
 from crawler.site.process import SiteError, SiteProcess, serve_number, truth
 from crawler.truth import score
+from simhash_gate.plugin.names import META_KEY
+from simhash_gate.plugin.signals import near_duplicate_dropped
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -35,7 +39,8 @@ class DemoSpider(Spider):
     """Starts the demonstration site, crawls it, stops it, and prints the closing figures.
 
     `articles` and `seed` make the site; with `site`, the URL of a running one, that one is crawled
-    and left running.
+    and left running. `part`, like 1/4, makes this one of several crawls that share such a site: by
+    its URL each page belongs to one of them, and the others read it for its links alone.
     """
 
     name = "demo"
@@ -46,7 +51,7 @@ class DemoSpider(Spider):
     }
 
     def __init__(
-        self, articles: str = "100", seed: str = "1", site: str = "", **kwargs: Any
+        self, articles: str = "100", seed: str = "1", site: str = "", part: str = "", **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         # SystemExit ends `scrapy crawl` with the message alone; any other error is a traceback.
@@ -54,6 +59,9 @@ class DemoSpider(Spider):
             raise SystemExit(f"articles={articles!r} is not a number of at least 1")
         if not seed.removeprefix("-").isdecimal():
             raise SystemExit(f"seed={seed!r} is not a whole number")
+        if part and not site:
+            raise SystemExit("part is for -a site=..., the URL of a running demonstration site")
+        self.part, self.parts = _share(part) if part else (1, 1)
         try:
             self.process = None if site else SiteProcess(int(articles), int(seed))
             self.site = (self.process.url if self.process else site).rstrip("/")
@@ -62,6 +70,7 @@ class DemoSpider(Spider):
             raise SystemExit(str(error)) from error
         self.links = Links({site_of(self.site)})
         self.delivered: set[int] = set()
+        self.judged: set[int] = set()
         self.started = self.ended = 0.0
 
     @classmethod
@@ -76,26 +85,39 @@ class DemoSpider(Spider):
             crawler.settings.set(STORE, "memory:", priority="cmdline")
         # After the feeds, which may be written to stdout too: the figures are its last line.
         crawler.signals.connect(spider.engine_stopped, signals.engine_stopped)
+        crawler.signals.connect(spider.dropped, near_duplicate_dropped)
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
         """Yield the site's home page."""
         self.started = time.monotonic()
-        yield Request(f"{self.site}/", dont_filter=True)
+        yield self.request(f"{self.site}/", dont_filter=True)
+
+    def request(self, url: str, **kwargs: Any) -> Request:
+        """Return a request; the gate leaves pages alone that belong to another crawl."""
+        mine = zlib.crc32(url.encode()) % self.parts == self.part - 1
+        return Request(url, meta={} if mine else {META_KEY: False}, **kwargs)
 
     def parse(self, response: Response) -> Iterator[DemoItem | Request]:
         """Note that the page came, and yield it and the requests of its links."""
-        self.delivered.add(int(_header(response, "X-Demo-Serve") or 0))
+        mine = response.meta.get(META_KEY) is not False
+        if mine:
+            self.delivered.add(_serve(response))
         if not isinstance(response, HtmlResponse):
             return
-        article, _, version = _header(response, "X-Demo-Article").partition(";")
-        yield DemoItem(
-            **page_item(response),
-            article_id=article or None,
-            article_version=int(version) if version else None,
-        )
+        if mine:
+            article, _, version = _header(response, "X-Demo-Article").partition(";")
+            yield DemoItem(
+                **page_item(response),
+                article_id=article or None,
+                article_version=int(version) if version else None,
+            )
         for url in self.links.of(response):
-            yield Request(url)
+            yield self.request(url)
+
+    def dropped(self, response: Response) -> None:
+        """Note that the gate dropped the page."""
+        self.judged.add(_serve(response))
 
     def closed(self, reason: str) -> None:
         """Stop the clock."""
@@ -111,9 +133,12 @@ class DemoSpider(Spider):
         finally:
             if self.process:
                 self.process.stop()
+        alone = self.parts == 1
+        mine = self.judged | self.delivered
         figures = score(
-            (entry for entry in known.log if entry.serve > self.served_before),
+            [e for e in known.log if e.serve > self.served_before and (alone or e.serve in mine)],
             self.delivered,
+            alone=alone,
             articles=known.articles,
             products=known.products,
             changed=known.changed,
@@ -121,6 +146,19 @@ class DemoSpider(Spider):
         )
         print(report(figures))
         print(json.dumps(figures.as_dict()), flush=True)
+
+
+def _share(part: str) -> tuple[int, int]:
+    """Return the numbers in "1/4": which part, of how many."""
+    match = re.fullmatch(r"(\d+)/(\d+)", part, re.ASCII)
+    number, count = map(int, match.groups()) if match else (0, 0)
+    if not 1 <= number <= count:
+        raise SystemExit(f"part={part!r} is not like 1/4, the first of four")
+    return number, count
+
+
+def _serve(response: Response) -> int:
+    return int(_header(response, "X-Demo-Serve") or 0)
 
 
 def _header(response: Response, name: str) -> str:
