@@ -139,6 +139,14 @@ class Crawl:
         return sorted(item["path"] for item in self.items if "failure" not in item)
 
 
+def until(condition: Callable[[], object]) -> None:
+    """Wait for what another process does; fail if it never does."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "nothing happens"
+        time.sleep(0.02)
+
+
 def documented(stat: str) -> bool:
     """Tell whether the reference has this stat; the last part may stand for any value."""
     text = (ROOT / "docs/reference.md").read_text("utf-8")

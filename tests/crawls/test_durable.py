@@ -7,7 +7,7 @@ import time
 from contextlib import closing
 
 import pytest
-from harness import Site, crawl, page, start
+from harness import Site, crawl, page, start, until
 
 from simhash_gate.stores import open_store
 
@@ -70,8 +70,7 @@ def test_after_kills_nothing_is_lost_and_what_was_remembered_not_delivered_again
         for _ in range(5):
             known, before = remembered(settings), len(sunk(tmp_path))
             process, finish = start(tmp_path, site, paths, spider=SPIDER, settings=settings)
-            while len(sunk(tmp_path)) == before and process.poll() is None:
-                time.sleep(0.02)
+            until(lambda: len(sunk(tmp_path)) > before or process.poll() is not None)  # noqa: B023
             time.sleep(moments.uniform(0, 0.7))
             process.kill()
             finish()
@@ -96,11 +95,8 @@ def test_a_page_that_is_being_worked_on_does_not_count_after_a_kill(tmp_path, se
     with Site({"/0": PAGES["/0"], "/1": PAGES["/1"]}).running() as site:
         process, finish = start(tmp_path, site, "/0 /1", spider=stuck, settings=settings)
         with closing(open_store(settings["SIMHASH_GATE_STORE"])) as store:
-            while (
-                not any(record.settled for record in store.records()) or len([*store.records()]) < 2
-            ):
-                assert process.poll() is None
-                time.sleep(0.05)
+            until(lambda: [record.settled for record in store.records()].count(True) == 1)
+            until(lambda: len([*store.records()]) == 2)
         process.kill()
         finish()
     assert remembered(settings) == {"/0"}
@@ -111,9 +107,7 @@ def test_without_it_a_kill_leaves_nothing(tmp_path, settings) -> None:
     with Site(dict(PAGES)).running() as site:
         paths = " ".join(PAGES)
         process, finish = start(tmp_path, site, paths, spider=SPIDER, settings=settings)
-        while len(sunk(tmp_path)) < 10:
-            assert process.poll() is None
-            time.sleep(0.02)
+        until(lambda: len(sunk(tmp_path)) >= 10)
         process.kill()
         finish()
     assert remembered(settings) == set()

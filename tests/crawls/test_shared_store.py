@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
 
 import pytest
-from harness import Site, crawl, page, start
+from harness import Site, crawl, page, start, until
 
 from simhash_gate.stores import open_store
 
@@ -33,13 +32,6 @@ async def parse(self, response):
         yield item
 Spider.parse = parse
 """
-
-
-def until(condition) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "nothing happens"
-        time.sleep(0.02)
 
 
 @pytest.fixture

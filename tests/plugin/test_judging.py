@@ -7,6 +7,7 @@ from contextlib import closing
 from functools import partial
 
 import pytest
+from harness import until
 
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
@@ -98,8 +99,7 @@ def test_settled_pages_are_settled_soon_and_at_the_end_at_the_latest(path) -> No
     records = [judge.submit(ask(number)).result(timeout=60).record for number in range(2)]
     judge.settle(records[0])
     with closing(open_store(f"sqlite:///{path}")) as store:
-        while not store.current(records[0]).settled:
-            pass
+        until(lambda: store.current(records[0]).settled)
         assert not store.current(records[1]).settled
         judge.settle(records[1])
         judge.close(ended=False).result(timeout=60)
