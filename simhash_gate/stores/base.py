@@ -138,6 +138,7 @@ class Store(ABC):
     def batch(self) -> Iterator[None]:
         """Group the calls that this thread makes in the block, where that makes them cheaper.
 
+        It is for calls about records: runs begin and end outside.
         Nothing that they return may be told to anyone before the block has ended well. If it ends
         in a `StoreError`, the store may have done none of it: make the calls again, one by one.
         """

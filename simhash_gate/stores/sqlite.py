@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
 from simhash_gate.stores.base import (
@@ -20,10 +20,10 @@ from simhash_gate.stores.base import (
     StoreError,
     Window,
 )
-from simhash_gate.stores.ranking import Candidate, best_match, reach
+from simhash_gate.stores.ranking import best_match, reach
 from simhash_gate.stores.run_locks import RunLocks
 from simhash_gate.stores.sqlite_file import connect, failure
-from simhash_gate.stores.sqlite_mirror import Mirror, MirroredScope
+from simhash_gate.stores.sqlite_mirror import Mirror
 from simhash_gate.stores.sqlite_rows import (
     DURABLE,
     INSERT,
@@ -31,10 +31,10 @@ from simhash_gate.stores.sqlite_rows import (
     SELECT,
     SETTLED,
     as_bytes,
-    signed,
     to_record,
     to_row,
 )
+from simhash_gate.stores.sqlite_window import Inside, evict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -45,19 +45,7 @@ _PAGE_OF_SCOPE = f"""{SELECT}
 WHERE record.id > ? AND scope = (SELECT id FROM scope WHERE name = CAST(? AS TEXT))
 ORDER BY record.id LIMIT 1000
 """
-_INSIDE = """
-SELECT id, request = CAST(?1 AS TEXT) FROM record
-WHERE scope = ?2 AND id >= ?3 AND first_seen >= ?4 AND (?5 IS NULL OR digest = ?5) AND id IN ({})
-"""
 _VERSIONS = "SELECT pipeline, count(*) FROM record GROUP BY pipeline"
-_FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
-_OVERFLOW = "SELECT id, fingerprint, pipeline FROM record WHERE scope = ? ORDER BY id LIMIT ?"
-_AGED = """
-SELECT id, fingerprint, pipeline FROM record WHERE scope = ?1 AND id <
-    (SELECT id FROM record WHERE scope = ?1 AND first_seen >= ?2 ORDER BY id LIMIT 1)
-ORDER BY id
-"""
-_EVICT = "DELETE FROM record WHERE scope = ? AND id <= ?"
 _SEE = "UPDATE record SET last_seen = ? WHERE id = ?"
 _IDENTICAL = """
 SELECT id FROM record
@@ -68,9 +56,6 @@ _FORGET = "DELETE FROM record WHERE id = ?"
 _SETTLE = "UPDATE record SET settled = max(settled, ?) WHERE id = ?"
 
 _TAKEN_BACK = "a call of this batch failed, and all were taken back"
-_AFTER_ALL = (1 << 63) - 1
-# SQLite before 3.32 takes 999 parameters.
-_MOST_AT_ONCE = 500
 
 
 class SQLiteStore(Store):
@@ -135,7 +120,7 @@ class SQLiteStore(Store):
             scope = self._mirror.scope(db, record.scope)
             found = None
             if radius is not None:
-                inside = _Inside(scope, record, window, exact=exact)
+                inside = Inside(scope, record, window, exact=exact)
                 visited = inside.candidates(db, reach(radius, near), max(radius, near))
                 found = best_match(visited, partial(self._load, db), radius, near, dismissed)
                 if found and found[1].distance <= radius:
@@ -143,7 +128,7 @@ class SQLiteStore(Store):
                     return Answer(False, Match(_see(db, number, other, record.last_seen), distance))
             added = db.execute(INSERT, to_row(record, scope.number, run)).lastrowid
             scope.add(added or 0, record)
-            _evict(db, scope, window, record)
+            evict(db, scope, window, record)
             return Answer(True, found[1] if found else None)
 
     def forget(self, record: Record) -> bool:
@@ -231,8 +216,9 @@ class SQLiteStore(Store):
                 raise
 
     def _take_back(self) -> None:
+        # SQLite itself may have rolled back already, as it does when the disk is full.
+        self._mirror.clear()
         if self._db.in_transaction:
-            self._mirror.clear()
             self._db.execute("ROLLBACK")
 
     def _error(self, what: str) -> StoreError:
@@ -292,58 +278,8 @@ class SQLiteStore(Store):
         ]
 
 
-class _Inside(NamedTuple):
-    """What a lookup compares: the records of a scope that are inside the window of `record`."""
-
-    scope: MirroredScope
-    record: Record
-    window: Window
-    exact: bool
-
-    def candidates(self, db: sqlite3.Connection, radius: int, limit: int) -> Iterator[Candidate]:
-        """Yield what the lookup of `radius` comes across within `limit` bits."""
-        near = self.scope.near(self.record, radius, limit)
-        if not near:
-            return
-        distances = dict(near)
-        numbers = list(distances)
-        parameters = (
-            as_bytes(self.record.request),
-            self.scope.number,
-            self._first(db),
-            self.window.since(self.record),
-            signed(self.record.digest) if self.exact else None,
-        )
-        for start in range(0, len(numbers), _MOST_AT_ONCE):
-            some = numbers[start : start + _MOST_AT_ONCE]
-            statement = _INSIDE.format(", ".join("?" * len(some)))
-            for number, same_request in db.execute(statement, (*parameters, *some)):
-                yield Candidate(number, distances[number], bool(same_request))
-
-    def _first(self, db: sqlite3.Connection) -> int:
-        """Return the number of the first record of the window."""
-        pages = self.window.pages
-        if self.scope.kept(db) <= pages:
-            return 0
-        if pages <= 0:
-            return _AFTER_ALL
-        return int(db.execute(_FIRST_OF_WINDOW, (self.scope.number, pages - 1)).fetchone()[0])
-
-
 def _see(db: sqlite3.Connection, number: int, record: Record, last_seen: float) -> Record:
     if last_seen <= record.last_seen:
         return record
     db.execute(_SEE, (last_seen, number))
     return replace(record, last_seen=last_seen)
-
-
-def _evict(db: sqlite3.Connection, scope: MirroredScope, window: Window, added: Record) -> None:
-    """Remove what falls out of the window, oldest first."""
-    overflow = scope.kept(db) - window.pages
-    gone = db.execute(_OVERFLOW, (scope.number, overflow)).fetchall() if overflow > 0 else []
-    if window.seconds is not None:
-        aged = db.execute(_AGED, (scope.number, window.since(added))).fetchall()
-        gone = max(gone, aged, key=len)
-    if gone:
-        db.execute(_EVICT, (scope.number, gone[-1][0]))
-        scope.remove(gone)

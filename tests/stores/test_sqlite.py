@@ -284,6 +284,11 @@ def test_a_full_disk_loses_the_page_in_hand_only(filled, make_record):
         with pytest.raises(StoreUnavailable, match=f"{re.escape(str(filled))}.*full"):
             fill()
         assert [*store.records()] == kept
+        store._db.execute("PRAGMA max_page_count = 1000000")
+        for number in range(len(kept) - 300, 1_000):  # the page that failed first
+            page = make_record(~(number << 30) % 2**64, run="second")
+            assert store.check_and_add(page, 0).added
+            assert store.check_and_add(page, 0).match == (page, 0)
 
 
 def test_a_batch_in_which_a_call_fails_is_taken_back_whole(filled, make_record):

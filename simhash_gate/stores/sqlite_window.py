@@ -1,0 +1,82 @@
+"""The window of a scope in a SQLite store: what a lookup compares, and what falls out of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.stores.ranking import Candidate
+from simhash_gate.stores.sqlite_rows import as_bytes, signed
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from simhash_gate.stores.base import Record, Window
+    from simhash_gate.stores.sqlite_mirror import MirroredScope
+
+_INSIDE = """
+SELECT id, request = CAST(?1 AS TEXT) FROM record
+WHERE scope = ?2 AND id >= ?3 AND first_seen >= ?4 AND (?5 IS NULL OR digest = ?5) AND id IN ({})
+"""
+_FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
+_OVERFLOW = "SELECT id, fingerprint, pipeline FROM record WHERE scope = ? ORDER BY id LIMIT ?"
+_AGED = """
+SELECT id, fingerprint, pipeline FROM record WHERE scope = ?1 AND id <
+    (SELECT id FROM record WHERE scope = ?1 AND first_seen >= ?2 ORDER BY id LIMIT 1)
+ORDER BY id
+"""
+_EVICT = "DELETE FROM record WHERE scope = ? AND id <= ?"
+
+_AFTER_ALL = (1 << 63) - 1
+# SQLite before 3.32 takes 999 parameters.
+_MOST_AT_ONCE = 500
+
+
+class Inside(NamedTuple):
+    """What a lookup compares: the records of a scope that are inside the window of `record`."""
+
+    scope: MirroredScope
+    record: Record
+    window: Window
+    exact: bool
+
+    def candidates(self, db: sqlite3.Connection, radius: int, limit: int) -> Iterator[Candidate]:
+        """Yield what the lookup of `radius` comes across within `limit` bits."""
+        near = self.scope.near(self.record, radius, limit)
+        if not near:
+            return
+        distances = dict(near)
+        numbers = list(distances)
+        parameters = (
+            as_bytes(self.record.request),
+            self.scope.number,
+            self._first(db),
+            self.window.since(self.record),
+            signed(self.record.digest) if self.exact else None,
+        )
+        for start in range(0, len(numbers), _MOST_AT_ONCE):
+            some = numbers[start : start + _MOST_AT_ONCE]
+            statement = _INSIDE.format(", ".join("?" * len(some)))
+            for number, same_request in db.execute(statement, (*parameters, *some)):
+                yield Candidate(number, distances[number], bool(same_request))
+
+    def _first(self, db: sqlite3.Connection) -> int:
+        """Return the number of the first record of the window."""
+        pages = self.window.pages
+        if self.scope.kept(db) <= pages:
+            return 0
+        if pages <= 0:
+            return _AFTER_ALL
+        return int(db.execute(_FIRST_OF_WINDOW, (self.scope.number, pages - 1)).fetchone()[0])
+
+
+def evict(db: sqlite3.Connection, scope: MirroredScope, window: Window, added: Record) -> None:
+    """Remove what falls out of the window, oldest first."""
+    overflow = scope.kept(db) - window.pages
+    gone = db.execute(_OVERFLOW, (scope.number, overflow)).fetchall() if overflow > 0 else []
+    if window.seconds is not None:
+        aged = db.execute(_AGED, (scope.number, window.since(added))).fetchall()
+        gone = max(gone, aged, key=len)
+    if gone:
+        db.execute(_EVICT, (scope.number, gone[-1][0]))
+        scope.remove(gone)
