@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
 
+_ONE = f"{SELECT} WHERE record.id = ?"
 _PAGE = f"{SELECT} WHERE record.id > ? ORDER BY record.id LIMIT 1000"
 _PAGE_OF_SCOPE = f"""{SELECT}
 WHERE record.id > ? AND scope = (SELECT id FROM scope WHERE name = CAST(? AS TEXT))
@@ -250,7 +251,7 @@ class SQLiteStore(Store):
 
     def _load(self, db: sqlite3.Connection, number: int) -> Record | None:
         """Return a record, or None if it died with its run: a match is looked at closely."""
-        row = db.execute(f"{SELECT} WHERE record.id = ?", (number,)).fetchone()
+        row = db.execute(_ONE, (number,)).fetchone()
         if row is None:
             return None
         *_, run, live = row

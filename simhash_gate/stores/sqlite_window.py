@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.stores.ranking import Candidate
@@ -56,8 +57,7 @@ class Inside(NamedTuple):
         )
         for start in range(0, len(numbers), _MOST_AT_ONCE):
             some = numbers[start : start + _MOST_AT_ONCE]
-            statement = _INSIDE.format(", ".join("?" * len(some)))
-            for number, same_request in db.execute(statement, (*parameters, *some)):
+            for number, same_request in db.execute(_inside(len(some)), (*parameters, *some)):
                 yield Candidate(number, distances[number], bool(same_request))
 
     def _first(self, db: sqlite3.Connection) -> int:
@@ -68,6 +68,11 @@ class Inside(NamedTuple):
         if pages <= 0:
             return _AFTER_ALL
         return int(db.execute(_FIRST_OF_WINDOW, (self.scope.number, pages - 1)).fetchone()[0])
+
+
+@lru_cache(_MOST_AT_ONCE)
+def _inside(count: int) -> str:
+    return _INSIDE.format(", ".join("?" * count))
 
 
 def evict(db: sqlite3.Connection, scope: MirroredScope, window: Window, added: Record) -> None:
