@@ -3,7 +3,8 @@
 Cut 64 bits into m blocks. Two fingerprints that differ in no more than r = q·m + a bits (a < m)
 differ by at most q bits in one of the first a + 1 blocks, or by at most q - 1 bits in one of the
 others: were it not so, they would differ in (a + 1)(q + 1) + (m - a - 1)q = r + 1 bits at least.
-So a table for each block, asked for the keys within those few bits, misses nothing.
+So a table for each block, asked for the keys within those few bits, misses nothing. The same holds
+if a key is only some bits of its block: whatever differs there differs in the block.
 
 Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (2007), section 3;
 Norouzi, Punjani, Fleet, "Fast Search in Hamming Space with Multi-Index Hashing" (2012), section 3.
@@ -39,46 +40,46 @@ class Probe(NamedTuple):
 
 
 @lru_cache
-def split(count: int) -> tuple[Block, ...]:
+def split(count: int, widest: int = BITS) -> tuple[Block, ...]:
     """Cut a fingerprint into `count` blocks, 1 to 64, from the lowest bits up, as even as can be.
 
-    Raises ValueError for another count.
+    Of a block that is wider than `widest` bits, the lowest ones stand for it. Raises ValueError for
+    another count.
     """
     if not 1 <= count <= BITS:
         raise ValueError(f"not a number of blocks from 1 to {BITS}: {count}")
     edges = [BITS * number // count for number in range(count + 1)]
-    return tuple(Block(low, high - low) for low, high in pairwise(edges))
+    return tuple(Block(low, min(high - low, widest)) for low, high in pairwise(edges))
 
 
-def _reaches(count: int, radius: int) -> list[int]:
+def _reaches(blocks: tuple[Block, ...], radius: int) -> list[int]:
     """Return for each block how many of its bits to flip; -1 where the others suffice."""
-    quotient, rest = divmod(radius, count)
-    return [
-        min(quotient - (number > rest), block.width) for number, block in enumerate(split(count))
-    ]
+    quotient, rest = divmod(radius, len(blocks))
+    return [min(quotient - (number > rest), block.width) for number, block in enumerate(blocks)]
 
 
 @lru_cache
-def probe_count(count: int, radius: int) -> int:
+def probe_count(count: int, radius: int, widest: int = BITS) -> int:
     """Return how many keys a lookup asks for."""
+    blocks = split(count, widest)
     return sum(
         comb(block.width, bits)
-        for block, reach in zip(split(count), _reaches(count, radius), strict=True)
+        for block, reach in zip(blocks, _reaches(blocks, radius), strict=True)
         for bits in range(reach + 1)
     )
 
 
 @lru_cache
-def probes(count: int, radius: int) -> tuple[Probe, ...]:
+def probes(count: int, radius: int, widest: int = BITS) -> tuple[Probe, ...]:
     """Return the keys that a lookup must ask for so that nothing within `radius` is missed.
 
-    Few bits are flipped first. There are `probe_count(count, radius)` keys: look before you ask.
+    Few bits are flipped first. There are `probe_count(count, radius, widest)` keys: look before you
+    ask.
     """
+    blocks = split(count, widest)
     return tuple(
         Probe(number, _flips(block.width, reach))
-        for number, (block, reach) in enumerate(
-            zip(split(count), _reaches(count, radius), strict=True)
-        )
+        for number, (block, reach) in enumerate(zip(blocks, _reaches(blocks, radius), strict=True))
         if reach >= 0
     )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
+from simhash_gate.fingerprints.arrays import as_fingerprints, distinct, first_of_each, is_in
 from simhash_gate.fingerprints.blocks import probe_count, probes, split
 from simhash_gate.fingerprints.hamming import BITS, require_distance, require_fingerprint
 from simhash_gate.fingerprints.join import Near, join
@@ -16,9 +18,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-# Blocks of 16 bits at most: wider ones would have nearly as many keys as fingerprints.
-_FEWEST_BLOCKS = 4
+    from simhash_gate.fingerprints.arrays import Fingerprints
+
+    _Visit = tuple[int, int, array[int], array[int], tuple[int, ...]]
+
 _MOST_BLOCKS = 16
+# So few are compared one by one; tables would take more memory than they do.
+_FEW = 32
+# Chains for each fingerprint, all tables together: they take 4 bytes each.
+_MOST_CHAINS = 8
+# When an array is full, so small a part of it is added.
+_SPARE = 8
+# Tables for so many times as many as are left are made anew.
+_SHRUNK = 16
+# A bulk call sorts everything, which takes as long as so many stored fingerprints for each query.
+_BULK = 32
+_SLOT_BITS = np.uint64(32)
+_SLOT_MASK = np.uint64((1 << 32) - 1)
 
 
 class Neighbour(NamedTuple):
@@ -28,13 +44,26 @@ class Neighbour(NamedTuple):
     distance: int
 
 
+class _Table(NamedTuple):
+    """A hash table of one block, chained: slots of fingerprints with the same key form a list.
+
+    `heads` has the first slot for each key, `after` the one after each slot; 0 ends a list.
+    """
+
+    shift: int
+    mask: int
+    heads: array[int]
+    after: array[int]
+
+
 class HammingIndex:
     """A set of unsigned 64-bit fingerprints that finds the near ones, and misses none.
 
     `max_distance` is the radius of a lookup that names none; any radius from 0 to 64 is exact.
     `blocks`, 1 to 64, is the number of tables (module `blocks` tells the method); None chooses it
     by `max_distance` and by size, anew as the set grows. Neighbours are always in order of
-    distance, then of fingerprint.
+    distance, then of fingerprint. From a thousand fingerprints on, each takes 30 to 60 bytes at
+    distance 3.
 
     Everything that takes a fingerprint or a radius raises ValueError when it is out of range. Not
     safe to change from several threads at once.
@@ -42,86 +71,93 @@ class HammingIndex:
 
     def __init__(self, max_distance: int = 3, blocks: int | None = None) -> None:
         self.max_distance = require_distance(max_distance)
+        if blocks is not None:
+            split(blocks)
         self._fixed = blocks
-        self._size = 0
-        self._all: NDArray[np.uint64] | None = None
-        self._build(_cheapest(0, max_distance) if blocks is None else blocks)
+        self._values: array[int]  # by slot; slot 0 is none
+        self._end: int  # slots that are taken, with slot 0
+        self._build(np.empty(0, np.uint64))
 
     @property
     def blocks(self) -> int:
         """The number of blocks, and of tables, at present."""
-        return len(self._tables)
+        return self._blocks
 
     def __len__(self) -> int:
-        return self._size
+        return self._end - 1
 
     def __iter__(self) -> Iterator[int]:
         """Yield the stored fingerprints in no order."""
-        for posting in self._tables[0][2].values():
-            if isinstance(posting, int):
-                yield posting
-            else:
-                yield from posting
+        return iter(self._values[1 : self._end])
 
     def __contains__(self, fingerprint: int) -> bool:
-        shift, mask, table = self._tables[0]
-        posting = table.get(fingerprint >> shift & mask)
-        if posting is None or isinstance(posting, int):
-            return posting == fingerprint
-        return fingerprint in posting
+        return self._slot(fingerprint) > 0
 
     def insert(self, fingerprint: int) -> bool:
         """Add a fingerprint; False if it was there already."""
         require_fingerprint(fingerprint)
-        if fingerprint in self:
+        if self._slot(fingerprint):
             return False
-        for shift, mask, table in self._tables:
+        if self._end == len(self._values) and not self._reserve(1):
+            self._build(self._array())
+            self._reserve(1)
+        slot = self._end
+        self._end += 1
+        self._values[slot] = fingerprint
+        for shift, mask, heads, after in self._tables:
             key = fingerprint >> shift & mask
-            posting = table.get(key)
-            if posting is None:
-                table[key] = fingerprint
-            elif isinstance(posting, int):
-                table[key] = array("Q", (posting, fingerprint))
-            else:
-                posting.append(fingerprint)
-        self._resize(1)
+            after[slot] = heads[key]
+            heads[key] = slot
         return True
 
     def remove(self, fingerprint: int) -> bool:
         """Take a fingerprint out; False if it was not there."""
         require_fingerprint(fingerprint)
-        if fingerprint not in self:
+        slot = self._slot(fingerprint)
+        if not slot:
             return False
-        for shift, mask, table in self._tables:
-            key = fingerprint >> shift & mask
-            posting = table[key]
-            if isinstance(posting, int):
-                del table[key]
-            else:
-                posting.remove(fingerprint)
-                if len(posting) == 1:
-                    table[key] = posting[0]
-        self._resize(-1)
+        self._end -= 1
+        last = self._end
+        moved = self._values[slot] = self._values[last]
+        for table in self._tables:
+            after = table.after
+            _redirect(table, fingerprint, slot, after[slot])
+            if slot != last:
+                _redirect(table, moved, last, slot)
+                after[slot] = after[last]
+        if self._most > _FEW and len(self) * _SHRUNK < self._most:
+            self._build(self._array())
         return True
 
-    def candidates(self, fingerprint: int, max_distance: int | None = None) -> list[int]:
-        """Return what a lookup compares: all that is within the radius, and more; with repeats."""
+    def candidates(
+        self, fingerprint: int, max_distance: int | None = None, limit: int = BITS
+    ) -> list[int]:
+        """Return what a lookup compares, as far as it is within `limit` bits; with repeats.
+
+        All that is within both the radius and the limit is among it.
+        """
         require_fingerprint(fingerprint)
+        if not self._tables:
+            return [other for other in self if (fingerprint ^ other).bit_count() <= limit]
         radius = self._radius(max_distance)
-        if probe_count(self.blocks, radius) > max(self._size, self.blocks):
-            return list(self)
-        found: list[int] = []
-        for number, flips in probes(self.blocks, radius):
-            shift, mask, table = self._tables[number]
+        plan = self._plans.get(radius)
+        if plan is None:
+            if probe_count(self._blocks, radius, self._width) > len(self):
+                every = self._array()
+                near = np.bitwise_count(every ^ np.uint64(fingerprint)) <= limit
+                return cast("list[int]", every[near].tolist())
+            plan = self._plan(radius)
+        values = self._values
+        found = []
+        for shift, mask, heads, after, flips in plan:
             key = fingerprint >> shift & mask
             for flip in flips:
-                posting = table.get(key ^ flip)
-                if posting is None:
-                    continue
-                if isinstance(posting, int):
-                    found.append(posting)
-                else:
-                    found.extend(posting)
+                slot = heads[key ^ flip]
+                while slot:
+                    other = values[slot]
+                    if (fingerprint ^ other).bit_count() <= limit:
+                        found.append(other)
+                    slot = after[slot]
         return found
 
     def find_first(self, fingerprint: int, max_distance: int | None = None) -> Neighbour | None:
@@ -131,46 +167,32 @@ class HammingIndex:
     def find_all(self, fingerprint: int, max_distance: int | None = None) -> list[Neighbour]:
         """Return every stored fingerprint within the radius, the nearest first."""
         radius = self._radius(max_distance)
-        near = {
-            (distance, other)
-            for other in self.candidates(fingerprint, radius)
-            if (distance := (fingerprint ^ other).bit_count()) <= radius
-        }
-        return [Neighbour(other, distance) for distance, other in sorted(near)]
+        found = self.candidates(fingerprint, radius, radius)
+        near = sorted({((fingerprint ^ other).bit_count(), other) for other in found})
+        return [Neighbour(other, distance) for distance, other in near]
 
     def insert_bulk(self, fingerprints: ArrayLike) -> int:
         """Add an array of fingerprints (numpy.uint64, may repeat); return how many were new."""
-        fresh = np.setdiff1d(_as_array(fingerprints), self._array())
-        if not len(fresh):
-            return 0
-        for shift, mask, table in self._tables:
-            keys = fresh >> np.uint64(shift) & np.uint64(mask)
-            order = np.argsort(keys, kind="stable")
-            distinct, starts = np.unique(keys[order], return_index=True)
-            posted = fresh[order]
-            stops = [*starts[1:].tolist(), len(fresh)]
-            for key, start, stop in zip(distinct.tolist(), starts.tolist(), stops, strict=True):
-                posting = table.get(key)
-                if posting is None and stop - start == 1:
-                    table[key] = int(posted[start])
-                    continue
-                if not isinstance(posting, array):
-                    posting = table[key] = array("Q", () if posting is None else (posting,))
-                posting.frombytes(posted[start:stop].tobytes())
-        self._resize(len(fresh))
+        batch = distinct(as_fingerprints(fingerprints))
+        if len(batch) * _BULK < len(self):
+            return sum(map(self.insert, batch.tolist()))
+        fresh = batch[~is_in(batch, distinct(self._array()))]
+        if not self._reserve(len(fresh)):
+            self._build(np.concatenate((self._array(), fresh)))
+            return len(fresh)
+        start, self._end = self._end, self._end + len(fresh)
+        np.frombuffer(self._values, np.uint64)[start : self._end] = fresh
+        self._link(start)
         return len(fresh)
 
     def remove_bulk(self, fingerprints: ArrayLike) -> int:
         """Take an array of fingerprints out (numpy.uint64); return how many were there."""
-        gone = np.intersect1d(_as_array(fingerprints), self._array())
-        if len(gone) * 8 < self._size:
-            for fingerprint in gone.tolist():
-                self.remove(fingerprint)
-        else:
-            rest = np.setdiff1d(self._array(), gone)
-            self._build(self.blocks)
-            self.insert_bulk(rest)
-        return len(gone)
+        batch = distinct(as_fingerprints(fingerprints))
+        if len(batch) * _BULK < len(self):
+            return sum(map(self.remove, batch.tolist()))
+        stored = self._array()
+        self._build(stored[~is_in(stored, batch)])
+        return len(stored) - len(self)
 
     def find_first_bulk(
         self, fingerprints: ArrayLike, max_distance: int | None = None
@@ -180,13 +202,13 @@ class HammingIndex:
         Returns the nearest neighbour of each (n numpy.uint64; 0 where there is none) and its
         distance (n numpy.int8; -1 where there is none).
         """
-        queries = _as_array(fingerprints)
+        queries = as_fingerprints(fingerprints)
         near = self.find_all_bulk(queries, max_distance)
-        query, first = np.unique(near.query, return_index=True)
+        first = first_of_each(near.query)
         found = np.zeros(len(queries), np.uint64)
         distances = np.full(len(queries), -1, np.int8)
-        found[query] = near.fingerprint[first]
-        distances[query] = near.distance[first]
+        found[near.query[first]] = near.fingerprint[first]
+        distances[near.query[first]] = near.distance[first]
         return found, distances
 
     def find_all_bulk(self, fingerprints: ArrayLike, max_distance: int | None = None) -> Near:
@@ -195,55 +217,116 @@ class HammingIndex:
         Returns three arrays with an element for each neighbour: the position of its query in
         `fingerprints`, the stored fingerprint, and the distance; in this order.
         """
-        return join(_as_array(fingerprints), self._array(), self._radius(max_distance))
+        queries, radius = as_fingerprints(fingerprints), self._radius(max_distance)
+        if len(queries) * _BULK >= len(self):
+            return join(queries, self._array(), radius)
+        found = [self.find_all(query, radius) for query in queries.tolist()]
+        pairs = [pair for neighbours in found for pair in neighbours]
+        return Near(
+            np.repeat(np.arange(len(queries)), [len(neighbours) for neighbours in found]),
+            np.array([pair.fingerprint for pair in pairs], np.uint64),
+            np.array([pair.distance for pair in pairs], np.uint8),
+        )
 
     def _radius(self, max_distance: int | None) -> int:
         return self.max_distance if max_distance is None else require_distance(max_distance)
 
-    def _array(self) -> NDArray[np.uint64]:
-        if self._all is None:
-            self._all = np.fromiter(self, np.uint64, count=self._size)
-        return self._all
+    def _array(self) -> Fingerprints:
+        """Return a copy of what is stored: a view would forbid the array to grow."""
+        return np.frombuffer(self._values, np.uint64)[1 : self._end].copy()
 
-    def _build(self, blocks: int) -> None:
-        """Start with empty tables."""
-        self._tables: list[tuple[int, int, dict[int, int | array[int]]]] = [
-            (block.shift, block.mask, {}) for block in split(blocks)
+    def _slot(self, fingerprint: int) -> int:
+        """Return where a fingerprint is stored, 0 for nowhere."""
+        values = self._values
+        if not self._tables:
+            return next((n for n in range(1, self._end) if values[n] == fingerprint), 0)
+        shift, mask, heads, after = self._tables[0]
+        slot = heads[fingerprint >> shift & mask]
+        while slot and values[slot] != fingerprint:
+            slot = after[slot]
+        return slot
+
+    def _plan(self, radius: int) -> list[_Visit]:
+        self._plans[radius] = [
+            (*self._tables[number], flips)
+            for number, flips in probes(self._blocks, radius, self._width)
         ]
-        self._size = 0
-        self._all = None
-        self._review = 256
+        return self._plans[radius]
 
-    def _resize(self, change: int) -> None:
-        self._size += change
-        self._all = None
-        if self._size > self._review:
-            blocks = self._fixed or _cheapest(self._size, self.max_distance)
-            if blocks != self.blocks:
-                everything = self._array()
-                self._build(blocks)
-                self.insert_bulk(everything)
-            self._review = 4 * self._size
+    def _reserve(self, count: int) -> bool:
+        """Make room for so many more; False if these tables are too small for them."""
+        missing = self._end + count - len(self._values)
+        if self._end + count > self._most:
+            return False
+        if missing > 0:
+            more = max(missing, len(self._values) // _SPARE)
+            self._values.frombytes(bytes(8 * more))
+            for table in self._tables:
+                table.after.frombytes(bytes(4 * more))
+        return True
+
+    def _build(self, stored: Fingerprints) -> None:
+        """Store these, distinct as they are, and nothing else."""
+        self._end = 1 + len(stored)
+        self._blocks, self._width = _cheapest(len(stored), self.max_distance, self._fixed)
+        self._values = array("Q", [0])
+        self._values.frombytes(stored.tobytes())
+        self._most = max(2 * len(stored), _FEW)
+        self._plans: dict[int, list[_Visit]] = {}
+        self._tables = [
+            _Table(
+                block.shift,
+                block.mask,
+                array("I", bytes(4 << block.width)),
+                array("I", bytes(4 * self._end)),
+            )
+            for block in split(self._blocks, self._width)
+            if len(stored) > _FEW
+        ]
+        self._link(1)
+
+    def _link(self, start: int) -> None:
+        """Put all from slot `start` on at the head of its lists."""
+        values = np.frombuffer(self._values, np.uint64)[start : self._end]
+        slots = np.arange(start, self._end, dtype=np.uint64)
+        for table in self._tables:
+            rows = (values >> np.uint64(table.shift) & np.uint64(table.mask)) << _SLOT_BITS | slots
+            rows.sort()
+            keys = (rows >> _SLOT_BITS).astype(np.intp)
+            ordered = (rows & _SLOT_MASK).astype(np.uint32)
+            heads = np.frombuffer(table.heads, np.uint32)
+            after = np.frombuffer(table.after, np.uint32)
+            firsts = first_of_each(keys)
+            after[ordered[1:]] = ordered[:-1]
+            after[ordered[firsts]] = heads[keys[firsts]]
+            heads[keys] = ordered  # of equal keys, the last one stays
 
 
-def _cheapest(size: int, radius: int) -> int:
-    """Choose the blocks for which a lookup and an insert touch the least.
+def _redirect(table: _Table, fingerprint: int, slot: int, target: int) -> None:
+    """Let what leads to a slot of this fingerprint lead to another one."""
+    key = fingerprint >> table.shift & table.mask
+    before = table.heads[key]
+    if before == slot:
+        table.heads[key] = target
+        return
+    while table.after[before] != slot:
+        before = table.after[before]
+    table.after[before] = target
 
-    More blocks are narrower: less keys to ask for, but each holds more of what is not near.
+
+@lru_cache  # of every new index, the size is 0
+def _cheapest(size: int, radius: int, fixed: int | None) -> tuple[int, int]:
+    """Choose blocks, and how many bits of each, for which a lookup and an insert touch the least.
+
+    Few blocks are wide: more keys to ask for, but less behind each that is not near.
     """
 
+    def width(blocks: int) -> int:
+        return min((_MOST_CHAINS * max(size, _FEW) // blocks).bit_length() - 1, BITS // blocks)
+
     def cost(blocks: int) -> float:
-        asked = probe_count(blocks, radius)
-        return blocks + asked + asked * size / 2 ** (BITS / blocks)
+        asked = probe_count(blocks, radius, width(blocks))
+        return 2 * blocks + asked + 1.5 * asked * size / (1 << width(blocks))
 
-    return min(range(_FEWEST_BLOCKS, _MOST_BLOCKS + 1), key=cost)
-
-
-def _as_array(fingerprints: ArrayLike) -> NDArray[np.uint64]:
-    """Return a flat array of numpy.uint64; raises ValueError for values that don't fit."""
-    values = np.asarray(fingerprints)
-    if values.dtype != np.uint64:
-        if values.size and (values.dtype.kind not in "iu" or values.min() < 0):
-            raise ValueError(f"not unsigned 64-bit fingerprints: an array of {values.dtype}")
-        values = values.astype(np.uint64)
-    return values.ravel()
+    blocks = fixed or min(range(2, _MOST_BLOCKS + 1), key=cost)
+    return blocks, width(blocks)

@@ -1,4 +1,4 @@
-"""Near fingerprints of two arrays, found all at once with numpy."""
+"""Near fingerprints of two arrays, found all at once."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from simhash_gate.fingerprints.blocks import probe_count, probes, split
+from simhash_gate.fingerprints.arrays import distinct, expand, is_in
+from simhash_gate.fingerprints.permuted import near_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
-    Fingerprints = NDArray[np.uint64]
-    Positions = NDArray[np.intp]
+    from simhash_gate.fingerprints.arrays import Fingerprints, Positions
+    from simhash_gate.fingerprints.permuted import Portion
 
-# Four blocks of 16 bits: a table of bounds for each key stays small, and fits threshold 3.
-_BLOCKS = 4
-# Pairs compared in one go: some tens of megabytes of scratch memory.
-_CHUNK = 1 << 20
+_ONE = np.uint64(1)
+_DISTANCE_BITS = np.uint64(7)
 
 
 class Near(NamedTuple):
@@ -33,64 +30,43 @@ class Near(NamedTuple):
 def join(queries: Fingerprints, stored: Fingerprints, radius: int) -> Near:
     """Find every stored fingerprint within `radius` bits of each query.
 
-    `queries` may repeat, `stored` must not. `Near.query` holds positions in `queries`.
+    Both may repeat, and stand in any order. `Near.query` holds positions in `queries`.
     """
-    scan = probe_count(_BLOCKS, radius) > len(stored)
-    candidates = _everything(queries, stored) if scan else _candidates(queries, stored, radius)
-    parts = [_within(queries, stored, radius, *pairs) for pairs in candidates]
-    query, found = np.concatenate([*parts, np.empty((2, 0), np.intp)], axis=1)
-    # A pair is met once for each block that it shares.
-    query, found = np.divmod(np.unique(query * len(stored) + found), max(len(stored), 1))
-    distance = np.bitwise_count(queries[query] ^ stored[found])
-    order = np.lexsort((stored[found], distance, query))
-    return Near(query[order], stored[found][order], distance[order])
+    order = np.argsort(queries)
+    ascending, known = queries[order], distinct(stored)
+    every = distinct(queries, stored)
+    firsts = np.searchsorted(ascending, every)
+    counts = np.searchsorted(ascending, every, side="right") - firsts
+    asked, answers = counts > 0, is_in(every, known)
+    places = np.arange(len(every))
 
-
-def _within(
-    queries: Fingerprints, stored: Fingerprints, radius: int, query: Positions, found: Positions
-) -> Positions:
-    near = np.bitwise_count(queries[query] ^ stored[found]) <= radius
-    return np.stack((query[near], found[near]))
-
-
-def _everything(
-    queries: Fingerprints, stored: Fingerprints
-) -> Iterator[tuple[Positions, Positions]]:
-    step = _CHUNK // max(len(stored), 1) + 1
-    for start in range(0, len(queries), step):
-        chunk = np.arange(start, min(start + step, len(queries)))
-        yield np.repeat(chunk, len(stored)), np.tile(np.arange(len(stored)), len(chunk))
-
-
-def _candidates(
-    queries: Fingerprints, stored: Fingerprints, radius: int
-) -> Iterator[tuple[Positions, Positions]]:
-    """Yield positions of queries and of stored fingerprints that share a block, or nearly."""
-    blocks = split(_BLOCKS)
-    for table, flips in probes(_BLOCKS, radius):
-        shift, mask = np.uint64(blocks[table].shift), np.uint64(blocks[table].mask)
-        keys = (stored >> shift & mask).astype(np.intp)
-        order = np.argsort(keys, kind="stable")
-        bounds = np.zeros(blocks[table].mask + 2, np.intp)
-        np.cumsum(np.bincount(keys, minlength=len(bounds) - 1), out=bounds[1:])
-        wanted = (queries >> shift & mask).astype(np.intp)
-        for flip in flips:
-            for query, position in _expand(bounds, wanted ^ flip):
-                yield query, order[position]
-
-
-def _expand(bounds: Positions, keys: Positions) -> Iterator[tuple[Positions, Positions]]:
-    """Yield, for each key in turn, its position and every position inside its bounds."""
-    counts = bounds[keys + 1] - bounds[keys]
-    ends = np.cumsum(counts)
-    start = 0
-    while start < len(keys):
-        before = ends[start] - counts[start]
-        stop = max(int(np.searchsorted(ends, before + _CHUNK)), start + 1)
-        chunk = counts[start:stop]
-        offset = bounds[keys[start:stop]] - (ends[start:stop] - chunk - before)
-        yield (
-            np.repeat(np.arange(start, stop), chunk),
-            np.repeat(offset, chunk) + np.arange(int(ends[stop - 1] - before)),
+    def both_ways(portion: Portion) -> tuple[Positions, Positions]:
+        """Return those pairs of which one is a query, the other stored: the query first."""
+        one, other = portion.look_up(every, places)
+        there, back = asked[one] & answers[other], asked[other] & answers[one]
+        return (
+            np.concatenate((one[there], other[back])),
+            np.concatenate((other[there], one[back])),
         )
-        start = stop
+
+    same = np.flatnonzero(asked & answers)
+    pairs = [(same, same), *near_pairs(every, radius, both_ways)]
+    query, found = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    distance = np.bitwise_count(every[query] ^ every[found])
+    repeats = counts[query]
+    positions = order[expand(firsts[query], repeats)]
+    return _in_order(positions, np.repeat(distance, repeats), np.repeat(found, repeats), every)
+
+
+def _in_order(
+    query: Positions, distance: NDArray[np.uint8], found: Positions, every: Fingerprints
+) -> Near:
+    """Sort by query, distance and fingerprint, which are in order in `every`, as one number."""
+    low = np.uint64(len(every).bit_length())
+    rows = (query.astype(np.uint64) << _DISTANCE_BITS | distance) << low
+    rows |= found.astype(np.uint64)
+    rows.sort()
+    found = (rows & ((_ONE << low) - _ONE)).astype(np.intp)
+    rows >>= low
+    distance = (rows & ((_ONE << _DISTANCE_BITS) - _ONE)).astype(np.uint8)
+    return Near((rows >> _DISTANCE_BITS).astype(np.intp), every[found], distance)

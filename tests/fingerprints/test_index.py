@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -243,3 +244,60 @@ def test_arrays_of_other_whole_numbers_are_taken_as_they_are():
     assert index.insert_bulk(np.array([1, 2, 2], np.int32)) == 2
     assert index.insert_bulk([3, 1]) == 1
     assert sorted(index) == [1, 2, 3]
+
+
+@settings(max_examples=100)
+@given(planted(), st.sampled_from([0, 3, 8]), st.integers(0, 64), st.sampled_from(BLOCKS))
+def test_candidates_hold_what_is_near_and_nothing_beyond_the_limit(case, radius, limit, blocks):
+    query, stored = case
+    index = HammingIndex(blocks=blocks)
+    index.insert_bulk(np.array(stored, np.uint64))
+    found = set(index.candidates(query, radius, limit))
+    assert found >= {other for other, _ in brute_force(stored, query, min(radius, limit))}
+    assert found <= {other for other, _ in brute_force(stored, query, limit)}
+
+
+@pytest.mark.parametrize("widest", [1, 3, 7, 15])
+@given(st.integers(1, 16), st.data())
+def test_some_probe_reaches_a_part_of_a_block_of_every_neighbour(widest, blocks, data):
+    radius = data.draw(st.integers(0, min(12, blocks * 2)))
+    difference = flip(0, data.draw(st.sets(st.integers(0, 63), max_size=radius)))
+    cut = split(blocks, widest)
+    assert max(block.width for block in cut) <= widest
+    asked = probes(blocks, radius, widest)
+    assert sum(len(probe.flips) for probe in asked) == probe_count(blocks, radius, widest)
+    assert any(difference >> cut[table].shift & cut[table].mask in flips for table, flips in asked)
+
+
+def test_an_index_of_one_page_costs_little_and_one_of_many_no_more_than_64_bytes_each():
+    random = np.random.default_rng(1)
+    HammingIndex().insert_bulk(np.arange(100))  # what is made once for all indexes
+    tracemalloc.start()
+    try:
+        for size, most in ((1, 500), (1_000, 64_000), (10_000, 640_000), (300_000, 19_200_000)):
+            values = random.integers(0, 2**64, size, dtype=np.uint64)
+            before, _ = tracemalloc.get_traced_memory()
+            index = HammingIndex()
+            index.insert_bulk(values)
+            after, _ = tracemalloc.get_traced_memory()
+            assert after - before <= most
+            del index
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_index_that_has_shrunk_gives_memory_back_and_loses_nothing():
+    values = np.random.default_rng(2).integers(0, 2**64, 20_000, dtype=np.uint64).tolist()
+    tracemalloc.start()
+    try:
+        index = HammingIndex()
+        index.insert_bulk(np.array(values, np.uint64))
+        full, _ = tracemalloc.get_traced_memory()
+        for value in values[10:]:
+            assert index.remove(value)
+        left, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert left < full / 20
+    assert set(index) == set(values[:10])
+    assert all(index.find_first(value ^ 7) == (value, 3) for value in values[:10])

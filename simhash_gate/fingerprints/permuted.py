@@ -1,0 +1,247 @@
+"""Near pairs among many fingerprints: sorted by some of their blocks, they are neighbours.
+
+Cut 64 bits into m blocks. Two fingerprints that differ in at most k < m bits agree in m - k blocks
+at least. So for each choice of m - k blocks: bring these to the top, sort, and compare what has the
+same top bits. Many blocks give long keys that few others share, but many sorts; m depends on how
+many fingerprints there are. With m = k the key is empty, and everything is compared.
+
+Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (2007), section 3.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+from itertools import combinations
+from math import comb, log2
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+
+from simhash_gate.fingerprints.arrays import locate
+from simhash_gate.fingerprints.blocks import split
+from simhash_gate.fingerprints.hamming import BITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simhash_gate.fingerprints.arrays import Fingerprints, Positions
+
+Result = TypeVar("Result")
+
+# What fits the cache of a core, with the scratch arrays beside it.
+_CHUNK = 1 << 16
+_COMPARED = 1 << 17
+# Pairs that a portion may have; to look up where they came from takes as long for few as for many.
+_HELD = 1 << 20
+# From here on, the pairs of a run are compared all with all.
+_LONG_RUN = 128
+# Fewer are done before a thread is started. A thread holds one more copy of the fingerprints.
+_FEW = 1 << 16
+_MOST_THREADS = 4
+_MOST_TABLES = 1000
+
+
+class Move(NamedTuple):
+    """Bits that go from one place to another: `mask` at `source` to the same at `target`."""
+
+    source: np.uint64
+    mask: np.uint64
+    target: np.uint64
+
+
+class Table(NamedTuple):
+    """One order of the bits, its key on top.
+
+    Of two fingerprints with the same key, those bits below it that differ are inside `low`. A pair
+    that agrees in more blocks than a key has meets in several tables; it belongs to the one where
+    it differs in all of `skipped`, blocks that come before the last one of the key.
+    """
+
+    there: tuple[Move, ...]
+    back: tuple[Move, ...]
+    low: np.uint64
+    skipped: tuple[np.uint64, ...]
+
+    def own(self, differ: Fingerprints) -> NDArray[np.bool_]:
+        """Tell of pairs, by the bits in which they differ, which ones belong to this table."""
+        touched = [(differ & block).astype(np.bool_) for block in self.skipped]
+        return np.logical_and.reduce(touched) if touched else np.ones(len(differ), np.bool_)
+
+
+class Portion(NamedTuple):
+    """Near pairs: positions in an array of permuted fingerprints."""
+
+    run: Fingerprints
+    one: Positions
+    other: Positions
+    table: Table
+
+    def look_up(self, values: Fingerprints, entries: Positions) -> tuple[Positions, Positions]:
+        """Return for the two of each pair the entries beside them in `values`, which are sorted."""
+        back = self.table.back
+        if 2 * len(self.one) < len(self.run):
+            ends = permute(np.concatenate((self.run[self.one], self.run[self.other])), back)
+            beside = entries[locate(ends, values)]
+            return beside[: len(self.one)], beside[len(self.one) :]
+        beside = entries[locate(permute(self.run, back), values)]
+        return beside[self.one], beside[self.other]
+
+
+def near_pairs(
+    values: Fingerprints, radius: int, use: Callable[[Portion], Result]
+) -> Iterator[Result]:
+    """Find the pairs of values that differ in at most `radius` bits, 0 to 64; each pair once.
+
+    `values` must be distinct. The pairs come in portions, and `use` is called with each, on several
+    threads if there are many values; yields what it returns.
+    """
+    plan = tables(_cheapest(len(values), radius), radius)
+    work = partial(_search, values, radius, use)
+    threads = 1 if len(values) < _FEW else min(os.cpu_count() or 1, _MOST_THREADS, len(plan))
+    if threads == 1:
+        for table in plan:
+            yield from work(table)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for results in pool.map(work, plan):
+            yield from results
+
+
+def _search(
+    values: Fingerprints, radius: int, use: Callable[[Portion], Result], table: Table
+) -> list[Result]:
+    ordered = permute(values, table.there)
+    ordered.sort()
+    return [
+        use(portion)
+        for chunk in _whole_runs(ordered, table.low)
+        for portion in _neighbours(chunk, table, radius)
+    ]
+
+
+def _whole_runs(ordered: Fingerprints, low: np.uint64) -> Iterator[Fingerprints]:
+    """Cut a sorted array into pieces that fit the cache, and never between two equal keys."""
+    start = 0
+    while start < len(ordered):
+        stop = start + _CHUNK
+        if stop < len(ordered):
+            stop = int(np.searchsorted(ordered, ordered[stop - 1] | low, side="right"))
+        yield ordered[start:stop]
+        start = stop
+
+
+def _neighbours(chunk: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:
+    """Yield the near ones among those with equal keys: of long runs in one way, else in another."""
+    start = 0
+    for left, right in _long_runs(chunk, table.low):
+        yield from _sparse(chunk[start:left], table, radius)
+        yield from _dense(chunk[left:right], table, radius)
+        start = right
+    yield from _sparse(chunk[start:], table, radius)
+
+
+def _long_runs(chunk: Fingerprints, low: np.uint64) -> list[tuple[int, int]]:
+    if not (chunk[_LONG_RUN:] ^ chunk[:-_LONG_RUN] <= low).any():
+        return []
+    inside = np.flatnonzero(chunk[1:] ^ chunk[:-1] > low) + 1
+    edges = np.concatenate(([0], inside, [len(chunk)]))
+    long = np.flatnonzero(np.diff(edges) > _LONG_RUN)
+    return list(zip(edges[long].tolist(), edges[long + 1].tolist(), strict=True))
+
+
+def _sparse(chunk: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:
+    """Compare each with the next, then those that have more of their key with the one after."""
+    step = 1
+    differ = chunk[1:] ^ chunk[:-1]
+    starts = np.flatnonzero(differ <= table.low)
+    differ = differ[starts]
+    while len(starts):
+        near = np.bitwise_count(differ) <= radius
+        near &= table.own(differ)
+        if near.any():
+            yield Portion(chunk, starts[near], starts[near] + step, table)
+        step += 1
+        starts = starts[starts < len(chunk) - step]
+        differ = chunk[starts + step] ^ chunk[starts]
+        same = differ <= table.low
+        starts, differ = starts[same], differ[same]
+
+
+def _dense(run: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:
+    """Compare all with all, some rows at a time."""
+    rows = max(1, _COMPARED // len(run))
+    scratch = np.empty(rows * len(run), np.uint64)
+    found: list[tuple[Positions, Positions]] = []
+    held = 0
+    for start in range(0, len(run) - 1, rows):
+        mine, others = run[start : start + rows, None], run[start + 1 :]
+        shape = len(mine), len(others)
+        differ = scratch[: shape[0] * shape[1]]
+        np.bitwise_xor(mine, others, out=differ.reshape(shape))
+        flat = np.flatnonzero(np.bitwise_count(differ) <= radius)
+        flat = flat[table.own(differ[flat])]
+        row = flat // len(others)
+        column = flat - row * len(others)
+        upper = column >= row  # a pair is met from its first side
+        found.append((row[upper] + start, column[upper] + start + 1))
+        held += len(found[-1][0])
+        if held > _HELD or start + rows >= len(run) - 1:
+            one, other = (np.concatenate(side) for side in zip(*found, strict=True))
+            yield Portion(run, one, other, table)
+            found, held = [], 0
+
+
+def permute(values: Fingerprints, moves: Sequence[Move]) -> Fingerprints:
+    """Return the values with their bits in another order."""
+    result = np.zeros_like(values)
+    for start in range(0, len(values), _CHUNK):
+        part, out = values[start : start + _CHUNK], result[start : start + _CHUNK]
+        for source, mask, target in moves:
+            moved = part >> source
+            moved &= mask
+            moved <<= target
+            out |= moved
+    return result
+
+
+@lru_cache
+def tables(count: int, radius: int) -> tuple[Table, ...]:
+    """Return a table for each choice of `count` - `radius` of `count` blocks."""
+    return tuple(_table(key, count) for key in combinations(range(count), count - radius))
+
+
+def _table(key: tuple[int, ...], count: int) -> Table:
+    blocks = split(count)
+    there: list[Move] = []
+    back: list[Move] = []
+    skipped: list[np.uint64] = []
+    place = 0
+    for number in (*sorted({*range(count)} - {*key}), *key):
+        shift, width = blocks[number]
+        if number not in key and key and number < key[-1]:
+            skipped.append(np.uint64(blocks[number].mask << place))
+        mask = np.uint64(blocks[number].mask)
+        there.append(Move(np.uint64(shift), mask, np.uint64(place)))
+        back.append(Move(np.uint64(place), mask, np.uint64(shift)))
+        place += width
+    low = (1 << BITS - sum(blocks[number].width for number in key)) - 1
+    return Table(tuple(there), tuple(back), np.uint64(low), tuple(skipped))
+
+
+def _cheapest(size: int, radius: int) -> int:
+    """Choose the number of blocks by what the sorts and the comparisons take (in nanoseconds)."""
+
+    def cost(count: int) -> float:
+        chance = 2.0 ** -(BITS * (count - radius) // count)
+        sort = 10 + 0.4 * log2(size + 1)
+        return comb(count, radius) * (sort * size + 5_000) + comb(count, radius) * (
+            4 * chance * size * size / 2
+        )
+
+    most = min(radius + 4, BITS)
+    counts = [n for n in range(max(radius, 1), most + 1) if comb(n, radius) <= _MOST_TABLES]
+    return min(counts, key=cost)
