@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.hamming import hamming_distance, similarity
     from simhash_gate.fingerprints.index import HammingIndex
+    from simhash_gate.fingerprints.pairs import near_duplicate_pairs
     from simhash_gate.fingerprints.simhash import simhash
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.policy import Policy
@@ -34,6 +35,7 @@ _HOMES = {
     "SimhashGateSpiderMiddleware": "plugin.spider_middleware",
     "Verdict": "gate.verdict",
     "hamming_distance": "fingerprints.hamming",
+    "near_duplicate_pairs": "fingerprints.pairs",
     "open_store": "stores",
     "read_page": "pipeline",
     "simhash": "fingerprints.simhash",
@@ -52,6 +54,7 @@ __all__ = [
     "SimhashGateSpiderMiddleware",
     "Verdict",
     "hamming_distance",
+    "near_duplicate_pairs",
     "open_store",
     "read_page",
     "simhash",

@@ -38,11 +38,10 @@ def join(queries: Fingerprints, stored: Fingerprints, radius: int) -> Near:
     firsts = np.searchsorted(ascending, every)
     counts = np.searchsorted(ascending, every, side="right") - firsts
     asked, answers = counts > 0, is_in(every, known)
-    places = np.arange(len(every))
 
     def both_ways(portion: Portion) -> tuple[Positions, Positions]:
         """Return those pairs of which one is a query, the other stored: the query first."""
-        one, other = portion.look_up(every, places)
+        one, other = portion.look_up(every)
         there, back = asked[one] & answers[other], asked[other] & answers[one]
         return (
             np.concatenate((one[there], other[back])),

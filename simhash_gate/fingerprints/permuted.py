@@ -80,15 +80,15 @@ class Portion(NamedTuple):
     other: Positions
     table: Table
 
-    def look_up(self, values: Fingerprints, entries: Positions) -> tuple[Positions, Positions]:
-        """Return for the two of each pair the entries beside them in `values`, which are sorted."""
+    def look_up(self, values: Fingerprints) -> tuple[Positions, Positions]:
+        """Return where the two of each pair are in `values`, which are sorted."""
         back = self.table.back
         if 2 * len(self.one) < len(self.run):
             ends = permute(np.concatenate((self.run[self.one], self.run[self.other])), back)
-            beside = entries[locate(ends, values)]
-            return beside[: len(self.one)], beside[len(self.one) :]
-        beside = entries[locate(permute(self.run, back), values)]
-        return beside[self.one], beside[self.other]
+            places = locate(ends, values)
+            return places[: len(self.one)], places[len(self.one) :]
+        places = locate(permute(self.run, back), values)
+        return places[self.one], places[self.other]
 
 
 def near_pairs(
