@@ -31,21 +31,30 @@ _WORD = re.compile(rf"[{_UNSEGMENTED}]|(?:(?![{_UNSEGMENTED}_])[\w{_MARKS}])+")
 _FAST_WORD = re.compile(r"[^\W_]+")
 _CHAR = re.compile(rf"[{_UNSEGMENTED}]")
 _MARK = re.compile(rf"[{_MARKS}]")
-_FORMAT = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+_FORMAT = re.compile(f"[{_INVISIBLE}]")
+# ASCII needs no pattern: all but letters and digits are spaces.
+_ASCII = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
 
 
 def words(text: str) -> list[str]:
     """Return the normalised words of a text; in scripts without word spaces, its characters."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).translate(_FORMAT)
-        if _CHAR.search(text) or _MARK.search(text):
-            return _WORD.findall(text.casefold())
+    if text.isascii():
+        return text.translate(_ASCII).split()
+    text = _FORMAT.sub("", unicodedata.normalize("NFKC", text))
+    if _CHAR.search(text) or _MARK.search(text):
+        return _WORD.findall(text.casefold())
     return _FAST_WORD.findall(text.casefold())
+
+
+def _unsegmented(tokens: Collection[str]) -> list[str]:
+    """Return those tokens that are a character of a script without word spaces."""
+    return _CHAR.findall("".join([token for token in tokens if len(token) == 1]))
 
 
 def count_words(tokens: Collection[str]) -> int:
     """Count words as a reader would: two characters of a script without word spaces make one."""
-    characters = sum(1 for token in tokens if len(token) == 1 and _CHAR.match(token))
+    characters = len(_unsegmented(tokens))
     return len(tokens) - characters + (characters + 1) // 2
 
 
@@ -62,11 +71,12 @@ def shingles(
     if kind == "char":
         text = " ".join(tokens)
         return [text[i : i + char_size] for i in range(max(1, len(text) - char_size + 1))]
-    if kind == "word" or not any(len(t) == 1 and _CHAR.match(t) for t in tokens):
+    characters = set() if kind == "word" else set(_unsegmented(tokens))
+    if not characters:
         if len(tokens) <= size:
             return [" ".join(tokens)]
         return list(map(" ".join, zip(*(tokens[i:] for i in range(size)), strict=False)))
-    sizes = [char_size if len(t) == 1 and _CHAR.match(t) else size for t in tokens]
+    sizes = [char_size if token in characters else size for token in tokens]
     found = [" ".join(tokens[i : i + n]) for i, n in enumerate(sizes) if i + n <= len(tokens)]
     return found or [" ".join(tokens)]
 

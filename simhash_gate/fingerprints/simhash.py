@@ -11,6 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import NDArray
+
 # Weights are summed as integers: the same features in another order give the same bits.
 _WEIGHT_UNIT = 1 << 10
 
@@ -26,20 +28,32 @@ def simhash(features: Mapping[str, float] | Iterable[tuple[str, float]]) -> int:
 
     The cosine of two pages' weights is estimated by cos(pi * distance / 64). No features give 0.
     """
-    pairs = features.items() if isinstance(features, Mapping) else features
-    names: list[str] = []
-    weights: list[float] = []
-    for name, weight in pairs:
-        names.append(name)
-        weights.append(weight)
+    if isinstance(features, Mapping):
+        names, weights = list(features), list(features.values())
+    else:
+        pairs = list(features)
+        names, weights = [name for name, _ in pairs], [weight for _, weight in pairs]
     if not names:
         return 0
-    digest = mmh3.mmh3_x64_128_digest
-    hashes = b"".join([digest(name.encode("utf-8", "surrogatepass"))[:8] for name in names])
-    bits = np.unpackbits(np.frombuffer(hashes, np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-    units = np.rint(np.asarray(weights) * _WEIGHT_UNIT).astype(np.int64)
-    if (units == units[0]).all():
-        positive = 2 * units[0] * bits.sum(axis=0, dtype=np.int64) > units[0] * len(units)
+    hashes = b"".join(map(mmh3.mmh3_x64_128_digest, _encoded(names)))
+    halves = np.frombuffer(hashes, np.uint8).reshape(-1, 16)[:, :8]
+    bits = np.unpackbits(halves, axis=1, bitorder="little")
+    if weights.count(weights[0]) == len(weights):
+        units = _units(weights[:1])
+        positive = 2 * units * bits.sum(axis=0, dtype=np.uint32) > units * len(weights)
     else:
+        units = _units(weights)
         positive = 2 * (units @ bits) > units.sum()
     return int.from_bytes(np.packbits(positive, bitorder="little").tobytes(), "little")
+
+
+def _units(weights: list[float]) -> NDArray[np.int64]:
+    units: NDArray[np.int64] = np.rint(np.asarray(weights) * _WEIGHT_UNIT).astype(np.int64)
+    return units
+
+
+def _encoded(names: list[str]) -> list[bytes]:
+    try:
+        return list(map(str.encode, names))
+    except UnicodeEncodeError:
+        return [name.encode("utf-8", "surrogatepass") for name in names]

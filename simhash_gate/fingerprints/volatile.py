@@ -47,6 +47,7 @@ _LABEL = (
     r"pubblicità|реклама|広告|スポンサー|廣告|广告|赞助|贊助|광고)(?!\w{3})"
 )
 _VOLATILE = re.compile("|".join((_DATE, _CLOCK, _COUNT, _COPYRIGHT, _AGO)), re.I)
+_HINT = re.compile(r"[\d©]|copyright", re.I)  # there is none of the above without
 _AD_LABEL = re.compile(_LABEL, re.I)
 _OF_PAGE = re.compile("|".join((_COUNT, _AGO, _UPDATED)), re.I)
 _LINKING = re.compile(
@@ -72,7 +73,7 @@ def is_of_page(text: str) -> bool:
 def is_volatile(text: str, words: int) -> bool:
     """Tell if a block of so many words is a line about the page and not of it."""
     if words <= _MOST_WORDS:
-        return bool(_VOLATILE.search(text) or _AD_LABEL.match(text))
+        return bool((_HINT.search(text) and _VOLATILE.search(text)) or _AD_LABEL.match(text))
     if _LEGAL.match(text):
         return True
     # A byline: two or more such things, and little else.
