@@ -1,0 +1,1 @@
+"""What the gate costs, against its peers, in one run."""

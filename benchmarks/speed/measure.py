@@ -1,0 +1,74 @@
+"""Timings that hold on a shared machine: CPU time, rivals by turns, medians; a table, and JSON."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import platform
+import sys
+import time
+from importlib.metadata import PackageNotFoundError, version
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+
+class MissingError(Exception):
+    """What a peer needs is not there; the message says how to get it."""
+
+
+class Timing(NamedTuple):
+    """Medians over the rounds, in seconds: CPU time of all threads, and time on the clock."""
+
+    cpu: float
+    wall: float
+
+
+def interleaved(rivals: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Timing]:
+    """Run all rivals by turns, so that what else the machine does hits each; return the medians."""
+    taken: dict[str, list[Timing]] = {name: [] for name in rivals}
+    for _ in range(rounds):
+        for name, run in rivals.items():
+            gc.collect()
+            cpu, wall = time.process_time(), time.perf_counter()
+            run()
+            taken[name].append(Timing(time.process_time() - cpu, time.perf_counter() - wall))
+    return {
+        name: Timing(median(t.cpu for t in timings), median(t.wall for t in timings))
+        for name, timings in taken.items()
+    }
+
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown: the first column to the left, the others to the right."""
+    lines = [columns, ["---", *["--:"] * (len(columns) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def write_json(path: Path, figures: Mapping[str, Any], packages: Iterable[str] = ()) -> None:
+    """Write figures, with the machine and the versions that they were measured on."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    machine = {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "cores": os.cpu_count(),
+        "versions": {name: _version(name) for name in packages},
+    }
+    path.write_text(json.dumps({"machine": machine, **figures}, indent=1) + "\n", "utf-8")
+    say(f"wrote {path}")
+
+
+def say(line: str) -> None:
+    """Tell how it goes, beside the results."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,1 @@
+"""What else one could use for near fingerprints."""
