@@ -49,18 +49,20 @@ class _Scope:
 
     def candidates(
         self, record: Record, radius: int, limit: int, window: Window, *, exact: bool
-    ) -> Iterator[Candidate]:
-        """Yield what the lookup of `radius` comes across within `limit` bits and the window."""
-        if record.pipeline not in self._shelves:
-            return
+    ) -> list[Candidate]:
+        """Return what the lookup of `radius` comes across within `limit` bits and the window."""
+        shelf = self._shelves.get(record.pipeline)
+        near = shelf.near(record.fingerprint, radius, limit) if shelf is not None else None
+        if not near:
+            return []
         first, since = self._first(window.pages), window.since(record)
-        near = self._shelves[record.pipeline].near(record.fingerprint, radius, limit)
-        for number, distance in near:
-            other = self.records[number]
-            if exact and other.digest != record.digest:
-                continue
-            if number >= first and other.first_seen >= since:
-                yield Candidate(number, distance, other.request == record.request)
+        others = [(number, distance, self.records[number]) for number, distance in near]
+        return [
+            Candidate(number, distance, other.request == record.request)
+            for number, distance, other in others
+            if number >= first and other.first_seen >= since
+            if not exact or other.digest == record.digest
+        ]
 
     def find(self, record: Record) -> list[int]:
         """Return the numbers of the records with this identity."""
@@ -73,7 +75,7 @@ class _Scope:
 
     def evict(self, pages: int, since: float) -> None:
         """Remove the oldest records until `pages` are left, and the oldest is young enough."""
-        while self.records:
+        while len(self.records) > pages or (self.records and since > float("-inf")):
             oldest, record = next(iter(self.records.items()))
             if len(self.records) <= pages and record.first_seen >= since:
                 return
@@ -143,8 +145,9 @@ class MemoryStore(Store):
             if radius is not None:
                 limit = max(radius, near)
                 visited = scope.candidates(record, reach(radius, near), limit, window, exact=exact)
-                load = partial(self._load, scope)
-                found = best_match(visited, load, radius, near, dismissed)
+                if visited:
+                    load = partial(self._load, scope)
+                    found = best_match(visited, load, radius, near, dismissed)
                 if found and found[1].distance <= radius:
                     number, (other, distance) = found
                     seen = replace(other, last_seen=max(other.last_seen, record.last_seen))
@@ -210,7 +213,8 @@ class MemoryStore(Store):
             scope = self._scopes[name] = _Scope()
             if len(self._scopes) > self._most_scopes:
                 self._scopes.popitem(last=False)
-        self._scopes.move_to_end(name)
+        else:
+            self._scopes.move_to_end(name)
         return scope
 
     def _require_open(self) -> None:

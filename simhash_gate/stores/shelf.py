@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from simhash_gate.fingerprints.index import HammingIndex
 
 
@@ -12,35 +10,45 @@ class Shelf:
 
     def __init__(self) -> None:
         self._index = HammingIndex()
-        self._numbers: defaultdict[int, list[int]] = defaultdict(list)
+        # Most fingerprints are of one record: its number alone takes a third of a list.
+        self._numbers: dict[int, int | list[int]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._numbers)
 
     def add(self, number: int, fingerprint: int) -> None:
         """Put a record there."""
-        self._index.insert(fingerprint)
-        self._numbers[fingerprint].append(number)
+        if self._index.insert(fingerprint):
+            self._numbers[fingerprint] = number
+            return
+        found = self._numbers[fingerprint]
+        if isinstance(found, int):
+            self._numbers[fingerprint] = [found, number]
+        else:
+            found.append(number)
 
     def remove(self, number: int, fingerprint: int) -> None:
         """Take a record out that is there."""
-        self._numbers[fingerprint].remove(number)
-        if not self._numbers[fingerprint]:
+        rest = [other for other in self.numbers(fingerprint) if other != number]
+        if rest:
+            self._numbers[fingerprint] = rest
+        else:
             del self._numbers[fingerprint]
             self._index.remove(fingerprint)
 
     def numbers(self, fingerprint: int) -> list[int]:
         """Return the numbers of the records with exactly this fingerprint."""
-        return self._numbers.get(fingerprint, [])
+        found = self._numbers.get(fingerprint, [])
+        return [found] if isinstance(found, int) else found
 
     def near(self, fingerprint: int, radius: int, limit: int) -> list[tuple[int, int]]:
         """Return number and distance of what is within `limit` bits, as far as it is come across.
 
         What is within `radius` is among it, for certain.
         """
+        found = self._index.candidates(fingerprint, radius, limit)
         return [
-            (number, distance)
-            for other in set(self._index.candidates(fingerprint, radius))
-            if (distance := (other ^ fingerprint).bit_count()) <= limit
-            for number in self._numbers[other]
+            (number, (other ^ fingerprint).bit_count())
+            for other in (set(found) if len(found) > 1 else found)
+            for number in self.numbers(other)
         ]
