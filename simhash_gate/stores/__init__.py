@@ -31,6 +31,15 @@ __all__ = [
     "store_opener",
 ]
 
+_REDIS = (
+    "redis",
+    "rediss",
+    "redis+cluster",
+    "rediss+cluster",
+    "redis+sentinel",
+    "rediss+sentinel",
+    "unix",
+)
 _ALLOWED = "memory:, sqlite:///relative/path or sqlite:////absolute/path"
 
 
@@ -72,6 +81,16 @@ def _sqlite(url: str, rest: str) -> Callable[[], Store]:
     return partial(SQLiteStore, path)
 
 
+def _redis(url: str, _rest: str) -> Callable[[], Store]:
+    try:
+        from simhash_gate.stores.redis import RedisStore
+        from simhash_gate.stores.redis_client import read_url
+    except ImportError as error:
+        raise _refusal(url, "it needs redis-py: pip install 'simhash-gate[redis]'") from error
+    read_url(url)
+    return partial(RedisStore, url)
+
+
 def _not_yet(url: str, _rest: str) -> Callable[[], Store]:
     raise _refusal(url, "this version has no such store yet")
 
@@ -79,8 +98,7 @@ def _not_yet(url: str, _rest: str) -> Callable[[], Store]:
 _OPENERS: dict[str, Callable[[str, str], Callable[[], Store]]] = {
     "memory": _memory,
     "sqlite": _sqlite,
-    "redis": _not_yet,
-    "rediss": _not_yet,
+    **dict.fromkeys(_REDIS, _redis),
     "postgresql": _not_yet,
 }
 

@@ -3,27 +3,45 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from redis_server import RedisServer
 
 from simhash_gate.stores import Record, open_store
 
+# In braces: a folder of the test's own, and the fixtures of the servers that stores need.
 STORES = [
     pytest.param("memory:", id="memory"),
     pytest.param("sqlite:///{folder}/kept pages/store.sqlite", id="sqlite"),
+    pytest.param("{redis_server}?prefix={folder}:", id="redis"),
 ]
 LASTING = STORES[1:]  # those that outlive their process
 CRAWLER = Path(__file__).with_name("crawler_process.py")
 ROOT = Path(__file__).parents[2]
 
 
+def with_servers(request):
+    """Return the URL of a store, with the folder still to be filled in; its servers run."""
+    servers = re.findall(r"{(\w+_server)}", request.param)
+    urls = {name: request.getfixturevalue(name).url for name in servers}
+    return request.param.format(folder="{folder}", **urls)
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory):
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.kill()
+
+
 @pytest.fixture(params=STORES)
 def template(request):
-    return request.param
+    return with_servers(request)
 
 
 @pytest.fixture
@@ -33,7 +51,7 @@ def url(template, tmp_path):
 
 @pytest.fixture(params=LASTING)
 def lasting_url(request, tmp_path):
-    return request.param.format(folder=tmp_path)
+    return with_servers(request).format(folder=tmp_path)
 
 
 @pytest.fixture

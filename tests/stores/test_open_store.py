@@ -44,7 +44,6 @@ def test_four_slashes_begin_an_absolute_path(tmp_path):
         ("sqlite://host/kept.sqlite", "three slashes"),
         ("sqlite:///:memory:", "names no file"),
         ("memory:x", "no path"),
-        ("redis://localhost", "no such store yet"),
         ("postgresql://localhost/kept", "no such store yet"),
         ("mysql://localhost/kept", "no such store"),
         ("kept.sqlite", "no such store"),

@@ -1,0 +1,260 @@
+"""Kept pages in Redis or Valkey, for crawlers on as many machines as there are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, partial
+from heapq import merge
+from importlib.resources import files
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
+from simhash_gate.stores.base import (
+    DEFAULT_WINDOW,
+    Answer,
+    Match,
+    Record,
+    Store,
+    StoreError,
+    Window,
+)
+from simhash_gate.stores.redis_client import RedisError, connect, failure, read_url
+from simhash_gate.stores.redis_codec import (
+    DURABLE,
+    SETTLED,
+    Packed,
+    identity,
+    numbers_in,
+    pack,
+    query,
+    scope_key,
+    scope_of,
+    unpack,
+)
+from simhash_gate.stores.redis_runs import Run, Runs
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+_PAGES_AT_ONCE = 200
+
+
+class RedisStore(Store):
+    """Remembers kept pages on the Redis server that `url` names.
+
+    A scope is one key. A run lives as long as its lease is renewed; the records of a run that has
+    died are removed by the next `begin` or `records`, or when one of them would match. Until then
+    they take up places in the window. After `StoreUnavailable` a page may have been added or not:
+    an answer that got lost can't be asked for again.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._place = read_url(url)
+        self._connections = 0
+        self._closed = False
+        self._lock = Lock()
+        try:
+            self._client: Any = connect(self._place, self._connected)
+            self._client.ping()
+        except (RedisError, OSError) as error:
+            raise failure(self._place, error) from error
+        except TypeError as error:  # redis-py passes on whatever parameters a URL has
+            raise StoreError(f"Redis store {self._place.shown}: {error}") from error
+        self._check = self._script("redis_scope.lua", "redis_check.lua")
+        self._change = self._script("redis_scope.lua", "redis_change.lua")
+        self._bury = self._script("redis_scope.lua", "redis_bury.lua")
+        keys = [f"{self._place.prefix}{{runs}}:{name}" for name in ("leases", "ended", "names")]
+        ask = partial(self._run, self._script("redis_runs.lua"), keys)
+        self._runs = Runs(ask, self._place.lease)
+
+    def begin(self, run: str) -> None:
+        """Open a run and take its lease; remove what dead runs left."""
+        self._require_open()
+        self._reap()
+        with self._lock:
+            if self._runs.is_live(run) or not self._runs.begin(run, self._connections):
+                raise self._error(f"run {run!r} was begun before; take a new name")
+
+    def renew(self, run: str) -> None:
+        """Renew the lease of a run; announce it again if the server lost it."""
+        self._require_live(run)
+        self._runs.begin(run, self._connections)
+
+    def end(self, run: str) -> None:
+        """Close a run: its records count, whatever becomes of its lease."""
+        self._require_live(run)
+        self._runs.end(run)
+
+    def check_and_add(
+        self,
+        record: Record,
+        radius: int | None,
+        dismissed: Collection[Record] = (),
+        *,
+        near: int = 0,
+        exact: bool = False,
+        window: Window = DEFAULT_WINDOW,
+    ) -> Answer:
+        """Look and add in one script; see `Store.check_and_add`."""
+        require_fingerprint(record.fingerprint)
+        if radius is not None:
+            require_distance(radius)
+        self._require_live(record.run)
+        self._keep_alive(record.run)
+        keys = [scope_key(self._place.prefix, record.scope)]
+        refused = [identity(other) for other in dismissed if other.scope == record.scope]
+        arguments = [pack(record), query(record, radius, near, exact, window), *refused]
+        while True:
+            added, *found = self._run(self._check, keys, *arguments)
+            self._keep_alive(record.run)
+            if not found:
+                return Answer(True, None)
+            page, distance = found
+            match = page and self._counting(unpack(record.scope, page))
+            if match or added:
+                return Answer(bool(added), Match(match, distance) if match else None)
+
+    def forget(self, record: Record) -> bool:
+        """Remove the record with this identity; False if there is none."""
+        return bool(self._change_pages("forget", 0, [record]))
+
+    def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
+        """Mark records settled, those of one scope in one step."""
+        self._require_open()
+        for scope in {record.scope for record in records}:
+            together = [record for record in records if record.scope == scope]
+            self._change_pages("mark", SETTLED | DURABLE if durable else SETTLED, together)
+
+    def current(self, record: Record) -> Record | None:
+        """Return the record with this identity as it is now, or None."""
+        page = self._change_pages("current", 0, [record])
+        return self._counting(unpack(record.scope, page)) if page else None
+
+    def records(self, scope: str | None = None) -> Iterator[Record]:
+        """Yield what is remembered, oldest first; read in parts, so that others can go on.
+
+        Over all scopes, the order is that of the servers' clocks.
+        """
+        self._require_open()
+        self._reap()
+        scopes = self._scopes() if scope is None else [scope]
+        find = cache(self._runs.find)
+        for page in merge(*map(self._pages, scopes), key=lambda page: page.added):
+            record = _named(page, find(page.run))
+            if record:
+                yield record
+
+    def close(self) -> None:
+        """Let go of the server and of the leases of all runs; who was not ended is dead now."""
+        with self._lock:
+            if self._closed:
+                return
+            try:
+                for run in self._runs.live:
+                    self._runs.release(run)
+            except StoreError:
+                pass  # the leases run out by themselves
+            self._closed = True
+            self._client.close()
+
+    def _script(self, *names: str) -> Any:
+        folder = files(__package__)
+        text = "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
+        return self._client.register_script(text)
+
+    def _run(self, script: Any, keys: list[str], *arguments: object) -> Any:
+        self._require_open()
+        try:
+            return script(keys, arguments)
+        except (RedisError, OSError) as error:
+            raise failure(self._place, error) from error
+
+    def _connected(self) -> None:
+        self._connections += 1
+
+    def _keep_alive(self, run: str) -> None:
+        """Announce a run again where the server may have lost it, or the lease run out."""
+        if self._runs.is_live(run) and self._runs.must_renew(run, self._connections):
+            self._runs.begin(run, self._connections)
+
+    def _change_pages(self, operation: str, flags: int, records: list[Record]) -> Any:
+        """Do something to records of one scope."""
+        keys = [scope_key(self._place.prefix, records[0].scope)]
+        return self._run(self._change, keys, operation, flags, *map(identity, records))
+
+    def _counting(self, page: Packed) -> Record | None:
+        """Return the record of a page, or None if it died with its run: that is removed then."""
+        record = _named(page, self._runs.find(page.run))
+        if record is None:
+            self._bury_in(page.record.scope, page.run)
+        return record
+
+    def _reap(self) -> None:
+        """Remove the records of runs found dead."""
+        dead = self._runs.dead()
+        scopes = self._scopes() if dead else []
+        for run in dead:
+            durable = [self._bury_in(scope, run) for scope in scopes]
+            self._runs.bury(run, durable=any(durable))
+
+    def _bury_in(self, scope: str, run: bytes) -> bool:
+        """Remove the records of a dead run from a scope; tell whether durable ones are left."""
+        cursor, durable = b"0", False
+        while True:
+            keys = [scope_key(self._place.prefix, scope)]
+            cursor, seen = self._run(self._bury, keys, run, cursor)
+            durable = durable or seen > 0
+            if cursor == b"0":
+                return durable
+
+    def _scopes(self) -> list[str]:
+        """Return all scopes that the server knows, in no order."""
+        prefix = self._place.prefix
+        escaped = "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in prefix)
+        pattern = f"{escaped}scope:{{*}}"
+        try:
+            keys = set(self._client.scan_iter(match=pattern, count=1000, _type="hash"))
+        except (RedisError, OSError) as error:
+            raise failure(self._place, error) from error
+        return [scope_of(prefix, key.decode()) for key in keys]
+
+    def _pages(self, scope: str) -> Iterator[Packed]:
+        """Yield the pages of a scope, oldest first, whatever became of their runs."""
+        key = scope_key(self._place.prefix, scope)
+        head = self._read(key, "scope")[0]
+        if head is None:
+            return
+        numbers = iter(numbers_in(head))
+        while some := list(islice(numbers, _PAGES_AT_ONCE)):
+            for page in self._read(key, *some):
+                if page is not None:
+                    yield unpack(scope, page)
+
+    def _read(self, key: str, *fields: object) -> list[Any]:
+        self._require_open()
+        try:
+            values: list[Any] = self._client.hmget(key, fields)
+        except (RedisError, OSError) as error:
+            raise failure(self._place, error) from error
+        return values
+
+    def _error(self, what: str) -> StoreError:
+        return StoreError(f"Redis store {self._place.shown}: {what}")
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise self._error("it is closed")
+
+    def _require_live(self, run: str) -> None:
+        self._require_open()
+        if not self._runs.is_live(run):
+            raise self._error(f"run {run!r} is not live here; begin it first")
+
+
+def _named(page: Packed, run: Run) -> Record | None:
+    """Return the record of a page with its run, or None if it counts no more."""
+    if run.state == "dead" and not page.durable:
+        return None
+    return replace(page.record, run=run.name, settled=page.record.settled or run.state == "ended")

@@ -1,0 +1,35 @@
+-- Find pages by their identities, and forget them, mark them, or return one as it is.
+--
+-- ARGV: "forget", "mark" or "current"; the flags to set; the identities.
+-- Returns how many there were, or the page.
+
+local operation, flags = ARGV[1], tonumber(ARGV[2])
+
+local function numbers_of(identity)
+  local high, low = parse('>I4I4', identity)
+  local numbers = {}
+  for number in pairs(search({ buckets_of(high, low)[1] }, high, low, 0)) do
+    if get(number) and identity_of(stored[number]) == identity then numbers[#numbers + 1] = number end
+  end
+  return numbers
+end
+
+local function mark(number)
+  local page = stored[number]
+  put(number, sub(page, 1, FLAGS - 1) .. char(bit.bor(byte(page, FLAGS), flags)) .. sub(page, FLAGS + 1))
+end
+
+open()
+if operation == 'current' then
+  local numbers = numbers_of(ARGV[3])
+  return #numbers > 0 and stored[math.max(unpack(numbers))]
+end
+local count = 0
+for argument = 3, #ARGV do
+  for _, number in ipairs(numbers_of(ARGV[argument])) do
+    if operation == 'forget' then remove(number) else mark(number) end
+    count = count + 1
+  end
+end
+if count > 0 then save() end
+return count

@@ -1,0 +1,152 @@
+"""The client under a Redis store: which server a URL names, and what its failures mean."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+from redis import Redis, RedisCluster
+from redis.backoff import NoBackoff
+from redis.cluster import ClusterNode
+from redis.connection import parse_url as untyped_parse_url
+from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
+    ClusterDownError,
+    ConnectionError,  # noqa: A004 - as everyone who knows redis-py calls it
+    RedisClusterException,
+    RedisError,
+    TimeoutError,  # noqa: A004
+)
+from redis.retry import Retry
+from redis.sentinel import Sentinel
+
+from simhash_gate.stores.base import StoreError, StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# redis-py has types for some of it only.
+cluster_node: Any = ClusterNode
+sentinel: Any = Sentinel
+parse_url: Any = untyped_parse_url
+
+PREFIX = "simhash_gate:"
+LEASE = 60.0
+TIMEOUT = 5.0
+
+_ONE_HOST = ("host", "connection_class")
+_PORTS = {"cluster": 6379, "sentinel": 26379}
+_UNAVAILABLE = (ConnectionError, TimeoutError, ClusterDownError, RedisClusterException)
+# What a script stumbles on comes as text, in words that differ between versions.
+_PASSING = re.compile(
+    r"\b(OOM|MISCONF|LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS)\b"
+)
+_REFUSED = re.compile(r"\b(WRONGPASS|NOAUTH|NOPERM|invalid username-password|invalid password)\b")
+_FOREIGN = re.compile(r"\b(WRONGTYPE|FOREIGN)\b|bad argument")
+
+
+class Place(NamedTuple):
+    """What a store URL says: the server as redis-py writes it, and what is the store's own.
+
+    `lease` and `timeout` are in seconds.
+    """
+
+    url: str
+    shown: str
+    prefix: str
+    lease: float
+    timeout: float
+
+
+def read_url(url: str) -> Place:
+    """Take a store URL apart. Raises StoreError for a value that can't be used."""
+    parts = urlsplit(url)
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    own = {name: value for name, value in query if name in ("prefix", "lease", "timeout")}
+    rest = urlencode([item for item in query if item[0] not in own])
+    place = Place(
+        url=url.partition("?")[0] + (rest and f"?{rest}"),
+        shown=re.sub(r"//[^/@]*@", "//***@", url),
+        prefix=own.get("prefix", PREFIX),
+        lease=_seconds(own.get("lease"), LEASE),
+        timeout=_seconds(own.get("timeout"), TIMEOUT),
+    )
+    if "{" in place.prefix or "}" in place.prefix:
+        raise StoreError(f"Redis store {place.shown}: take a prefix without braces")
+    if not (place.lease > 0 and place.timeout > 0):
+        raise StoreError(f"Redis store {place.shown}: lease and timeout are seconds above 0")
+    return place
+
+
+def connect(place: Place, on_connect: Callable[[], None]) -> Redis | RedisCluster:
+    """Return a client for the server of a URL; `on_connect` is called after each connecting.
+
+    It asks nothing twice: who asks again can't know whether the first answer got lost, and would
+    meet their own page. Raises StoreError for a URL that names no server.
+    """
+
+    def connected(connection: Any) -> None:
+        connection.on_connect()
+        on_connect()
+
+    settings: dict[str, Any] = {
+        "socket_timeout": place.timeout,
+        "socket_connect_timeout": place.timeout,
+        "retry": Retry(NoBackoff(), 0),
+        "redis_connect_func": connected,
+        "protocol": 2,
+    }
+    kind = urlsplit(place.url).scheme.partition("+")[2]
+    try:
+        if not kind:
+            return Redis.from_url(place.url, **settings)
+        hosts, path, named = _hosts(place.url, _PORTS[kind])
+        settings |= named
+        if kind == "cluster":
+            nodes = [cluster_node(host, port) for host, port in hosts]
+            return RedisCluster(startup_nodes=nodes, **settings)
+        service, _, database = path.partition("/")
+        if not service:
+            raise ValueError("the name of the service follows the hosts")
+        settings["db"] = int(database or 0)
+        client: Redis = sentinel(hosts, **settings).master_for(service)
+    except (ValueError, TypeError) as error:
+        raise StoreError(f"Redis store {place.shown}: {error}") from error
+    return client
+
+
+def failure(place: Place, error: Exception) -> StoreError:
+    """Say in one line what went wrong with the server, and what to do."""
+    text = " ".join(str(error).split())
+    if _FOREIGN.search(text):
+        why = "another application's keys are where the store's should be"
+        return StoreError(f"Redis store {place.shown}: {why}; take another prefix= ({text})")
+    if isinstance(error, (AuthenticationError, AuthorizationError)) or _REFUSED.search(text):
+        return StoreError(f"Redis store {place.shown}: {text}; see to the user and the password")
+    if isinstance(error, _UNAVAILABLE) or _PASSING.search(text):
+        return StoreUnavailable(f"Redis store {place.shown}: {text or type(error).__name__}")
+    return StoreError(f"Redis store {place.shown}: {text}")
+
+
+def _hosts(url: str, port: int) -> tuple[list[tuple[str, int]], str, dict[str, Any]]:
+    """Return the hosts of a URL, its path, and what it says to every connection."""
+    parts = urlsplit(url)
+    user, _, names = parts.netloc.rpartition("@")
+    servers = [urlsplit(f"//{name}") for name in names.split(",")]
+    hosts = [(server.hostname or "localhost", server.port or port) for server in servers]
+    scheme = parts.scheme.partition("+")[0]
+    parsed = parse_url(f"{scheme}://{user and user + '@'}localhost?{parts.query}")
+    named = {name: value for name, value in parsed.items() if name not in _ONE_HOST}
+    return hosts, unquote(parts.path.strip("/")), named | {"ssl": scheme == "rediss"}
+
+
+def _seconds(text: str | None, default: float) -> float:
+    try:
+        return float(text or default)
+    except ValueError:
+        return 0.0
+
+
+__all__ = ["LEASE", "PREFIX", "TIMEOUT", "Place", "RedisError", "connect", "failure", "read_url"]
