@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache, partial
 from heapq import merge
 from importlib.resources import files
 from itertools import islice
+from operator import itemgetter
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -24,21 +24,24 @@ from simhash_gate.stores.redis_client import RedisError, connect, failure, read_
 from simhash_gate.stores.redis_codec import (
     DURABLE,
     SETTLED,
-    Packed,
+    added_at,
     identity,
     numbers_in,
     pack,
     query,
+    run_of,
     scope_key,
     scope_of,
     unpack,
 )
-from simhash_gate.stores.redis_runs import Run, Runs
+from simhash_gate.stores.redis_runs import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 _PAGES_AT_ONCE = 200
+# How many bits of each 16-bit value are set, as a letter; in Lua, counting is slow.
+_ONES = f"local ONES = '{''.join(chr(ord('0') + value.bit_count()) for value in range(1 << 16))}'"
 
 
 class RedisStore(Store):
@@ -62,11 +65,11 @@ class RedisStore(Store):
             raise failure(self._place, error) from error
         except TypeError as error:  # redis-py passes on whatever parameters a URL has
             raise StoreError(f"Redis store {self._place.shown}: {error}") from error
-        self._check = self._script("redis_scope.lua", "redis_check.lua")
-        self._change = self._script("redis_scope.lua", "redis_change.lua")
-        self._bury = self._script("redis_scope.lua", "redis_bury.lua")
+        self._check = self._script("match", "write", "add")
+        self._change = self._script("write", "change")
+        self._bury = self._script("write", "bury")
         keys = [f"{self._place.prefix}{{runs}}:{name}" for name in ("leases", "ended", "names")]
-        ask = partial(self._run, self._script("redis_runs.lua"), keys)
+        ask = partial(self._run, self._client.register_script(_read("runs")), keys)
         self._runs = Runs(ask, self._place.lease)
 
     def begin(self, run: str) -> None:
@@ -107,12 +110,12 @@ class RedisStore(Store):
         refused = [identity(other) for other in dismissed if other.scope == record.scope]
         arguments = [pack(record), query(record, radius, near, exact, window), *refused]
         while True:
-            added, *found = self._run(self._check, keys, *arguments)
+            answer = self._run(self._check, keys, *arguments)
             self._keep_alive(record.run)
-            if not found:
+            if len(answer) == 1:
                 return Answer(True, None)
-            page, distance = found
-            match = page and self._counting(unpack(record.scope, page))
+            added, distance = answer[:2]
+            match = self._counting(record.scope, answer[2:])
             if match or added:
                 return Answer(bool(added), Match(match, distance) if match else None)
 
@@ -130,7 +133,7 @@ class RedisStore(Store):
     def current(self, record: Record) -> Record | None:
         """Return the record with this identity as it is now, or None."""
         page = self._change_pages("current", 0, [record])
-        return self._counting(unpack(record.scope, page)) if page else None
+        return self._counting(record.scope, page) if page else None
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered, oldest first; read in parts, so that others can go on.
@@ -141,8 +144,8 @@ class RedisStore(Store):
         self._reap()
         scopes = self._scopes() if scope is None else [scope]
         find = cache(self._runs.find)
-        for page in merge(*map(self._pages, scopes), key=lambda page: page.added):
-            record = _named(page, find(page.run))
+        for _, page, name in merge(*map(self._pages, scopes), key=itemgetter(0)):
+            record = unpack(name, page, find(run_of(page)))
             if record:
                 yield record
 
@@ -160,9 +163,9 @@ class RedisStore(Store):
             self._client.close()
 
     def _script(self, *names: str) -> Any:
-        folder = files(__package__)
-        text = "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
-        return self._client.register_script(text)
+        """Return a script on a scope, made of these parts."""
+        parts = [_ONES, *map(_read, ("scope", *names))]
+        return self._client.register_script("\n".join(parts))
 
     def _run(self, script: Any, keys: list[str], *arguments: object) -> Any:
         self._require_open()
@@ -184,11 +187,12 @@ class RedisStore(Store):
         keys = [scope_key(self._place.prefix, records[0].scope)]
         return self._run(self._change, keys, operation, flags, *map(identity, records))
 
-    def _counting(self, page: Packed) -> Record | None:
+    def _counting(self, scope: str, page: bytes) -> Record | None:
         """Return the record of a page, or None if it died with its run: that is removed then."""
-        record = _named(page, self._runs.find(page.run))
+        run = run_of(page)
+        record = unpack(scope, page, self._runs.find(run))
         if record is None:
-            self._bury_in(page.record.scope, page.run)
+            self._bury_in(scope, run)
         return record
 
     def _reap(self) -> None:
@@ -220,8 +224,8 @@ class RedisStore(Store):
             raise failure(self._place, error) from error
         return [scope_of(prefix, key.decode()) for key in keys]
 
-    def _pages(self, scope: str) -> Iterator[Packed]:
-        """Yield the pages of a scope, oldest first, whatever became of their runs."""
+    def _pages(self, scope: str) -> Iterator[tuple[int, bytes, str]]:
+        """Yield when each page of a scope was added, the page and the scope; oldest first."""
         key = scope_key(self._place.prefix, scope)
         head = self._read(key, "scope")[0]
         if head is None:
@@ -230,7 +234,7 @@ class RedisStore(Store):
         while some := list(islice(numbers, _PAGES_AT_ONCE)):
             for page in self._read(key, *some):
                 if page is not None:
-                    yield unpack(scope, page)
+                    yield added_at(page), page, scope
 
     def _read(self, key: str, *fields: object) -> list[Any]:
         self._require_open()
@@ -253,8 +257,5 @@ class RedisStore(Store):
             raise self._error(f"run {run!r} is not live here; begin it first")
 
 
-def _named(page: Packed, run: Run) -> Record | None:
-    """Return the record of a page with its run, or None if it counts no more."""
-    if run.state == "dead" and not page.durable:
-        return None
-    return replace(page.record, run=run.name, settled=page.record.settled or run.state == "ended")
+def _read(name: str) -> str:
+    return files(__package__).joinpath(f"redis_{name}.lua").read_text("utf-8")

@@ -16,10 +16,10 @@ end
 
 local function mark(number)
   local page = stored[number]
-  put(number, sub(page, 1, FLAGS - 1) .. char(bit.bor(byte(page, FLAGS), flags)) .. sub(page, FLAGS + 1))
+  local marked = string.char(bit.bor(string.byte(page, FLAGS), flags))
+  put(number, sub(page, 1, FLAGS - 1) .. marked .. sub(page, FLAGS + 1))
 end
 
-open()
 if operation == 'current' then
   local numbers = numbers_of(ARGV[3])
   return #numbers > 0 and stored[math.max(unpack(numbers))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import quote, unquote
 
 from simhash_gate.fingerprints.blocks import probes
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from simhash_gate.stores.base import Window
 
 SETTLED, DURABLE = 1, 2
-"""Flags of a page; redis_scope.lua has them too."""
+"""Flags of a page."""
 
 # When it was added in µs of the server's clock (the script fills it in), fingerprint, run, digest,
 # first and last seen, flags, words, lengths of request, pipeline, URL and title. Texts follow.
@@ -32,13 +32,11 @@ _MOST = 1 << 40
 _EXPIRY_SLACK = 3600.0
 
 
-class Packed(NamedTuple):
-    """A page as it comes from the server; `added` is in µs, `run` a digest of the run's name."""
+class Run(NamedTuple):
+    """What is known of the run of a page."""
 
-    added: int
-    run: bytes
-    record: Record
-    durable: bool
+    name: str
+    state: Literal["live", "ended", "dead"]
 
 
 def scope_key(prefix: str, scope: str) -> str:
@@ -77,16 +75,28 @@ def pack(record: Record) -> bytes:
     return b"".join((head, request, pipeline, url, title, record.sketch))
 
 
-def unpack(scope: str, data: bytes) -> Packed:
-    """Return the page that was packed; its `run` is empty, for the caller to fill in."""
+def added_at(page: bytes) -> int:
+    """Return when a page was added, in µs of its server's clock."""
+    return int.from_bytes(page[:7], "big")
+
+
+def run_of(page: bytes) -> bytes:
+    """Return the digest of the run of a page."""
+    return page[15:23]
+
+
+def unpack(scope: str, data: bytes, run: Run) -> Record | None:
+    """Return the page that was packed, or None if it counts no more: it died with its run."""
     head = _HEAD.unpack_from(data)
-    fingerprint, run, digest, first_seen, last_seen, flags, words, *lengths = head
+    fingerprint, _, digest, first_seen, last_seen, flags, words, *lengths = head
+    if run.state == "dead" and not flags & DURABLE:
+        return None
     texts, start = [], _HEAD.size
     for length in lengths:
         texts.append(data[start : start + length])
         start += length
     request, pipeline, url, title = texts
-    record = Record(
+    return Record(
         scope=scope,
         url=_as_text(url),
         request=_request_text(request),
@@ -95,13 +105,12 @@ def unpack(scope: str, data: bytes) -> Packed:
         words=words,
         title=_as_text(title),
         pipeline=_as_text(pipeline),
-        run="",
+        run=run.name,
         first_seen=first_seen,
         last_seen=last_seen,
         sketch=data[start:],
-        settled=bool(flags & SETTLED),
+        settled=bool(flags & SETTLED) or run.state == "ended",
     )
-    return Packed(int.from_bytes(data[:7], "big"), run, record, bool(flags & DURABLE))
 
 
 def identity(record: Record) -> bytes:
@@ -111,7 +120,7 @@ def identity(record: Record) -> bytes:
 
 
 def query(record: Record, radius: int | None, near: int, exact: bool, window: Window) -> bytes:
-    """Return what `redis_check.lua` is asked for."""
+    """Return what `redis_match.lua` is asked for."""
     limit = 0 if radius is None else max(radius, min(near, 64))
     reaches = _reaches(0 if radius is None else reach(radius, near))
     expiry = 0 if window.seconds is None else int((window.seconds + _EXPIRY_SLACK) * 1000)

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
-from simhash_gate.stores.redis_codec import as_bytes, run_digest
+from simhash_gate.stores.redis_codec import Run, as_bytes, run_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-class Run(NamedTuple):
-    """What is known of a run."""
-
-    name: str
-    state: Literal["live", "ended", "dead"]
 
 
 class Runs:
@@ -31,7 +24,8 @@ class Runs:
         self._lease = lease
         self._owner = os.urandom(8)
         self._renewed: dict[str, tuple[int, float]] = {}
-        self._ended: dict[bytes, Run] = {}
+        # Those of this store that live, and whichever have ended: nothing to ask about.
+        self._known: dict[bytes, Run] = {}
 
     @property
     def live(self) -> list[str]:
@@ -49,6 +43,7 @@ class Runs:
         begun = self._ask("begin", run_digest(run), self._owner, as_bytes(run), milliseconds)
         if begun:
             self._renewed[run] = (connection, asked)
+            self._known[run_digest(run)] = Run(run, "live")
         return bool(begun)
 
     def must_renew(self, run: str, connection: int) -> bool:
@@ -59,11 +54,11 @@ class Runs:
     def end(self, run: str) -> None:
         """Close a run normally."""
         self._ask("end", run_digest(run), self._owner, as_bytes(run))
-        self._renewed.pop(run, None)
+        self._forget(run)
 
     def release(self, run: str) -> None:
         """Let a run be dead from here on."""
-        self._renewed.pop(run, None)
+        self._forget(run)
         self._ask("release", run_digest(run))
 
     def dead(self) -> list[bytes]:
@@ -78,16 +73,17 @@ class Runs:
 
     def find(self, digest: bytes) -> Run:
         """Return the run with a digest; asks about the runs of others until they have ended."""
-        for name in self.live:
-            if run_digest(name) == digest:
-                return Run(name, "live")
-        if digest in self._ended:
-            return self._ended[digest]
+        if digest in self._known:
+            return self._known[digest]
         found = self._ask("find", digest)
         assert isinstance(found, list)
         state, named = found
         name = (named or b"")[len(self._owner) :].decode("utf-8", "surrogatepass")
         run = Run(name, state.decode())
         if run.state == "ended":
-            self._ended[digest] = run
+            self._known[digest] = run
         return run
+
+    def _forget(self, run: str) -> None:
+        self._renewed.pop(run, None)
+        self._known.pop(run_digest(run), None)

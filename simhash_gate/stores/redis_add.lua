@@ -1,0 +1,25 @@
+-- There is no page like this one: remember it, and evict what falls out of the window.
+
+local function evict()
+  while scope.pages > 0 do
+    local oldest = get(scope.first)
+    if oldest then
+      if scope.pages <= window and parse('>d', oldest, FIRST_SEEN) >= since then return end
+      remove(scope.first)
+    end
+    scope.first = scope.first + 1
+  end
+end
+
+local time = redis.call('TIME')
+add(pack('>I7', time[1] * 1000000 + time[2]) .. sub(page, FINGERPRINT))
+if scope.pages > window or expiry > 0 then evict() end
+local expired = scope.expires
+scope.expires = expiry > 0 and 1 or 0
+save()
+if expiry > 0 then
+  redis.call('PEXPIRE', key, expiry)
+elseif expired == 1 then
+  redis.call('PERSIST', key)
+end
+return answer

@@ -1,0 +1,102 @@
+-- Pages come and go: nothing is written before `save`, so that a call does all or nothing.
+
+local pack = struct.pack
+local LOAD, FEW, MOST_BUCKETS = 8, 64, 65536 -- pages a bucket, pages in one bucket
+
+local changed = {}
+
+local function put(field, value)
+  stored[field] = value
+  changed[field] = true
+end
+
+local function save()
+  if scope.pages == 0 then return redis.call('DEL', key) end
+  put('scope', pack(HEAD, FORMAT, scope.buckets, scope.first, scope.last, scope.pages, scope.expires))
+  local set, gone = {}, {}
+  for field in pairs(changed) do
+    local value = stored[field]
+    if value and value ~= '' then
+      set[#set + 1], set[#set + 2] = field, value
+    else
+      gone[#gone + 1] = field
+    end
+  end
+  -- Full memory refuses the first of these, before anything is done.
+  for start = 1, #set, AT_ONCE do
+    redis.call('HSET', key, unpack(set, start, math.min(start + AT_ONCE - 1, #set)))
+  end
+  for start = 1, #gone, AT_ONCE do
+    redis.call('HDEL', key, unpack(gone, start, math.min(start + AT_ONCE - 1, #gone)))
+  end
+end
+
+-- Put what lies in a bucket where it belongs now.
+local function spread(which, field)
+  local bucket, parts = get(field) or '', { [field] = {} }
+  for start = 1, #bucket, AT_ONCE * ENTRY_SIZE do
+    local count, values = entries(bucket, start)
+    for number = 0, count - 1 do
+      local target = bucket_of(which, block_of(which, values[3 * number + 2], values[3 * number + 3]))
+      local at = start + number * ENTRY_SIZE
+      parts[target] = parts[target] or {}
+      table.insert(parts[target], sub(bucket, at, at + ENTRY_SIZE - 1))
+    end
+  end
+  for target, together in pairs(parts) do
+    put(target, table.concat(together))
+  end
+end
+
+local function grow()
+  local splits = 0
+  if scope.buckets == 0 then
+    scope.buckets = FEW / LOAD
+    for which = 2, 4 do
+      put(string.char(which, 0, 0), get(ONLY_BUCKET))
+    end
+  else
+    local _, exponent = math.frexp(scope.buckets)
+    splits = scope.buckets - 2 ^ (exponent - 1)
+    scope.buckets = scope.buckets + 1
+  end
+  local fields = {}
+  for which = 1, 4 do
+    fields[which] = string.char(which, math.floor(splits / 256), splits % 256)
+  end
+  fetch(fields)
+  for which, field in ipairs(fields) do
+    spread(which, field)
+  end
+end
+
+local function add(page)
+  local high, low = parse('>I4I4', page, FINGERPRINT)
+  scope.last = scope.last + 1
+  scope.pages = scope.pages + 1
+  put(scope.last, page)
+  local entry = pack('>' .. ENTRY, scope.last, high, low)
+  local fields = buckets_of(high, low)
+  fetch(fields)
+  for _, field in ipairs(fields) do
+    put(field, (stored[field] or '') .. entry)
+  end
+  if scope.pages > math.max(FEW, LOAD * scope.buckets) and scope.buckets < MOST_BUCKETS then grow() end
+end
+
+local function remove(number)
+  local high, low = parse('>I4I4', get(number), FINGERPRINT)
+  local entry = pack('>' .. ENTRY, number, high, low)
+  local fields = buckets_of(high, low)
+  fetch(fields)
+  for _, field in ipairs(fields) do
+    local bucket = stored[field] or ''
+    local at = string.find(bucket, entry, 1, true)
+    while at and (at - 1) % ENTRY_SIZE ~= 0 do
+      at = string.find(bucket, entry, at + 1, true)
+    end
+    if at then put(field, sub(bucket, 1, at - 1) .. sub(bucket, at + ENTRY_SIZE)) end
+  end
+  put(number, false)
+  scope.pages = scope.pages - 1
+end
