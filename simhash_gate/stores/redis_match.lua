@@ -31,8 +31,9 @@ local function buckets_within_reach()
       visit(which, bit.bxor(block, 2 ^ flipped), reach - 1, flipped + 1)
     end
   end
+  local blocks = blocks_of(high, low)
   for which, reach in ipairs({ reach1, reach2, reach3, reach4 }) do
-    if reach >= 0 then visit(which, block_of(which, high, low), reach, 0) end
+    if reach >= 0 then visit(which, blocks[which], reach, 0) end
   end
   return fields
 end
@@ -74,7 +75,7 @@ local function best_of(found)
         sub(other, other_start, other_start + length - 1) == pipeline
         and (exact == 0 or sub(other, DIGEST, FIRST_SEEN - 1) == digest)
         and parse('>d', other, FIRST_SEEN) >= since
-        and not refused[identity_of(other)]
+        and not (next(refused) and refused[identity_of(other)])
       then
         local distance = found[number]
         local class = distance > radius and 3 or other_request == request and 1 or 2

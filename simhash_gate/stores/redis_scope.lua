@@ -22,7 +22,8 @@ local ONLY_BUCKET = '\1\0\0'
 -- Where things are in a packed page.
 local FINGERPRINT, RUN, DIGEST, FIRST_SEEN, LAST_SEEN, FLAGS, LENGTHS, TEXTS = 8, 16, 24, 32, 40, 48, 53, 69
 
-local scope = { buckets = 0, first = 1, last = 0, pages = 0, expires = 0 }
+-- `half` is the largest power of two up to `buckets`.
+local scope = { buckets = 0, half = 0, first = 1, last = 0, pages = 0, expires = 0 }
 local stored = {} -- the fields of the hash that were read; false for none
 
 local head = redis.call('HGET', key, 'scope')
@@ -30,6 +31,8 @@ if head then
   local format
   format, scope.buckets, scope.first, scope.last, scope.pages, scope.expires = parse(HEAD, head)
   if format ~= FORMAT then error('FOREIGN') end
+  local _, exponent = math.frexp(scope.buckets)
+  scope.half = 2 ^ (exponent - 1)
 elseif redis.call('EXISTS', key) == 1 then
   error('FOREIGN')
 end
@@ -55,28 +58,25 @@ local function entries(bucket, start)
   return count, { parse('>' .. string.rep(ENTRY, count), bucket, start) }
 end
 
-local function block_of(which, high, low)
-  local half = which > 2 and high or low
-  return which % 2 == 1 and half % 65536 or math.floor(half / 65536)
+local function blocks_of(high, low)
+  local right, other_right = low % 65536, high % 65536
+  return { right, (low - right) / 65536, other_right, (high - other_right) / 65536 }
 end
 
 -- Linear hashing (Litwin, 1980): the tables grow by one bucket after the other, so that no call does
 -- much work. An address beyond the last bucket is that of the one it will be split from.
 local function bucket_of(which, block)
-  local place = block % 65536
-  local size = 65536
-  while place >= scope.buckets do
-    size = size / 2
-    place = block % size
-  end
-  return string.char(which, math.floor(place / 256), place % 256)
+  local place = block % (2 * scope.half)
+  if place >= scope.buckets then place = block % scope.half end
+  local right = place % 256
+  return string.char(which, (place - right) / 256, right)
 end
 
 local function buckets_of(high, low)
   if scope.buckets == 0 then return { ONLY_BUCKET } end
-  local fields = {}
+  local fields = blocks_of(high, low)
   for which = 1, 4 do
-    fields[which] = bucket_of(which, block_of(which, high, low))
+    fields[which] = bucket_of(which, fields[which])
   end
   return fields
 end
@@ -87,20 +87,23 @@ local function search(fields, high, low, limit)
   local widest = limit + 2 * 48
   local found = {}
   fetch(fields)
-  for _, field in ipairs(fields) do
-    local bucket = stored[field]
-    for start = 1, bucket and #bucket or 0, AT_ONCE * ENTRY_SIZE do
-      local count, values = entries(bucket, start)
-      for at = 1, 3 * count, 3 do
-        local bits = bxor(high, values[at + 1])
-        local right = bits % 65536
-        local distance = byte(ONES, right + 1) + byte(ONES, (bits - right) / 65536 % 65536 + 1)
-        if distance <= widest then
-          bits = bxor(low, values[at + 2])
-          right = bits % 65536
-          distance = distance + byte(ONES, right + 1) + byte(ONES, (bits - right) / 65536 % 65536 + 1) - 4 * 48
-          if distance <= limit then found[values[at]] = distance end
-        end
+  local buckets = {}
+  for number, field in ipairs(fields) do
+    buckets[number] = stored[field] or ''
+  end
+  local all = table.concat(buckets)
+  for start = 1, #all, AT_ONCE * ENTRY_SIZE do
+    local count, values = entries(all, start)
+    for at = 1, 3 * count, 3 do
+      local bits = bxor(high, values[at + 1])
+      local right = bits % 65536
+      local distance = byte(ONES, right + 1) + byte(ONES, (bits - right) / 65536 % 65536 + 1)
+      if distance <= widest then
+        bits = bxor(low, values[at + 2])
+        right = bits % 65536
+        distance = distance - 4 * 48
+          + byte(ONES, right + 1) + byte(ONES, (bits - right) / 65536 % 65536 + 1)
+        if distance <= limit then found[values[at]] = distance end
       end
     end
   end

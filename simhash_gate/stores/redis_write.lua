@@ -1,7 +1,7 @@
 -- Pages come and go: nothing is written before `save`, so that a call does all or nothing.
 
 local pack = struct.pack
-local LOAD, FEW, MOST_BUCKETS = 8, 64, 65536 -- pages a bucket, pages in one bucket
+local LOAD, FEW, MOST_BUCKETS = 4, 32, 65536 -- pages a bucket, pages in one bucket
 
 local changed = {}
 
@@ -33,11 +33,14 @@ end
 
 -- Put what lies in a bucket where it belongs now.
 local function spread(which, field)
-  local bucket, parts = get(field) or '', { [field] = {} }
+  local bucket = get(field) or ''
+  local parts = { [field] = {} } -- what stays is written even if it is nothing
   for start = 1, #bucket, AT_ONCE * ENTRY_SIZE do
     local count, values = entries(bucket, start)
     for number = 0, count - 1 do
-      local target = bucket_of(which, block_of(which, values[3 * number + 2], values[3 * number + 3]))
+      local half = values[3 * number + (which > 2 and 2 or 3)]
+      local block = which % 2 == 1 and half % 65536 or math.floor(half / 65536)
+      local target = bucket_of(which, block)
       local at = start + number * ENTRY_SIZE
       parts[target] = parts[target] or {}
       table.insert(parts[target], sub(bucket, at, at + ENTRY_SIZE - 1))
@@ -51,14 +54,14 @@ end
 local function grow()
   local splits = 0
   if scope.buckets == 0 then
-    scope.buckets = FEW / LOAD
+    scope.buckets, scope.half = FEW / LOAD, FEW / LOAD
     for which = 2, 4 do
       put(string.char(which, 0, 0), get(ONLY_BUCKET))
     end
   else
-    local _, exponent = math.frexp(scope.buckets)
-    splits = scope.buckets - 2 ^ (exponent - 1)
+    splits = scope.buckets - scope.half
     scope.buckets = scope.buckets + 1
+    if scope.buckets == 2 * scope.half then scope.half = scope.buckets end
   end
   local fields = {}
   for which = 1, 4 do
