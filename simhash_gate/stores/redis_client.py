@@ -15,6 +15,7 @@ from redis.exceptions import (
     AuthorizationError,
     ClusterDownError,
     ConnectionError,  # noqa: A004 - as everyone who knows redis-py calls it
+    NoPermissionError,
     RedisClusterException,
     RedisError,
     TimeoutError,  # noqa: A004
@@ -38,6 +39,7 @@ TIMEOUT = 5.0
 
 _ONE_HOST = ("host", "connection_class")
 _PORTS = {"cluster": 6379, "sentinel": 26379}
+_NOT_ALLOWED = (AuthenticationError, AuthorizationError, NoPermissionError)
 _UNAVAILABLE = (ConnectionError, TimeoutError, ClusterDownError, RedisClusterException)
 # What a script stumbles on comes as text, in words that differ between versions.
 _PASSING = re.compile(
@@ -123,7 +125,7 @@ def failure(place: Place, error: Exception) -> StoreError:
     if _FOREIGN.search(text):
         why = "another application's keys are where the store's should be"
         return StoreError(f"Redis store {place.shown}: {why}; take another prefix= ({text})")
-    if isinstance(error, (AuthenticationError, AuthorizationError)) or _REFUSED.search(text):
+    if isinstance(error, _NOT_ALLOWED) or _REFUSED.search(text):
         return StoreError(f"Redis store {place.shown}: {text}; see to the user and the password")
     if isinstance(error, _UNAVAILABLE) or _PASSING.search(text):
         return StoreUnavailable(f"Redis store {place.shown}: {text or type(error).__name__}")

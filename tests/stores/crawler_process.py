@@ -15,6 +15,7 @@ from simhash_gate.stores import Record, open_store
 
 GROUPS = 60
 COPIES = 3
+CROWD_GROUPS = 500
 
 
 def record(run, fingerprint, number=0):
@@ -37,9 +38,9 @@ def fingerprint_of(group):
     return random.Random(f"group {group}").getrandbits(64)
 
 
-def contend(store, run, seed):
+def contend(store, run, seed, groups=GROUPS, copies=COPIES):
     """Add near copies of the same pages as everyone else, in an order of its own."""
-    order = list(range(GROUPS)) * COPIES
+    order = list(range(groups)) * copies
     chance = random.Random(seed)
     chance.shuffle(order)
     sys.stdin.readline()
@@ -48,6 +49,11 @@ def contend(store, run, seed):
         if store.check_and_add(record(run, copy, number), 3).added:
             print(group)
     store.end(run)
+
+
+def crowd(store, run, seed):
+    """Add 2,000 pages that everyone else adds too."""
+    contend(store, run, seed, CROWD_GROUPS, 2_000 // CROWD_GROUPS)
 
 
 def crawl(store, run, seed):
@@ -80,5 +86,6 @@ if __name__ == "__main__":
     opened = open_store(url)
     opened.begin(run)
     print("begun", flush=True)
-    {"contend": contend, "crawl": crawl, "keep": keep}[role](opened, run, seed)
+    roles = {"contend": contend, "crowd": crowd, "crawl": crawl, "keep": keep}
+    roles[role](opened, run, seed)
     opened.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -68,6 +69,11 @@ class RedisServer:
     def client(self, **options):
         return Redis(port=self.port, retry=None, **options)
 
+    def lose_all(self):
+        """Remove what was saved."""
+        for entry in self.folder.iterdir():
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
     def kill(self):
         """As a crash would."""
         self._process.kill()
@@ -75,7 +81,7 @@ class RedisServer:
 
     def pause(self):
         """Let it accept and answer nothing, until `resume`."""
-        self._process.send_signal(19)
+        self._process.send_signal(signal.SIGSTOP)
 
     def resume(self):
-        self._process.send_signal(18)
+        self._process.send_signal(signal.SIGCONT)
