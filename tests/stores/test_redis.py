@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 from proxy import Proxy
-from redis_server import RedisServer, free_port
+from redis_server import RedisSentinel, RedisServer, free_port, wait_until
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
 
@@ -99,7 +99,7 @@ def test_a_server_that_does_not_answer_is_given_up(server, make_record):
     with closing(open_store(f"{server.url}?timeout=0.2")) as store:
         store.begin("run")
         server.pause()
-        with pytest.raises(StoreUnavailable, match="(?i)timeout"):
+        with pytest.raises(StoreUnavailable, match=r"(?i)timeout"):
             store.check_and_add(page, 3)
         server.resume()
         # The server may have done what it was asked for, though nobody heard.
@@ -126,6 +126,36 @@ def test_a_connection_that_was_cut_between_two_calls_is_made_again(proxy, proxie
     proxy.cut()
     time.sleep(0.05)
     assert proxied.check_and_add(make_record(BASE), 3).match.record.identity == page.identity
+
+
+def test_after_a_failover_the_replica_is_used(tmp_path, make_record):
+    servers = RedisSentinel(tmp_path / "redis")
+    try:
+        with closing(open_store(servers.url)) as store:
+            store.begin("run")
+            page = make_record(BASE)
+            store.check_and_add(page, 3)
+            wait_for_replica(servers)
+            servers.fail_over()
+            again = make_record(BASE)
+            wait_until(lambda: answers(lambda: store.current(page)))
+            assert store.check_and_add(again, 3).match.record.identity == page.identity
+            store.end("run")
+    finally:
+        servers.kill()
+
+
+def wait_for_replica(servers):
+    with servers.first.client() as client:
+        assert client.wait(1, 20_000) == 1
+
+
+def answers(use):
+    try:
+        use()
+    except StoreUnavailable:
+        return False
+    return True
 
 
 def test_full_memory_loses_the_page_in_hand_only(server, make_record):
@@ -165,7 +195,7 @@ def test_a_user_who_may_not_run_scripts_is_told_so(server):
         client.execute_command("ACL", "SETUSER", "reader", "on", ">secret", "~*", "+ping", "+get")
     with (
         closing(open_store(server.url.replace("127", "reader:secret@127"))) as store,
-        pytest.raises(StoreError, match="permissions.*password") as caught,
+        pytest.raises(StoreError, match=r"permissions.*password") as caught,
     ):
         store.begin("run")
     assert not isinstance(caught.value, StoreUnavailable)
@@ -186,7 +216,7 @@ def test_keys_of_another_application_are_named_and_left_alone(server, make_recor
             store.check_and_add(make_record(BASE), 3)
             store.end("run")
 
-        with pytest.raises(StoreError, match="another application.*prefix") as caught:
+        with pytest.raises(StoreError, match=r"another application.*prefix") as caught:
             use()
         assert not isinstance(caught.value, StoreUnavailable)
         assert client.dump(key) == before
@@ -348,7 +378,7 @@ def test_a_socket_file_will_do(tmp_path, make_record):
                 store.begin("run")
                 assert store.check_and_add(make_record(BASE), 3).added
             with server.client(db=2) as client:
-                assert {key.split(b":")[0] for key in client.keys()} == {b"p"}
+                assert {key.split(b":")[0] for key in client.scan_iter()} == {b"p"}
         finally:
             server.kill()
 
