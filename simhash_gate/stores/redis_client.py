@@ -16,6 +16,8 @@ from redis.exceptions import (
     ClusterDownError,
     ConnectionError,  # noqa: A004 - as everyone who knows redis-py calls it
     NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
     RedisClusterException,
     RedisError,
     TimeoutError,  # noqa: A004
@@ -40,8 +42,15 @@ TIMEOUT = 5.0
 _ONE_HOST = ("host", "connection_class")
 _PORTS = {"cluster": 6379, "sentinel": 26379}
 _NOT_ALLOWED = (AuthenticationError, AuthorizationError, NoPermissionError)
-_UNAVAILABLE = (ConnectionError, TimeoutError, ClusterDownError, RedisClusterException)
-# What a script stumbles on comes as text, in words that differ between versions.
+_UNAVAILABLE = (
+    ConnectionError,
+    TimeoutError,
+    ClusterDownError,
+    RedisClusterException,
+    OutOfMemoryError,
+    ReadOnlyError,
+)
+# What a script stumbles on comes as text in some versions, as an error of its kind in others.
 _PASSING = re.compile(
     r"\b(OOM|MISCONF|LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS)\b"
 )
