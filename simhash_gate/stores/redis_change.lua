@@ -5,6 +5,11 @@
 
 local operation, flags = ARGV[1], tonumber(ARGV[2])
 
+-- What tells a page from every other of its scope: fingerprint, run and request.
+local function identity_of(page)
+  return sub(page, FINGERPRINT, DIGEST - 1) .. request_of(page)
+end
+
 local function numbers_of(identity)
   local high, low = parse('>I4I4', identity)
   local numbers = {}

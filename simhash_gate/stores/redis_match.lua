@@ -11,49 +11,52 @@ local ALL = 127
 local page = ARGV[1]
 local radius, limit, exact, reach1, reach2, reach3, reach4, window, since, expiry = parse(QUERY, ARGV[2])
 local high, low = parse('>I4I4', page, FINGERPRINT)
+local found = {} -- the distances of the pages that were come across
 
-local function buckets_within_reach()
-  local fields = {}
-  if reach1 == ALL then
-    for place = 0, scope.buckets - 1 do
-      fields[place + 1] = string.char(1, math.floor(place / 256), place % 256)
+if radius >= 0 then
+  local fields
+  if scope.buckets == 0 or (reach1 == 0 and reach4 == 0) then
+    fields = buckets_of(high, low)
+  else
+    fields = {}
+    local seen = {}
+    local function visit(which, block, reach, from)
+      local field = bucket_of(which, block)
+      if not seen[field] then
+        seen[field] = true
+        fields[#fields + 1] = field
+      end
+      for flipped = from, reach > 0 and 15 or -1 do
+        visit(which, bit.bxor(block, 2 ^ flipped), reach - 1, flipped + 1)
+      end
     end
-    return fields
-  end
-  local seen = {}
-  local function visit(which, block, reach, from)
-    local field = bucket_of(which, block)
-    if not seen[field] then
-      seen[field] = true
-      fields[#fields + 1] = field
-    end
-    for flipped = from, reach > 0 and 15 or -1 do
-      visit(which, bit.bxor(block, 2 ^ flipped), reach - 1, flipped + 1)
+    if reach1 == ALL then
+      for place = 0, scope.buckets - 1 do
+        visit(1, place, 0, 0)
+      end
+    else
+      local blocks = blocks_of(high, low)
+      for which, reach in ipairs({ reach1, reach2, reach3, reach4 }) do
+        if reach >= 0 then visit(which, blocks[which], reach, 0) end
+      end
     end
   end
-  local blocks = blocks_of(high, low)
-  for which, reach in ipairs({ reach1, reach2, reach3, reach4 }) do
-    if reach >= 0 then visit(which, blocks[which], reach, 0) end
-  end
-  return fields
+  found = search(fields, high, low, limit)
 end
 
-local function first_of_window()
-  if scope.pages <= window then return 0 end
-  if window == 0 then return math.huge end
-  local number = scope.last - window + 1
-  if scope.last - scope.first + 1 == scope.pages then return number end
-  local left = window
-  for behind = scope.last, scope.first, -1 do
-    left = left - redis.call('HEXISTS', key, behind)
-    if left == 0 then return behind end
+-- The best goes first: within the radius one with the same request, then the least distance, then
+-- the latest; beyond it the least distance, then the latest.
+local best, best_class
+if next(found) then
+  local first = 0 -- of the window
+  if scope.pages > window then
+    first = scope.last + 1
+    local left = window
+    while left > 0 do
+      first = first - 1
+      left = left - redis.call('HEXISTS', key, first)
+    end
   end
-end
-
--- Of pages with their distances, return the best: within the radius the same request goes first, then
--- the least distance, then the latest; beyond it the least distance, then the latest.
-local function best_of(found)
-  local first = first_of_window()
   local numbers, refused = {}, {}
   for number in pairs(found) do
     if number >= first then numbers[#numbers + 1] = number end
@@ -65,20 +68,18 @@ local function best_of(found)
   local request, start = request_of(page)
   local pipeline = sub(page, start, start + parse('>I4', page, LENGTHS + 4) - 1)
   local digest = sub(page, DIGEST, FIRST_SEEN - 1)
-  local best, best_class
   for _, number in ipairs(numbers) do
-    local other = stored[number]
+    local other, distance = stored[number], found[number]
     if other then
-      local other_request, other_start = request_of(other)
-      local length = parse('>I4', other, LENGTHS + 4)
+      local its_request, its_start = request_of(other)
+      local its_pipeline = sub(other, its_start, its_start + parse('>I4', other, LENGTHS + 4) - 1)
       if
-        sub(other, other_start, other_start + length - 1) == pipeline
+        its_pipeline == pipeline
         and (exact == 0 or sub(other, DIGEST, FIRST_SEEN - 1) == digest)
         and parse('>d', other, FIRST_SEEN) >= since
-        and not (next(refused) and refused[identity_of(other)])
+        and not (ARGV[3] and refused[sub(other, FINGERPRINT, DIGEST - 1) .. its_request])
       then
-        local distance = found[number]
-        local class = distance > radius and 3 or other_request == request and 1 or 2
+        local class = distance > radius and 3 or its_request == request and 1 or 2
         if
           not best
           or class < best_class
@@ -90,24 +91,16 @@ local function best_of(found)
       end
     end
   end
-  return best, best_class == 3
 end
 
 local answer = '\1'
-if radius >= 0 then
-  local own_suffice = scope.buckets == 0 or reach1 == 0 and reach4 == 0
-  local fields = own_suffice and buckets_of(high, low) or buckets_within_reach()
-  local found = search(fields, high, low, limit)
-  if next(found) then
-    local best, beyond = best_of(found)
-    if best then
-      local match = stored[best]
-      if not beyond and parse('>d', page, LAST_SEEN) > parse('>d', match, LAST_SEEN) then
-        match = sub(match, 1, LAST_SEEN - 1) .. sub(page, LAST_SEEN, FLAGS - 1) .. sub(match, FLAGS)
-        redis.call('HSET', key, best, match)
-      end
-      answer = string.char(beyond and 1 or 0, found[best]) .. match
-      if not beyond then return answer end
-    end
+if best then
+  local match = stored[best]
+  local beyond = best_class == 3
+  if not beyond and parse('>d', page, LAST_SEEN) > parse('>d', match, LAST_SEEN) then
+    match = sub(match, 1, LAST_SEEN - 1) .. sub(page, LAST_SEEN, FLAGS - 1) .. sub(match, FLAGS)
+    redis.call('HSET', key, best, match)
   end
+  answer = string.char(beyond and 1 or 0, found[best]) .. match
+  if not beyond then return answer end
 end

@@ -47,20 +47,16 @@ local function fetch(fields)
   end
 end
 
-local function get(field)
-  if stored[field] == nil then stored[field] = redis.call('HGET', key, field) end
-  return stored[field]
-end
-
 -- Return the number of the entries in a part of a bucket, and their values in one list.
 local function entries(bucket, start)
   local count = math.min(AT_ONCE, (#bucket - start + 1) / ENTRY_SIZE)
   return count, { parse('>' .. string.rep(ENTRY, count), bucket, start) }
 end
 
+-- Return the 16-bit blocks of a fingerprint, the lowest first.
 local function blocks_of(high, low)
-  local right, other_right = low % 65536, high % 65536
-  return { right, (low - right) / 65536, other_right, (high - other_right) / 65536 }
+  local first, third = low % 65536, high % 65536
+  return { first, (low - first) / 65536, third, (high - third) / 65536 }
 end
 
 -- Linear hashing (Litwin, 1980): the tables grow by one bucket after the other, so that no call does
@@ -113,9 +109,4 @@ end
 local function request_of(page)
   local stop = TEXTS + parse('>I4', page, LENGTHS)
   return sub(page, TEXTS, stop - 1), stop
-end
-
--- What tells a page from every other of its scope: fingerprint, run and request.
-local function identity_of(page)
-  return sub(page, FINGERPRINT, DIGEST - 1) .. request_of(page)
 end

@@ -5,6 +5,11 @@ local LOAD, FEW, MOST_BUCKETS = 4, 32, 65536 -- pages a bucket, pages in one buc
 
 local changed = {}
 
+local function get(field)
+  if stored[field] == nil then stored[field] = redis.call('HGET', key, field) end
+  return stored[field]
+end
+
 local function put(field, value)
   stored[field] = value
   changed[field] = true
