@@ -83,7 +83,7 @@ class RedisStore(Store):
     def renew(self, run: str) -> None:
         """Renew the lease of a run; announce it again if the server lost it."""
         self._require_live(run)
-        self._runs.begin(run, self._connections)
+        self._runs.renew(run, self._connections)
 
     def end(self, run: str) -> None:
         """Close a run: its records count, whatever becomes of its lease."""
@@ -110,8 +110,10 @@ class RedisStore(Store):
         refused = [identity(other) for other in dismissed if other.scope == record.scope]
         arguments = [pack(record), query(record, radius, near, exact, window), *refused]
         while True:
+            connections = self._connections
             answer = self._run(self._check, keys, *arguments)
-            self._keep_alive(record.run)
+            if self._connections != connections:
+                self._keep_alive(record.run)
             if answer == b"\1":
                 return Answer(True, None)
             added, distance = answer[:2]
@@ -183,7 +185,7 @@ class RedisStore(Store):
     def _keep_alive(self, run: str) -> None:
         """Announce a run again where the server may have lost it, or the lease run out."""
         if self._runs.is_live(run) and self._runs.must_renew(run, self._connections):
-            self._runs.begin(run, self._connections)
+            self._runs.renew(run, self._connections)
 
     def _change_pages(self, operation: str, flags: int, records: list[Record]) -> Any:
         """Do something to records of one scope."""

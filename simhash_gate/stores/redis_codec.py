@@ -97,19 +97,19 @@ def unpack(scope: str, data: bytes, run: Run) -> Record | None:
         start += length
     request, pipeline, url, title = texts
     return Record(
-        scope=scope,
-        url=_as_text(url),
-        request=_request_text(request),
-        fingerprint=fingerprint,
-        digest=digest,
-        words=words,
-        title=_as_text(title),
-        pipeline=_as_text(pipeline),
-        run=run.name,
-        first_seen=first_seen,
-        last_seen=last_seen,
-        sketch=data[start:],
-        settled=bool(flags & SETTLED) or run.state == "ended",
+        scope,
+        _as_text(url),
+        _request_text(request),
+        fingerprint,
+        digest,
+        words,
+        _as_text(title),
+        _as_text(pipeline),
+        run.name,
+        first_seen,
+        last_seen,
+        data[start:],
+        bool(flags & SETTLED) or run.state == "ended",
     )
 
 

@@ -16,14 +16,20 @@ end
 
 local operations = {}
 
--- Announce a run: owner, name, lease in ms. Returns 0 if the name is taken.
-function operations.begin(owner, name, lease)
-  if call('SISMEMBER', ended, run) == 1 then return 0 end
+-- Announce a run of which the server may have lost sight: owner, name, lease in ms. Returns 0 if
+-- another owner has the name.
+function operations.renew(owner, name, lease)
   local known = call('HGET', names, run)
   if lives() and known and string.sub(known, 1, #owner) ~= owner then return 0 end
   call('HSET', names, run, owner .. name)
   call('ZADD', leases, now + lease, run)
+  call('SREM', ended, run) -- it was taken for dead, but for its durable pages
   return 1
+end
+
+function operations.begin(owner, name, lease)
+  if call('SISMEMBER', ended, run) == 1 then return 0 end
+  return operations.renew(owner, name, lease)
 end
 
 operations['end'] = function(owner, name)

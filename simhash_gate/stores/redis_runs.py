@@ -37,14 +37,12 @@ class Runs:
         return run in self._renewed
 
     def begin(self, run: str, connection: int) -> bool:
-        """Announce a run, again if need be; False if another one has its name."""
-        asked = time.monotonic()
-        milliseconds = int(self._lease * 1000)
-        begun = self._ask("begin", run_digest(run), self._owner, as_bytes(run), milliseconds)
-        if begun:
-            self._renewed[run] = (connection, asked)
-            self._known[run_digest(run)] = Run(run, "live")
-        return bool(begun)
+        """Announce a run; False if another one has its name, or had it and ended."""
+        return self._announce("begin", run, connection)
+
+    def renew(self, run: str, connection: int) -> None:
+        """Renew the lease of a run; announce it again if the server lost it."""
+        self._announce("renew", run, connection)
 
     def must_renew(self, run: str, connection: int) -> bool:
         """Tell whether the server may have lost the run: it was connected to anew, or long ago."""
@@ -83,6 +81,15 @@ class Runs:
         if run.state == "ended":
             self._known[digest] = run
         return run
+
+    def _announce(self, operation: str, run: str, connection: int) -> bool:
+        asked = time.monotonic()
+        milliseconds = int(self._lease * 1000)
+        done = self._ask(operation, run_digest(run), self._owner, as_bytes(run), milliseconds)
+        if done:
+            self._renewed[run] = (connection, asked)
+            self._known[run_digest(run)] = Run(run, "live")
+        return bool(done)
 
     def _forget(self, run: str) -> None:
         self._renewed.pop(run, None)

@@ -277,6 +277,21 @@ def test_a_run_that_was_late_lives_again(own_url, make_record):
         assert [*store.records()] == [replace(page, settled=True)]
 
 
+def test_a_run_that_was_taken_for_dead_is_no_ended_one(own_url, make_record):
+    durable, later = make_record(BASE, run="late"), make_record(~BASE % 2**64, run="late")
+    with closing(open_store(own_url)) as store:
+        with closing(open_store(f"{own_url}&lease=0.2")) as late:
+            late.begin("late")
+            late.check_and_add(durable, 3)
+            late.settle([durable], durable=True)
+            time.sleep(0.3)
+            store.begin("run")
+            late.renew("late")
+            late.check_and_add(later, 3)
+            assert not store.check_and_add(replace(later, run="run"), 3).added
+        assert [*store.records()] == [replace(durable, settled=True)]
+
+
 def test_a_killed_crawler_leaves_nothing_that_counts(own_url, crawler, make_record):
     process = crawler("crawl", f"{own_url}&lease=1", "killed", 5)
     for _ in range(300):
