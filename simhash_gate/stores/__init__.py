@@ -40,13 +40,16 @@ _REDIS = (
     "rediss+sentinel",
     "unix",
 )
-_ALLOWED = "memory:, sqlite:///relative/path or sqlite:////absolute/path"
+_ALLOWED = (
+    "memory:, sqlite:///relative/path, sqlite:////absolute/path or redis://host:port/database"
+)
 
 
 def open_store(url: str) -> Store:
-    """Open the store that a URL names: `memory:` or, as SQLAlchemy writes it, `sqlite:///path`.
+    """Open the store that a URL names: `memory:`, `sqlite:///path`, `redis://host`, ...
 
-    Raises StoreError for any other URL, and for a store that can't be opened.
+    `docs/stores.md` has them all. Raises StoreError for any other URL, and for a store that can't
+    be opened.
     """
     return store_opener(url)()
 

@@ -12,15 +12,17 @@ class Proxy:
     """Passes bytes on between a port of its own and the server's.
 
     `delay` is in seconds for each answer. `cut_after` is how many bytes of answers still get
-    through before every connection is cut in the middle; None for all.
+    through before every connection is cut in the middle; None for all. With `tls`, an SSL context,
+    clients are spoken to in TLS.
     """
 
-    def __init__(self, port):
+    def __init__(self, port, tls=None):
         self.delay = 0.0
         self.cut_after = None
         self._target = ("127.0.0.1", port)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
+        self._tls = tls
         self._open = set()
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -40,6 +42,12 @@ class Proxy:
                 client, _ = self._listener.accept()
             except OSError:
                 return
+            if self._tls:
+                try:
+                    client = self._tls.wrap_socket(client, server_side=True)
+                except OSError:
+                    client.close()
+                    continue
             server = socket.create_connection(self._target)
             self._open |= {client, server}
             for source, sink, answers in ((client, server, False), (server, client, True)):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from contextlib import closing
 
 import pytest
@@ -57,6 +58,16 @@ def test_any_other_url_is_refused_by_name_and_told_what_is_allowed(url, why, tmp
     assert why in str(caught.value)
     assert "memory:, sqlite:///" in str(caught.value)
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("scheme", ["redis", "rediss", "redis+cluster", "redis+sentinel", "unix"])
+def test_without_redis_py_the_extra_is_named(scheme, monkeypatch):
+    for name in [*sys.modules]:
+        if name.split(".")[0] == "redis" or name.startswith("simhash_gate.stores.redis"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(StoreError, match=r"pip install 'simhash-gate\[redis\]'"):
+        open_store(f"{scheme}://localhost")
 
 
 def test_a_password_is_not_shown():

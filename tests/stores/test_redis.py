@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import random
 import re
+import ssl
 import tempfile
 import time
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from ipaddress import ip_address
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from proxy import Proxy
 from redis_server import RedisSentinel, RedisServer, free_port, wait_until
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
 
+DOCS = Path(__file__).parents[2] / "docs" / "stores.md"
 BASE = 0x9E3779B97F4A7C15
 
 
@@ -199,6 +209,59 @@ def test_a_user_who_may_not_run_scripts_is_told_so(server):
     ):
         store.begin("run")
     assert not isinstance(caught.value, StoreUnavailable)
+
+
+def test_the_documented_rights_are_all_that_it_needs(server, make_record):
+    rights = re.search(r"`(~simhash_gate:\S* [^`]+)`", DOCS.read_text("utf-8"))[1].split()
+    with server.client() as client:
+        client.execute_command("ACL", "SETUSER", "gate", "reset", "on", ">secret", *rights)
+    with closing(open_store(server.url.replace("127", "gate:secret@127"))) as store:
+        store.begin("run")
+        page = make_record(BASE)
+        store.check_and_add(page, 3, window=Window(seconds=60.0))
+        store.settle([page])
+        assert store.current(page) == replace(page, settled=True)
+        store.end("run")
+        store.begin("next")
+        assert store.forget(page)
+        assert [*store.records()] == []
+
+
+def test_over_tls_the_certificate_is_looked_at(redis_server, tmp_path, make_record):
+    certificate, context = make_certificate(tmp_path)
+    proxy = Proxy(redis_server.port, context)
+    url = f"rediss://127.0.0.1:{proxy.port}/0?prefix=p:"
+    try:
+        with closing(open_store(f"{url}&ssl_ca_certs={certificate}")) as store:
+            store.begin("tls")
+            assert store.check_and_add(make_record(BASE, run="tls"), 3).added
+        with pytest.raises(StoreUnavailable, match="CERTIFICATE_VERIFY_FAILED"):
+            open_store(url)
+    finally:
+        proxy.close()
+
+
+def make_certificate(folder):
+    """Return the path of a certificate for 127.0.0.1, and a server's context that shows it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(timezone.utc)
+    here = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(here, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / "certificate.pem"
+    path.write_bytes(
+        certificate.public_bytes(Encoding.PEM)
+        + key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    return path, context
 
 
 @pytest.mark.parametrize(
