@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -14,24 +14,32 @@ from redis_server import RedisCluster, RedisServer
 
 from simhash_gate.stores import Record, open_store
 
-# In braces: a folder of the test's own, and the fixtures of the servers that stores need.
 STORES = [
     pytest.param("memory:", id="memory"),
     pytest.param("sqlite:///{folder}/kept pages/store.sqlite", id="sqlite"),
-    pytest.param("{redis_server}?prefix={folder}:", id="redis"),
+    pytest.param("{redis}?prefix={name}:", id="redis"),
 ]
 # The same scripts as on one server: only the ways to them differ.
-CLUSTER = pytest.param("{redis_cluster_server}?prefix={folder}:", id="redis-cluster")
+CLUSTER = pytest.param("{redis_cluster}?prefix={name}:", id="redis-cluster")
+SERVERS = ["redis", "redis_cluster"]
 LASTING = STORES[1:]  # those that outlive their process
 CRAWLER = Path(__file__).with_name("crawler_process.py")
 ROOT = Path(__file__).parents[2]
 
 
-def with_servers(request):
-    """Return the URL of a store, with the folder still to be filled in; its servers run."""
-    servers = re.findall(r"{(\w+_server)}", request.param)
-    urls = {name: request.getfixturevalue(name).url for name in servers}
-    return request.param.format(folder="{folder}", **urls)
+def url_maker(request):
+    """Return what makes the URL of a new store, given a folder that is new too."""
+    servers = {
+        name: request.getfixturevalue(f"{name}_server").url
+        for name in SERVERS
+        if f"{{{name}}}" in request.param
+    }
+
+    def make(folder):
+        name = sha256(str(folder).encode()).hexdigest()[:32]
+        return request.param.format(folder=folder, name=name, **servers)
+
+    return make
 
 
 @pytest.fixture(scope="session")
@@ -49,18 +57,18 @@ def redis_cluster_server(tmp_path_factory):
 
 
 @pytest.fixture(params=STORES)
-def template(request):
-    return with_servers(request)
+def new_url(request):
+    return url_maker(request)
 
 
 @pytest.fixture(params=[*STORES, CLUSTER])
 def url(request, tmp_path):
-    return with_servers(request).format(folder=tmp_path)
+    return url_maker(request)(tmp_path)
 
 
 @pytest.fixture(params=LASTING)
 def lasting_url(request, tmp_path):
-    return with_servers(request).format(folder=tmp_path)
+    return url_maker(request)(tmp_path)
 
 
 @pytest.fixture

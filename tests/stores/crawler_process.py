@@ -15,7 +15,8 @@ from simhash_gate.stores import Record, open_store
 
 GROUPS = 60
 COPIES = 3
-CROWD_GROUPS = 500
+RACE_GROUPS = 500
+RACE_COPIES = 4
 
 
 def record(run, fingerprint, number=0):
@@ -51,9 +52,9 @@ def contend(store, run, seed, groups=GROUPS, copies=COPIES):
     store.end(run)
 
 
-def crowd(store, run, seed):
-    """Add 2,000 pages that everyone else adds too."""
-    contend(store, run, seed, CROWD_GROUPS, 2_000 // CROWD_GROUPS)
+def race(store, run, seed):
+    """Contend for longer."""
+    contend(store, run, seed, RACE_GROUPS, RACE_COPIES)
 
 
 def crawl(store, run, seed):
@@ -86,6 +87,5 @@ if __name__ == "__main__":
     opened = open_store(url)
     opened.begin(run)
     print("begun", flush=True)
-    roles = {"contend": contend, "crowd": crowd, "crawl": crawl, "keep": keep}
-    roles[role](opened, run, seed)
+    {"contend": contend, "race": race, "crawl": crawl, "keep": keep}[role](opened, run, seed)
     opened.close()
