@@ -6,7 +6,15 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from simhash_gate.stores.base import Answer, Match, Record, Store, StoreError, Window
+from simhash_gate.stores.base import (
+    Answer,
+    Match,
+    Record,
+    Store,
+    StoreError,
+    StoreUnavailable,
+    Window,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +25,7 @@ __all__ = [
     "Record",
     "Store",
     "StoreError",
+    "StoreUnavailable",
     "Window",
     "open_store",
     "store_opener",

@@ -14,13 +14,18 @@ class StoreError(Exception):
     """A store can't be opened, read or written; the message names it and says what to do."""
 
 
+class StoreUnavailable(StoreError):  # noqa: N818 - a state of the store, as users know it
+    """A store can't be reached or written just now: worth trying again later."""
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """One remembered page.
 
     `request` is Scrapy's request fingerprint in hex; `digest` an unsigned 64-bit hash of the
     page's text, equal only for equal texts; `first_seen` and `last_seen` are Unix times;
-    `sketch` is what a closer look needs, if anything.
+    `sketch` is what a closer look needs, if anything. `settled` tells that nothing can go wrong
+    with the page any more: its callback ended well and its items are out, or its run has ended.
     """
 
     scope: str
@@ -35,6 +40,7 @@ class Record:
     first_seen: float
     last_seen: float
     sketch: bytes = b""
+    settled: bool = False
 
     @property
     def identity(self) -> tuple[str, str, str, int]:
@@ -81,14 +87,16 @@ DEFAULT_WINDOW = Window()
 class Store(ABC):
     """Remembers the kept pages of each scope; decides nothing. Safe to call from several threads.
 
-    Every method raises `StoreError` when the store can't do it.
+    Every method raises `StoreError` when the store can't do it: `StoreUnavailable` where it may
+    work again later, with this very object, without a new `begin`.
     """
 
     @abstractmethod
     def begin(self, run: str) -> None:
         """Open a run: from now on it is live. Records of runs found dead are removed.
 
-        `run` is any string that no run had before, unless that one is dead; else `StoreError`.
+        `run` is any string that no run had before, unless that one is dead and left nothing
+        durable; else `StoreError`.
         """
 
     @abstractmethod
@@ -127,6 +135,20 @@ class Store(ABC):
     @abstractmethod
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""
+
+    @abstractmethod
+    def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
+        """Mark the records with these identities settled; those that are gone are passed over.
+
+        With `durable` they count for all later runs, whatever becomes of their own.
+        """
+
+    @abstractmethod
+    def current(self, record: Record) -> Record | None:
+        """Return the record with this identity as it is now; None if it is gone or counts no more.
+
+        That of a run which has died counts no more, unless it is durable.
+        """
 
     @abstractmethod
     def records(self, scope: str | None = None) -> Iterator[Record]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from dataclasses import replace
+from functools import partial
 from heapq import merge
 from itertools import count, islice
 from threading import Lock
@@ -20,10 +21,10 @@ from simhash_gate.stores.base import (
     StoreError,
     Window,
 )
-from simhash_gate.stores.ranking import Candidate, best_first, reach
+from simhash_gate.stores.ranking import Candidate, best_match, reach
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
 
 MOST_SCOPES = 100_000
@@ -158,36 +159,40 @@ class MemoryStore(Store):
         with self._lock:
             self._require_live(record.run)
             scope = self._scope(record.scope)
-            match = None
-            visited: Iterable[Candidate] = ()
+            found = None
             if radius is not None:
                 visited = scope.candidates(record, reach(radius, near), window, exact)
-            refused = {other.identity for other in dismissed}
-            for number, distance, _ in best_first(visited, radius or 0, near):
-                other = scope.records[number]
-                if other.identity in refused:
-                    continue
-                if radius is not None and distance <= radius:
+                load = partial(self._load, scope)
+                found = best_match(visited, load, radius, near, dismissed)
+                if found and found[1].distance <= radius:
+                    number, (other, distance) = found
                     seen = replace(other, last_seen=max(other.last_seen, record.last_seen))
                     scope.records[number] = seen
                     return Answer(False, Match(seen, distance))
-                match = Match(other, distance)
-                break
             scope.add(next(self._numbers), record)
             scope.evict(window.pages, window.since(record))
-            return Answer(True, match)
+            return Answer(True, found[1] if found else None)
 
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""
         with self._lock:
-            self._require_open()
-            if record.scope not in self._scopes:
-                return False
-            scope = self._scopes[record.scope]
-            numbers = scope.find(record)
-            for number in numbers:
+            found = self._find(record)
+            for scope, number in found:
                 scope.remove(number)
-            return bool(numbers)
+            return bool(found)
+
+    def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
+        """Mark records settled; in this store all are gone with the process, durable or not."""
+        with self._lock:
+            for record in records:
+                for scope, number in self._find(record):
+                    scope.records[number] = replace(scope.records[number], settled=True)
+
+    def current(self, record: Record) -> Record | None:
+        """Return the record with this identity as it is now, or None."""
+        with self._lock:
+            found = self._find(record)
+            return self._load(*found[-1]) if found else None
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered at the time of the call, oldest first."""
@@ -195,7 +200,8 @@ class MemoryStore(Store):
             self._require_open()
             names = list(self._scopes) if scope is None else [scope]
             kept = [
-                list(self._scopes[name].records.items()) for name in names if name in self._scopes
+                [(number, self._load(scope, number)) for number in scope.records]
+                for scope in (self._scopes[name] for name in names if name in self._scopes)
             ]
         return (record for _, record in merge(*kept, key=lambda item: item[0]))
 
@@ -205,6 +211,17 @@ class MemoryStore(Store):
             self._closed = True
             self._scopes.clear()
             self._live.clear()
+
+    def _find(self, record: Record) -> list[tuple[_Scope, int]]:
+        """Return where the records with this identity are."""
+        self._require_open()
+        scope = self._scopes.get(record.scope)
+        return [(scope, number) for number in scope.find(record)] if scope else []
+
+    def _load(self, scope: _Scope, number: int) -> Record:
+        record = scope.records[number]
+        ended = record.run in self._ended
+        return replace(record, settled=True) if ended and not record.settled else record
 
     def _scope(self, name: str) -> _Scope:
         scope = self._scopes.get(name)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from simhash_gate.stores.base import Match
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable
+
+    from simhash_gate.stores.base import Record
 
 # Threshold 3, and all up to it, visits every block of four: so `near` is looked for there at least.
 NEAR_REACH = 3
@@ -38,3 +42,22 @@ def best_first(candidates: Iterable[Candidate], radius: int, near: int) -> list[
 
     limit = max(radius, near)
     return sorted({found for found in candidates if found.distance <= limit}, key=rank)
+
+
+def best_match(
+    candidates: Iterable[Candidate],
+    load: Callable[[int], Record | None],
+    radius: int,
+    near: int,
+    dismissed: Collection[Record],
+) -> tuple[int, Match] | None:
+    """Return the best match within `radius`, else within `near`, and its number; None without one.
+
+    `load` returns the record with a number, or None if it counts no more.
+    """
+    refused = {record.identity for record in dismissed}
+    for number, distance, _ in best_first(candidates, radius, near):
+        record = load(number)
+        if record is not None and record.identity not in refused:
+            return number, Match(record, distance)
+    return None

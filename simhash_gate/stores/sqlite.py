@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from simhash_gate.stores.base import (
     StoreError,
     Window,
 )
-from simhash_gate.stores.ranking import best_first, reach
+from simhash_gate.stores.ranking import best_match, reach
 from simhash_gate.stores.run_locks import RunLocks
 from simhash_gate.stores.sqlite_file import connect, failure
 from simhash_gate.stores.sqlite_lookup import as_bytes, candidates, signed, unsigned
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _RECORD = """
 SELECT scope.name, url, request, fingerprint, digest, words, title, pipeline, run.name,
-    first_seen, last_seen, sketch, record.id, run, live
+    first_seen, last_seen, sketch, settled OR NOT live, record.id, run, live
 FROM record JOIN scope ON scope.id = scope JOIN run ON run.id = run
 """
 _PAGE = f"{_RECORD} WHERE record.id > ? ORDER BY record.id LIMIT 1000"
@@ -41,8 +42,9 @@ ORDER BY record.id LIMIT 1000
 _ADD = """
 INSERT INTO record
     (scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen,
-    sketch)
-VALUES (?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?)
+    sketch, settled)
+VALUES
+    (?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)
 """
 _FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
 _EVICT_OVERFLOW = """
@@ -55,12 +57,19 @@ _EVICT_AGED = """
 DELETE FROM record WHERE scope = ?1 AND id <
     (SELECT id FROM record WHERE scope = ?1 AND first_seen >= ?2 ORDER BY id LIMIT 1)
 """
-_FORGET = """
-DELETE FROM record WHERE scope = (SELECT id FROM scope WHERE name = CAST(?1 AS TEXT))
+_IDENTICAL = """
+record.scope = (SELECT id FROM scope WHERE name = CAST(?1 AS TEXT))
     AND run = (SELECT id FROM run WHERE name = CAST(?2 AS TEXT))
     AND request = CAST(?3 AS TEXT) AND fingerprint = ?4 AND block0 = (?4 & 65535)
 """
+_FORGET = f"DELETE FROM record WHERE {_IDENTICAL}"
+_SETTLE = f"UPDATE record SET settled = max(settled, ?5) WHERE {_IDENTICAL}"
+_FIND = f"SELECT max(id) FROM record WHERE {_IDENTICAL}"
 
+# Where a row of _RECORD has the record's number.
+_NUMBER = 13
+# What the column `settled` says.
+_SETTLED, _DURABLE = 1, 2
 _AFTER_ALL = (1 << 63) - 1
 
 
@@ -119,37 +128,41 @@ class SQLiteStore(Store):
         if radius is not None:
             require_distance(radius)
         run = self._number(record.run)
-        refused = {other.identity for other in dismissed}
         with self._transaction() as db:
             scope, kept = _scope(db, record.scope)
             first = _first(db, scope, kept, window.pages)
             since = window.since(record)
-            visited = (
-                ()
-                if radius is None
-                else candidates(db, scope, record, reach(radius, near), since, first, exact=exact)
-            )
-            match = None
-            for number, distance, _ in best_first(visited, radius or 0, near):
-                other = self._load(db, number)
-                if other is None or other.identity in refused:
-                    continue
-                if radius is not None and distance <= radius:
+            found = None
+            if radius is not None:
+                near_ones = partial(candidates, db, scope, record, reach(radius, near))
+                visited = near_ones(since, first, exact=exact)
+                found = best_match(visited, partial(self._load, db), radius, near, dismissed)
+                if found and found[1].distance <= radius:
+                    number, (other, distance) = found
                     return Answer(False, Match(_see(db, number, other, record.last_seen), distance))
-                match = Match(other, distance)
-                break
             db.execute(_ADD, (scope, run, *_columns(record)))
             if kept >= window.pages:
                 db.execute(_EVICT_OVERFLOW, (scope, window.pages))
             if window.seconds is not None:
                 db.execute(_EVICT_AGED, (scope, since))
-            return Answer(True, match)
+            return Answer(True, found[1] if found else None)
 
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""
-        names = (as_bytes(name) for name in (record.scope, record.run, record.request))
         with self._transaction() as db:
-            return db.execute(_FORGET, (*names, signed(record.fingerprint))).rowcount > 0
+            return db.execute(_FORGET, _identity(record)).rowcount > 0
+
+    def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
+        """Mark records settled, all in one transaction."""
+        mark = _DURABLE if durable else _SETTLED
+        with self._transaction() as db:
+            db.executemany(_SETTLE, [(*_identity(record), mark) for record in records])
+
+    def current(self, record: Record) -> Record | None:
+        """Return the record with this identity as it is now, or None."""
+        with self._transaction() as db:
+            number = db.execute(_FIND, _identity(record)).fetchone()[0]
+            return None if number is None else self._load(db, number)
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered, oldest first; read in parts, so that others can go on."""
@@ -161,7 +174,7 @@ class SQLiteStore(Store):
             with self._transaction() as db:
                 rows = db.execute(page, (last, *names)).fetchall()
             yield from map(_as_record, rows)
-            last = rows[-1][-3] if rows else None
+            last = rows[-1][_NUMBER] if rows else None
 
     def close(self) -> None:
         """Let go of the file and of the locks of all runs; who was not ended is dead now."""
@@ -215,7 +228,7 @@ class SQLiteStore(Store):
         return live
 
     def _load(self, db: sqlite3.Connection, number: int) -> Record | None:
-        """Return a record, or None if its run is dead: whoever would match is looked at closely."""
+        """Return a record, or None if it died with its run: a match is looked at closely."""
         row = db.execute(f"{_RECORD} WHERE record.id = ?", (number,)).fetchone()
         if row is None:
             return None
@@ -223,7 +236,7 @@ class SQLiteStore(Store):
         record = _as_record(row)
         if live and self._is_dead(record.run):
             _bury(db, run)
-            return None
+            return self._load(db, number)
         return record
 
 
@@ -254,8 +267,15 @@ def _see(db: sqlite3.Connection, number: int, record: Record, last_seen: float) 
 
 
 def _bury(db: sqlite3.Connection, run: int) -> None:
-    db.execute("DELETE FROM record WHERE run = ?", (run,))
-    db.execute("DELETE FROM run WHERE id = ?", (run,))
+    """Remove a dead run and its records but the durable ones; with these it counts as ended."""
+    db.execute("DELETE FROM record WHERE run = ? AND settled < ?", (run, _DURABLE))
+    db.execute("UPDATE run SET live = 0 WHERE id = ?", (run,))
+    db.execute("DELETE FROM run WHERE id = ?1 AND ?1 NOT IN (SELECT run FROM record)", (run,))
+
+
+def _identity(record: Record) -> tuple[Any, ...]:
+    names = (as_bytes(name) for name in (record.scope, record.run, record.request))
+    return (*names, signed(record.fingerprint))
 
 
 def _columns(record: Record) -> tuple[Any, ...]:
@@ -270,9 +290,12 @@ def _columns(record: Record) -> tuple[Any, ...]:
         record.first_seen,
         record.last_seen,
         record.sketch,
+        _SETTLED if record.settled else 0,
     )
 
 
 def _as_record(row: tuple[Any, ...]) -> Record:
-    scope, url, request, fingerprint, digest, *rest = row[:12]
-    return Record(scope, url, request, unsigned(fingerprint), unsigned(digest), *rest)
+    scope, url, request, fingerprint, digest, *rest, settled = row[:_NUMBER]
+    return Record(
+        scope, url, request, unsigned(fingerprint), unsigned(digest), *rest, bool(settled)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from contextlib import closing
 from importlib.resources import files
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from simhash_gate.stores.base import StoreError
+from simhash_gate.stores.base import StoreError, StoreUnavailable
 from simhash_gate.stores.sqlite_lookup import as_text
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x53484754
 
 _MAGIC = b"SQLite format 3\0"
+_PASSING = {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOSPC}
 _ELSEWHERE = "name another file, or move this one away to start afresh"
 
 
@@ -36,7 +38,8 @@ def connect(path: Path, timeout: float) -> sqlite3.Connection:
         _recognise(path)
         return _open(path, timeout)
     except OSError as error:
-        raise StoreError(
+        kind = StoreUnavailable if _may_pass(error) else StoreError
+        raise kind(
             f"SQLite store {path}: {error.strerror or error}; name a file that can be written"
         ) from error
     except sqlite3.Error as error:
@@ -45,13 +48,24 @@ def connect(path: Path, timeout: float) -> sqlite3.Connection:
 
 def failure(path: Path, error: Exception) -> StoreError:
     """Say in one line what went wrong with the database, and what to do."""
+    kind = StoreUnavailable if _may_pass(error) else StoreError
     if "locked" in str(error):
         advice = "another process holds it for too long"
     elif isinstance(error, (sqlite3.OperationalError, OSError)):
         advice = "see that the file can be written and its disk has room"
     else:
         advice = f"the file may be damaged: {_ELSEWHERE}"
-    return StoreError(f"SQLite store {path}: {error}; {advice}")
+    return kind(f"SQLite store {path}: {error}; {advice}")
+
+
+def _may_pass(error: Exception) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in _PASSING
+    # SQLITE_BUSY, _FULL, _IOERR, _CANTOPEN: before Python 3.11 the text alone tells them apart.
+    passing = ("locked", "is full", "disk I/O error", "unable to open")
+    return isinstance(error, sqlite3.OperationalError) and any(
+        text in str(error) for text in passing
+    )
 
 
 def _exists(path: Path) -> bool:
@@ -73,7 +87,7 @@ def _make(path: Path, timeout: float) -> None:
             # Only who finds no database takes this lock, so that from here on nobody needs it.
             lock.unlink(missing_ok=True)
     except Timeout as error:
-        raise StoreError(
+        raise StoreUnavailable(
             f"SQLite store {path}: another process has been making it for {timeout:g} s; "
             f"if there is none, remove {lock}"
         ) from error

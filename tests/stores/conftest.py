@@ -16,6 +16,7 @@ STORES = [
     pytest.param("memory:", id="memory"),
     pytest.param("sqlite:///{folder}/kept pages/store.sqlite", id="sqlite"),
 ]
+LASTING = STORES[1:]  # those that outlive their process
 CRAWLER = Path(__file__).with_name("crawler_process.py")
 ROOT = Path(__file__).parents[2]
 
@@ -28,6 +29,11 @@ def template(request):
 @pytest.fixture
 def url(template, tmp_path):
     return template.format(folder=tmp_path)
+
+
+@pytest.fixture(params=LASTING)
+def lasting_url(request, tmp_path):
+    return request.param.format(folder=tmp_path)
 
 
 @pytest.fixture

@@ -45,6 +45,7 @@ class Model:
 
     def __init__(self):
         self.kept = []
+        self.durable = set()
 
     def compared(self, page, window, refused):
         scope = [other for other in self.kept if other.scope == page.scope]
@@ -75,6 +76,15 @@ class Model:
         if window.seconds is not None:
             while scope and scope[0].first_seen < page.first_seen - window.seconds:
                 self.remove(scope.pop(0))
+
+    def settle(self, chosen, *, durable=False):
+        """Titles tell records of one identity apart: every page has its own."""
+        self.kept = [replace(page, settled=True) if chosen(page) else page for page in self.kept]
+        if durable:
+            self.durable |= {page.title for page in self.kept if chosen(page)}
+
+    def die(self, run):
+        self.kept = [page for page in self.kept if page.run != run or page.title in self.durable]
 
     def remove(self, gone):
         self.kept = [other for other in self.kept if other is not gone]
@@ -108,17 +118,18 @@ class StoreMachine(RuleBasedStateMachine):
     def end_and_begin(self, which):
         crawler = self.crawlers[which % len(self.crawlers)]
         crawler[0].end(crawler[1])
+        self.model.settle(lambda page: page.run == crawler[1])
         self.begin(crawler)
 
     @rule(which=st.integers(0, 1))
     def die(self, which):
-        """Close without an end: at the next begin the records of the run are gone."""
+        """Close without an end: at the next begin only the durable records of the run are left."""
         crawler = self.crawlers[which % len(self.crawlers)]
         crawler[0].close()
         dead = crawler[1]
         if len(self.crawlers) == 1:
             self.model.kept = []
-        self.model.kept = [page for page in self.model.kept if page.run != dead]
+        self.model.die(dead)
         crawler[0] = open_store(self.url)
         self.begin(crawler)
 
@@ -170,6 +181,23 @@ class StoreMachine(RuleBasedStateMachine):
         assert store.forget(page) == bool(gone)
         for other in gone:
             self.model.remove(other)
+
+    @precondition(lambda self: self.seen)
+    @rule(which=st.integers(0, 1), durable=st.booleans(), data=st.data())
+    def settle(self, which, durable, data):
+        store, _ = self.crawlers[which % len(self.crawlers)]
+        pages = data.draw(st.lists(st.sampled_from(self.seen), max_size=3))
+        store.settle(pages, durable=durable)
+        identities = {page.identity for page in pages}
+        self.model.settle(lambda page: page.identity in identities, durable=durable)
+
+    @precondition(lambda self: self.seen)
+    @rule(which=st.integers(0, 1), data=st.data())
+    def current(self, which, data):
+        store, _ = self.crawlers[which % len(self.crawlers)]
+        page = data.draw(st.sampled_from(self.seen))
+        found = [other for other in self.model.kept if other.identity == page.identity]
+        assert store.current(page) == (found[-1] if found else None)
 
     @invariant()
     def remembers_the_same(self):

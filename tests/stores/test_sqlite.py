@@ -9,12 +9,14 @@ import sqlite3
 import time
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
+from importlib.resources import files
 from threading import Barrier, Thread
 
 import pytest
 from crawler_process import GROUPS, fingerprint_of
 
-from simhash_gate.stores import StoreError, Window
+from simhash_gate.stores import StoreError, StoreUnavailable, Window
 from simhash_gate.stores.sqlite import SQLiteStore
 from simhash_gate.stores.sqlite_file import APPLICATION_ID
 
@@ -101,8 +103,9 @@ def test_a_damaged_or_foreign_file_is_named_and_left_as_it_is(filled, harm, what
     harm(filled)
     before = everything_below(filled.parent)
     for _ in range(2):
-        with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*{what}"):
+        with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*{what}") as caught:
             SQLiteStore(filled)
+        assert not isinstance(caught.value, StoreUnavailable)
     assert everything_below(filled.parent) == before
 
 
@@ -156,8 +159,31 @@ def test_an_empty_file_becomes_a_database(path, make_record):
 def test_the_file_says_whose_it_is_and_which_schema(filled):
     with closing(sqlite3.connect(filled)) as db:
         assert db.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
-        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+        assert db.execute("PRAGMA user_version").fetchone() == (2,)
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_file_of_the_first_schema_is_brought_to_this_one_with_its_pages(path, make_record):
+    script = files("simhash_gate.stores").joinpath("sqlite_001.sql").read_text("utf-8")
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(script)
+        db.execute("INSERT INTO run (name, live) VALUES ('old', 0)")
+        db.execute("INSERT INTO scope (name) VALUES ('example.com')")
+        db.execute(
+            "INSERT INTO record (scope, run, url, request, fingerprint, digest, words, title, "
+            "pipeline, first_seen, last_seen, sketch) "
+            "VALUES (1, 1, 'u', 'r', -1, -2, 9, 't', 'v1', 1.0, 2.0, x'')"
+        )
+        db.execute("PRAGMA user_version = 1")
+        db.commit()
+    with closing(SQLiteStore(path)) as store:
+        store.begin("run")
+        (old,) = store.records()
+        assert old == make_record(
+            2**64 - 1, url="u", request="r", digest=2**64 - 2, words=9, title="t", run="old",
+            first_seen=1.0, last_seen=2.0, settled=True,
+        )  # fmt: skip
+        assert store.check_and_add(make_record(2**64 - 4), 3).match.record.identity == old.identity
 
 
 def test_nothing_but_the_database_stays_after_a_crawl(filled):
@@ -236,7 +262,7 @@ def test_a_database_that_is_held_too_long_is_named(filled, make_record):
         store.begin("second")
         with closing(sqlite3.connect(filled)) as db:
             db.execute("BEGIN IMMEDIATE")
-            with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*too long"):
+            with pytest.raises(StoreUnavailable, match=f"{re.escape(str(filled))}.*too long"):
                 store.check_and_add(make_record(1, run="second"), 3)
         assert store.check_and_add(make_record(1, run="second"), 0).added
 
@@ -254,7 +280,7 @@ def test_a_full_disk_loses_the_page_in_hand_only(filled, make_record):
                 store.check_and_add(page, 0)
                 kept.append(page)
 
-        with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*full"):
+        with pytest.raises(StoreUnavailable, match=f"{re.escape(str(filled))}.*full"):
             fill()
         assert [*store.records()] == kept
 
@@ -368,4 +394,4 @@ def test_a_fingerprint_keeps_all_its_bits(path, make_record):
             store.check_and_add(page, 0)
         store.end("run")
     with closing(SQLiteStore(path)) as store:
-        assert [*store.records()] == pages
+        assert [*store.records()] == [replace(page, settled=True) for page in pages]
