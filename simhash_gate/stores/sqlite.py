@@ -295,7 +295,7 @@ def _columns(record: Record) -> tuple[Any, ...]:
 
 
 def _as_record(row: tuple[Any, ...]) -> Record:
-    scope, url, request, fingerprint, digest, *rest, settled = row[:_NUMBER]
-    return Record(
-        scope, url, request, unsigned(fingerprint), unsigned(digest), *rest, bool(settled)
-    )
+    values = list(row[:_NUMBER])
+    values[3:5] = map(unsigned, values[3:5])
+    values[-1] = bool(values[-1])
+    return Record(*values)
