@@ -31,11 +31,14 @@ __all__ = [
     "store_opener",
 ]
 
-_ALLOWED = "memory:, sqlite:///relative/path or sqlite:////absolute/path"
+_ALLOWED = (
+    "memory:, sqlite:///relative/path, sqlite:////absolute/path "
+    "or postgresql://user:password@host/database"
+)
 
 
 def open_store(url: str) -> Store:
-    """Open the store that a URL names: `memory:` or, as SQLAlchemy writes it, `sqlite:///path`.
+    """Open the store that a URL names: `memory:`, `sqlite:///path` or `postgresql://host/database`.
 
     Raises StoreError for any other URL, and for a store that can't be opened.
     """
@@ -72,6 +75,14 @@ def _sqlite(url: str, rest: str) -> Callable[[], Store]:
     return partial(SQLiteStore, path)
 
 
+def _postgresql(url: str, _rest: str) -> Callable[[], Store]:
+    from simhash_gate.stores.postgres import PostgresStore
+    from simhash_gate.stores.postgres_connection import read_address
+
+    read_address(url)
+    return partial(PostgresStore, url)
+
+
 def _not_yet(url: str, _rest: str) -> Callable[[], Store]:
     raise _refusal(url, "this version has no such store yet")
 
@@ -81,7 +92,7 @@ _OPENERS: dict[str, Callable[[str, str], Callable[[], Store]]] = {
     "sqlite": _sqlite,
     "redis": _not_yet,
     "rediss": _not_yet,
-    "postgresql": _not_yet,
+    "postgresql": _postgresql,
 }
 
 

@@ -6,34 +6,60 @@ import os
 import subprocess
 import sys
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from postgres_server import NoServerError, running
 
 from simhash_gate.stores import Record, open_store
 
 STORES = [
     pytest.param("memory:", id="memory"),
     pytest.param("sqlite:///{folder}/kept pages/store.sqlite", id="sqlite"),
+    pytest.param("{postgresql}&schema={name}", id="postgresql"),
 ]
+SERVERS = ["postgresql"]
 LASTING = STORES[1:]  # those that outlive their process
 CRAWLER = Path(__file__).with_name("crawler_process.py")
 ROOT = Path(__file__).parents[2]
 
 
+def missing(error):
+    """Skip where a server is missing; fail in CI, where none may be."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(str(error), pytrace=False)
+    pytest.skip(str(error))
+
+
+def url_maker(request):
+    """Return what makes the URL of a new store, given a folder that is new too."""
+    servers = {
+        name: request.getfixturevalue(f"{name}_server").url
+        for name in SERVERS
+        if f"{{{name}}}" in request.param
+    }
+
+    def make(folder):
+        name = sha256(str(folder).encode()).hexdigest()[:32]
+        return request.param.format(folder=folder, name=name, **servers)
+
+    return make
+
+
 @pytest.fixture(params=STORES)
-def template(request):
-    return request.param
+def new_url(request):
+    return url_maker(request)
 
 
 @pytest.fixture
-def url(template, tmp_path):
-    return template.format(folder=tmp_path)
+def url(new_url, tmp_path):
+    return new_url(tmp_path)
 
 
 @pytest.fixture(params=LASTING)
 def lasting_url(request, tmp_path):
-    return request.param.format(folder=tmp_path)
+    return url_maker(request)(tmp_path)
 
 
 @pytest.fixture
@@ -41,6 +67,16 @@ def store(url):
     with closing(open_store(url)) as store:
         store.begin("run")
         yield store
+
+
+@pytest.fixture(scope="session")
+def postgresql_server():
+    """A PostgreSQL server of this test run."""
+    try:
+        with running() as server:
+            yield server
+    except NoServerError as error:
+        missing(error)
 
 
 @pytest.fixture

@@ -93,10 +93,10 @@ class Model:
 class StoreMachine(RuleBasedStateMachine):
     """Two crawlers on one store (one, where a store is no more than its process)."""
 
-    def __init__(self, template):
+    def __init__(self, new_url):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.url = template.format(folder=self.folder.name)
+        self.url = new_url(self.folder.name)
         self.model = Model()
         self.seen = []
         self.clock = 100.0
@@ -211,8 +211,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-def test_a_store_does_what_the_model_does(template):
+def test_a_store_does_what_the_model_does(new_url):
     run_state_machine_as_test(
-        lambda: StoreMachine(template),
+        lambda: StoreMachine(new_url),
         settings=settings(max_examples=60, stateful_step_count=40, deadline=None),
     )
