@@ -76,8 +76,12 @@ def _sqlite(url: str, rest: str) -> Callable[[], Store]:
 
 
 def _postgresql(url: str, _rest: str) -> Callable[[], Store]:
-    from simhash_gate.stores.postgres import PostgresStore
-    from simhash_gate.stores.postgres_connection import read_address
+    try:
+        from simhash_gate.stores.postgres import PostgresStore
+        from simhash_gate.stores.postgres_connection import read_address
+    except ImportError as error:
+        install = "pip install 'simhash-gate[postgres]'"
+        raise StoreError(f"a postgresql:// store needs psycopg ({error}): {install}") from error
 
     read_address(url)
     return partial(PostgresStore, url)

@@ -10,15 +10,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-from simhash_gate.stores.base import StoreError, StoreUnavailable
-
-try:
-    import psycopg
-except ImportError as error:
-    raise StoreError(
-        f"a postgresql:// store needs psycopg ({error}): pip install 'simhash-gate[postgres]'"
-    ) from error
+import psycopg
 from psycopg import sql
+
+from simhash_gate.stores.base import StoreError, StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -228,7 +223,7 @@ def _migrate(connection: PatientConnection, address: Address) -> None:
         connection.execute(lock, (address.schema,))
         version = _version(connection, address, len(scripts))
         if version is None:
-            known = "SELECT FROM pg_namespace WHERE nspname = %s"
+            known = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
             if not connection.execute(known, (address.schema,)).fetchone():
                 connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
             connection.execute("CREATE TABLE simhash_gate_schema (version integer NOT NULL)")
@@ -240,9 +235,8 @@ def _migrate(connection: PatientConnection, address: Address) -> None:
 
 def _version(connection: PatientConnection, address: Address, newest: int) -> int | None:
     """Return the version of the schema, None if it is not ours yet."""
-    find = "SELECT to_regclass(%s) IS NOT NULL"
-    table = sql.Identifier(address.schema, "simhash_gate_schema").as_string(connection)
-    if not connection.execute(find, (table,)).fetchone()[0]:  # type: ignore[index]
+    find = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'simhash_gate_schema'"
+    if not connection.execute(find, (address.schema,)).fetchone():
         return None
     row = connection.execute("SELECT max(version) FROM simhash_gate_schema").fetchone()
     version = int(row[0] or 0) if row else 0

@@ -126,7 +126,8 @@ def listed(row: Sequence[Any]) -> Record:
 
 def matched(scope: str, pipeline: str, row: Sequence[Any]) -> Record:
     """Return the record of a row of an answer, less its outcome and distance."""
-    settled, run, url, request, fingerprint, digest, words, title, *times, sketch = row
+    settled, run, url, request, fingerprint, digest, words, title, *rest = row
+    first_seen, last_seen, sketch = rest
     return Record(
         scope,
         as_text(url),
@@ -137,7 +138,8 @@ def matched(scope: str, pipeline: str, row: Sequence[Any]) -> Record:
         as_text(title),
         pipeline,
         as_text(run),
-        *times,
+        first_seen,
+        last_seen,
         sketch,
         settled,
     )

@@ -31,6 +31,13 @@ SETTINGS = {
 }
 
 
+def free_port():
+    """Return a loopback port where nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 class NoServerError(Exception):
     """There are no PostgreSQL binaries, or they do not start; the message says what to do."""
 
@@ -69,9 +76,7 @@ class Server:
         if self.user:
             shutil.chown(folder, "nobody")
             self._make_readable()
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.process = None
         self._make()
 
