@@ -15,6 +15,8 @@ from simhash_gate.stores import Record, open_store
 
 GROUPS = 60
 COPIES = 3
+RACE_GROUPS = 500
+RACE_COPIES = 4
 
 
 def record(run, fingerprint, number=0):
@@ -37,9 +39,9 @@ def fingerprint_of(group):
     return random.Random(f"group {group}").getrandbits(64)
 
 
-def contend(store, run, seed):
+def contend(store, run, seed, groups=GROUPS, copies=COPIES):
     """Add near copies of the same pages as everyone else, in an order of its own."""
-    order = list(range(GROUPS)) * COPIES
+    order = list(range(groups)) * copies
     chance = random.Random(seed)
     chance.shuffle(order)
     sys.stdin.readline()
@@ -48,6 +50,11 @@ def contend(store, run, seed):
         if store.check_and_add(record(run, copy, number), 3).added:
             print(group)
     store.end(run)
+
+
+def race(store, run, seed):
+    """Contend for longer."""
+    contend(store, run, seed, RACE_GROUPS, RACE_COPIES)
 
 
 def crawl(store, run, seed):
@@ -80,5 +87,5 @@ if __name__ == "__main__":
     opened = open_store(url)
     opened.begin(run)
     print("begun", flush=True)
-    {"contend": contend, "crawl": crawl, "keep": keep}[role](opened, run, seed)
+    {"contend": contend, "race": race, "crawl": crawl, "keep": keep}[role](opened, run, seed)
     opened.close()
