@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from postgres_server import NoServerError, running
+from postgres_server import postgresql_server  # noqa: F401 - a fixture
 
 from simhash_gate.stores import Record, open_store
 
@@ -23,13 +23,6 @@ SERVERS = ["postgresql"]
 LASTING = STORES[1:]  # those that outlive their process
 CRAWLER = Path(__file__).with_name("crawler_process.py")
 ROOT = Path(__file__).parents[2]
-
-
-def missing(error):
-    """Skip where a server is missing; fail in CI, where none may be."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(str(error), pytrace=False)
-    pytest.skip(str(error))
 
 
 def url_maker(request):
@@ -67,16 +60,6 @@ def store(url):
     with closing(open_store(url)) as store:
         store.begin("run")
         yield store
-
-
-@pytest.fixture(scope="session")
-def postgresql_server():
-    """A PostgreSQL server of this test run."""
-    try:
-        with running() as server:
-            yield server
-    except NoServerError as error:
-        missing(error)
 
 
 @pytest.fixture

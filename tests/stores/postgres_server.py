@@ -19,6 +19,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import psycopg
+import pytest
 
 VARIABLE = "SIMHASH_GATE_TEST_POSTGRESQL"
 PASSWORD = "pass word/@%"
@@ -188,3 +189,15 @@ def running():
         if server:
             server.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgresql_server():
+    """A PostgreSQL server of this test run."""
+    try:
+        with running() as server:
+            yield server
+    except NoServerError as error:
+        if os.environ.get("CI") == "true":  # where none may be missing
+            pytest.fail(str(error), pytrace=False)
+        pytest.skip(str(error))
