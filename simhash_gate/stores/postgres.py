@@ -215,8 +215,7 @@ class PostgresStore(Store):
             self._pipelines.clear()
             self._connection = connect(self._address)
         try:
-            cursor = self._connection.execute(statement, asked, prepare=prepare, binary=True)
-            return cursor.fetchall()
+            return self._connection.ask(statement, asked, prepare=prepare)
         except psycopg.Error as error:
             if self._connection.broken or self._connection.closed:
                 close(self._connection)

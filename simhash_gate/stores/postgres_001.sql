@@ -244,37 +244,29 @@ CREATE FUNCTION evict(
 ) RETURNS void
 LANGUAGE plpgsql
 AS $$
-#variable_conflict use_column
 DECLARE
-    last bigint;
-    young bigint;
-    gone bigint := 0;
+    oldest record;
 BEGIN
-    IF now_kept > most THEN
-        SELECT max(id) INTO last FROM (
-            SELECT id FROM page
+    WHILE now_kept > most OR since > '-infinity' LOOP
+        SELECT id, first_seen INTO oldest FROM page
             WHERE (scope, id) > (page_scope, evicted_to) AND (scope, id) < (page_scope + 1, 0)
-            ORDER BY scope, id LIMIT now_kept - most
-        ) AS oldest;
-    END IF;
-    IF since > '-infinity' THEN
-        SELECT id INTO young FROM page
-        WHERE (scope, id) > (page_scope, evicted_to) AND (scope, id) < (page_scope + 1, 0)
-            AND first_seen >= since
-        ORDER BY scope, id LIMIT 1;
-        last := greatest(last, young - 1);
-    END IF;
-    IF last > evicted_to THEN
-        DELETE FROM page
-            WHERE (scope, id) > (page_scope, evicted_to) AND (scope, id) <= (page_scope, last);
-        GET DIAGNOSTICS gone = ROW_COUNT;
-    END IF;
-    UPDATE scope SET kept = now_kept - gone, evicted = coalesce(last, evicted_to)
-        WHERE id = page_scope;
+            ORDER BY scope, id LIMIT 1;
+        EXIT WHEN now_kept <= most AND oldest.first_seen >= since;
+        DELETE FROM page WHERE id = oldest.id;
+        now_kept := now_kept - 1;
+        evicted_to := oldest.id;
+    END LOOP;
+    UPDATE scope SET kept = now_kept, evicted = evicted_to WHERE id = page_scope;
 END
 $$;
 
--- Looks for a page within `radius` bits (NULL: does not look), and adds this one if there is none.
+-- What tells a page from every other of its scope.
+CREATE FUNCTION identity(run text, request text, fingerprint bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN fingerprint || ' ' || length(run) || ' ' || run || request;
+
+-- Looks for a page within `radius` bits (NULL: does not look) whose identity is not `refused`, and
+-- adds this one if there is none.
 -- `probes` are the values to look up in each 16-bit block, instead of the page's own; with `scan` the
 -- whole scope is looked through. The window: the last `most` pages, first seen at `since` or later.
 -- The outcome is 'added', 'found', or, of the run, 'not live'.
@@ -286,8 +278,7 @@ CREATE FUNCTION check_and_add(
     most bigint, since double precision,
     probes0 integer[] DEFAULT NULL, probes1 integer[] DEFAULT NULL,
     probes2 integer[] DEFAULT NULL, probes3 integer[] DEFAULT NULL,
-    refused_runs text[] DEFAULT NULL, refused_requests text[] DEFAULT NULL,
-    refused_fingerprints bigint[] DEFAULT NULL,
+    refused text[] DEFAULT NULL,
     OUT outcome text, OUT distance integer, OUT settled boolean, OUT run_name text,
     OUT match page
 )
@@ -304,13 +295,15 @@ DECLARE
     keys3 bigint[];
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended(page_scope, 20));
-    SELECT id, kept, evicted INTO here FROM scope WHERE name = page_scope;
-    IF NOT FOUND THEN
-        INSERT INTO scope (name) VALUES (page_scope) RETURNING id, kept, evicted INTO here;
-    END IF;
-    IF NOT EXISTS (
-        SELECT FROM run WHERE id = page_run AND state = 'live' AND expires > clock_timestamp()
-    ) THEN
+    LOOP
+        SELECT id, kept, evicted, EXISTS (
+            SELECT FROM run WHERE id = page_run AND state = 'live' AND expires > clock_timestamp()
+        ) AS live
+        INTO here FROM scope WHERE name = page_scope;
+        EXIT WHEN FOUND;
+        INSERT INTO scope (name) VALUES (page_scope);
+    END LOOP;
+    IF NOT here.live THEN
         outcome := 'not live';
         RETURN;
     END IF;
@@ -329,31 +322,29 @@ BEGIN
             keys2 := ARRAY(SELECT (here.id::bigint << 16) | value FROM unnest(probes2) AS value);
             keys3 := ARRAY(SELECT (here.id::bigint << 16) | value FROM unnest(probes3) AS value);
         END IF;
-        -- Through OFFSET 0 and a nested SELECT the planner sees no index but those named here.
-        SELECT id, distance, settled, (SELECT r FROM run AS r WHERE r.id = candidate.run) AS run
-        INTO best
+        -- Through OFFSET 0 the planner sees no index but those that are named inside.
+        SELECT id, distance, settled OR state = 'ended' AS settled, name INTO best
         FROM (
-            SELECT *, hamming_distance(fingerprint, page_fingerprint) AS distance FROM page
+            SELECT id, run, pipeline, fingerprint, digest, request, first_seen, durable, settled,
+                hamming_distance(fingerprint, page_fingerprint) AS distance
+            FROM page
             WHERE bucket0 = ANY (keys0) OR bucket1 = ANY (keys1)
                 OR bucket2 = ANY (keys2) OR bucket3 = ANY (keys3)
                 OR scope = CASE WHEN scan THEN here.id END
             OFFSET 0
         ) AS candidate
+        CROSS JOIN LATERAL (
+            SELECT name, state, expires FROM run WHERE run.id = candidate.run OFFSET 0
+        ) AS its_run
         WHERE distance <= greatest(radius, near) AND id > after AND first_seen >= since
             AND pipeline = page_pipeline AND (NOT exact OR digest = page_digest)
-            AND (durable OR (SELECT counts(state, expires) FROM run WHERE run.id = candidate.run))
-            AND (refused_runs IS NULL OR NOT EXISTS (
-                SELECT FROM unnest(refused_runs, refused_requests, refused_fingerprints)
-                    AS refused (run, request, fingerprint)
-                WHERE refused.fingerprint = candidate.fingerprint
-                    AND refused.request = candidate.request
-                    AND refused.run = (SELECT name FROM run WHERE run.id = candidate.run)
-            ))
+            AND (durable OR counts(state, expires))
+            AND (refused IS NULL OR identity(name, request, fingerprint) <> ALL (refused))
         ORDER BY distance > radius, distance > radius OR request <> page_request, distance, id DESC
         LIMIT 1;
         distance := best.distance;
-        settled := best.settled OR (best.run).state = 'ended';
-        run_name := (best.run).name;
+        settled := best.settled;
+        run_name := best.name;
         IF best.distance <= radius THEN
             outcome := 'found';
             UPDATE page SET last_seen = greatest(last_seen, page_last_seen) WHERE id = best.id

@@ -16,7 +16,7 @@ from psycopg import sql
 from simhash_gate.stores.base import StoreError, StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
 OLDEST_SERVER = 140000
@@ -110,6 +110,15 @@ class PatientConnection(psycopg.Connection[Any]):
     """
 
     patience = float("inf")
+    _asking: psycopg.Cursor[Any] | None = None
+
+    def ask(
+        self, statement: str, asked: Sequence[Any] | dict[str, Any], *, prepare: bool | None
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows of an answer. One cursor serves all: making one is not for nothing."""
+        if self._asking is None:
+            self._asking = self.cursor(binary=True)
+        return self._asking.execute(statement, asked, prepare=prepare).fetchall()
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
         """Run one exchange with the server. Raises psycopg.OperationalError when time is out."""

@@ -32,7 +32,7 @@ _MATCHED = ", ".join(f"(match).{name}" for name in _STORED.split(", "))
 _CHECK_AND_ADD = f"SELECT outcome, distance, settled, run_name, {_MATCHED} FROM check_and_add({{}})"
 _NEEDED = ["%s"] * 19
 _PROBES = [f"probes{block} => %s" for block in range(_BLOCKS)]
-_REFUSED = [f"refused_{name} => %s" for name in ("runs", "requests", "fingerprints")]
+_REFUSED = ["refused => %s"]
 # Keyed by whether it looks beyond the page's own buckets, and whether there are pages to pass over.
 _QUESTIONS = {
     (probing, refusing): _CHECK_AND_ADD.format(
@@ -104,11 +104,7 @@ def question(
     if probing:
         asked += _keys(record.fingerprint, -1 if scanning else reached)
     if refused:
-        asked += [
-            [as_stored(other.run) for other in refused],
-            [as_stored(other.request) for other in refused],
-            [Int8(signed(other.fingerprint)) for other in refused],
-        ]
+        asked.append([_identity_in_scope(other) for other in refused])
     return _QUESTIONS[probing, bool(refused)], asked
 
 
@@ -116,6 +112,12 @@ def identity(record: Record) -> tuple[str, str, str, Int8]:
     """Return scope, run, request and fingerprint: what tells a record from every other."""
     scope, run, request, fingerprint = record.identity
     return as_stored(scope), as_stored(run), as_stored(request), Int8(signed(fingerprint))
+
+
+def _identity_in_scope(record: Record) -> str:
+    """Return what the server's function `identity` does."""
+    _, run, request, fingerprint = identity(record)
+    return f"{fingerprint} {len(run)} {run}{request}"
 
 
 def listed(row: Sequence[Any]) -> Record:
