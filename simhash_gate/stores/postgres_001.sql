@@ -288,6 +288,7 @@ AS $$
 DECLARE
     here record;
     best record;
+    its_run record;
     after bigint;
     keys0 bigint[];
     keys1 bigint[];
@@ -323,36 +324,39 @@ BEGIN
             keys3 := ARRAY(SELECT (here.id::bigint << 16) | value FROM unnest(probes3) AS value);
         END IF;
         -- Through OFFSET 0 the planner sees no index but those that are named inside.
-        SELECT id, distance, settled OR state = 'ended' AS settled, name INTO best
-        FROM (
-            SELECT id, run, pipeline, fingerprint, digest, request, first_seen, durable, settled,
-                hamming_distance(fingerprint, page_fingerprint) AS distance
-            FROM page
-            WHERE bucket0 = ANY (keys0) OR bucket1 = ANY (keys1)
-                OR bucket2 = ANY (keys2) OR bucket3 = ANY (keys3)
-                OR scope = CASE WHEN scan THEN here.id END
-            OFFSET 0
-        ) AS candidate
-        CROSS JOIN LATERAL (
-            SELECT name, state, expires FROM run WHERE run.id = candidate.run OFFSET 0
-        ) AS its_run
-        WHERE distance <= greatest(radius, near) AND id > after AND first_seen >= since
-            AND pipeline = page_pipeline AND (NOT exact OR digest = page_digest)
-            AND (durable OR counts(state, expires))
-            AND (refused IS NULL OR identity(name, request, fingerprint) <> ALL (refused))
-        ORDER BY distance > radius, distance > radius OR request <> page_request, distance, id DESC
-        LIMIT 1;
-        distance := best.distance;
-        settled := best.settled;
-        run_name := best.name;
-        IF best.distance <= radius THEN
-            outcome := 'found';
-            UPDATE page SET last_seen = greatest(last_seen, page_last_seen) WHERE id = best.id
-                RETURNING page.* INTO match;
-            RETURN;
-        ELSIF best.id IS NOT NULL THEN
+        FOR best IN
+            SELECT id, run, fingerprint, request, durable, settled, distance
+            FROM (
+                SELECT id, run, fingerprint, request, durable, settled,
+                    hamming_distance(fingerprint, page_fingerprint) AS distance
+                FROM page
+                WHERE (
+                    bucket0 = ANY (keys0) OR bucket1 = ANY (keys1)
+                    OR bucket2 = ANY (keys2) OR bucket3 = ANY (keys3)
+                    OR scope = CASE WHEN scan THEN here.id END
+                ) AND pipeline = page_pipeline AND first_seen >= since
+                    AND (NOT exact OR digest = page_digest)
+                OFFSET 0
+            ) AS candidate
+            WHERE distance <= greatest(radius, near) AND id > after
+            ORDER BY
+                distance > radius, distance > radius OR request <> page_request, distance, id DESC
+        LOOP
+            SELECT name, state, expires INTO its_run FROM run WHERE id = best.run;
+            CONTINUE WHEN NOT (best.durable OR counts(its_run.state, its_run.expires))
+                OR identity(its_run.name, best.request, best.fingerprint) = ANY (refused);
+            distance := best.distance;
+            run_name := its_run.name;
+            settled := best.settled OR its_run.state = 'ended';
+            IF distance <= radius THEN
+                outcome := 'found';
+                UPDATE page SET last_seen = greatest(last_seen, page_last_seen) WHERE id = best.id
+                    RETURNING page.* INTO match;
+                RETURN;
+            END IF;
             SELECT page.* INTO match FROM page WHERE id = best.id;
-        END IF;
+            EXIT;
+        END LOOP;
     END IF;
 
     outcome := 'added';
