@@ -251,7 +251,7 @@ BEGIN
         SELECT id, first_seen INTO oldest FROM page
             WHERE (scope, id) > (page_scope, evicted_to) AND (scope, id) < (page_scope + 1, 0)
             ORDER BY scope, id LIMIT 1;
-        EXIT WHEN now_kept <= most AND oldest.first_seen >= since;
+        EXIT WHEN NOT FOUND OR now_kept <= most AND oldest.first_seen >= since;
         DELETE FROM page WHERE id = oldest.id;
         now_kept := now_kept - 1;
         evicted_to := oldest.id;
@@ -263,7 +263,7 @@ $$;
 -- What tells a page from every other of its scope.
 CREATE FUNCTION identity(run text, request text, fingerprint bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN fingerprint || ' ' || length(run) || ' ' || run || request;
+RETURN fingerprint::text || ' ' || length(run)::text || ' ' || run || request;
 
 -- Looks for a page within `radius` bits (NULL: does not look) whose identity is not `refused`, and
 -- adds this one if there is none.
