@@ -65,9 +65,12 @@ def test_every_command_and_option_is_documented_and_every_documented_one_exists(
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     assert set(sections) == set(cli.commands)
     for name, command in cli.commands.items():
+        inner = command.commands if isinstance(command, click.Group) else {}
+        assert set(re.findall(rf"^\| `{name} (\w+)`", sections[name], re.MULTILINE)) == set(inner)
         options = {
             flag
-            for option in command.params
+            for each in [command, *inner.values()]
+            for option in each.params
             if isinstance(option, click.Option)
             for flag in [*option.opts, *option.secondary_opts]
         }

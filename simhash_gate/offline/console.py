@@ -7,12 +7,14 @@ import os
 import sys
 from collections import Counter
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterable
+
+T = TypeVar("T")
 
 BROKEN_PIPE = 141  # what a shell reports of a process that SIGPIPE ended: 128 + 13
 
@@ -44,16 +46,25 @@ class Console:
             progress = sys.stderr.isatty() and not sys.stdout.isatty()
         outcomes: Counter[str] = Counter()
         with closing(lines):
-            shown = self._bar(lines, total()) if progress else lines
-            for line in shown:
+            for line in self.watched(lines, total(), progress):
                 self.write(line)
                 outcomes[line.get("outcome", "")] += 1
         return outcomes
 
-    def _bar(self, lines: Generator[dict[str, Any]], total: int | None) -> Any:
+    def watched(self, pages: Iterable[T], total: int | None, progress: bool | None) -> Iterable[T]:
+        """Return the pages, with a bar on stderr while they are read; if None, on a terminal."""
+        if progress or (progress is None and sys.stderr.isatty()):
+            pages = self._bar(pages, total)
+        return pages
+
+    def say(self, message: str) -> None:
+        """Say on stderr what a person should know."""
+        self._echo(message)
+
+    def _bar(self, pages: Iterable[T], total: int | None) -> Any:
         from tqdm import tqdm
 
-        bar = tqdm(lines, total=total, unit=" pages", file=sys.stderr, dynamic_ncols=True)
+        bar = tqdm(pages, total=total, unit=" pages", file=sys.stderr, dynamic_ncols=True)
         self._echo = lambda message: bar.write(message, file=sys.stderr)
         return bar
 

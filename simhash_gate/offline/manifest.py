@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.offline.entry import TOO_LARGE, Entry, Source, read_body, why
+from simhash_gate.offline.jsonl import count_lines, json_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from simhash_gate.offline.entry import Complain
 
 Record = Mapping[str, Any]
+_EXAMPLE = '{"path": "page.html"}'
 
 
 def manifest(path: str, complain: Complain, max_bytes: int, *, needs_url: bool) -> Source:
@@ -23,14 +24,14 @@ def manifest(path: str, complain: Complain, max_bytes: int, *, needs_url: bool) 
     Keys: `path`; `url`, needed where `needs_url`; `id`, any value; `encoding` and `scope`.
     """
     needed = ("path", "url") if needs_url else ("path",)
-    return Source(_entries(path, complain, max_bytes, needed), lambda: _count(path))
+    return Source(_entries(path, complain, max_bytes, needed), lambda: count_lines(path))
 
 
 def _entries(
     path: str, complain: Complain, max_bytes: int, needed: tuple[str, ...]
 ) -> Iterator[Entry]:
     folder = Path(path).parent
-    for place, record in _records(path, complain):
+    for place, record in json_objects(path, complain, _EXAMPLE):
         try:
             _check(record, needed)
             body = read_body(folder / record["path"], max_bytes)
@@ -51,28 +52,6 @@ def _entries(
             )
 
 
-def _records(path: str, complain: Complain) -> Iterator[tuple[str, Record]]:
-    try:
-        with Path(path).open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                place = f"{path}:{number}"
-                if not line.strip():
-                    continue
-                try:
-                    record = json.loads(line.decode("utf-8-sig"))
-                except UnicodeDecodeError as error:
-                    complain(place, f"not UTF-8: {error.reason} at byte {error.start}")
-                except (ValueError, RecursionError) as error:
-                    complain(place, f"not JSON: {error}")
-                else:
-                    if isinstance(record, dict):
-                        yield place, record
-                    else:
-                        complain(place, 'not a JSON object such as {"path": "page.html"}')
-    except OSError as error:
-        complain(path, why(error))
-
-
 def _check(record: Record, needed: tuple[str, ...]) -> None:
     for key in needed:
         if not record.get(key):
@@ -81,11 +60,3 @@ def _check(record: Record, needed: tuple[str, ...]) -> None:
         value = record.get(key)
         if value is not None and not isinstance(value, str):
             raise ValueError(f"{key!r} is {value!r}: expected a string")
-
-
-def _count(path: str) -> int | None:
-    try:
-        with Path(path).open("rb") as lines:
-            return sum(1 for line in lines if line.strip())
-    except OSError:
-        return None

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import uuid
 from contextlib import contextmanager, suppress
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from w3lib.url import canonicalize_url
@@ -15,10 +13,11 @@ from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, scope_of
 from simhash_gate.gate.verdict import Verdict
+from simhash_gate.offline.live_run import live_run
 from simhash_gate.offline.reading import read_pages
 from simhash_gate.pipeline import Page, pipeline_version
 from simhash_gate.settings import PREFIX, SQLITE_DEFAULT
-from simhash_gate.stores import StoreError, open_store
+from simhash_gate.stores import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from simhash_gate.offline.entry import Complain, Entry
     from simhash_gate.settings import Settings
     from simhash_gate.workers import ReadError
-
-RENEW_INTERVAL = 20.0  # seconds
 
 
 def replay(
@@ -65,22 +62,8 @@ def open_gate(settings: Settings) -> Iterator[Gate]:
             f"{PREFIX}STORE = {SQLITE_DEFAULT!r}: only a crawl knows which file that is; "
             "name it: sqlite:///path"
         )
-    store, run = open_store(settings.store or "memory:"), uuid.uuid4().hex
-    closing = Event()
-
-    def keep_alive() -> None:
-        while not closing.wait(RENEW_INTERVAL):
-            with suppress(StoreError):  # the next page tells
-                store.renew(run)
-
-    try:
-        store.begin(run)
-        Thread(target=keep_alive, daemon=True).start()
+    with live_run(settings.store or "memory:") as (store, run):
         yield Gate(store, run=run, pipeline=pipeline_version(settings.options))
-        store.end(run)
-    finally:
-        closing.set()
-        store.close()
 
 
 def judge(gate: Gate, settings: Settings, entry: Entry, page: Page | ReadError | None) -> Verdict:

@@ -41,7 +41,8 @@ _REDIS = (
     "unix",
 )
 _ALLOWED = (
-    "memory:, sqlite:///relative/path, sqlite:////absolute/path or redis://host:port/database"
+    "memory:, sqlite:///relative/path, sqlite:////absolute/path, redis://host:port/database "
+    "or postgresql://user:password@host/database"
 )
 
 
@@ -94,15 +95,23 @@ def _redis(url: str, _rest: str) -> Callable[[], Store]:
     return partial(RedisStore, url)
 
 
-def _not_yet(url: str, _rest: str) -> Callable[[], Store]:
-    raise _refusal(url, "this version has no such store yet")
+def _postgresql(url: str, _rest: str) -> Callable[[], Store]:
+    try:
+        from simhash_gate.stores.postgres import PostgresStore
+        from simhash_gate.stores.postgres_connection import read_address
+    except ImportError as error:
+        install = "pip install 'simhash-gate[postgres]'"
+        raise StoreError(f"a postgresql:// store needs psycopg ({error}): {install}") from error
+
+    read_address(url)
+    return partial(PostgresStore, url)
 
 
 _OPENERS: dict[str, Callable[[str, str], Callable[[], Store]]] = {
     "memory": _memory,
     "sqlite": _sqlite,
     **dict.fromkeys(_REDIS, _redis),
-    "postgresql": _not_yet,
+    "postgresql": _postgresql,
 }
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from command import COMMAND
 from harness import ROOT, page
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-COMMAND = [sys.executable, "-m", "simhash_gate.cli"]
 
 
 @dataclass
@@ -42,12 +41,13 @@ def environment() -> dict[str, str]:
 
 
 @pytest.fixture
-def run(tmp_path: Path, environment) -> Run:
-    def run(*arguments: object, **variables: str) -> Result:
+def run_with_input(tmp_path: Path, environment) -> Run:
+    def run(text: str | None, *arguments: object, **variables: str) -> Result:
         done = subprocess.run(
             [*COMMAND, *map(str, arguments)],
             cwd=tmp_path,
             env=environment | variables,
+            input=text,
             capture_output=True,
             encoding="utf-8",
             timeout=120,
@@ -56,6 +56,11 @@ def run(tmp_path: Path, environment) -> Run:
         return Result(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture
+def run(run_with_input) -> Run:
+    return partial(run_with_input, "")
 
 
 @pytest.fixture

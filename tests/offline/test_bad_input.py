@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND
+from command import COMMAND
 
 BAD = [
     ("not json", "not JSON"),

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import closing
 
 import pytest
 from harness import ROOT
 
+from simhash_gate.stores import Record, open_store
+
 DOCS = (ROOT / "docs/commands.md").read_text("utf-8")
-EXAMPLES = re.findall(r"```console\n\$ simhash-gate (.*)\n((?:.*\n)*?)```", DOCS)
+CONSOLES = re.findall(r"```console\n(.*?)```", DOCS, re.DOTALL)
+EXAMPLES = [
+    example
+    for console in CONSOLES
+    for example in re.findall(r"^\$ simhash-gate (.*)\n((?:(?!\$).*\n)*)", console, re.MULTILINE)
+]
 PAGE = """<!doctype html><html><head><title>Bees in summer | The Hive</title></head><body>
 <nav><a href="/">Home</a> <a href="/n">News</a></nav>
 <main><article><h1>Bees in summer</h1><p class="date">Updated {clock}</p><p>A worker bee lives six
@@ -26,6 +34,17 @@ MANIFEST = """\
 """
 
 
+NOON = 1717243200.0  # of 1 June 2024
+KEPT = [
+    Record("hive.example", f"https://hive.example/{name}", name, fingerprint, fingerprint, words,
+           title, "9c1f", "monday", first_seen, last_seen)
+    for name, title, fingerprint, words, first_seen, last_seen in (
+        ("bees", "Bees in summer", 0xB0621B61D9D51AD2, 72, NOON, NOON + 73_800),
+        ("wasps", "Wasps in autumn", 0x4FF29D1E2A36E52D, 80, NOON + 300, NOON + 300),
+    )
+]  # fmt: skip
+
+
 @pytest.fixture
 def hive(tmp_path) -> None:
     for name, clock, weeks, ad in (
@@ -37,6 +56,11 @@ def hive(tmp_path) -> None:
         (tmp_path / f"{name}.html").write_text(page)
     (tmp_path / "error.html").write_text("<html><body></body></html>")
     (tmp_path / "pages.jsonl").write_text(MANIFEST)
+    with closing(open_store(f"sqlite:///{tmp_path}/hive.sqlite")) as store:
+        store.begin("monday")
+        for page in KEPT:
+            store.check_and_add(page, 3)
+        store.end("monday")
 
 
 @pytest.mark.usefixtures("hive")
@@ -47,4 +71,6 @@ def test_an_example_shows_what_comes_out(run, command: str, shown: str) -> None:
 
 
 def test_every_command_has_an_example() -> None:
-    assert {command.split()[0] for command, _ in EXAMPLES} == {"fingerprint", "replay", "compare"}
+    assert {command.split()[0] for command, _ in EXAMPLES} == {
+        *("fingerprint", "replay", "compare", "store")
+    }

@@ -11,7 +11,7 @@ import subprocess
 import termios
 
 import pytest
-from conftest import COMMAND
+from command import COMMAND
 
 RED, GREEN = "\x1b[31m", "\x1b[32m"
 

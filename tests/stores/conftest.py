@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from postgres_server import postgresql_server  # noqa: F401 - a fixture
 from redis_server import RedisCluster, RedisServer
 
 from simhash_gate.stores import Record, open_store
@@ -18,10 +19,11 @@ STORES = [
     pytest.param("memory:", id="memory"),
     pytest.param("sqlite:///{folder}/kept pages/store.sqlite", id="sqlite"),
     pytest.param("{redis}?prefix={name}:", id="redis"),
+    pytest.param("{postgresql}&schema={name}", id="postgresql"),
 ]
 # The same scripts as on one server: only the ways to them differ.
 CLUSTER = pytest.param("{redis_cluster}?prefix={name}:", id="redis-cluster")
-SERVERS = ["redis", "redis_cluster"]
+SERVERS = ["redis", "redis_cluster", "postgresql"]
 LASTING = STORES[1:]  # those that outlive their process
 CRAWLER = Path(__file__).with_name("crawler_process.py")
 ROOT = Path(__file__).parents[2]

@@ -1,0 +1,176 @@
+"""Records as PostgreSQL holds them, and the statements that ask for them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from psycopg.types.numeric import Float8, Int4, Int8
+
+from simhash_gate.fingerprints.blocks import probes, split
+from simhash_gate.stores.base import Record
+from simhash_gate.stores.ranking import NEAR_REACH, reach
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simhash_gate.stores.base import Window
+
+_BLOCKS = 4
+# Beyond two flipped bits a block, there are about as many keys to ask for as a scope has pages.
+_FARTHEST_PROBE = 3 * _BLOCKS - 1
+_MOST_PAGES = (1 << 63) - 1
+_UNSIGNED = (1 << 64) - 1
+
+# A noncharacter, which no text of the web should have; it escapes itself too.
+_ESCAPE = "\U0010fffe"
+_UNSTORABLE = re.compile(f"[\0\ud800-\udfff{_ESCAPE}]")
+_ESCAPED = re.compile(f"{_ESCAPE}([0-9a-f]{{6}})")
+
+_STORED = "url, request, fingerprint, digest, words, title, first_seen, last_seen, sketch"
+_MATCHED = ", ".join(f"(match).{name}" for name in _STORED.split(", "))
+_CHECK_AND_ADD = f"SELECT outcome, distance, settled, run_name, {_MATCHED} FROM check_and_add({{}})"
+_NEEDED = ["%s"] * 19
+_PROBES = [f"probes{block} => %s" for block in range(_BLOCKS)]
+_REFUSED = ["refused => %s"]
+# Keyed by whether it looks beyond the page's own buckets, and whether there are pages to pass over.
+_QUESTIONS = {
+    (probing, refusing): _CHECK_AND_ADD.format(
+        ", ".join(_NEEDED + _PROBES * probing + _REFUSED * refusing)
+    )
+    for probing in (False, True)
+    for refusing in (False, True)
+}
+_PAGES = f"""
+SELECT page.id, scope.name, pipeline.name, page.settled OR run.state = 'ended', run.name, {_STORED}
+FROM page
+JOIN scope ON scope.id = page.scope
+JOIN pipeline ON pipeline.id = page.pipeline
+JOIN run ON run.id = page.run
+WHERE (page.durable OR counts(run.state, run.expires))
+"""
+PAGES_AFTER = f"{_PAGES} AND page.id > %(after)s ORDER BY page.id LIMIT 1000"
+PAGES_OF_SCOPE_AFTER = f"""{_PAGES}
+    AND (page.scope, page.id) > (%(scope)s, %(after)s)
+    AND (page.scope, page.id) < (%(scope)s + 1, 0)
+ORDER BY page.scope, page.id LIMIT 1000
+"""
+CURRENT = f"""{_PAGES}
+    AND page.bucket0 = bucket((SELECT id FROM scope WHERE name = %s), %s, 0)
+    AND page.fingerprint = %s AND page.request = %s AND run.name = %s
+ORDER BY page.id DESC LIMIT 1
+"""
+
+
+def question(
+    record: Record,
+    run: int,
+    pipeline: int,
+    radius: int | None,
+    refused: Sequence[Record],
+    *,
+    near: int,
+    exact: bool,
+    window: Window,
+) -> tuple[str, list[Any]]:
+    """Return the statement that checks and adds, and its arguments.
+
+    `run` and `pipeline` are the numbers of the record's. Numbers are sent as of one type whatever
+    their size: the server makes a plan for each combination of types.
+    """
+    reached = -1 if radius is None else reach(radius, near)
+    scanning, probing = reached > _FARTHEST_PROBE, reached > NEAR_REACH
+    asked: list[Any] = [
+        Int8(run),
+        as_stored(record.scope),
+        Int4(pipeline),
+        as_stored(record.url),
+        as_stored(record.request),
+        Int8(signed(record.fingerprint)),
+        Int8(signed(record.digest)),
+        Int8(record.words),
+        as_stored(record.title),
+        Float8(record.first_seen),
+        Float8(record.last_seen),
+        record.sketch,
+        record.settled,
+        None if radius is None else Int4(radius),
+        Int4(near),
+        exact,
+        scanning,
+        Int8(max(0, min(window.pages, _MOST_PAGES))),
+        Float8(window.since(record)),
+    ]
+    if probing:
+        asked += _keys(record.fingerprint, -1 if scanning else reached)
+    if refused:
+        asked.append([_identity_in_scope(other) for other in refused])
+    return _QUESTIONS[probing, bool(refused)], asked
+
+
+def identity(record: Record) -> tuple[str, str, str, Int8]:
+    """Return scope, run, request and fingerprint: what tells a record from every other."""
+    scope, run, request, fingerprint = record.identity
+    return as_stored(scope), as_stored(run), as_stored(request), Int8(signed(fingerprint))
+
+
+def _identity_in_scope(record: Record) -> str:
+    """Return what the server's function `identity` does."""
+    _, run, request, fingerprint = identity(record)
+    return f"{fingerprint} {len(run)} {run}{request}"
+
+
+def listed(row: Sequence[Any]) -> Record:
+    """Return the record of a row of PAGES_AFTER, PAGES_OF_SCOPE_AFTER or CURRENT."""
+    _, scope, pipeline, *rest = row
+    return matched(as_text(scope), as_text(pipeline), rest)
+
+
+def matched(scope: str, pipeline: str, row: Sequence[Any]) -> Record:
+    """Return the record of a row of an answer, less its outcome and distance."""
+    settled, run, url, request, fingerprint, digest, words, title, *rest = row
+    first_seen, last_seen, sketch = rest
+    return Record(
+        scope,
+        as_text(url),
+        as_text(request),
+        fingerprint & _UNSIGNED,
+        digest & _UNSIGNED,
+        words,
+        as_text(title),
+        pipeline,
+        as_text(run),
+        first_seen,
+        last_seen,
+        sketch,
+        settled,
+    )
+
+
+def signed(value: int) -> int:
+    """Return an unsigned 64-bit value as the signed one with the same bits."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+def as_stored(text: str) -> str:
+    """Return text with NUL and lone surrogates escaped: broken pages have them, no database."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return _UNSTORABLE.sub(lambda found: f"{_ESCAPE}{ord(found[0]):06x}", text)
+
+
+def as_text(stored: str) -> str:
+    """Return the text that was given to `as_stored`."""
+    if _ESCAPE not in stored:
+        return stored
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), stored)
+
+
+def _keys(fingerprint: int, radius: int) -> list[list[Int4]]:
+    """Return what to look up in each block so that nothing within `radius` is missed."""
+    keys: list[list[Int4]] = [[] for _ in range(_BLOCKS)]
+    for table, flips in probes(_BLOCKS, radius) if radius >= 0 else ():
+        block = split(_BLOCKS)[table]
+        own = fingerprint >> block.shift & block.mask
+        keys[table] = [Int4(own ^ flip) for flip in flips]
+    return keys

