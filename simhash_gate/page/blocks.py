@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.page.flow import End, Start, is_address
+from simhash_gate.page.flow import BREAK, End, Start, is_address
 from simhash_gate.page.vocabulary import CELLS, HEADINGS
 
 if TYPE_CHECKING:
@@ -36,7 +36,11 @@ def blocks(flow: Flow) -> list[Block]:
     writer = _Writer()
     for token in flow.tokens:
         if isinstance(token, str):
-            writer.write(token)
+            writer.text.append(token)
+            if writer.anchors:
+                writer.links.append(token)
+        elif token is BREAK:
+            writer.end_line()
         elif token.tag not in _WITHIN_LINES:
             if isinstance(token, Start):
                 writer.start(token)
@@ -49,25 +53,22 @@ def blocks(flow: Flow) -> list[Block]:
 class _Writer:
     def __init__(self) -> None:
         self.found: list[Block] = []
-        self._text: list[str] = []
-        self._links: list[str] = []
+        self.text: list[str] = []
+        self.links: list[str] = []
         self._kind = "text"
         self._owner = ""  # the tag of a line of Markdown, or of code
         self._nested = 0  # elements with that tag inside
         self._layouts: list[bool] = []
-        self._anchors = 0
-
-    def write(self, text: str) -> None:
-        self._text.append(text)
-        if self._anchors:
-            self._links.append(text)
+        self.anchors = 0
 
     def start(self, token: Start) -> None:
         tag = token.tag
         if tag == "a":
-            self._anchors += is_address(token.value)
+            self.anchors += is_address(token.value)
             return
-        self._break(tag)
+        if tag not in _WITHIN_LINKS:
+            self.anchors = 0
+        self._break()
         if tag == "table":
             self._layouts.append(bool(token.value))
         elif self._owner:
@@ -78,9 +79,9 @@ class _Writer:
     def end(self, token: End) -> None:
         tag = token.tag
         if tag == "a":
-            self._anchors = 0
+            self.anchors = 0
             return
-        self._break(tag)
+        self.end_line()
         if tag == "table":
             self._layouts.pop()
         elif tag and tag == self._owner:
@@ -91,23 +92,23 @@ class _Writer:
                 self._owner, self._kind = "", "text"
 
     def flush(self) -> None:
-        if not self._text:
-            return
-        words = "".join(self._text).split()
+        words = "".join(self.text).split()
         if words:
-            linked = bool(self._links) and _size(self._links) > _LINKED * sum(map(len, words))
+            linked = bool(self.links) and _size(self.links) > _LINKED * sum(map(len, words))
             self.found.append(Block(self._kind, " ".join(words), linked))
-        self._text.clear()
-        self._links.clear()
+        self.text.clear()
+        self.links.clear()
 
-    def _break(self, tag: str) -> None:
-        if tag not in _WITHIN_LINKS:
-            self._anchors = 0  # Markdown has no links around blocks
+    def end_line(self) -> None:
+        self.anchors = 0  # Markdown has no links around blocks
+        self._break()
+
+    def _break(self) -> None:
         if self._owner:
-            self._text.append(" ")
-        else:
+            self.text.append(" ")
+        elif self.text:
             self.flush()
 
 
 def _size(parts: list[str]) -> int:
-    return sum(len(word) for part in parts for word in part.split())
+    return sum(map(len, (word for part in parts for word in part.split())))

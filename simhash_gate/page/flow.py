@@ -7,14 +7,14 @@ they never tell two stories. It is small, and can be pickled.
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
-
-from lxml import etree
 
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, LAYOUT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lxml.html import HtmlElement
 
 MARKS = {
@@ -68,35 +68,45 @@ class Flow(NamedTuple):
     elements: int
 
 
-# What stands in the flow for the start and the end of an element; None for nothing at all.
-_EDGES: dict[str, tuple[Start | End | None, End | None]] = {
-    **dict.fromkeys(INLINE, (None, None)),
-    **{tag: (Start(tag), End(tag)) for tag in (*MARKS, *_STRUCTURE, "pre")},
-    **{tag: (Start(tag), None) for tag in ("img", "br", "hr", "input")},
-}
-_BLOCK = (BREAK, BREAK)
-
-
 def flow(root: HtmlElement) -> Flow:
-    """Return an element as a flow of tokens, in document order."""
-    tokens: list[Token] = []
+    """Return an element as a flow of tokens, in document order.
+
+    White space is text within a line and in code, and left out where a line begins.
+    """
+    tokens: list[Token] = [BREAK]
     add = tokens.append
-    elements = 0
-    for event, element in etree.iterwalk(root, events=("start", "end")):
-        tag = element.tag
-        start, end = _EDGES.get(tag, _BLOCK)
-        if event == "start":
-            elements += 1
-            if start is not None and not (start is BREAK and tokens and tokens[-1] is BREAK):
-                value = _VALUES.get(tag)
-                add(start if value is None else Start(tag, value(element)))
-            if text := element.text:
+    around: list[tuple[HtmlElement, _Role]] = []  # the elements that are open
+    elements = codes = 0
+    new_line = True
+    for element in chain(root.iter("*"), (None,)):
+        parent = None if element is None else element.getparent()
+        while around and around[-1][0] is not parent:
+            ended, role = around.pop()
+            if role.end is not None:
+                new_line = new_line or role.is_line
+                codes -= role is _CODE
+                if role.end is not BREAK or tokens[-1] is not BREAK:
+                    add(role.end)
+            text = ended.tail if ended is not root else None
+            if text and not (new_line and not codes and text.isspace()):
                 add(text)
-        else:
-            if end is not None and not (end is BREAK and tokens[-1] is BREAK):
-                add(end)
-            if element is not root and (text := element.tail):
-                add(text)
+                new_line = False
+        if element is None:
+            break
+        elements += 1
+        role = _ROLES.get(element.tag, _BLOCK)
+        around.append((element, role))
+        if role.start is not None:
+            new_line = role.is_line
+            codes += role is _CODE
+            if role.value is not None:
+                add(Start(role.start.tag, role.value(element)))
+            elif role.start is not BREAK or tokens[-1] is not BREAK:
+                add(role.start)
+        text = element.text
+        if text and not (new_line and not codes and text.isspace()):
+            add(text)
+            new_line = False
     return Flow(tokens, elements)
 
 
@@ -142,11 +152,30 @@ def _language(pre: HtmlElement) -> str:
     return ""
 
 
-_VALUES = {
-    "a": lambda element: element.get("href"),
-    "img": _sources,
-    "input": _checked,
-    "ol": lambda element: element.get("start"),
-    "pre": _language,
-    "table": _is_layout,
+class _Role(NamedTuple):
+    """What stands in a flow for an element: nothing, or its start, and its end unless it is empty.
+
+    `value` reads what its start says; `is_line` tells that a line ends there.
+    """
+
+    start: Start | End | None = None
+    end: End | None = None
+    is_line: bool = False
+    value: Callable[[HtmlElement], object] | None = None
+
+
+_BLOCK = _Role(BREAK, BREAK, True)
+_CODE = _Role(Start("pre"), End("pre"), True, _language)
+_ROLES = {
+    **{tag: _Role() for tag in INLINE},
+    **{tag: _Role(Start(tag), End(tag)) for tag in MARKS},
+    **{tag: _Role(Start(tag), End(tag), True) for tag in _STRUCTURE},
+    "a": _Role(Start("a"), End("a"), False, lambda element: element.get("href")),
+    "br": _Role(Start("br"), None, True),
+    "hr": _Role(Start("hr"), None, True),
+    "img": _Role(Start("img"), None, False, _sources),
+    "input": _Role(Start("input"), None, False, _checked),
+    "ol": _Role(Start("ol"), End("ol"), True, lambda element: element.get("start")),
+    "pre": _CODE,
+    "table": _Role(Start("table"), End("table"), True, _is_layout),
 }
