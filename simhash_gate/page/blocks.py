@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.page.flow import BREAK, End, Start, is_address
+from simhash_gate.page.address import is_address
+from simhash_gate.page.flow import BREAK, End, Start
 from simhash_gate.page.vocabulary import CELLS, HEADINGS
 
 if TYPE_CHECKING:

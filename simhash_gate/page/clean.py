@@ -38,7 +38,7 @@ _LINK_DENSE = 0.8
 _PIECE = re.compile(r"[^A-Za-z0-9]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
-_AD_LABEL = re.compile(rf"\W*(?:{'|'.join(sorted(AD_LABELS))})\s*(?:[:|·–—.…\])-].*)?", re.I | re.S)
+_FIRST_WORD = re.compile(r"\W*([^\s:|·–—.…\])-]+)\s*(?:[:|·–—.…\])-].*)?", re.S)
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
 
 _GONE = "gone"  # the tag of what is about to be
@@ -292,13 +292,19 @@ def _is_grid(element: HtmlElement) -> bool:
     return len(element) >= 4 and len({child.tag for child in element}) == 1
 
 
+def _is_label(text: str) -> bool:
+    """Tell if a text is a word for advertisements, and maybe more behind a colon or the like."""
+    words = text.split(None, 1)
+    if not words or (words[0].isalpha() and words[0].lower() not in AD_LABELS):
+        return False
+    found = _FIRST_WORD.fullmatch(text.strip())
+    return found is not None and found[1].lower() in AD_LABELS
+
+
 def drop_advertisements(article: HtmlElement, measures: Measures) -> None:
     """Remove the small boxes that say of themselves, first thing, that they are advertisements."""
     for element in list(article.iter("*")):
-        label = element.text
-        if not label or measures[element].text > _LABELLED:
-            continue
-        if not _AD_LABEL.fullmatch(label.strip()):
+        if not 0 < measures[element].text <= _LABELLED or not _is_label(element.text or ""):
             continue
         box = element
         for outer in element.iterancestors():

@@ -110,15 +110,6 @@ def flow(root: HtmlElement) -> Flow:
     return Flow(tokens, elements)
 
 
-def is_address(href: object) -> bool:
-    """Tell if an `a` with this href leads to another address, one that Markdown shows."""
-    return (
-        isinstance(href, str)
-        and (start := href.lstrip()[:11].lower()) != ""
-        and not start.startswith(("javascript:", "data:"))
-    )
-
-
 def _is_layout(table: HtmlElement) -> bool:
     """Tell if a table only places things on the page: its cells hold more than a line each.
 

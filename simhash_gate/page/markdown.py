@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from markdownify import ATX, MarkdownConverter
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _MAY_BE_SPECIAL = re.compile(r"[\\`*_\[\]<|~]")
 _SPECIAL = re.compile(r"([\\`*_\[\]<|]|~~)")
+_MAY_START_LINE = frozenset("0123456789#+->")
 _LINE_START = re.compile(r"(\d{0,9})(?=(?:#{1,6}|[-+>]|(?<=\d)[.)])(?:\s|$))")
 _BLANK_LINES = re.compile(r"\n{3,}")
 _ELEMENTS = 20_000
@@ -52,12 +54,8 @@ class _Converter(MarkdownConverter):
     """markdownify for soups that `soup` wrote: white space is in order there already."""
 
     def process_tag(self, node: Node, parent_tags: frozenset[str] | None = None) -> str:
-        name = node.name
-        inside = (parent_tags or frozenset()) | {name}
-        if name in ONE_LINE:
-            inside |= {"_inline"}
-        elif name in ("code", "pre"):
-            inside |= {"_noformat"}
+        around = parent_tags or frozenset()
+        inside = _inside(around, node.name)
         parts: list[str] = []
         for child in node.contents:
             part = (
@@ -71,8 +69,8 @@ class _Converter(MarkdownConverter):
             if part:
                 parts.append(part)
         text = "".join(parts)
-        convert = cast("Callable[..., str] | None", self.get_conv_fn_cached(name))  # type: ignore[attr-defined]
-        return text if convert is None else convert(node, text, parent_tags=parent_tags or set())
+        convert = cast("Callable[..., str] | None", self.get_conv_fn_cached(node.name))  # type: ignore[attr-defined]
+        return text if convert is None else convert(node, text, parent_tags=around)
 
     def process_text(self, el: Any, parent_tags: frozenset[str] = frozenset()) -> str:
         return el if "_noformat" in parent_tags else self.escape(el, parent_tags)
@@ -80,7 +78,7 @@ class _Converter(MarkdownConverter):
     def escape(self, text: str, parent_tags: Any) -> str:
         if _MAY_BE_SPECIAL.search(text):
             text = _SPECIAL.sub(r"\\\1", text)
-        mark = _LINE_START.match(text)
+        mark = _LINE_START.match(text) if text[:1] in _MAY_START_LINE else None
         return f"{mark[0]}\\{text[mark.end() :]}" if mark else text
 
     def convert_li(self, el: Node, text: str, parent_tags: Any) -> str:
@@ -112,6 +110,14 @@ class _Converter(MarkdownConverter):
 
     def convert_input(self, el: Node, text: str, parent_tags: Any) -> str:
         return "[x] " if el.has_attr("checked") else "[ ] "
+
+
+@lru_cache(maxsize=1024)
+def _inside(around: frozenset[str], name: str) -> frozenset[str]:
+    """Return what markdownify is told of a node's ancestors, the node with them."""
+    if name in ONE_LINE:
+        return around | {name, "_inline"}
+    return around | ({name, "_noformat"} if name in ("code", "pre") else {name})
 
 
 def _strip_end(parts: list[str]) -> None:

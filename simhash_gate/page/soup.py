@@ -6,15 +6,17 @@ What carried the same content comes out the same, whatever tags, classes or whit
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
 
 from bs4 import Tag
 
-from simhash_gate.page.flow import MARKS, Start, is_address
+from simhash_gate.page.address import Base, is_address
+from simhash_gate.page.flow import BREAK, MARKS, Start
 from simhash_gate.page.vocabulary import CELLS, HEADINGS
 
 if TYPE_CHECKING:
-    from simhash_gate.page.flow import End, Flow
+    from collections.abc import Iterator
+
+    from simhash_gate.page.flow import End, Flow, Token
 
 ONE_LINE = HEADINGS | CELLS | {"dt"}
 """Tags whose content Markdown writes on one line."""
@@ -55,7 +57,7 @@ def soup(flow: Flow, base: str = "") -> Node:
 
 class _Writer:
     def __init__(self, base: str) -> None:
-        self._base = base
+        self._base = Base(base)
         self._open: list[Node] = [Node("[document]")]
         self._opened: list[bool] = []  # for every element around: whether it is in `_open`
         self._next: list[int] = []
@@ -63,19 +65,24 @@ class _Writer:
         self._marks: list[Node] = []
         self._line: Node | None = None
         self._spaced = True
-        self._code: _Code | None = None
 
     def write(self, flow: Flow) -> Node:
-        for token in flow.tokens:
-            if self._code is not None:
-                if self._code.write(token):
-                    self._end_code(self._code)
-            elif isinstance(token, str):
+        tokens = iter(flow.tokens)
+        for token in tokens:
+            if isinstance(token, str):
                 self._text(token)
-            elif token.tag in MARKS:
-                self._mark(token)
+            elif token is BREAK:
+                self._end_line()
             elif isinstance(token, Start):
-                self._start(token)
+                if token.tag in MARKS:
+                    self._start_mark(token)
+                elif token.tag == "pre":
+                    self._pre(str(token.value), _code(tokens))
+                else:
+                    self._start(token)
+            elif token.tag in MARKS:
+                if self._marks and self._marks[-1].name == MARKS[token.tag]:
+                    self._marks.pop()
             else:
                 self._end(token)
         self._end_line()
@@ -85,23 +92,20 @@ class _Writer:
         tag = token.tag
         if tag in ("img", "br", "hr", "input"):
             getattr(self, f"_{tag}")(token.value)
-        elif tag == "pre":
-            self._code = _Code(str(token.value))
-        else:
-            self._end_line()
-            if tag == "table":
-                self._layouts.append(bool(token.value))
-            self._opened.append(self._is_block(tag))
-            if self._opened[-1]:
-                self._open_block(token)
+            return
+        self._end_line()
+        if tag == "table":
+            self._layouts.append(bool(token.value))
+        self._opened.append(self._is_block(tag))
+        if self._opened[-1]:
+            self._open_block(token)
 
     def _end(self, token: End) -> None:
         self._end_line()
-        if token.tag:
-            if self._opened.pop():
-                self._close_block()
-            if token.tag == "table":
-                self._layouts.pop()
+        if self._opened.pop():
+            self._close_block()
+        if token.tag == "table":
+            self._layouts.pop()
 
     def _is_block(self, tag: str) -> bool:
         if self._open[-1].name in ONE_LINE or len(self._open) > _NESTING:
@@ -117,7 +121,7 @@ class _Writer:
             start = str(token.value)
             self._next.append(int(start) if start.isdecimal() and len(start) < 10 else 1)
         elif token.tag == "li" and outer.name == "ol":
-            block["value"] = str(self._next[-1])
+            block.attrs["value"] = str(self._next[-1])
             self._next[-1] += 1
         self._open.append(block)
 
@@ -166,35 +170,26 @@ class _Writer:
             self._inline().contents.append(words)
             self._spaced = words.endswith(" ")
 
-    def _mark(self, token: Start | End) -> None:
+    def _start_mark(self, token: Start) -> None:
         name = MARKS[token.tag]
-        if not isinstance(token, Start):
-            if self._marks and self._marks[-1].name == name:
-                self._marks.pop()
-            return
         mark = Node(name)
         if name == "a":
-            href = self._url(token.value)
-            if href is None:
+            if not is_address(token.value):
                 return
-            mark["href"] = href
+            mark.attrs["href"] = self._join(str(token.value))
         outer = self._inline()
-        if all(around.name != name for around in self._marks):
+        if not self._marks or all(around.name != name for around in self._marks):
             self._marks.append(outer.add(mark))
 
-    def _url(self, url: object) -> str | None:
-        if not isinstance(url, str) or not is_address(url):
-            return None
-        try:
-            return urljoin(self._base, url.strip()).replace(" ", "%20")
-        except ValueError:
-            return None
+    def _join(self, address: str) -> str:
+        return self._base.join(address.strip()).replace(" ", "%20")
 
     def _img(self, value: Any) -> None:
         alt, sources = value
-        url = next((url for url in map(self._url, sources) if url is not None), None)
-        if url is not None:
-            self._inline().add(Node("img", src=url, alt=" ".join(alt.split())))
+        source = next(filter(is_address, sources), None)
+        if source is not None:
+            image = Node("img", src=self._join(source), alt=" ".join(alt.split()))
+            self._inline().add(image)
             self._spaced = False
 
     def _br(self, _: object) -> None:
@@ -211,45 +206,34 @@ class _Writer:
         if checked is not None:
             self._inline().add(Node("input", **({"checked": ""} if checked else {})))
 
-    def _end_code(self, code: _Code) -> None:
-        self._code = None
+    def _pre(self, language: str, text: str) -> None:
         self._end_line()
-        text = code.text
         if self._open[-1].name in ONE_LINE:
             if text:
                 self._text(text)
             self._end_line()
         elif text.strip():
-            pre = self._open[-1].add(Node("pre", lang=code.language))
+            pre = self._open[-1].add(Node("pre", lang=language))
             pre.contents.append(text.strip("\n").rstrip())
 
 
-class _Code:
-    """The text of a `pre`, where every block within it begins and ends a line."""
-
-    def __init__(self, language: str) -> None:
-        self.language = language
-        self._parts: list[str] = []
-        self._nested = 0
-
-    @property
-    def text(self) -> str:
-        return "".join(self._parts).replace("\r\n", "\n").replace("\r", "\n")
-
-    def write(self, token: str | Start | End) -> bool:
-        """Add a token; True for the end of the `pre`."""
+def _code(tokens: Iterator[Token]) -> str:
+    """Take the tokens of a `pre`, and return its text; blocks within begin and end a line."""
+    parts: list[str] = []
+    nested = 0
+    for token in tokens:
         if isinstance(token, str):
-            self._parts.append(token)
+            parts.append(token)
         elif token.tag == "br":
-            self._parts.append("\n")
-        elif token.tag == "pre" and not isinstance(token, Start) and not self._nested:
-            return True
+            parts.append("\n")
         elif token.tag not in MARKS and token.tag != "img":
             if token.tag == "pre":
-                self._nested += 1 if isinstance(token, Start) else -1
-            if self._parts and not self._parts[-1].endswith("\n"):
-                self._parts.append("\n")
-        return False
+                nested += 1 if isinstance(token, Start) else -1
+                if nested < 0:
+                    break
+            if parts and not parts[-1].endswith("\n"):
+                parts.append("\n")
+    return "".join(parts).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _is_p(node: object) -> bool:
