@@ -8,8 +8,6 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from lxml import etree
-
 from simhash_gate.page.parse import printable
 from simhash_gate.page.title import Titles, find_titles
 from simhash_gate.page.vocabulary import (
@@ -40,8 +38,6 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
 _FIRST_WORD = re.compile(r"\W*([^\s:|·–—.…\])-]+)\s*(?:[:|·–—.…\])-].*)?", re.S)
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
-
-_GONE = "gone"  # the tag of what is about to be
 
 
 class Measure:
@@ -80,14 +76,8 @@ class Cleaned(NamedTuple):
 def clean(root: HtmlElement) -> Cleaned:
     """Remove the chrome from a page's tree."""
     titles = find_titles(root)
-    tasks = [box for box in root.iter("input") if _is_task(box)]
-    for box in tasks:
-        box.tag = "task"
-    etree.strip_elements(root, *INVISIBLE, with_tail=False)
-    for box in tasks:
-        box.tag = "input"
-    for cell in _gutters(root):
-        drop(cell)
+    drop_all([e for e in root.iter(*INVISIBLE) if e.tag != "input" or not _is_task(e)])
+    drop_all(_gutters(root))
     measures = measure(root)
     _drop_chrome(root, measures)
     body = root.find("body")
@@ -123,40 +113,62 @@ def _is_task(element: HtmlElement) -> bool:
 
 def drop(element: HtmlElement, measures: Measures | None = None) -> None:
     """Take an element out of its tree; the text after it stays."""
-    parent = element.getparent()
-    if parent is None:
-        return
     if measures is not None:
         gone = measures[element]
         for ancestor in element.iterancestors():
             measures[ancestor].text -= gone.text
             measures[ancestor].links -= gone.links
-    if element.tail:
+    drop_all([element])
+
+
+def drop_all(gone: Collection[HtmlElement], measures: Measures | None = None) -> None:
+    """Take elements out of their tree, at a cost that grows with the tree alone.
+
+    They come in document order; with measures to keep, none of them is within another.
+    """
+    if measures and gone:
+        _forget(gone, measures)
+    last: HtmlElement | None = None
+    holder: HtmlElement | None = None
+    texts: list[str] = []  # what follows neighbours that go is joined once
+    for element in gone:
         before = element.getprevious()
-        holder, side = (parent, "text") if before is None else (before, "tail")
-        text = (getattr(holder, side) or "") + element.tail
+        if last is None or before is not last:
+            _append(holder, last, texts)
+            holder = element.getparent() if before is None else before
+        if element.tail:
+            texts.append(element.tail)
+        last = element
+    _append(holder, last, texts)
+    for element in gone:
+        parent = element.getparent()
+        if parent is not None:
+            element.tail = None
+            parent.remove(element)
+
+
+def _append(holder: HtmlElement | None, last: HtmlElement | None, texts: list[str]) -> None:
+    """Put texts where the text stands before the neighbours that end with `last`."""
+    if holder is not None and last is not None and texts:
+        side = "text" if holder is last.getparent() else "tail"
+        text = (getattr(holder, side) or "") + "".join(texts)
         try:
             setattr(holder, side, text)
         except ValueError:  # `&#1;` and its like
             setattr(holder, side, printable(text))
-    parent.remove(element)
+    texts.clear()
 
 
-def drop_all(root: HtmlElement, gone: Collection[HtmlElement], measures: Measures) -> None:
-    """Drop elements, none of them within another, at a cost that grows with the tree alone."""
-    if not gone:
-        return
+def _forget(gone: Collection[HtmlElement], measures: Measures) -> None:
     less: dict[HtmlElement | None, Measure] = defaultdict(Measure)
     for element in gone:
         less[element.getparent()].add(measures[element])
-        element.tag = _GONE
-    etree.strip_elements(root, _GONE, with_tail=False)
     for element in reversed(measures):
         if element in less:
-            own, gone_inside = measures[element], less[element]
-            own.text -= gone_inside.text
-            own.links -= gone_inside.links
-            less[element.getparent()].add(gone_inside)
+            own, within = measures[element], less[element]
+            own.text -= within.text
+            own.links -= within.links
+            less[element.getparent()].add(within)
 
 
 def measure(root: HtmlElement) -> Measures:
@@ -183,6 +195,7 @@ def measure(root: HtmlElement) -> Measures:
 def _drop_chrome(root: HtmlElement, measures: Measures) -> None:
     gone: list[HtmlElement] = []
     large: list[HtmlElement] = []
+    outer: set[HtmlElement] = set()
     largest = _LARGEST * measures[root].text
     elements = iter(measures)
     for element in elements:
@@ -194,8 +207,9 @@ def _drop_chrome(root: HtmlElement, measures: Measures) -> None:
             next(islice(elements, within, within), None)
         else:
             # Outer ones first, and of neighbours the last.
-            large.insert(sum(outer in large for outer in element.iterancestors()), element)
-    drop_all(root, gone, measures)
+            large.insert(sum(e in outer for e in element.iterancestors()), element)
+            outer.add(element)
+    drop_all(gone, measures)
     # A page of few words under a big menu: it is larger than the article, and still a menu.
     for element in large:
         size = measures[element]
@@ -217,8 +231,8 @@ def _is_chrome(element: HtmlElement) -> bool:
         return next(element.iterancestors("article", "main"), None) is None
     if tag in CHROME_TAGS or ("-" in tag and speaks_of_chrome(tag)):
         return True
-    for name, value in element.items():  # noqa: SIM110 - called for every element: any() costs more
-        if name in _TELLING and _TELLING[name](value):
+    for name in element.keys():  # noqa: SIM110, SIM118 - called for every element: any() costs more
+        if name in _TELLING and _TELLING[name](element.get(name)):
             return True
     return False
 
@@ -276,7 +290,8 @@ def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
         else:
             grid = _is_grid(element)
             stack.extend((child, grid) for child in element)
-    drop_all(article, gone, measures)
+    gone.reverse()
+    drop_all(gone, measures)
 
 
 def _is_paid(element: HtmlElement) -> bool:

@@ -19,6 +19,7 @@ _TAG = re.compile(r"<[!/?a-z][^<>]*>?", re.I)
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _CONTROL = bytes({*range(32)} - {*b"\t\n\r"})
 _DEEP = 1000
+_MANY_ATTRIBUTES = 20_000
 
 
 def decode(body: bytes, encoding: str | None = None) -> str:
@@ -50,6 +51,8 @@ def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
         data = text.encode("utf-8", "replace")
     if not text or text.isspace():
         return None
+    if _overloaded(data):
+        return _plain(text)
     try:
         root = html.document_fromstring(data, parser=_PARSER)
     except (etree.LxmlError, AssertionError, ValueError):
@@ -61,6 +64,14 @@ def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
 # `lxml.html` asks a function for the class of every element that is touched; here all are one.
 _PARSER = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
 _PARSER.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
+
+
+def _overloaded(data: bytes) -> bool:
+    """Tell if a tag has so many attributes that libxml2, comparing each with all, never ends."""
+    return len(data) > _MANY_ATTRIBUTES and any(
+        len(part) > _MANY_ATTRIBUTES and len(part[part.rfind(b"<") :].split()) > _MANY_ATTRIBUTES
+        for part in data.split(b">")
+    )
 
 
 def _too_deep(root: HtmlElement) -> bool:
