@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.page.address import is_address
-from simhash_gate.page.flow import BREAK, End, Start
+from simhash_gate.page.flow import End, Start
 from simhash_gate.page.vocabulary import CELLS, HEADINGS
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def blocks(flow: Flow) -> list[Block]:
             writer.text.append(token)
             if writer.anchors:
                 writer.links.append(token)
-        elif token is BREAK:
+        elif not token.tag:  # a `BREAK`, be it another after pickling
             writer.end_line()
         elif token.tag not in _WITHIN_LINES:
             if isinstance(token, Start):

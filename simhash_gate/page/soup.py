@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bs4 import Tag
 
 from simhash_gate.page.address import Base, is_address
-from simhash_gate.page.flow import BREAK, MARKS, Start
+from simhash_gate.page.flow import MARKS, Start
 from simhash_gate.page.vocabulary import CELLS, HEADINGS
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class _Writer:
         for token in tokens:
             if isinstance(token, str):
                 self._text(token)
-            elif token is BREAK:
+            elif not token.tag:  # a `BREAK`, be it another after pickling
                 self._end_line()
             elif isinstance(token, Start):
                 if token.tag in MARKS:
