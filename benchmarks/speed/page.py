@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from benchmarks.speed.page_methods import Method
 
-PAGES, ROUNDS = 190, 7
+PAGES, ROUNDS = 190, 5
 QUICK_PAGES, QUICK_ROUNDS = 24, 3
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 QUICK_SIZES = SIZES[:-1]

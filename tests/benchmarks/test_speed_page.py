@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -9,6 +9,9 @@ from benchmarks.speed import page
 from benchmarks.speed.page_methods import BARE, OURS, STAGES
 from benchmarks.speed.page_set import grown, load, renewed
 from simhash_gate import read_page
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_folder_of_pages_end_to_end(
