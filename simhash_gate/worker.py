@@ -13,6 +13,7 @@ import os
 import pickle
 import struct
 import sys
+from dataclasses import replace
 from queue import SimpleQueue
 from threading import Thread
 from typing import IO
@@ -56,7 +57,8 @@ def main() -> None:
     os.dup2(2, 1)  # what a library prints must not end up among the answers
     frames: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_receive, args=(sys.stdin.buffer, frames), daemon=True).start()
-    options: Options = pickle.loads(frames.get())
+    # Markdown is rendered here, and never in the process that has asked for the page.
+    options: Options = replace(pickle.loads(frames.get()), markdown=True)
     write_frame(answers, pickle.dumps(None))
     while True:
         url, encoding = pickle.loads(frames.get())

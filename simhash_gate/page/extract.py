@@ -16,8 +16,8 @@ from readability import Document  # type: ignore[import-untyped]
 
 from simhash_gate.page.clean import (
     Cleaned,
-    drop,
     drop_advertisements,
+    drop_all,
     drop_link_lists,
     is_listing,
     measure,
@@ -42,6 +42,7 @@ _PROSE = 60  # a paragraph; on a short page anything is one
 _SHORT = 300
 _SCORED_TEXT = 500
 _SCORED_ELEMENTS = 50_000
+_SCORED_TIMES = 20  # tables within tables are scored for each again
 _PREAMBLE = 0.2
 _NOTICE = 200
 _HEADLINES = 20
@@ -164,6 +165,8 @@ def _descend(element: HtmlElement, measures: Measures, listing: bool) -> HtmlEle
             if listing or whole < _SCORED_TEXT or len(measures) > _SCORED_ELEMENTS:
                 return element
             if scores is None:
+                if _Scorer.reads(element, measures) > _SCORED_TIMES * whole:
+                    return element
                 scores = _Scorer(element, measures).scores()
             best = _clear_winner(element, scores)
             size = next((size for size, child in sizes if child is best), 0)
@@ -191,6 +194,11 @@ class _Scorer(Document):  # type: ignore[misc]
         super().__init__(root)
         self.html = root
         self._measures = measures
+
+    @staticmethod
+    def reads(root: HtmlElement, measures: Measures) -> int:
+        """Characters that are read for the scores: those of nested cells again for each."""
+        return sum(measures[e].text for e in root.iter("p", "pre", "td", "blockquote"))
 
     def get_link_density(self, elem: HtmlElement) -> float:
         size = self._measures[elem]
@@ -230,8 +238,7 @@ def _start_at_headline(article: HtmlElement, page: Cleaned) -> bool:
             found = heading
     known = found is not None or _begins_with_heading(article)
     while found is not None and found is not article:
-        for above in list(found.itersiblings(preceding=True)):
-            drop(above, page.measures)
+        drop_all([*found.itersiblings(preceding=True)][::-1], page.measures)
         found = found.getparent()
         if found is not None:
             found.text = None

@@ -1,0 +1,172 @@
+"""An article's tree -> one flow of tokens: its text, and the tags that Markdown has a mark for.
+
+Both the words of a page and its Markdown are made from this flow and from nothing else, so that
+they never tell two stories. It is small, and can be pickled.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, LAYOUT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lxml.html import HtmlElement
+
+MARKS = {
+    "b": "strong",
+    "strong": "strong",
+    "i": "em",
+    "em": "em",
+    "code": "code",
+    "kbd": "code",
+    "samp": "code",
+    "tt": "code",
+    "del": "del",
+    "s": "del",
+    "strike": "del",
+    "a": "a",
+}
+"""Tags of marks within a line, and the tag that stands for each."""
+
+_STRUCTURE = HEADINGS | CELLS | {"blockquote", "ul", "ol", "li", "dl", "dt", "dd", "table", "tr"}
+_LAZY = ("data-src", "data-lazy-src", "data-original", "data-lazy", "data-srcset", "srcset", "src")
+_LANGUAGE = re.compile(r"(?:language|lang|hljs|highlight)-([\w+#.-]+)")
+
+
+class Start(NamedTuple):
+    """The start of an element; `value` is what Markdown shows of its attributes.
+
+    `a`: its href. `img`: its alt and the addresses to choose from. `input`: whether it is checked.
+    `ol`: its start. `pre`: its language. `table`: whether it only places things on the page.
+    """
+
+    tag: str
+    value: object = None
+
+
+class End(NamedTuple):
+    """The end of an element; no `img`, `br`, `hr` or `input` has one."""
+
+    tag: str
+
+
+BREAK = End("")
+"""The edge of any other block, of which Markdown tells only that a line ends there."""
+
+Token = str | Start | End
+
+
+class Flow(NamedTuple):
+    """The tokens of an element, and how many elements are in it."""
+
+    tokens: list[Token]
+    elements: int
+
+
+def flow(root: HtmlElement) -> Flow:
+    """Return an element as a flow of tokens, in document order.
+
+    White space is text within a line and in code, and left out where a line begins.
+    """
+    tokens: list[Token] = [BREAK]
+    add = tokens.append
+    around: list[tuple[HtmlElement, _Role]] = []  # the elements that are open
+    elements = codes = 0
+    new_line = True
+    for element in chain(root.iter("*"), (None,)):
+        parent = None if element is None else element.getparent()
+        while around and around[-1][0] is not parent:
+            ended, role = around.pop()
+            if role.end is not None:
+                new_line = new_line or role.is_line
+                codes -= role is _CODE
+                if role.end is not BREAK or tokens[-1] is not BREAK:
+                    add(role.end)
+            text = ended.tail if ended is not root else None
+            if text and not (new_line and not codes and text.isspace()):
+                add(text)
+                new_line = False
+        if element is None:
+            break
+        elements += 1
+        role = _ROLES.get(element.tag, _BLOCK)
+        around.append((element, role))
+        if role.start is not None:
+            new_line = role.is_line
+            codes += role is _CODE
+            if role.value is not None:
+                add(Start(role.start.tag, role.value(element)))
+            elif role.start is not BREAK or tokens[-1] is not BREAK:
+                add(role.start)
+        text = element.text
+        if text and not (new_line and not codes and text.isspace()):
+            add(text)
+            new_line = False
+    return Flow(tokens, elements)
+
+
+def _is_layout(table: HtmlElement) -> bool:
+    """Tell if a table only places things on the page: its cells hold more than a line each.
+
+    A table of one column is one too: there is nothing to compare across.
+    """
+    if next(table.iterdescendants(*LAYOUT), None) is not None:
+        return True
+    return all(sum(1 for _ in row.iter(*CELLS)) < 2 for row in table.iter("tr"))
+
+
+def _sources(image: HtmlElement) -> tuple[str, tuple[str, ...]]:
+    found = []
+    for name in _LAZY:
+        source = (image.get(name) or "").strip()
+        if name.endswith("srcset"):
+            source = source.split(",")[0].split(" ")[0]
+        if source:
+            found.append(source)
+    return image.get("alt") or "", tuple(found)
+
+
+def _checked(box: HtmlElement) -> bool | None:
+    return box.get("checked") is not None if box.get("type") == "checkbox" else None
+
+
+def _language(pre: HtmlElement) -> str:
+    for element in (pre, *pre.iter("code"), *islice(pre.iterancestors(), 2)):
+        found = _LANGUAGE.search(element.get("class") or "")
+        if found:
+            return found[1]
+    return ""
+
+
+class _Role(NamedTuple):
+    """What stands in a flow for an element: nothing, or its start, and its end unless it is empty.
+
+    `value` reads what its start says; `is_line` tells that a line ends there.
+    """
+
+    start: Start | End | None = None
+    end: End | None = None
+    is_line: bool = False
+    value: Callable[[HtmlElement], object] | None = None
+
+
+_BLOCK = _Role(BREAK, BREAK, True)
+_CODE = _Role(Start("pre"), End("pre"), True, _language)
+_ROLES = {
+    **{tag: _Role() for tag in INLINE},
+    **{tag: _Role(Start(tag), End(tag)) for tag in MARKS},
+    **{tag: _Role(Start(tag), End(tag), True) for tag in _STRUCTURE},
+    "a": _Role(Start("a"), End("a"), False, lambda element: element.get("href")),
+    "br": _Role(Start("br"), None, True),
+    "hr": _Role(Start("hr"), None, True),
+    "img": _Role(Start("img"), None, False, _sources),
+    "input": _Role(Start("input"), None, False, _checked),
+    "ol": _Role(Start("ol"), End("ol"), True, lambda element: element.get("start")),
+    "pre": _CODE,
+    "table": _Role(Start("table"), End("table"), True, _is_layout),
+}
