@@ -1,0 +1,1 @@
+"""What the gate costs, against peers in the same run."""
