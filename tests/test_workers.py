@@ -72,9 +72,11 @@ def test_a_page_larger_than_any_pipe_buffer_arrives(pool) -> None:
 def test_a_killed_worker_fails_its_page_only_and_is_replaced(pool) -> None:
     pool.read(BODY, "", None).result(60)
     assert until(lambda: len(pool.pids) == 2)
-    for pid in pool.pids:
+    killed = pool.pids
+    for pid in killed:
         os.kill(pid, signal.SIGKILL)
-    assert until(lambda: not any(map(alive, pool.pids)))
+    assert until(lambda: len(pool.pids) == 2 and not {*killed} & {*pool.pids})
+    assert not any(map(alive, killed))
     assert pool.read(BODY, "", None).result(60).fingerprint is not None
 
 

@@ -222,7 +222,7 @@ class SimhashGateMiddleware:
         url = store_url(settings.store, self.crawler.settings, spider.name)
         self.judge.open(url)
         self.reader = (
-            WorkerPool(settings.options, settings.workers, settings.timeout)
+            WorkerPool(settings.options, settings.workers, settings.timeout, loop=_event_loop())
             if settings.workers
             else InlineReader(settings.options)
         )
@@ -243,6 +243,14 @@ class SimhashGateMiddleware:
         if not stored:
             logger.error("A feed was not stored: later crawls won't take these pages as seen")
         await _result(self.judge.close(ended=stored))
+
+
+def _event_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the asyncio event loop that runs the crawl, if one does."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def _charset(response: Response) -> str | None:
