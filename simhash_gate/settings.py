@@ -51,7 +51,7 @@ def _domains(value: Any) -> Mapping[str, Any]:
 
 def default_workers() -> int:
     """Return how many page-reading processes run unless a setting says otherwise."""
-    return max(1, (os.cpu_count() or 2) - 1)
+    return max(2, (os.cpu_count() or 1) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,7 @@ class Settings:
     workers: int
     max_bytes: int
     timeout: float
+    worker_memory: int
     policies: Policies
     options: Options
 
@@ -74,6 +75,7 @@ _KINDS = {
     "WORKERS": whole_number(0),
     "MAX_BYTES": whole_number(1),
     "TIMEOUT": SECONDS,
+    "WORKER_MEMORY": whole_number(0),
     "DOMAINS": Kind(
         "a mapping of domain names to mappings of policy values, or its JSON", _domains
     ),
@@ -121,6 +123,7 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         workers=general("WORKERS", default_workers()),
         max_bytes=general("MAX_BYTES", 10 * 1024 * 1024),
         timeout=general("TIMEOUT", 10.0),
+        worker_memory=general("WORKER_MEMORY", 1024**3),
         policies=policies,
         options=_options(given, sketch=any(policy.verify for policy in policies.all)),
     )

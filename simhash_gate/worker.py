@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LENGTH = struct.Struct(">Q")
-NICENESS = 5
-"""The crawl goes first: pages wait for their reading, but nothing waits for the event loop."""
 
 _STATM = Path("/proc/self/statm")
 
@@ -71,7 +69,6 @@ def main() -> None:
     """Read pages until stdin ends, or until too much memory is held."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not end up among the answers
-    os.nice(NICENESS)
     received: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_receive, args=(sys.stdin.buffer, received), daemon=True).start()
     options: Options
@@ -101,8 +98,8 @@ def _limit_memory(memory: int) -> int:
     if memory and _STATM.exists():
         limit = int(_STATM.read_text().split()[0]) * resource.getpagesize() + memory
         soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-        lowest = min(limit, *(known for known in (soft, hard) if known != resource.RLIM_INFINITY))
-        resource.setrlimit(resource.RLIMIT_AS, (lowest, hard))
+        known = [value for value in (limit, soft, hard) if value != resource.RLIM_INFINITY]
+        resource.setrlimit(resource.RLIMIT_AS, (min(known), hard))
     return _resident()
 
 

@@ -12,7 +12,6 @@ from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.pipeline import Page
 from simhash_gate.worker import LENGTH, frames
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from simhash_gate.pipeline import Options
+    from simhash_gate.pipeline import Options, Page
 
 START_TIMEOUT = 60.0
 AHEAD = 2

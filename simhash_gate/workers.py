@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 WATCH_INTERVAL = 0.1
+ENDED = "the page-reading processes have been ended"
+MOST_WAITING = 10_000
+MOST_WAITING_BYTES = 256 * 1024 * 1024
 
 
 class ReadError(Exception):
@@ -42,9 +45,10 @@ class InlineReader:
 
 
 class WorkerPool:
-    """Reads pages in processes of its own; how many wait is the caller's affair.
+    """Reads pages in processes of its own.
 
-    A process that dies, overruns `timeout` seconds or needs more than `memory` bytes for a page is
+    A process has two pages at most; the others wait here, in bounds: beyond them a page fails. A
+    process that dies, overruns `timeout` seconds or needs more than `memory` bytes for a page is
     replaced; only its page fails. It works on the event loop that is given, whose thread alone may
     then call it, or on one of its own, and then any thread may.
     """
@@ -61,7 +65,7 @@ class WorkerPool:
         self._processes = processes
         self._timeout = timeout
         self._memory = memory
-        self._waiting: deque[Job] = deque()
+        self._waiting = _Queue()
         self._workers: list[WorkerProcess] = []
         self._dying: list[Popen[bytes]] = []
         self._closed = False
@@ -110,8 +114,8 @@ class WorkerPool:
                 self._loop, self._options, self._memory, self._answered, self._ended
             )
         except OSError as error:
-            if not self._workers and self._waiting:
-                _fail(self._waiting.popleft(), f"no page-reading process can be started: {error}")
+            if not self._workers and self._waiting.jobs:
+                _fail(self._waiting.take(), f"no page-reading process can be started: {error}")
             return False
         self._workers.append(worker)
         return True
@@ -125,21 +129,24 @@ class WorkerPool:
 
     def _submit(self, job: Job) -> None:
         if self._closed:
-            _fail(job, "the page-reading processes have ended")
+            _fail(job, ENDED)
             return
-        self._waiting.append(job)
+        if self._waiting.is_full:
+            _fail(job, f"{len(self._waiting.jobs)} pages wait to be read already")
+            return
+        self._waiting.put(job)
         self._hand_out()
 
     def _hand_out(self) -> None:
-        while self._waiting and not self._closed:
-            if len(self._workers) < self._processes and not self._start_worker():
-                if not self._workers:  # and the first that waited has failed
-                    continue
-            job = self._waiting[0]
+        while self._waiting.jobs and not self._closed:
+            if len(self._workers) < self._processes:
+                self._start_worker()
+            if not self._workers:
+                continue  # the first that waited has failed
             worker = min(self._workers, key=lambda worker: len(worker.jobs))
-            if not worker.has_room_for(job):
+            if not worker.has_room_for(self._waiting.jobs[0]):
                 return
-            self._waiting.popleft()
+            job = self._waiting.take()
             if _is_wanted(job):
                 worker.read(job)
 
@@ -156,7 +163,7 @@ class WorkerPool:
         self._dying.append(worker.process)
         if reason is not None and worker.jobs:
             _fail(worker.jobs.popleft(), reason)
-        self._waiting.extendleft(reversed(worker.jobs))
+        self._waiting.put_back(worker.jobs)
         if worker.ready and not self._closed:
             self._start_worker()
         self._hand_out()
@@ -168,13 +175,38 @@ class WorkerPool:
         self._watcher.cancel()
         for worker in self._workers:
             worker.close()
-            self._waiting.extend(worker.jobs)
+            self._waiting.put_back(worker.jobs)
             self._dying.append(worker.process)
-        for job in self._waiting:
-            _fail(job, "the page-reading processes were ended")
+        self._workers.clear()
+        while self._waiting.jobs:
+            _fail(self._waiting.take(), ENDED)
         for process in self._dying:
             process.wait()
-        self._workers, self._waiting, self._dying = [], deque(), []
+
+
+class _Queue:
+    """Jobs that wait, the oldest first, and the size of their bodies."""
+
+    def __init__(self) -> None:
+        self.jobs: deque[Job] = deque()
+        self._bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.jobs) >= MOST_WAITING or self._bytes >= MOST_WAITING_BYTES
+
+    def put(self, job: Job) -> None:
+        self.jobs.append(job)
+        self._bytes += len(job.body)
+
+    def put_back(self, jobs: deque[Job]) -> None:
+        self.jobs.extendleft(reversed(jobs))
+        self._bytes += sum(len(job.body) for job in jobs)
+
+    def take(self) -> Job:
+        job = self.jobs.popleft()
+        self._bytes -= len(job.body)
+        return job
 
 
 def _is_wanted(job: Job) -> bool:

@@ -19,6 +19,7 @@ SETTINGS = (ROOT / "docs/settings.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs/reference.md").read_text("utf-8")
 COMMANDS = (ROOT / "docs/commands.md").read_text("utf-8")
 README = (ROOT / "README.md").read_text("utf-8")
+GENERAL = ("enabled", "scope", "timeout", "max_bytes", "worker_memory")
 PROSE = "\n".join([SETTINGS, REFERENCE, README])
 
 
@@ -33,7 +34,7 @@ def test_the_documented_defaults_are_the_defaults() -> None:
     documented = {name.lower(): eval(value) for name, value in rows.items()}
     actual = {
         **dataclasses.asdict(Policy()),
-        **{name: getattr(settings, name) for name in ("enabled", "scope", "timeout", "max_bytes")},
+        **{name: getattr(settings, name) for name in GENERAL},
         **{f.name: getattr(settings.options, f.name) for f in dataclasses.fields(settings.options)},
         "store": "memory:",
     }

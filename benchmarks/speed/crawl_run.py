@@ -11,15 +11,18 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Coroutine, Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import scrapy
 from scrapy import signals
 from scrapy.crawler import CrawlerProcess
-from scrapy.http import Response
 
 from simhash_gate import SimhashGateMiddleware
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Generator
+
+    from scrapy.http import Response
 
 KINDS = ("off", "on", "markdown", "probe", "repeat")
 """Without and with the gate, with a callback that reads the Markdown; the last two are timed."""

@@ -45,16 +45,16 @@ def generate(number: int) -> bytes:
 
     def links(count: int, css: str) -> str:
         return "".join(
-            f'<li class="{css} {css}--{n % 7}" data-id="{rng.randrange(10**9)}"><a class="{css}__a" '
-            f'href="/{words(1)}/{rng.randrange(10**6)}-{words(1)}"><span>{words(4)}</span></a></li>'
+            f'<li class="{css} {css}--{n % 7}" data-id="{rng.randrange(10**9)}">'
+            f'<a class="{css}__a" href="/{words(1)}/{rng.randrange(10**6)}-{words(1)}">'
+            f"<span>{words(4)}</span></a></li>"
             for n in range(count)
         )
 
     paragraphs = "".join(
         f'<p class="text">{sentences(2)} <a href="/{words(1)}">{words(2)}</a> <em>{words(2)}</em> '
         f"{sentences(2)}</p>"
-        + (f"<h2>{words(4)}</h2><ul><li>{words(8)}</li><li>{words(8)}</li></ul>" if n % 5 == 4 else "")
-        for n in range(rng.randint(6, 30))
+        for _ in range(rng.randint(6, 30))
     )
     cards = "".join(
         f'<div class="card"><a href="/{words(1)}/{n}"><img src="/img/{n}.jpg" alt="{words(3)}">'
@@ -70,7 +70,9 @@ def generate(number: int) -> bytes:
 <header class="header"><nav class="nav"><ul>{links(60, "nav")}</ul></nav></header>
 <div class="layout"><main id="content"><article class="story"><h1>{words(7)}</h1>
 <p class="byline">By {words(2)}, <time>{rng.randint(1, 23)}:{rng.randint(10, 59)}</time></p>
-{paragraphs}</article><section class="related">{cards}</section></main>
+{paragraphs}
+<h2>{words(4)}</h2><ul><li>{words(8)}</li><li>{words(8)}</li></ul></article>
+<section class="related">{cards}</section></main>
 <aside class="sidebar"><ol>{links(60, "most-read")}</ol></aside></div>
 <footer class="footer"><ul>{links(80, "footer")}</ul></footer>
 <script>{script}</script></body></html>""".encode()

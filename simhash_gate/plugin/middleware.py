@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,6 +24,7 @@ from simhash_gate.pipeline import pipeline_version
 from simhash_gate.plugin.judging import Judge, feeds_stored, store_url
 from simhash_gate.plugin.names import META_KEY, VERDICT_KEY
 from simhash_gate.plugin.recovery import Recovery
+from simhash_gate.plugin.repeats import RecentPages, RepeatedPage
 from simhash_gate.plugin.signals import near_duplicate_dropped
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.stats import GateStats
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.gate.policy import Policy
+    from simhash_gate.pipeline import Page
     from simhash_gate.settings import Settings
     from simhash_gate.stores import Record
 
@@ -85,6 +88,7 @@ class SimhashGateMiddleware:
         self.recovery = Recovery(crawler, self.judge)
         self.stats = GateStats(crawler.stats, self.judge.run)
         self.reader: InlineReader | WorkerPool = InlineReader(settings.options)
+        self.recent = RecentPages(settings.options)
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self.recovery.announced, signals.response_received)
         crawler.signals.connect(self._failed, signals.spider_error)
@@ -170,9 +174,7 @@ class SimhashGateMiddleware:
         policy = self.settings.policies.default
         try:
             policy = self._policy(request, response)
-            page = await _result(self.reader.read(response.body, response.url, _charset(response)))
-            if page.unreadable:
-                raise ReadError(page.reason)
+            page = await self._page(response)
             judge = partial(
                 Gate.judge,
                 page=page,
@@ -187,7 +189,7 @@ class SimhashGateMiddleware:
                 call = partial(judge, dismissed=tuple(failed))
                 verdict: Verdict = await _result(self.judge.submit(call))
                 if verdict.match is None or not self.recovery.was_forgotten(verdict.match.record):
-                    return verdict
+                    return await self._with_markdown(verdict, response)
                 failed.append(verdict.match.record)
         except StoreError as error:
             reason = str(error)
@@ -201,6 +203,32 @@ class SimhashGateMiddleware:
             reason = f"{type(error).__name__}: {error}"
             logger.exception("Passed %s unjudged", response.url)
         return Verdict("error", reason, policy, page)
+
+    async def _page(self, response: Response) -> Page:
+        """Return what the response says; raises `ReadError`."""
+        body = (response.body, response.url, _charset(response))
+        key = self.recent.key(*body)
+        page = self.recent.find(key, *body)
+        if page is not None:
+            self.stats.repeated()
+            return page
+        page = await self._read(*body)
+        self.recent.add(key, response.url, page)
+        return page
+
+    async def _read(self, body: bytes, url: str, encoding: str | None) -> Page:
+        page = await _result(self.reader.read(body, url, encoding))
+        if page.unreadable:
+            raise ReadError(page.reason)
+        return page
+
+    async def _with_markdown(self, verdict: Verdict, response: Response) -> Verdict:
+        """Have the Markdown of a page that goes to its callback made off the event loop."""
+        dropped = verdict.rejected and verdict.policy.action == "drop"
+        if dropped or not isinstance(verdict.page, RepeatedPage):
+            return verdict
+        page = await self._read(response.body, response.url, _charset(response))
+        return replace(verdict, page=page)
 
     def _policy(self, request: Request, response: Response) -> Policy:
         policy = self.settings.policies.of(response.url)
@@ -222,7 +250,13 @@ class SimhashGateMiddleware:
         url = store_url(settings.store, self.crawler.settings, spider.name)
         self.judge.open(url)
         self.reader = (
-            WorkerPool(settings.options, settings.workers, settings.timeout, loop=_event_loop())
+            WorkerPool(
+                settings.options,
+                settings.workers,
+                settings.timeout,
+                settings.worker_memory,
+                _event_loop(),
+            )
             if settings.workers
             else InlineReader(settings.options)
         )
@@ -277,6 +311,8 @@ def _log(response: Response, verdict: Verdict) -> None:
 
 async def _result(future: Future[T]) -> T:
     """Wait for a future without blocking the event loop, whichever one runs."""
+    if future.done():
+        return future.result()
     if is_asyncio_available():
         return await asyncio.wrap_future(future)
     from twisted.internet import reactor
