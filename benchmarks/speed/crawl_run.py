@@ -18,6 +18,7 @@ from scrapy import signals
 from scrapy.crawler import CrawlerProcess
 
 from simhash_gate import SimhashGateMiddleware
+from simhash_gate.plugin.repeats import RecentPages
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Generator
@@ -58,24 +59,39 @@ class Spider(scrapy.Spider):
 class Stopwatch:
     """Milliseconds that the gate holds the event loop, in processor time of the loop's thread.
 
-    `pages` has a sum for each response, over the steps of `process_response`; `callbacks` has each
-    other callback of the gate's that the event loop ran.
+    `pages` has a sum for each response, over the steps of `process_response`; `lookups` what of it
+    went into looking for the body among those read before; `callbacks` each other callback of the
+    gate's that the event loop ran.
     """
 
     def __init__(self) -> None:
         self.pages: list[float] = []
+        self.lookups: list[float] = []
         self.callbacks: list[float] = []
 
     def install(self) -> None:
         """Time the gate from now on."""
         stopwatch = self
         judged = SimhashGateMiddleware.process_response
+        key, find = RecentPages.key, RecentPages.find
         run = asyncio.Handle._run
 
         async def process_response(
             gate: SimhashGateMiddleware, request: scrapy.Request, response: Response
         ) -> Response:
             return await _Steps(judged(gate, request, response), stopwatch.pages)
+
+        def timed_key(recent: RecentPages, *body: Any) -> Any:
+            start = time.thread_time()
+            found = key(recent, *body)
+            stopwatch.lookups.append((time.thread_time() - start) * 1000)
+            return found
+
+        def timed_find(recent: RecentPages, *body: Any) -> Any:
+            start = time.thread_time()
+            found = find(recent, *body)
+            stopwatch.lookups[-1] += (time.thread_time() - start) * 1000
+            return found
 
         def timed_run(handle: asyncio.Handle) -> None:
             callback = handle._callback  # type: ignore[attr-defined]
@@ -86,6 +102,8 @@ class Stopwatch:
             return stopwatch.callbacks.append((time.thread_time() - start) * 1000)
 
         SimhashGateMiddleware.process_response = process_response  # type: ignore[method-assign]
+        RecentPages.key = timed_key  # type: ignore[method-assign]
+        RecentPages.find = timed_find  # type: ignore[method-assign]
         asyncio.Handle._run = timed_run  # type: ignore[attr-defined, method-assign]
 
 
@@ -112,7 +130,7 @@ class _Steps:
 
 def run(url: str, kind: str, pages: int) -> dict[str, Any]:
     """Crawl, and return what was measured."""
-    settings = {"LOG_LEVEL": "WARNING", "TELNETCONSOLE_ENABLED": False}
+    settings = {"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False}
     process = CrawlerProcess(settings if kind == "off" else {**settings, **GATE})
     crawler = process.create_crawler(Spider)
     times: dict[str, float] = {}
@@ -144,6 +162,7 @@ def run(url: str, kind: str, pages: int) -> dict[str, Any]:
         "cpu_ms": (times["cpu_closed"] - times["cpu"]) / pages * 1000,
         "workers_cpu_ms": (workers.ru_utime + workers.ru_stime) / pages * 1000,
         "blocked_ms": stopwatch.pages,
+        "lookups_ms": stopwatch.lookups,
         "callbacks_ms": stopwatch.callbacks,
         "stats": {
             name: count
