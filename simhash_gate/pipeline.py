@@ -7,7 +7,7 @@ import importlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import InitVar, asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -18,7 +18,7 @@ import mmh3
 from simhash_gate.fingerprints.features import count_words, features, words
 from simhash_gate.fingerprints.simhash import simhash
 from simhash_gate.fingerprints.volatile import is_volatile
-from simhash_gate.page import Article, Extractor, blocks, clean, parse, render
+from simhash_gate.page import Article, Draft, Extractor, blocks, clean, flow, parse
 from simhash_gate.page.identity import find_identity
 from simhash_gate.sketch import Sketch, sentences
 
@@ -34,6 +34,7 @@ STEADY = "simhash_gate.page.extract.SteadyExtractor"
 READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
 
 _UNREADABLE = "unreadable:"
+_UNDECIDED = ("sketch", "markdown")  # options that fingerprints do not depend on
 
 
 def _invalid(name: str, value: object, allowed: str) -> ValueError:
@@ -89,7 +90,8 @@ class Options:
     file, or the words. `extractor` is the path of a class that finds the article. Mappings and
     lists are frozen into tuples. Raises ValueError for a value that is not allowed.
 
-    `sketch` asks for `Page.sketch`; it decides no fingerprint.
+    `sketch` asks for `Page.sketch`; `markdown` asks for `Page.markdown` to be rendered where the
+    page is read, not where it is first asked for. Neither decides a fingerprint.
     """
 
     shingle: Shingle = "auto"
@@ -99,6 +101,7 @@ class Options:
     stop_words: str | tuple[str, ...] = ()
     extractor: str = STEADY
     sketch: bool = False
+    markdown: bool = False
 
     def __post_init__(self) -> None:
         given = cast("Any", self)
@@ -128,7 +131,8 @@ class Page:
     `words` is a count; `fingerprint` 64 bits unsigned, or None, and then `reason` says why;
     `digest` an unsigned 64-bit hash of the words that last, of a short page all, 0 for none;
     `listing` tells that the page is mostly links to others. `sketch` is what `Sketch.encode` makes
-    of it, if the options ask for one.
+    of it, if the options ask for one. With a `draft`, `markdown` is rendered when it is first asked
+    for; a page that is pickled before takes its draft along.
     """
 
     title: str
@@ -139,6 +143,18 @@ class Page:
     listing: bool
     reason: str | None
     sketch: bytes = b""
+    draft: InitVar[Draft | None] = None
+
+    def __post_init__(self, draft: Draft | None) -> None:
+        if draft is not None:
+            vars(self)["_draft"] = draft
+            del vars(self)["markdown"]
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "markdown" or "_draft" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        vars(self)["markdown"] = text = vars(self).pop("_draft").render()
+        return text
 
     @property
     def unreadable(self) -> bool:
@@ -180,7 +196,7 @@ def read_closely(
 
 def pipeline_version(options: Options = Options()) -> str:
     """Return a short digest of all that decides fingerprints; two versions never compare."""
-    parts = {name: value for name, value in asdict(options).items() if name != "sketch"} | {
+    parts = {name: value for name, value in asdict(options).items() if name not in _UNDECIDED} | {
         "algorithm": ALGORITHM,
         "idf": sorted(_load_idf(options.idf).items()),
         "stop_words": sorted(_load_stop_words(options.stop_words)),
@@ -196,12 +212,14 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     identity = find_identity(root, url) if options.sketch else None
     cleaned = clean(root)
     article = _load_extractor(options.extractor)(cleaned)
-    found = blocks(article.element)
+    content = flow(article.element)
+    found = blocks(content)
     if not found:
         # Chrome is all there is: then that is what the page says.
         root = cast("HtmlElement", parse(body, encoding))
         article = Article(root if root.find("body") is None else root.find("body"), True)
-        found = blocks(article.element)
+        content = flow(article.element)
+        found = blocks(content)
     title = cleaned.titles.title
     if not found:
         return _without("no text", title)
@@ -217,15 +235,17 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         idf=_load_idf(options.idf),
         stop_words=_load_stop_words(options.stop_words),
     )
+    draft = Draft(content, base)
     page = Page(
         title=title,
-        markdown=render(article.element, base),
+        markdown=draft.render() if options.markdown else "",
         words=count_words(every),
         fingerprint=simhash(weighted) if weighted else None,
         digest=_digest(lasting, every),
         listing=article.listing,
         reason=None if weighted else "no words",
         sketch=_sketch(found, fleeting, article, title, identity).encode() if identity else b"",
+        draft=None if options.markdown else draft,
     )
     return Reading(page, every, weighted)
 

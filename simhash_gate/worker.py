@@ -74,7 +74,9 @@ def main() -> None:
     options: Options
     options, memory = pickle.loads(received.get())
     with contextlib.suppress(ValueError):  # what can't be loaded here, every page will tell
-        replace(options)  # loads the extractor and the tables ahead of the first page
+        # Loads the extractor and the tables ahead of the first page; and Markdown is rendered here,
+        # never in the process that has asked for the page.
+        options = replace(options, markdown=True)
     read_page(b"<p>The first page is always slower.")
     least = _limit_memory(memory)
     _answer(answers, None)

@@ -39,6 +39,19 @@ def test_a_page_is_its_title_markdown_words_and_fingerprint():
     assert pickle.loads(pickle.dumps(page)) == page
 
 
+def test_markdown_is_rendered_at_once_or_when_it_is_asked_for():
+    eager, lazy = read(ENGLISH, markdown=True), read(ENGLISH)
+    assert "markdown" in vars(eager)
+    assert "markdown" not in vars(lazy)
+    sent = pickle.loads(pickle.dumps(lazy))
+    assert "markdown" not in vars(sent), "the process that asks renders it"
+    assert sent.markdown == lazy.markdown == eager.markdown
+    assert sent == lazy == eager
+    assert pipeline_version(Options(markdown=True)) == pipeline_version()
+    with pytest.raises(AttributeError, match="'Page' object has no attribute 'marks'"):
+        lazy.marks  # noqa: B018
+
+
 def test_golden_values():
     # A change here needs a new ALGORITHM number: old and new fingerprints must never compare.
     assert pipeline_version() == "ac5899129d0f"

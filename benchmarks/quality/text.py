@@ -8,7 +8,7 @@ from __future__ import annotations
 from lxml import html
 from readability import Document
 
-from simhash_gate.page import SteadyExtractor, blocks, clean, parse
+from simhash_gate.page import SteadyExtractor, blocks, clean, flow, parse
 from simhash_gate.page.parse import decode
 
 UNSEEN = ("script", "style", "noscript", "template")
@@ -39,4 +39,4 @@ def gate_text(body: bytes) -> str:
     root = parse(body)
     if root is None:
         return ""
-    return "\n".join(block.text for block in blocks(SteadyExtractor()(clean(root)).element))
+    return "\n".join(block.text for block in blocks(flow(SteadyExtractor()(clean(root)).element)))

@@ -1,21 +1,22 @@
-"""An element's text as a reader sees it: blocks, one after the other."""
+"""A flow's text as a reader sees it: blocks, one after the other."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from lxml import etree
-
-from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, LAYOUT
+from simhash_gate.page.flow import End, Start, is_address
+from simhash_gate.page.vocabulary import CELLS, HEADINGS
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from simhash_gate.page.flow import Flow
 
-_KINDS = dict.fromkeys(HEADINGS, "heading") | dict.fromkeys(CELLS, "cell") | {"dt": "term"}
-
+_KINDS = dict.fromkeys(HEADINGS, "heading") | dict.fromkeys(CELLS, "cell")
+_KINDS |= {"dt": "term", "pre": "code"}
 
 _LINKED = 0.8
-_WITHIN_LINKS = frozenset({"br", "img", "input"})
+_WITHIN_LINKS = frozenset({"br", "input"})
+_WITHIN_LINES = frozenset({"b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s"})
+_WITHIN_LINES |= {"strike", "img"}
 
 
 class Block(NamedTuple):
@@ -30,16 +31,17 @@ class Block(NamedTuple):
     linked: bool = False
 
 
-def blocks(root: HtmlElement) -> list[Block]:
-    """Return the blocks of an element in document order."""
+def blocks(flow: Flow) -> list[Block]:
+    """Return the blocks of a flow, in its order."""
     writer = _Writer()
-    for event, element in etree.iterwalk(root, events=("start", "end")):
-        if event == "start":
-            writer.start(element)
-        else:
-            writer.end(element)
-            if element is not root:
-                writer.write(element.tail)
+    for token in flow.tokens:
+        if isinstance(token, str):
+            writer.write(token)
+        elif token.tag not in _WITHIN_LINES:
+            if isinstance(token, Start):
+                writer.start(token)
+            else:
+                writer.end(token)
     writer.flush()
     return writer.found
 
@@ -50,72 +52,62 @@ class _Writer:
         self._text: list[str] = []
         self._links: list[str] = []
         self._kind = "text"
-        self._owner: HtmlElement | None = None  # of a line of Markdown, or of code
+        self._owner = ""  # the tag of a line of Markdown, or of code
+        self._nested = 0  # elements with that tag inside
         self._layouts: list[bool] = []
         self._anchors = 0
 
-    def start(self, element: HtmlElement) -> None:
-        tag = element.tag
-        self._break(tag)
+    def write(self, text: str) -> None:
+        self._text.append(text)
+        if self._anchors:
+            self._links.append(text)
+
+    def start(self, token: Start) -> None:
+        tag = token.tag
         if tag == "a":
-            self._anchors += is_link(element)
-        elif tag == "table":
-            self._layouts.append(is_layout(element))
-        elif self._owner is None and (
-            tag == "pre" or (tag in _KINDS and not (tag in CELLS and any(self._layouts[-1:])))
-        ):
-            self._owner, self._kind = element, _KINDS.get(tag, "code")
-        self.write(element.text)
+            self._anchors += is_address(token.value)
+            return
+        self._break(tag)
+        if tag == "table":
+            self._layouts.append(bool(token.value))
+        elif self._owner:
+            self._nested += tag == self._owner
+        elif tag in _KINDS and not (tag in CELLS and any(self._layouts[-1:])):
+            self._owner, self._kind = tag, _KINDS[tag]
 
-    def end(self, element: HtmlElement) -> None:
-        self._break(element.tag)
-        if element.tag == "a":
+    def end(self, token: End) -> None:
+        tag = token.tag
+        if tag == "a":
             self._anchors = 0
-        elif element.tag == "table":
+            return
+        self._break(tag)
+        if tag == "table":
             self._layouts.pop()
-        elif element is self._owner:
-            self.flush()
-            self._owner, self._kind = None, "text"
-
-    def write(self, text: str | None) -> None:
-        if text:
-            self._text.append(text)
-            if self._anchors:
-                self._links.append(text)
+        elif tag and tag == self._owner:
+            if self._nested:
+                self._nested -= 1
+            else:
+                self.flush()
+                self._owner, self._kind = "", "text"
 
     def flush(self) -> None:
+        if not self._text:
+            return
         words = "".join(self._text).split()
         if words:
-            linked = _size(self._links) > _LINKED * sum(map(len, words))
+            linked = bool(self._links) and _size(self._links) > _LINKED * sum(map(len, words))
             self.found.append(Block(self._kind, " ".join(words), linked))
         self._text.clear()
         self._links.clear()
 
     def _break(self, tag: str) -> None:
-        if tag not in INLINE:
-            if tag not in _WITHIN_LINKS:
-                self._anchors = 0  # Markdown has no links around blocks
-            if self._owner is None:
-                self.flush()
-            else:
-                self._text.append(" ")
-
-
-def is_link(element: HtmlElement) -> bool:
-    """Tell if an `a` leads to another address, one that Markdown shows."""
-    href = (element.get("href") or "").lstrip().lower()
-    return bool(href) and not href.startswith(("javascript:", "data:"))
+        if tag not in _WITHIN_LINKS:
+            self._anchors = 0  # Markdown has no links around blocks
+        if self._owner:
+            self._text.append(" ")
+        else:
+            self.flush()
 
 
 def _size(parts: list[str]) -> int:
     return sum(len(word) for part in parts for word in part.split())
-
-
-def is_layout(table: HtmlElement) -> bool:
-    """Tell if a table only places things on the page: its cells hold more than a line each.
-
-    A table of one column is one too: there is nothing to compare across.
-    """
-    if next(table.iterdescendants(*LAYOUT), None) is not None:
-        return True
-    return all(sum(1 for _ in row.iter(*CELLS)) < 2 for row in table.iter("tr"))

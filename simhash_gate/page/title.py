@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.page.blocks import blocks
+from simhash_gate.page.flow import flow
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -30,7 +31,7 @@ def words_of(text: str) -> tuple[str, ...]:
 
 def text_of(heading: HtmlElement) -> str:
     """Return the text of a heading, in one line."""
-    return " ".join(block.text for block in blocks(heading))
+    return " ".join(block.text for block in blocks(flow(heading)))
 
 
 def find_titles(root: HtmlElement) -> Titles:

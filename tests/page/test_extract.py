@@ -1,6 +1,6 @@
 import pytest
 
-from simhash_gate.page import ReadabilityExtractor, SteadyExtractor, blocks, clean, parse
+from simhash_gate.page import ReadabilityExtractor, SteadyExtractor, blocks, clean, flow, parse
 
 PARAGRAPHS = [
     "The harbour was closed on Monday after a crane fell into the water, the port authority said.",
@@ -15,7 +15,7 @@ ARTICLE = f"<h1>{HEADLINE}</h1>" + "".join(f"<p>{text}</p>" for text in PARAGRAP
 def extracted(body, extractor=SteadyExtractor, title=HEADLINE):
     root = parse(f"<html><head><title>{title} | News</title></head>{body}</html>".encode())
     assert root is not None
-    return [block.text for block in blocks(extractor()(clean(root)).element)]
+    return [block.text for block in blocks(flow(extractor()(clean(root)).element))]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 import pytest
 
-from simhash_gate.page import parse, render
+from simhash_gate.page import Draft, flow, parse
 
 
 def markdown(html: str, base: str = "https://example.org/a/") -> str:
     root = parse(f"<html><body>{html}</body></html>".encode())
     assert root is not None
-    return render(root[0], base)
+    return Draft(flow(root[0]), base).render()
 
 
 @pytest.mark.parametrize(
