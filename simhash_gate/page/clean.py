@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
+
+from lxml import etree
 
 from simhash_gate.page.parse import printable
 from simhash_gate.page.title import Titles, find_titles
@@ -24,6 +27,8 @@ from simhash_gate.page.vocabulary import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from lxml.html import HtmlElement
 
 _LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it is called
@@ -36,6 +41,8 @@ _LABELLED = 200  # characters: what is longer is no advertisement, whatever it b
 _AD_LABEL = re.compile(rf"\W*(?:{'|'.join(sorted(AD_LABELS))})\s*(?:[:|·–—.…\])-].*)?", re.I | re.S)
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
 
+_GONE = "gone"  # the tag of what is about to be
+
 
 class Measure:
     """Characters of text in an element, white space not counted, and how many are in links."""
@@ -45,6 +52,11 @@ class Measure:
     def __init__(self) -> None:
         self.text = 0
         self.links = 0
+
+    def add(self, other: Measure) -> None:
+        """Count what the other counts as well."""
+        self.text += other.text
+        self.links += other.links
 
     @property
     def prose(self) -> int:
@@ -68,10 +80,13 @@ class Cleaned(NamedTuple):
 def clean(root: HtmlElement) -> Cleaned:
     """Remove the chrome from a page's tree."""
     titles = find_titles(root)
-    for element in list(root.iter(*INVISIBLE)):
-        if element.tag != "input" or not _is_task(element):
-            drop(element)
-    for cell in [td for td in root.iter("td") if _is_gutter(td)]:
+    tasks = [box for box in root.iter("input") if _is_task(box)]
+    for box in tasks:
+        box.tag = "task"
+    etree.strip_elements(root, *INVISIBLE, with_tail=False)
+    for box in tasks:
+        box.tag = "input"
+    for cell in _gutters(root):
         drop(cell)
     measures = measure(root)
     _drop_chrome(root, measures)
@@ -85,15 +100,21 @@ def is_listing(size: Measure) -> bool:
     return size.links > _LISTING * size.text
 
 
-def _is_gutter(cell: HtmlElement) -> bool:
-    """Tell if a table cell holds nothing but the line numbers of the code beside it."""
-    code = cell.getnext()
-    return (
-        code is not None
-        and cell.find(".//pre") is not None
-        and code.find(".//pre") is not None
-        and all(line.isdigit() for line in cell.text_content().split())
-    )
+def _gutters(root: HtmlElement) -> list[HtmlElement]:
+    """Return the table cells that hold nothing but the line numbers of the code beside them."""
+    holders: set[HtmlElement | None] = set()  # of code
+    for pre in root.iter("pre"):
+        for outer in pre.iterancestors():
+            if outer in holders:
+                break
+            holders.add(outer)
+    return [
+        cell
+        for cell in (root.iter("td") if holders else ())
+        if cell in holders
+        and cell.getnext() in holders
+        and all(line.isdigit() for text in cell.itertext() for line in text.split())
+    ]
 
 
 def _is_task(element: HtmlElement) -> bool:
@@ -121,40 +142,60 @@ def drop(element: HtmlElement, measures: Measures | None = None) -> None:
     parent.remove(element)
 
 
+def drop_all(root: HtmlElement, gone: Collection[HtmlElement], measures: Measures) -> None:
+    """Drop elements, none of them within another, at a cost that grows with the tree alone."""
+    if not gone:
+        return
+    less: dict[HtmlElement | None, Measure] = defaultdict(Measure)
+    for element in gone:
+        less[element.getparent()].add(measures[element])
+        element.tag = _GONE
+    etree.strip_elements(root, _GONE, with_tail=False)
+    for element in reversed(measures):
+        if element in less:
+            own, gone_inside = measures[element], less[element]
+            own.text -= gone_inside.text
+            own.links -= gone_inside.links
+            less[element.getparent()].add(gone_inside)
+
+
 def measure(root: HtmlElement) -> Measures:
-    """Measure every element of a tree."""
-    elements = list(root.iter("*"))
-    measures: Measures = {element: Measure() for element in elements}
+    """Measure every element of a tree; they come in document order."""
+    measures = {element: Measure() for element in root.iter("*")}
     # In reverse document order, every element comes after all that is in it.
-    for element in reversed(elements):
-        own = measures[element]
-        if element.text:
-            own.text += sum(map(len, element.text.split()))
+    for element, own in reversed(measures.items()):
+        text = element.text
+        if text:
+            own.text += len("".join(text.split()))
         if element.tag == "a":
             own.links = own.text
-        parent = element.getparent()
-        if parent is not None and parent in measures:
-            outer = measures[parent]
-            outer.text += own.text
-            outer.links += own.links
-            if element.tail:
-                outer.text += sum(map(len, element.tail.split()))
+        if element is root:
+            break
+        outer = measures[element.getparent()]
+        outer.text += own.text
+        outer.links += own.links
+        text = element.tail
+        if text:
+            outer.text += len("".join(text.split()))
     return measures
 
 
 def _drop_chrome(root: HtmlElement, measures: Measures) -> None:
-    large = []
+    gone: list[HtmlElement] = []
+    large: list[HtmlElement] = []
     largest = _LARGEST * measures[root].text
-    stack = [(root, False)]
-    while stack:
-        element, inside = stack.pop()
-        if _is_chrome(element, inside):
-            if measures[element].text <= largest:
-                drop(element, measures)
-                continue
-            large.append(element)
-        inside = inside or element.tag in ("article", "main")
-        stack.extend((child, inside) for child in element)
+    elements = iter(measures)
+    for element in elements:
+        if not _is_chrome(element):
+            continue
+        if measures[element].text <= largest:
+            gone.append(element)
+            within = sum(1 for _ in element.iter("*")) - 1
+            next(islice(elements, within, within), None)
+        else:
+            # Outer ones first, and of neighbours the last.
+            large.insert(sum(outer in large for outer in element.iterancestors()), element)
+    drop_all(root, gone, measures)
     # A page of few words under a big menu: it is larger than the article, and still a menu.
     for element in large:
         size = measures[element]
@@ -168,25 +209,18 @@ def _is_overlay(element: HtmlElement) -> bool:
     return any(not OVERLAY_TOKENS.isdisjoint(name_words(name)) for name in names.split())
 
 
-def _is_chrome(element: HtmlElement, inside_article: bool) -> bool:
+def _is_chrome(element: HtmlElement) -> bool:
     tag = element.tag
     if tag in ("html", "body", "main"):
         return False
     if tag in ("header", "footer"):
-        return not inside_article
+        return next(element.iterancestors("article", "main"), None) is None
     if tag in CHROME_TAGS or ("-" in tag and speaks_of_chrome(tag)):
         return True
-    get = element.get
-    names = get("class")
-    if names and speaks_of_chrome(names):
-        return True
-    name = get("id")
-    if name and speaks_of_chrome(name):
-        return True
-    if get("role") in CHROME_ROLES or get("hidden") is not None:
-        return True
-    style = get("style")
-    return bool(style) and _HIDDEN.search(style) is not None
+    for name, value in element.items():  # noqa: SIM110 - called for every element: any() costs more
+        if name in _TELLING and _TELLING[name](value):
+            return True
+    return False
 
 
 @lru_cache(maxsize=4096)
@@ -199,6 +233,16 @@ def name_words(name: str) -> list[str]:
     """Return the words of one class or id; a piece with digits inside is a hash, and none."""
     pieces = (piece.rstrip("0123456789") for piece in _PIECE.split(name))
     return [word.lower() for piece in pieces if piece.isalpha() for word in _WORD.findall(piece)]
+
+
+# The attributes that chrome is known by, and what their values say then.
+_TELLING: dict[str, Callable[[str], object]] = {
+    "class": speaks_of_chrome,
+    "id": speaks_of_chrome,
+    "role": CHROME_ROLES.__contains__,
+    "hidden": lambda _: True,
+    "style": _HIDDEN.search,
+}
 
 
 def _names_chrome(words: list[str]) -> bool:
@@ -218,6 +262,7 @@ def _content_head(words: list[str]) -> bool:
 def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
     """Remove the lists of links, and the paid links, that stand within an article."""
     largest = _LARGEST * measures[article].text
+    gone = []
     stack = [(child, False) for child in article]
     while stack:
         element, in_grid = stack.pop()
@@ -227,10 +272,11 @@ def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
         if size.text <= largest and (
             _is_paid(element) or (not in_grid and _is_link_list(element, size))
         ):
-            drop(element, measures)
+            gone.append(element)
         else:
             grid = _is_grid(element)
             stack.extend((child, grid) for child in element)
+    drop_all(article, gone, measures)
 
 
 def _is_paid(element: HtmlElement) -> bool:
@@ -250,7 +296,9 @@ def drop_advertisements(article: HtmlElement, measures: Measures) -> None:
     """Remove the small boxes that say of themselves, first thing, that they are advertisements."""
     for element in list(article.iter("*")):
         label = element.text
-        if not label or not _AD_LABEL.fullmatch(label.strip()):
+        if not label or measures[element].text > _LABELLED:
+            continue
+        if not _AD_LABEL.fullmatch(label.strip()):
             continue
         box = element
         for outer in element.iterancestors():

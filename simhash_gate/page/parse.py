@@ -59,9 +59,7 @@ def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
 
 
 # `lxml.html` asks a function for the class of every element that is touched; here all are one.
-_PARSER = etree.HTMLParser(
-    encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True
-)
+_PARSER = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
 _PARSER.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
 
 
