@@ -1,10 +1,11 @@
 """A page-reading process: page options and pages come in on stdin, read pages go out on stdout.
 
 Every message is a frame: its length as 8 bytes, big-endian, and a pickle or, for page bodies, the
-bytes themselves. The parent sends the options and the memory limit, then for each page its URL and
-encoding, and its body; it need not wait for answers. The process answers the options with None, and
-each page, in order, with a `Page` or, where reading failed, with the reason as a string. A process
-that has grown too large answers None once more and leaves the pages that it has not answered.
+bytes themselves. The parent sends the options and the memory limit, then for each page its URL, its
+encoding and whether its Markdown is wanted, and its body; it need not wait for answers. The process
+answers the options with None, and each page, in order, with a `Page`, without Markdown if that is
+not wanted, or where reading failed with the reason as a string. A process that has grown too large
+answers None once more and leaves the pages that it has not answered.
 
 It ends when stdin does, in the middle of a page too, so that it never outlives its parent.
 """
@@ -71,20 +72,21 @@ def main() -> None:
     os.dup2(2, 1)  # what a library prints must not end up among the answers
     received: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_receive, args=(sys.stdin.buffer, received), daemon=True).start()
-    options: Options
-    options, memory = pickle.loads(received.get())
+    given, memory = pickle.loads(received.get())
+    options: dict[bool, Options] = {False: given, True: given}
     with contextlib.suppress(ValueError):  # what can't be loaded here, every page will tell
-        # Loads the extractor and the tables ahead of the first page; and Markdown is rendered here,
-        # never in the process that has asked for the page.
-        options = replace(options, markdown=True)
+        # Loads the extractor and the tables as well, ahead of the first page.
+        options = {markdown: replace(given, markdown=markdown) for markdown in options}
     read_page(b"<p>The first page is always slower.")
     least = _limit_memory(memory)
     _answer(answers, None)
     while not memory or _resident() - least <= memory // 2:
-        url, encoding = pickle.loads(received.get())
+        url, encoding, markdown = pickle.loads(received.get())
+        body = received.get()
         answer: Page | str
         try:
-            answer = read_page(received.get(), url=url, encoding=encoding, options=options)
+            answer = read_page(body, url=url, encoding=encoding, options=options[markdown])
+            answer = answer if answer.is_rendered else answer.drafted(None)
         except Exception as error:  # an extractor of the user's may do anything
             answer = f"{type(error).__name__}: {error}"
         _answer(answers, answer)

@@ -40,6 +40,7 @@ class Job(NamedTuple):
     body: bytes
     url: str
     encoding: str | None
+    markdown: bool
     future: Future[Page]
 
 
@@ -101,7 +102,8 @@ class WorkerProcess:
         if not self.jobs and self.ready:
             self._since = self._loop.time()
         self.jobs.append(job)
-        self._send(pickle.dumps((job.url, job.encoding), pickle.HIGHEST_PROTOCOL), job.body)
+        question = pickle.dumps((job.url, job.encoding, job.markdown), pickle.HIGHEST_PROTOCOL)
+        self._send(question, job.body)
 
     def end_if_overdue(self, timeout: float) -> None:
         """Kill the process if the time for its page, or for its start, is over."""

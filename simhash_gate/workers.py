@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from concurrent.futures import Future
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.pipeline import Options, Page, read_page
 from simhash_gate.worker_process import Job, WorkerProcess
@@ -25,14 +25,30 @@ class ReadError(Exception):
     """A page could not be read; the message says why."""
 
 
+class Anew(NamedTuple):
+    """Makes Markdown by reading the page anew, in the calling thread."""
+
+    body: bytes
+    url: str
+    encoding: str | None
+    options: Options
+
+    def render(self) -> str:
+        """Return the Markdown."""
+        body, url, encoding, options = self
+        return read_page(body, url=url, encoding=encoding, options=options).markdown
+
+
 class InlineReader:
     """Reads pages in the calling thread, without limits of time or memory."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
 
-    def read(self, body: bytes, url: str, encoding: str | None) -> Future[Page]:
-        """Return the page as a future that is done."""
+    def read(
+        self, body: bytes, url: str, encoding: str | None, *, markdown: bool = True
+    ) -> Future[Page]:
+        """Return the page as a future that is done. Markdown waits until it is asked for."""
         future: Future[Page] = Future()
         try:
             future.set_result(read_page(body, url=url, encoding=encoding, options=self.options))
@@ -77,9 +93,14 @@ class WorkerPool:
         self._loop = loop
         self._call(self._start)
 
-    def read(self, body: bytes, url: str, encoding: str | None) -> Future[Page]:
-        """Return the page as a future; it raises `ReadError` for a page that could not be read."""
-        job = Job(body, url, encoding, Future())
+    def read(
+        self, body: bytes, url: str, encoding: str | None, *, markdown: bool = True
+    ) -> Future[Page]:
+        """Return the page as a future; it raises `ReadError` for a page that could not be read.
+
+        Without `markdown`, whoever asks for the Markdown all the same has the page read anew.
+        """
+        job = Job(body, url, encoding, markdown, Future())
         self._call(self._submit, job)
         return job.future
 
@@ -152,6 +173,8 @@ class WorkerPool:
 
     def _answered(self, job: Job, answer: object) -> None:
         if isinstance(answer, Page):
+            if not answer.is_rendered:
+                answer = answer.drafted(Anew(job.body, job.url, job.encoding, self._options))
             job.future.set_result(answer)
         else:
             _fail(job, str(answer))

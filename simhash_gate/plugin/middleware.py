@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -21,10 +22,11 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.pipeline import pipeline_version
+from simhash_gate.plugin.demand import MarkdownDemand
 from simhash_gate.plugin.judging import Judge, feeds_stored, store_url
 from simhash_gate.plugin.names import META_KEY, VERDICT_KEY
 from simhash_gate.plugin.recovery import Recovery
-from simhash_gate.plugin.repeats import RecentPages, RepeatedPage
+from simhash_gate.plugin.repeats import RecentPages
 from simhash_gate.plugin.signals import near_duplicate_dropped
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.stats import GateStats
@@ -89,6 +91,7 @@ class SimhashGateMiddleware:
         self.stats = GateStats(crawler.stats, self.judge.run)
         self.reader: InlineReader | WorkerPool = InlineReader(settings.options)
         self.recent = RecentPages(settings.options)
+        self.demand = MarkdownDemand()
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self.recovery.announced, signals.response_received)
         crawler.signals.connect(self._failed, signals.spider_error)
@@ -150,6 +153,7 @@ class SimhashGateMiddleware:
                 spider=self.crawler.spider,
             )
             raise NearDuplicate(response, verdict)
+        request.meta[VERDICT_KEY] = await self._with_markdown(verdict, response)
         return response
 
     def _why_not(self, request: Request, response: Response) -> str | None:
@@ -189,7 +193,7 @@ class SimhashGateMiddleware:
                 call = partial(judge, dismissed=tuple(failed))
                 verdict: Verdict = await _result(self.judge.submit(call))
                 if verdict.match is None or not self.recovery.was_forgotten(verdict.match.record):
-                    return await self._with_markdown(verdict, response)
+                    return verdict
                 failed.append(verdict.match.record)
         except StoreError as error:
             reason = str(error)
@@ -217,18 +221,20 @@ class SimhashGateMiddleware:
         return page
 
     async def _read(self, body: bytes, url: str, encoding: str | None) -> Page:
-        page = await _result(self.reader.read(body, url, encoding))
+        page = await _result(self.reader.read(body, url, encoding, markdown=self.demand.wanted))
         if page.unreadable:
             raise ReadError(page.reason)
         return page
 
     async def _with_markdown(self, verdict: Verdict, response: Response) -> Verdict:
-        """Have the Markdown of a page that goes to its callback made off the event loop."""
-        dropped = verdict.rejected and verdict.policy.action == "drop"
-        if dropped or not isinstance(verdict.page, RepeatedPage):
+        """Have the Markdown for the callback made off the event loop, if callbacks read any."""
+        page = verdict.page
+        if page is None:
             return verdict
-        page = await self._read(response.body, response.url, _charset(response))
-        return replace(verdict, page=page)
+        if not page.is_rendered and self.demand.wanted and self.settings.workers:
+            with suppress(ReadError):
+                page = await self._read(response.body, response.url, _charset(response))
+        return replace(verdict, page=self.demand.watch(page))
 
     def _policy(self, request: Request, response: Response) -> Policy:
         policy = self.settings.policies.of(response.url)

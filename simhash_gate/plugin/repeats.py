@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from collections import OrderedDict
-from dataclasses import fields
 from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from simhash_gate.pipeline import Page, read_page
+from simhash_gate.workers import Anew
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from simhash_gate.pipeline import Options
+    from simhash_gate.pipeline import Options, Page
 
 Key = tuple[bytes, str, str]
 
@@ -23,32 +20,6 @@ MOST_PAGES = 10_000
 MOST_BYTES = 32 * 1024 * 1024
 _ENTRY_BYTES = 1024  # of a page without its Markdown, and of what leads to it
 _PLAIN = re.compile(r"[\w.~/:%-]*", re.ASCII)
-
-
-class RepeatedPage(Page):
-    """A page that was read under another URL, from which its links lead elsewhere.
-
-    All else is the same. Its Markdown is read, in the calling thread, if anybody asks for it.
-    """
-
-    _render: Callable[[], str]
-
-    @classmethod
-    def of(cls, page: Page, render: Callable[[], str]) -> RepeatedPage:
-        """Return a page that `render` gives its Markdown."""
-        repeated = object.__new__(cls)
-        for field in fields(Page):
-            if field.name != "markdown":
-                object.__setattr__(repeated, field.name, getattr(page, field.name))
-        object.__setattr__(repeated, "_render", render)
-        return repeated
-
-    def __getattr__(self, name: str) -> str:
-        if name != "markdown":
-            raise AttributeError(name)
-        markdown = self._render()
-        object.__setattr__(self, "markdown", markdown)
-        return markdown
 
 
 class RecentPages:
@@ -76,22 +47,25 @@ class RecentPages:
         return sha256(body).digest(), encoding or "", url if self._options.sketch else ""
 
     def find(self, key: Key, body: bytes, url: str, encoding: str | None) -> Page | None:
-        """Return the page that would be read from this body, if it was a moment ago."""
+        """Return the page that would be read from this body, if it was a moment ago.
+
+        Where it has no Markdown with links from this URL, that is read if anybody asks for it.
+        """
         found = self._pages.get(key)
         if found is None:
             return None
         self._pages.move_to_end(key)
         page, first, _ = found
-        if _links_agree(page.markdown, first, url):
+        if page.is_rendered and _links_agree(page.markdown, first, url):
             return page
-        options = self._options
-        return RepeatedPage.of(
-            page, lambda: read_page(body, url=url, encoding=encoding, options=options).markdown
-        )
+        return page.drafted(Anew(body, url, encoding, self._options))
 
     def add(self, key: Key, url: str, page: Page) -> None:
         """Keep a page that was read, and let go of those that were not asked for the longest."""
-        size = _ENTRY_BYTES + sys.getsizeof(page.markdown) + len(page.sketch)
+        if not page.is_rendered:
+            page = page.drafted(None)  # what it would be made from is large
+        markdown = sys.getsizeof(page.markdown) if page.is_rendered else 0
+        size = _ENTRY_BYTES + markdown + len(page.sketch)
         if key in self._pages or size > self._most_bytes:
             return
         self._pages[key] = page, url, size

@@ -318,3 +318,26 @@ def test_a_body_that_comes_again_is_judged_as_before_and_not_read_again(
     assert read_each == 4
     # The Markdown whose links lead elsewhere: read in the errback, or by the worker.
     assert (read, readers) == ((3, 2) if action == "drop" else (3, 1))
+
+
+LATE_READER = """
+    def parse(self, response):
+        verdict = response.meta["simhash_gate_verdict"]
+        number = int(response.url.rpartition("/")[2])
+        wanted = self.crawler.get_downloader_middleware(SimhashGateMiddleware).demand.wanted
+        text = verdict.markdown.partition("\\n")[0] if number >= 120 else None
+        yield {"path": number, "wanted": wanted, "markdown": text}
+from simhash_gate import SimhashGateMiddleware
+"""
+
+
+def test_markdown_that_no_callback_reads_is_not_made_until_one_does(tmp_path) -> None:
+    routes = {f"/{n}": page(n, words=30) for n in range(130)}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes), spider=LATE_READER, settings=IN_ORDER)
+    wanted = [item["wanted"] for item in result.items]
+    assert wanted[:99] == [True] * 99
+    assert wanted[100:121] == [False] * 21
+    assert wanted[121:] == [True] * 9
+    for item in result.items[120:]:
+        assert item["markdown"] == f"# {text(item['path'], 5)}"

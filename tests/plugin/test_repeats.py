@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_gate.pipeline import Options, Page, read_page
-from simhash_gate.plugin.repeats import RecentPages, RepeatedPage
+from simhash_gate.plugin.repeats import RecentPages
 
 URLS = [
     "http://example.com/news/a",
@@ -44,6 +44,7 @@ LINKS = [
     "http://[broken",
 ]
 BASES = ["", "/base/", "base/", "#x", "?y", "http://example.org/elsewhere/"]
+OPTIONS = Options(markdown=True)
 addresses = st.sampled_from(URLS)
 
 
@@ -74,10 +75,20 @@ def read(recent: RecentPages, content: bytes, url: str, encoding: str | None = N
     addresses,
 )
 def test_a_repeat_is_what_would_be_read_at_its_own_url(links, base, first, second) -> None:
-    recent = RecentPages(Options())
+    recent = RecentPages(OPTIONS)
     content = body(links, base)
     read(recent, content, first)
     assert seen(recall(recent, content, second)) == seen(read_page(content, url=second))
+
+
+def test_markdown_that_was_not_made_is_made_for_the_url_that_asks() -> None:
+    recent = RecentPages(Options())
+    content = body(["deeper"])
+    read(recent, content, URLS[0])
+    assert (
+        "(http://example.org/x/deeper)"
+        in recall(recent, content, "http://example.org/x/y").markdown
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,14 +103,14 @@ def test_a_repeat_is_what_would_be_read_at_its_own_url(links, base, first, secon
     ],
 )
 def test_markdown_is_read_again_only_if_links_may_lead_elsewhere(links, second, again) -> None:
-    recent = RecentPages(Options())
+    recent = RecentPages(OPTIONS)
     content = body(links)
     read(recent, content, URLS[0])
-    assert isinstance(recall(recent, content, second), RepeatedPage) is again
+    assert recall(recent, content, second).is_rendered is not again
 
 
 def test_other_bytes_or_another_encoding_are_no_repeat() -> None:
-    recent = RecentPages(Options())
+    recent = RecentPages(OPTIONS)
     content = body(["/"])
     read(recent, content, URLS[0])
     assert recall(recent, content, URLS[0]) is not None
@@ -116,7 +127,7 @@ def test_with_sketches_only_the_same_url_is_a_repeat() -> None:
 
 
 def test_the_pages_that_were_not_asked_for_the_longest_go_first() -> None:
-    recent = RecentPages(Options(), most_pages=2)
+    recent = RecentPages(OPTIONS, most_pages=2)
     first, second, third = (body([f"/{n}"]) for n in range(3))
     read(recent, first, "")
     read(recent, second, "")
@@ -128,7 +139,7 @@ def test_the_pages_that_were_not_asked_for_the_longest_go_first() -> None:
 
 
 def test_the_bytes_are_bounded() -> None:
-    recent = RecentPages(Options(), most_bytes=100_000)
+    recent = RecentPages(OPTIONS, most_bytes=100_000)
     for number in range(50):
         read(recent, body([f"/{number}"] * 100), "http://example.com/")
     assert 2 <= len(recent) < 20
