@@ -74,7 +74,7 @@ def main() -> None:
     Thread(target=_receive, args=(sys.stdin.buffer, received), daemon=True).start()
     given, memory = pickle.loads(received.get())
     options: dict[bool, Options] = {False: given, True: given}
-    with contextlib.suppress(ValueError):  # what can't be loaded here, every page will tell
+    with contextlib.suppress(Exception):  # what can't be loaded here, every page will tell
         # Loads the extractor and the tables as well, ahead of the first page.
         options = {markdown: replace(given, markdown=markdown) for markdown in options}
     read_page(b"<p>The first page is always slower.")

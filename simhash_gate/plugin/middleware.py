@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from contextlib import suppress
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
-from scrapy.utils.asyncio import is_asyncio_available
-from twisted.internet.defer import Deferred
-from w3lib.encoding import http_content_type_encoding
 
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.pipeline import pipeline_version
-from simhash_gate.plugin.demand import MarkdownDemand
 from simhash_gate.plugin.judging import Judge, feeds_stored, store_url
 from simhash_gate.plugin.names import META_KEY, VERDICT_KEY
+from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.recovery import Recovery
-from simhash_gate.plugin.repeats import RecentPages
 from simhash_gate.plugin.signals import near_duplicate_dropped
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.stats import GateStats
+from simhash_gate.plugin.waiting import result
 from simhash_gate.settings import PREFIX, read_settings
 from simhash_gate.stores import StoreError
-from simhash_gate.workers import InlineReader, ReadError, WorkerPool
+from simhash_gate.workers import ReadError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -44,13 +36,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.gate.policy import Policy
-    from simhash_gate.pipeline import Page
     from simhash_gate.settings import Settings
     from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 INCOMPLETE = frozenset({"partial", "dataloss", "download_stopped"})
 DONE = {"drop": "Dropped", "tag": "Tagged", "links": "Held back the items of"}
@@ -89,9 +78,7 @@ class SimhashGateMiddleware:
         self.judge = Judge(pipeline_version(settings.options))
         self.recovery = Recovery(crawler, self.judge)
         self.stats = GateStats(crawler.stats, self.judge.run)
-        self.reader: InlineReader | WorkerPool = InlineReader(settings.options)
-        self.recent = RecentPages(settings.options)
-        self.demand = MarkdownDemand()
+        self.reader = PageReader(settings, self.stats)
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self.recovery.announced, signals.response_received)
         crawler.signals.connect(self._failed, signals.spider_error)
@@ -153,7 +140,7 @@ class SimhashGateMiddleware:
                 spider=self.crawler.spider,
             )
             raise NearDuplicate(response, verdict)
-        request.meta[VERDICT_KEY] = await self._with_markdown(verdict, response)
+        request.meta[VERDICT_KEY] = await self.reader.for_callback(verdict, response)
         return response
 
     def _why_not(self, request: Request, response: Response) -> str | None:
@@ -178,7 +165,7 @@ class SimhashGateMiddleware:
         policy = self.settings.policies.default
         try:
             policy = self._policy(request, response)
-            page = await self._page(response)
+            page = await self.reader.page(response)
             judge = partial(
                 Gate.judge,
                 page=page,
@@ -191,7 +178,7 @@ class SimhashGateMiddleware:
             failed: list[Record] = []
             while True:
                 call = partial(judge, dismissed=tuple(failed))
-                verdict: Verdict = await _result(self.judge.submit(call))
+                verdict: Verdict = await result(self.judge.submit(call))
                 if verdict.match is None or not self.recovery.was_forgotten(verdict.match.record):
                     return verdict
                 failed.append(verdict.match.record)
@@ -207,34 +194,6 @@ class SimhashGateMiddleware:
             reason = f"{type(error).__name__}: {error}"
             logger.exception("Passed %s unjudged", response.url)
         return Verdict("error", reason, policy, page)
-
-    async def _page(self, response: Response) -> Page:
-        """Return what the response says; raises `ReadError`."""
-        body = (response.body, response.url, _charset(response))
-        key = self.recent.key(*body)
-        page = self.recent.find(key, *body)
-        if page is not None:
-            self.stats.repeated()
-            return page
-        page = await self._read(*body)
-        self.recent.add(key, response.url, page)
-        return page
-
-    async def _read(self, body: bytes, url: str, encoding: str | None) -> Page:
-        page = await _result(self.reader.read(body, url, encoding, markdown=self.demand.wanted))
-        if page.unreadable:
-            raise ReadError(page.reason)
-        return page
-
-    async def _with_markdown(self, verdict: Verdict, response: Response) -> Verdict:
-        """Have the Markdown for the callback made off the event loop, if callbacks read any."""
-        page = verdict.page
-        if page is None:
-            return verdict
-        if not page.is_rendered and self.demand.wanted and self.settings.workers:
-            with suppress(ReadError):
-                page = await self._read(response.body, response.url, _charset(response))
-        return replace(verdict, page=self.demand.watch(page))
 
     def _policy(self, request: Request, response: Response) -> Policy:
         policy = self.settings.policies.of(response.url)
@@ -255,17 +214,7 @@ class SimhashGateMiddleware:
         settings = self.settings
         url = store_url(settings.store, self.crawler.settings, spider.name)
         self.judge.open(url)
-        self.reader = (
-            WorkerPool(
-                settings.options,
-                settings.workers,
-                settings.timeout,
-                settings.worker_memory,
-                _event_loop(),
-            )
-            if settings.workers
-            else InlineReader(settings.options)
-        )
+        self.reader.open()
         logger.info("Near-duplicates are looked for in %s", url)
 
     def _failed(self, response: Response | Failure | None) -> None:
@@ -282,21 +231,7 @@ class SimhashGateMiddleware:
         stored = feeds_stored(self.crawler)
         if not stored:
             logger.error("A feed was not stored: later crawls won't take these pages as seen")
-        await _result(self.judge.close(ended=stored))
-
-
-def _event_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the asyncio event loop that runs the crawl, if one does."""
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
-
-
-def _charset(response: Response) -> str | None:
-    """Return the encoding that the HTTP header declares."""
-    header = response.headers.get(b"Content-Type") or b""
-    return http_content_type_encoding(header.decode("latin-1"))
+        await result(self.judge.close(ended=stored))
 
 
 def _log(response: Response, verdict: Verdict) -> None:
@@ -313,17 +248,3 @@ def _log(response: Response, verdict: Verdict) -> None:
         verdict.page.words,
         record.words,
     )
-
-
-async def _result(future: Future[T]) -> T:
-    """Wait for a future without blocking the event loop, whichever one runs."""
-    if future.done():
-        return future.result()
-    if is_asyncio_available():
-        return await asyncio.wrap_future(future)
-    from twisted.internet import reactor
-
-    arrived: Deferred[None] = Deferred()
-    future.add_done_callback(lambda _: reactor.callFromThread(arrived.callback, None))
-    await arrived
-    return future.result()

@@ -324,7 +324,7 @@ LATE_READER = """
     def parse(self, response):
         verdict = response.meta["simhash_gate_verdict"]
         number = int(response.url.rpartition("/")[2])
-        wanted = self.crawler.get_downloader_middleware(SimhashGateMiddleware).demand.wanted
+        wanted = self.crawler.get_downloader_middleware(SimhashGateMiddleware).reader.demand.wanted
         text = verdict.markdown.partition("\\n")[0] if number >= 120 else None
         yield {"path": number, "wanted": wanted, "markdown": text}
 from simhash_gate import SimhashGateMiddleware
