@@ -97,6 +97,11 @@ class WorkerProcess:
         size = len(job.body) + sum(len(waiting.body) for waiting in self.jobs)
         return len(self.jobs) < AHEAD and size <= AHEAD_BYTES
 
+    @property
+    def load(self) -> int:
+        """How many pages come before the next; one that still starts has no less than others."""
+        return len(self.jobs) + (0 if self.ready else AHEAD)
+
     def read(self, job: Job) -> None:
         """Hand a page over."""
         if not self.jobs and self.ready:
@@ -166,9 +171,8 @@ class WorkerProcess:
             return
         self._since = self._loop.time()
         self._received += received
-        while (answer := self._next_frame()) is not None:
-            if not self._take(pickle.loads(answer)):
-                return
+        while (answer := self._next_frame()) is not None and self._take(pickle.loads(answer)):
+            pass
 
     def _next_frame(self) -> bytes | None:
         if len(self._received) < LENGTH.size:

@@ -164,12 +164,13 @@ class WorkerPool:
                 self._start_worker()
             if not self._workers:
                 continue  # the first that waited has failed
-            worker = min(self._workers, key=lambda worker: len(worker.jobs))
-            if not worker.has_room_for(self._waiting.jobs[0]):
+            first = self._waiting.jobs[0]
+            free = [worker for worker in self._workers if worker.has_room_for(first)]
+            if not free:
                 return
             job = self._waiting.take()
             if _is_wanted(job):
-                worker.read(job)
+                min(free, key=lambda worker: worker.load).read(job)
 
     def _answered(self, job: Job, answer: object) -> None:
         if isinstance(answer, Page):
