@@ -80,7 +80,8 @@ _KINDS = {
         "a mapping of domain names to mappings of policy values, or its JSON", _domains
     ),
 }
-_OPTIONS = tuple(name for name in Options.__dataclass_fields__ if name != "sketch")
+_CHOSEN_BY_THE_GATE = {"sketch", "markdown"}
+_OPTIONS = tuple(name for name in Options.__dataclass_fields__ if name not in _CHOSEN_BY_THE_GATE)
 NAMES = tuple(
     PREFIX + name for name in ("STORE", *_KINDS, *map(str.upper, (*POLICY_KINDS, *_OPTIONS)))
 )
