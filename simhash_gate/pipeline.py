@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import InitVar, asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.parse import urljoin
 
 import mmh3
@@ -128,6 +128,13 @@ class Options:
         _load_extractor(self.extractor)
 
 
+class Renderer(Protocol):
+    """Anything that makes Markdown."""
+
+    def render(self) -> str:
+        """Return the Markdown."""
+
+
 @dataclass(frozen=True)
 class Page:
     """What the pipeline makes of one response.
@@ -149,9 +156,9 @@ class Page:
     listing: bool
     reason: str | None
     sketch: bytes = b""
-    draft: InitVar[Draft | None] = None
+    draft: InitVar[Renderer | None] = None
 
-    def __post_init__(self, draft: Draft | None) -> None:
+    def __post_init__(self, draft: Renderer | None) -> None:
         if draft is not None:
             vars(self)["_draft"] = draft
             del vars(self)["markdown"]
@@ -161,6 +168,24 @@ class Page:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         vars(self)["markdown"] = text = vars(self).pop("_draft").render()
         return text
+
+    def drafted(self, draft: Renderer | None) -> Page:
+        """Return this page with Markdown that `draft` renders when it is first asked for.
+
+        With None it has no Markdown, and nobody may ask for it.
+        """
+        page = object.__new__(Page)
+        vars(page).update(vars(self))
+        vars(page).pop("markdown", None)
+        vars(page).pop("_draft", None)
+        if draft is not None:
+            vars(page)["_draft"] = draft
+        return page
+
+    @property
+    def is_rendered(self) -> bool:
+        """Whether the Markdown is there already."""
+        return "markdown" in vars(self)
 
     @property
     def unreadable(self) -> bool:

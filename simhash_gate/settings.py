@@ -51,7 +51,7 @@ def _domains(value: Any) -> Mapping[str, Any]:
 
 def default_workers() -> int:
     """Return how many page-reading processes run unless a setting says otherwise."""
-    return max(1, (os.cpu_count() or 2) - 1)
+    return max(2, (os.cpu_count() or 1) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,7 @@ class Settings:
     timeout: float
     store_failure: Literal["pass", "close"]
     durable: Literal["run", "page"]
+    worker_memory: int
     policies: Policies
     options: Options
 
@@ -78,6 +79,7 @@ _KINDS = {
     "TIMEOUT": SECONDS,
     "STORE_FAILURE": one_of("pass", "close"),
     "DURABLE": one_of("run", "page"),
+    "WORKER_MEMORY": whole_number(0),
     "DOMAINS": Kind(
         "a mapping of domain names to mappings of policy values, or its JSON", _domains
     ),
@@ -128,6 +130,7 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         timeout=general("TIMEOUT", 10.0),
         store_failure=general("STORE_FAILURE", "pass"),
         durable=general("DURABLE", "run"),
+        worker_memory=general("WORKER_MEMORY", 1024**3),
         policies=policies,
         options=_options(given, sketch=any(policy.verify for policy in policies.all)),
     )

@@ -1,34 +1,44 @@
 """A page-reading process: page options and pages come in on stdin, read pages go out on stdout.
 
 Every message is a frame: its length as 8 bytes, big-endian, and a pickle or, for page bodies, the
-bytes themselves. The parent sends the options, then for each page its URL and encoding, and its
-body. The process answers the options with None, and each page with a `Page` or, where reading
-failed, with the reason as a string. It ends when stdin does, in the middle of a page too, so that
-it never outlives its parent.
+bytes themselves. The parent sends the options and the memory limit, then for each page its URL, its
+encoding and whether its Markdown is wanted, and its body; it need not wait for answers. The process
+answers the options with None, and each page, in order, with a `Page`, without Markdown if that is
+not wanted, or where reading failed with the reason as a string. A process that has grown too large
+answers None once more and leaves the pages that it has not answered.
+
+It ends when stdin does, in the middle of a page too, so that it never outlives its parent.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
+import resource
 import struct
 import sys
 from dataclasses import replace
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from simhash_gate.pipeline import Options, Page, read_page
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 LENGTH = struct.Struct(">Q")
 
+_STATM = Path("/proc/self/statm")
 
-def write_frame(stream: IO[bytes], *payloads: bytes) -> None:
-    """Write the payloads, each as a frame, and flush."""
+
+def frames(*payloads: bytes) -> Iterator[bytes]:
+    """Yield what is written for these payloads: of each its length, and the payload itself."""
     for payload in payloads:
-        stream.write(LENGTH.pack(len(payload)))
-        stream.write(payload)
-    stream.flush()
+        yield LENGTH.pack(len(payload))
+        yield payload
 
 
 def read_frame(stream: IO[bytes]) -> bytes:
@@ -43,28 +53,64 @@ def read_frame(stream: IO[bytes]) -> bytes:
     return payload
 
 
-def _receive(stream: IO[bytes], frames: SimpleQueue[bytes]) -> None:
+def _receive(stream: IO[bytes], received: SimpleQueue[bytes]) -> None:
     try:
         while True:
-            frames.put(read_frame(stream))
+            received.put(read_frame(stream))
     except (EOFError, OSError):
         os._exit(0)
 
 
+def _answer(stream: IO[bytes], answer: Page | str | None) -> None:
+    stream.writelines(frames(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)))
+    stream.flush()
+
+
 def main() -> None:
-    """Read pages until stdin ends."""
+    """Read pages until stdin ends, or until too much memory is held."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not end up among the answers
-    frames: SimpleQueue[bytes] = SimpleQueue()
-    Thread(target=_receive, args=(sys.stdin.buffer, frames), daemon=True).start()
-    # Markdown is rendered here, and never in the process that has asked for the page.
-    options: Options = replace(pickle.loads(frames.get()), markdown=True)
-    write_frame(answers, pickle.dumps(None))
-    while True:
-        url, encoding = pickle.loads(frames.get())
+    received: SimpleQueue[bytes] = SimpleQueue()
+    Thread(target=_receive, args=(sys.stdin.buffer, received), daemon=True).start()
+    given, memory = pickle.loads(received.get())
+    options: dict[bool, Options] = {False: given, True: given}
+    with contextlib.suppress(Exception):  # what can't be loaded here, every page will tell
+        # Loads the extractor and the tables as well, ahead of the first page.
+        options = {markdown: replace(given, markdown=markdown) for markdown in options}
+    read_page(b"<p>The first page is always slower.")
+    least = _limit_memory(memory)
+    _answer(answers, None)
+    while not memory or _resident() - least <= memory // 2:
+        url, encoding, markdown = pickle.loads(received.get())
+        body = received.get()
         answer: Page | str
         try:
-            answer = read_page(frames.get(), url=url, encoding=encoding, options=options)
+            answer = read_page(body, url=url, encoding=encoding, options=options[markdown])
+            answer = answer if answer.is_rendered else answer.drafted(None)
         except Exception as error:  # an extractor of the user's may do anything
             answer = f"{type(error).__name__}: {error}"
-        write_frame(answers, pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+        _answer(answers, answer)
+    _answer(answers, None)
+    os._exit(0)  # the other thread holds on to stdin
+
+
+def _limit_memory(memory: int) -> int:
+    """Let this process grow by so many bytes, where the system can; 0 sets no limit.
+
+    Returns the bytes that it holds now.
+    """
+    if memory and _STATM.exists():
+        limit = int(_STATM.read_text().split()[0]) * resource.getpagesize() + memory
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        known = [value for value in (limit, soft, hard) if value != resource.RLIM_INFINITY]
+        resource.setrlimit(resource.RLIMIT_AS, (min(known), hard))
+    return _resident()
+
+
+def _resident() -> int:
+    """Return the bytes of memory that this process holds; where that is unknown, held at most."""
+    try:
+        return int(_STATM.read_text().split()[1]) * resource.getpagesize()
+    except OSError:
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

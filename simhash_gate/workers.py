@@ -1,48 +1,54 @@
-"""Page-reading processes: one thread per process hands it a page and waits, off the event loop."""
+"""Reads pages off the event loop: in processes that are replaced when they fail."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import pickle
-import subprocess
-import sys
-import time
+import asyncio
+from collections import deque
 from concurrent.futures import Future
-from queue import SimpleQueue
-from threading import Event, Lock, Thread
-from typing import NamedTuple
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.pipeline import Options, Page, read_page
-from simhash_gate.worker import read_frame, write_frame
+from simhash_gate.worker_process import Job, WorkerProcess
 
-START_TIMEOUT = 60.0
-# Not -m, nor the folder that -c puts first: a random.py of the project's would hide Python's own.
-_COMMAND = "import sys; del sys.path[0]; from simhash_gate.worker import main; main()"
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from subprocess import Popen
+
 WATCH_INTERVAL = 0.1
+ENDED = "the page-reading processes have been ended"
+MOST_WAITING = 10_000
+MOST_WAITING_BYTES = 256 * 1024 * 1024
 
 
 class ReadError(Exception):
     """A page could not be read; the message says why."""
 
 
-class Job(NamedTuple):
-    """A page to read, and the promise of the result."""
+class Anew(NamedTuple):
+    """Makes Markdown by reading the page anew, in the calling thread."""
 
     body: bytes
     url: str
     encoding: str | None
-    future: Future[Page]
+    options: Options
+
+    def render(self) -> str:
+        """Return the Markdown."""
+        body, url, encoding, options = self
+        return read_page(body, url=url, encoding=encoding, options=options).markdown
 
 
 class InlineReader:
-    """Reads pages in the calling thread, without a time limit."""
+    """Reads pages in the calling thread, without limits of time or memory."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
 
-    def read(self, body: bytes, url: str, encoding: str | None) -> Future[Page]:
-        """Return the page as a future that is done."""
+    def read(
+        self, body: bytes, url: str, encoding: str | None, *, markdown: bool = True
+    ) -> Future[Page]:
+        """Return the page as a future that is done. Markdown waits until it is asked for."""
         future: Future[Page] = Future()
         try:
             future.set_result(read_page(body, url=url, encoding=encoding, options=self.options))
@@ -55,138 +61,182 @@ class InlineReader:
 
 
 class WorkerPool:
-    """Reads pages in processes of its own; how many wait is the caller's affair.
+    """Reads pages in processes of its own.
 
-    A process that dies or overruns `timeout` seconds is replaced; only its page fails.
+    A process has two pages at most; the others wait here, in bounds: beyond them a page fails. A
+    process that dies, overruns `timeout` seconds or needs more than `memory` bytes for a page is
+    replaced; only its page fails. It works on the event loop that is given, whose thread alone may
+    then call it, or on one of its own, and then any thread may.
     """
 
-    def __init__(self, options: Options, processes: int, timeout: float) -> None:
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._workers = [_Worker(options, timeout) for _ in range(processes)]
-        self._closed = Event()
-        for worker in self._workers:
-            Thread(target=worker.serve, args=(self._jobs,), daemon=True).start()
-        Thread(target=self._watch, daemon=True).start()
+    def __init__(
+        self,
+        options: Options,
+        processes: int,
+        timeout: float,
+        memory: int = 0,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        self._options = options
+        self._processes = processes
+        self._timeout = timeout
+        self._memory = memory
+        self._waiting = _Queue()
+        self._workers: list[WorkerProcess] = []
+        self._dying: list[Popen[bytes]] = []
+        self._closed = False
+        self._thread: Thread | None = None
+        if loop is None:
+            loop = asyncio.new_event_loop()
+            self._thread = Thread(target=loop.run_forever, daemon=True)
+            self._thread.start()
+        self._loop = loop
+        self._call(self._start)
 
-    def read(self, body: bytes, url: str, encoding: str | None) -> Future[Page]:
-        """Return the page as a future; it raises `ReadError` for a page that could not be read."""
-        future: Future[Page] = Future()
-        self._jobs.put(Job(body, url, encoding, future))
-        return future
+    def read(
+        self, body: bytes, url: str, encoding: str | None, *, markdown: bool = True
+    ) -> Future[Page]:
+        """Return the page as a future; it raises `ReadError` for a page that could not be read.
+
+        Without `markdown`, whoever asks for the Markdown all the same has the page read anew.
+        """
+        job = Job(body, url, encoding, markdown, Future())
+        self._call(self._submit, job)
+        return job.future
 
     def close(self) -> None:
-        """End all processes; pages that still wait stay unread."""
-        self._closed.set()
-        for worker in self._workers:
-            self._jobs.put(None)
-            worker.close()
+        """End all processes; pages that still wait fail."""
+        self._call(self._stop)
+        if self._thread is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+            self._thread = None
 
     @property
     def pids(self) -> list[int]:
         """The process ids of the processes that run now."""
-        return [worker.process.pid for worker in self._workers if worker.process]
+        return [worker.process.pid for worker in self._workers]
+
+    def _call(self, call: Callable[..., None], *arguments: Any) -> None:
+        if self._thread is None:
+            call(*arguments)
+        else:
+            self._loop.call_soon_threadsafe(call, *arguments)
+
+    def _start(self) -> None:
+        while len(self._workers) < self._processes and self._start_worker():
+            pass
+        self._watch()
+
+    def _start_worker(self) -> bool:
+        try:
+            worker = WorkerProcess(
+                self._loop, self._options, self._memory, self._answered, self._ended
+            )
+        except OSError as error:
+            if not self._workers and self._waiting.jobs:
+                _fail(self._waiting.take(), f"no page-reading process can be started: {error}")
+            return False
+        self._workers.append(worker)
+        return True
 
     def _watch(self) -> None:
-        while not self._closed.wait(WATCH_INTERVAL):
-            for worker in self._workers:
-                worker.kill_if_overdue()
+        for worker in list(self._workers):
+            worker.end_if_overdue(self._timeout)
+        self._dying = [process for process in self._dying if process.poll() is None]
+        if not self._closed:
+            self._watcher = self._loop.call_later(WATCH_INTERVAL, self._watch)
 
-
-class _Worker:
-    def __init__(self, options: Options, timeout: float) -> None:
-        self._options = options
-        self._timeout = timeout
-        self._deadline: float | None = None
-        self._watched = Lock()
-        self._overdue = False
-        self._closed = False
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def serve(self, jobs: SimpleQueue[Job | None]) -> None:
-        """Read the pages of the queue until it gives None."""
-        with contextlib.suppress(OSError, ReadError):  # the first page tries again, and tells why
-            self._start()
-        while (job := jobs.get()) is not None:
-            if not job.future.set_running_or_notify_cancel():
-                continue
-            try:
-                job.future.set_result(self._read(job))
-            except ReadError as error:
-                job.future.set_exception(error)
-            except Exception as error:
-                self._discard()
-                job.future.set_exception(error)
-        self._discard()
-
-    def close(self) -> None:
-        """End the process for good."""
-        self._closed = True
-        self._kill()
-
-    def _kill(self) -> None:
-        process = self.process
-        if process is not None:
-            process.kill()
-
-    def kill_if_overdue(self) -> None:
-        """End the process if its time for the page is over."""
-        with self._watched:
-            if self._deadline is not None and time.monotonic() > self._deadline:
-                self._overdue = True
-                self._kill()
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        # A session of its own: Ctrl-C is for the crawl, which ends its workers itself.
-        self.process = process = subprocess.Popen(
-            [sys.executable, "-c", _COMMAND],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
-            start_new_session=True,
-        )
+    def _submit(self, job: Job) -> None:
         if self._closed:
-            process.kill()
-        self._exchange(process, START_TIMEOUT, pickle.dumps(self._options))
-        return process
+            _fail(job, ENDED)
+            return
+        if self._waiting.is_full:
+            _fail(job, f"{len(self._waiting.jobs)} pages wait to be read already")
+            return
+        self._waiting.put(job)
+        self._hand_out()
 
-    def _read(self, job: Job) -> Page:
-        process = self.process
-        if process is None or process.poll() is not None:
-            self._discard()
-            process = self._start()
-        question = pickle.dumps((job.url, job.encoding))
-        answer = self._exchange(process, self._timeout, question, job.body)
-        if not isinstance(answer, Page):
-            raise ReadError(str(answer))
-        return answer
+    def _hand_out(self) -> None:
+        while self._waiting.jobs and not self._closed:
+            if len(self._workers) < self._processes:
+                self._start_worker()
+            if not self._workers:
+                continue  # the first that waited has failed
+            first = self._waiting.jobs[0]
+            free = [worker for worker in self._workers if worker.has_room_for(first)]
+            if not free:
+                return
+            job = self._waiting.take()
+            if _is_wanted(job):
+                min(free, key=lambda worker: worker.load).read(job)
 
-    def _exchange(self, process: subprocess.Popen[bytes], timeout: float, *frames: bytes) -> object:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._overdue = False
-        self._deadline = time.monotonic() + timeout
-        try:
-            write_frame(process.stdin, *frames)
-            answer: object = pickle.loads(read_frame(process.stdout))
-            return answer
-        except (EOFError, OSError, ValueError) as error:
-            overdue, status = self._overdue, self._discard()
-            raise ReadError(
-                f"reading took longer than {timeout:g} s"
-                if overdue
-                else f"the page-reading process ended with status {status}"
-            ) from error
-        finally:
-            with self._watched:
-                self._deadline = None
+    def _answered(self, job: Job, answer: object) -> None:
+        if isinstance(answer, Page):
+            if not answer.is_rendered:
+                answer = answer.drafted(Anew(job.body, job.url, job.encoding, self._options))
+            job.future.set_result(answer)
+        else:
+            _fail(job, str(answer))
+        self._hand_out()
 
-    def _discard(self) -> int | None:
-        process, self.process = self.process, None
-        if process is None:
-            return None
-        process.kill()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        return process.wait()
+    def _ended(self, worker: WorkerProcess, reason: str | None) -> None:
+        """Replace a process; its pages go back to the front of the queue, but the one at fault."""
+        self._workers.remove(worker)
+        self._dying.append(worker.process)
+        if reason is not None and worker.jobs:
+            _fail(worker.jobs.popleft(), reason)
+        self._waiting.put_back(worker.jobs)
+        if worker.ready and not self._closed:
+            self._start_worker()
+        self._hand_out()
+
+    def _stop(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._watcher.cancel()
+        for worker in self._workers:
+            worker.close()
+            self._waiting.put_back(worker.jobs)
+            self._dying.append(worker.process)
+        self._workers.clear()
+        while self._waiting.jobs:
+            _fail(self._waiting.take(), ENDED)
+        for process in self._dying:
+            process.wait()
+
+
+class _Queue:
+    """Jobs that wait, the oldest first, and the size of their bodies."""
+
+    def __init__(self) -> None:
+        self.jobs: deque[Job] = deque()
+        self._bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.jobs) >= MOST_WAITING or self._bytes >= MOST_WAITING_BYTES
+
+    def put(self, job: Job) -> None:
+        self.jobs.append(job)
+        self._bytes += len(job.body)
+
+    def put_back(self, jobs: deque[Job]) -> None:
+        self.jobs.extendleft(reversed(jobs))
+        self._bytes += sum(len(job.body) for job in jobs)
+
+    def take(self) -> Job:
+        job = self.jobs.popleft()
+        self._bytes -= len(job.body)
+        return job
+
+
+def _is_wanted(job: Job) -> bool:
+    return job.future.running() or job.future.set_running_or_notify_cancel()
+
+
+def _fail(job: Job, reason: str) -> None:
+    if _is_wanted(job):
+        job.future.set_exception(ReadError(reason))

@@ -20,7 +20,15 @@ REFERENCE = (ROOT / "docs/reference.md").read_text("utf-8")
 COMMANDS = (ROOT / "docs/commands.md").read_text("utf-8")
 README = (ROOT / "README.md").read_text("utf-8")
 PROSE = "\n".join([SETTINGS, REFERENCE, README])
-PLAIN = ("enabled", "scope", "timeout", "max_bytes", "store_failure", "durable")
+PLAIN = (
+    "enabled",
+    "scope",
+    "timeout",
+    "max_bytes",
+    "worker_memory",
+    "store_failure",
+    "durable",
+)
 
 
 def test_every_setting_is_documented_and_every_documented_one_exists() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import wait
 from pathlib import Path
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from simhash_gate.pipeline import Options, read_page
-from simhash_gate.workers import InlineReader, WorkerPool
+from simhash_gate.workers import InlineReader, ReadError, WorkerPool
 
 BODY = b"<html><body><article><h1>Title</h1><p>%s</p></article></body></html>" % (b"word " * 50)
 ROOT = Path(__file__).parents[1]
@@ -72,9 +74,10 @@ def test_a_page_larger_than_any_pipe_buffer_arrives(pool) -> None:
 def test_a_killed_worker_fails_its_page_only_and_is_replaced(pool) -> None:
     pool.read(BODY, "", None).result(60)
     assert until(lambda: len(pool.pids) == 2)
-    for pid in pool.pids:
+    killed = pool.pids
+    for pid in killed:
         os.kill(pid, signal.SIGKILL)
-    assert until(lambda: not any(map(alive, pool.pids)))
+    assert until(lambda: not any(map(alive, killed)))
     assert pool.read(BODY, "", None).result(60).fingerprint is not None
 
 
@@ -135,3 +138,131 @@ def test_a_broken_extractor_is_told_and_costs_no_process(tmp_path, monkeypatch) 
         assert pool.pids == pids
     finally:
         pool.close()
+
+
+EXTRACTORS = """
+import os, signal, time
+from simhash_gate.page import Article
+kept = []
+class Hungry:
+    def __call__(self, page):
+        text = page.root.text_content()
+        if "hungry" in text:
+            kept.append(bytearray(1 << 30))
+        if "greedy" in text:
+            kept.append(bytearray(40 << 20))
+            kept[-1][::4096] = b"x" * len(kept[-1][::4096])
+        if "suicidal" in text:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "endless" in text:
+            time.sleep(60)
+        return Article(page.root, False)
+"""
+
+
+@pytest.fixture
+def odd_pool(tmp_path, monkeypatch):
+    (tmp_path / "odd.py").write_text(EXTRACTORS)
+    monkeypatch.syspath_prepend(tmp_path)
+    options = Options(extractor="odd.Hungry")
+    pool = WorkerPool(options, processes=1, timeout=2, memory=64 << 20)
+    yield pool
+    pool.close()
+
+
+def saying(word: str) -> bytes:
+    return BODY.replace(b"Title", word.encode())
+
+
+def test_a_page_that_eats_memory_fails_alone(odd_pool) -> None:
+    futures = [odd_pool.read(saying(word), "", None) for word in ("one", "hungry", "two")]
+    one, hungry, two = (future.result(60) for future in futures)
+    assert hungry.reason == "unreadable: MemoryError: "
+    assert one.fingerprint is not None
+    assert two.fingerprint is not None
+
+
+def test_a_process_that_has_grown_is_replaced_and_no_page_fails(odd_pool) -> None:
+    assert odd_pool.read(saying("one"), "", None).result(60).fingerprint is not None
+    pids = odd_pool.pids
+    futures = [odd_pool.read(saying(word), "", None) for word in ("greedy", "two", "three")]
+    assert all(future.result(60).fingerprint is not None for future in futures)
+    assert not {*pids} & {*odd_pool.pids}
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("suicidal", "the page-reading process ended with status -9"),
+        ("endless", "reading took longer than 2 s"),
+    ],
+)
+def test_pages_behind_one_that_ends_the_process_are_read_by_the_next(
+    odd_pool, word, reason
+) -> None:
+    words = ["one", word, "two", "three", word, "four"]
+    futures = [odd_pool.read(saying(word), "", None) for word in words]
+    wait(futures, 60)
+    failed = [str(future.exception()) if future.exception() else "" for future in futures]
+    assert failed == ["", reason, "", "", reason, ""]
+
+
+def test_pages_that_still_wait_when_the_pool_is_closed_fail(odd_pool) -> None:
+    futures = [odd_pool.read(saying("endless"), "", None) for _ in range(4)]
+    odd_pool.close()
+    for future in [*futures, odd_pool.read(BODY, "", None)]:
+        with pytest.raises(ReadError, match="have been ended"):
+            future.result(10)
+
+
+def test_what_waits_is_bounded_and_the_page_beyond_it_fails_at_once(odd_pool, monkeypatch) -> None:
+    monkeypatch.setattr("simhash_gate.workers.MOST_WAITING_BYTES", 4_000_000)
+    bodies = [saying("one") + b" " * 1_000_000 for _ in range(12)]
+    futures = [odd_pool.read(body, "", None) for body in bodies]
+    wait(futures, 60)
+    failed = [future.exception() for future in futures if future.exception()]
+    assert {str(error) for error in failed} == {"4 pages wait to be read already"}
+    assert 1 <= len(failed) <= 7
+
+
+def test_a_process_that_cannot_start_fails_each_page_with_the_reason(monkeypatch) -> None:
+    monkeypatch.setattr("sys.executable", "/no/python/here")
+    pool = WorkerPool(Options(), processes=2, timeout=10)
+    try:
+        for _ in range(2):
+            with pytest.raises(ReadError, match="no page-reading process can be started"):
+                pool.read(BODY, "", None).result(10)
+    finally:
+        pool.close()
+
+
+def test_on_an_event_loop_of_the_callers_it_needs_no_thread() -> None:
+    async def read() -> list[str]:
+        before = threading.active_count()
+        pool = WorkerPool(Options(), 2, 10, loop=asyncio.get_running_loop())
+        try:
+            bodies = [saying(f"Title {n}") for n in range(20)]
+            futures = [asyncio.wrap_future(pool.read(body, "", None)) for body in bodies]
+            pages = await asyncio.gather(*futures)
+            assert threading.active_count() == before
+            return [page.markdown.partition("\n")[0] for page in pages]
+        finally:
+            pool.close()
+
+    assert asyncio.run(read()) == [f"# Title {n}" for n in range(20)]
+
+
+def test_an_event_loop_that_was_busy_for_long_does_not_cost_a_page() -> None:
+    async def read() -> None:
+        pool = WorkerPool(Options(), 1, 1, loop=asyncio.get_running_loop())
+        try:
+            await asyncio.wrap_future(pool.read(BODY, "", None))
+            pids = pool.pids
+            futures = [asyncio.wrap_future(pool.read(BODY, "", None)) for _ in range(8)]
+            time.sleep(2)
+            await asyncio.gather(*futures)
+            assert pool.pids == pids
+        finally:
+            pool.close()
+
+    asyncio.run(read())

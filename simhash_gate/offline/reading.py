@@ -23,7 +23,7 @@ def read_pages(
 ) -> Iterator[tuple[Entry, Page | ReadError | None]]:
     """Yield each entry, in order, with its page, or why it could not be read; None if skipped."""
     reader = (
-        WorkerPool(settings.options, settings.workers, settings.timeout)
+        WorkerPool(settings.options, settings.workers, settings.timeout, settings.worker_memory)
         if settings.workers
         else InlineReader(settings.options)
     )

@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 async def result(future: Future[T]) -> T:
     """Return the result of a future of another thread, or raise its exception."""
+    if future.done():
+        return future.result()
     if is_asyncio_available():
         return await asyncio.wrap_future(future)
     from twisted.internet import reactor

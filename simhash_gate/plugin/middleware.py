@@ -12,7 +12,6 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro
-from w3lib.encoding import http_content_type_encoding
 
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
@@ -23,13 +22,14 @@ from simhash_gate.plugin.fate import Fate
 from simhash_gate.plugin.judging import Judge
 from simhash_gate.plugin.names import META_KEY, VERDICT_KEY
 from simhash_gate.plugin.places import feeds_stored, store_url
+from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.recovery import Recovery
 from simhash_gate.plugin.signals import near_duplicate_dropped
 from simhash_gate.plugin.spider_middleware import CallbackWitness, is_installed
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.settings import PREFIX, read_settings
 from simhash_gate.stores import StoreError, StoreUnavailable
-from simhash_gate.workers import InlineReader, ReadError, WorkerPool
+from simhash_gate.workers import ReadError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -91,7 +91,7 @@ class SimhashGateMiddleware:
         self.recovery = Recovery(crawler, self.judge)
         self.fate = Fate(self.judge, self.recovery, crawler.stats)
         self.stats = GateStats(crawler.stats, self.judge.session)
-        self.reader: InlineReader | WorkerPool = InlineReader(settings.options)
+        self.reader = PageReader(settings, self.stats)
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self.recovery.announced, signals.response_received)
         crawler.signals.connect(self._failed, signals.spider_error)
@@ -155,6 +155,7 @@ class SimhashGateMiddleware:
                 spider=self.crawler.spider,
             )
             raise NearDuplicate(response, verdict)
+        request.meta[VERDICT_KEY] = await self.reader.for_callback(verdict, response)
         return response
 
     def _why_not(self, request: Request, response: Response) -> str | None:
@@ -179,9 +180,7 @@ class SimhashGateMiddleware:
         policy = self.settings.policies.default
         try:
             policy = self._policy(request, response)
-            page = await result(self.reader.read(response.body, response.url, _charset(response)))
-            if page.unreadable:
-                raise ReadError(page.reason)
+            page = await self.reader.page(response)
             scope = scope_of(response.url, self.settings.scope)
             ask = partial(
                 Gate.judge,
@@ -252,11 +251,7 @@ class SimhashGateMiddleware:
             self.recovery.settles = True
             self.crawler.signals.connect(self.recovery.item_done, signals.item_scraped)
             self.crawler.signals.connect(self.recovery.item_done, signals.item_dropped)
-        self.reader = (
-            WorkerPool(settings.options, settings.workers, settings.timeout)
-            if settings.workers
-            else InlineReader(settings.options)
-        )
+        self.reader.open()
         logger.info("Near-duplicates are looked for in %s", url)
 
     def _failed(self, response: Response | Failure | None) -> None:
@@ -278,12 +273,6 @@ class SimhashGateMiddleware:
 
 def _sees_pages_end(settings: BaseSettings) -> bool:
     return is_installed(settings) and is_installed(settings, CallbackWitness)
-
-
-def _charset(response: Response) -> str | None:
-    """Return the encoding that the HTTP header declares."""
-    header = response.headers.get(b"Content-Type") or b""
-    return http_content_type_encoding(header.decode("latin-1"))
 
 
 def _log(response: Response, verdict: Verdict) -> None:

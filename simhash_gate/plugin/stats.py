@@ -88,6 +88,10 @@ class GateStats:
         if verdict.rejected and verdict.match:
             self._watch(verdict)
 
+    def repeated(self) -> None:
+        """Count a body that was not parsed again."""
+        self._count("repeated")
+
     def called_back(self, seconds: float) -> None:
         """Count the time that a callback took."""
         self._callbacks += 1

@@ -204,6 +204,30 @@ class Slow:
     assert "unjudged: reading took longer than 0.5 s" in result.log
 
 
+def test_a_page_that_eats_memory_passes_and_only_that_page(tmp_path) -> None:
+    (tmp_path / "hungry.py").write_text(
+        """
+from simhash_gate.page import Article
+class Hungry:
+    def __call__(self, page):
+        if "hungry" in page.root.text_content():
+            self.eaten = bytearray(1 << 30)
+        return Article(page.root, False)
+"""
+    )
+    routes = {"/a": page(1), "/b": html_answer("<p>hungry and thirsty"), "/c": page(3)}
+    with Site(routes).running() as site:
+        settings = {
+            "SIMHASH_GATE_EXTRACTOR": "hungry.Hungry",
+            "SIMHASH_GATE_WORKER_MEMORY": 100_000_000,
+        }
+        result = crawl(tmp_path, site, " ".join(routes), settings=settings)
+    assert result.delivered() == sorted(routes)
+    assert result.count("new") == 2
+    assert result.count("error") == 1
+    assert f"Passed {site.url}/b unjudged: unreadable: MemoryError" in result.log
+
+
 def test_an_extractor_that_raises_costs_no_page(tmp_path) -> None:
     (tmp_path / "broken.py").write_text(
         "class Broken:\n    def __call__(self, page):\n        raise RuntimeError('nothing')\n"

@@ -256,3 +256,88 @@ def test_the_signal_and_the_errback_carry_response_and_verdict(tmp_path) -> None
     assert drop["matched"] == f"{site.url}/a"
     assert drop["failure"].startswith("distance ")
     assert drop["markdown"] == result.items[0]["markdown"]
+
+
+COUNTING = """
+import os
+from simhash_gate.page.extract import SteadyExtractor
+class Counting(SteadyExtractor):
+    def __call__(self, page):
+        with open(os.environ["TEST_READINGS"], "a") as file:
+            print(os.getpid(), file=file)
+        return super().__call__(page)
+"""
+FORGETFUL = """
+from simhash_gate.plugin.repeats import RecentPages
+RecentPages.find = lambda *_: None
+"""
+
+
+@pytest.mark.parametrize("action", ["drop", "tag"])
+def test_a_body_that_comes_again_is_judged_as_before_and_not_read_again(
+    tmp_path, monkeypatch, action
+) -> None:
+    (tmp_path / "counting.py").write_text(COUNTING)
+    monkeypatch.setenv("TEST_READINGS", str(tmp_path / "readings"))
+    same = html_answer(f"<main><h1>Story</h1><p>{text(1)}</p><p><a href='x'>Next</a></p></main>")
+    routes = {"/a": same, "/a?session=1": same, "/b/": same, "/c": page(3)}
+    settings = {
+        **IN_ORDER,
+        "SIMHASH_GATE_ACTION": action,
+        "SIMHASH_GATE_EXTRACTOR": "counting.Counting",
+        "SIMHASH_GATE_WORKERS": 1,
+    }
+    spider = """
+    def failed(self, failure):
+        url = failure.request.url[len(self.settings["TEST_SITE"]):]
+        error = failure.value
+        yield {"path": url, "failure": str(error), "markdown": error.verdict.markdown}
+    """
+    results = []
+    for remembered in (True, False):
+        (tmp_path / "readings").unlink(missing_ok=True)
+        with Site(dict(routes)).running() as site:
+            written = spider if remembered else spider + FORGETFUL
+            result = crawl(tmp_path, site, " ".join(routes), spider=written, settings=settings)
+            for item in result.items:
+                item["markdown"] = item["markdown"].replace(site.url, "")
+        pids = (tmp_path / "readings").read_text().split()
+        counted = {
+            name: count
+            for name, count in result.stats.items()
+            if name.startswith("simhash_gate/") and "seconds" not in name
+        }
+        results.append((result, len(pids), len(set(pids)), counted))
+    (with_, read, readers, counted), (without, read_each, _, counted_without) = results
+    assert with_.items == without.items
+    links = [re.findall(r"\(/.*\)", item["markdown"]) for item in with_.items]
+    assert links == [["(/x)"], ["(/x)"], ["(/b/x)"], []]
+    assert with_.count("repeated") == 2
+    assert counted.pop("simhash_gate/repeated") == 2
+    assert counted == counted_without
+    assert read_each == 4
+    # The Markdown whose links lead elsewhere: read in the errback, or by the worker.
+    assert (read, readers) == ((3, 2) if action == "drop" else (3, 1))
+
+
+LATE_READER = """
+    def parse(self, response):
+        verdict = response.meta["simhash_gate_verdict"]
+        number = int(response.url.rpartition("/")[2])
+        wanted = self.crawler.get_downloader_middleware(SimhashGateMiddleware).reader.demand.wanted
+        text = verdict.markdown.partition("\\n")[0] if number >= 120 else None
+        yield {"path": number, "wanted": wanted, "markdown": text}
+from simhash_gate import SimhashGateMiddleware
+"""
+
+
+def test_markdown_that_no_callback_reads_is_not_made_until_one_does(tmp_path) -> None:
+    routes = {f"/{n}": page(n, words=30) for n in range(130)}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes), spider=LATE_READER, settings=IN_ORDER)
+    wanted = [item["wanted"] for item in result.items]
+    assert wanted[:99] == [True] * 99
+    assert wanted[100:121] == [False] * 21
+    assert wanted[121:] == [True] * 9
+    for item in result.items[120:]:
+        assert item["markdown"] == f"# {text(item['path'], 5)}"
