@@ -87,12 +87,14 @@ class SimhashGateMiddleware:
         self._links = is_installed(crawler.settings)
         self._reported: set[str] = set()
         self._closing = False
+        self._opening: Future[None] | None = None
         self.judge = Judge(pipeline_version(settings.options), durable=settings.durable == "page")
         self.recovery = Recovery(crawler, self.judge)
         self.fate = Fate(self.judge, self.recovery, crawler.stats)
         self.stats = GateStats(crawler.stats, self.judge.session)
         self.reader = PageReader(settings, self.stats)
         crawler.signals.connect(self._open, signals.spider_opened)
+        crawler.signals.connect(self._started, signals.engine_started)
         crawler.signals.connect(self.recovery.announced, signals.response_received)
         crawler.signals.connect(self._failed, signals.spider_error)
         crawler.signals.connect(self._failed, signals.item_error)
@@ -235,18 +237,21 @@ class SimhashGateMiddleware:
         logger.error("Closing the spider (%sSTORE_FAILURE = 'close'): %s", PREFIX, reason)
         deferred_from_coro(engine.close_spider_async(reason=STORE_FAILED))
 
-    async def _close_unless(self, opened: Future[None]) -> None:
+    def _started(self) -> None:
+        # Before its engine starts, a spider can't be closed.
+        if self.settings.store_failure == "close" and self._opening is not None:
+            deferred_from_coro(self._close_unless_open(self._opening))
+
+    async def _close_unless_open(self, opening: Future[None]) -> None:
         try:
-            await result(opened)
+            await result(opening)
         except StoreError as error:
             self._close_spider(str(error))
 
     def _open(self, spider: Spider) -> None:
         settings = self.settings
         url = store_url(settings.store, self.crawler.settings, spider.name)
-        opened = self.judge.open(url)
-        if settings.store_failure == "close":
-            deferred_from_coro(self._close_unless(opened))
+        self._opening = self.judge.open(url)
         if not url.startswith("memory:") and _sees_pages_end(self.crawler.settings):
             self.recovery.settles = True
             self.crawler.signals.connect(self.recovery.item_done, signals.item_scraped)
