@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Below this a copy says nothing: "Not found" is the whole text of many different pages.
 FEW_WORDS = 5
-GROWTH = 0.02
+GROWTH = 0.03
 """The share of its words that a copy may have more or less, for each bit of the threshold."""
 MOST_LOOKS = 16
 """A page unlike so many that look like it is kept without looking at more."""

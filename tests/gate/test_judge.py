@@ -170,9 +170,9 @@ def test_verify_tells_a_changed_price_from_a_changed_clock(gate) -> None:
 
 def test_a_page_with_many_more_words_is_another_one_however_near(gate) -> None:
     judge(gate, a_page(words=100, digest=1), "/a")
-    longer = judge(gate, a_page(words=107, digest=2), "/b")
-    assert (longer.outcome, longer.reason) == ("near", "distance 0: 100 words, now 107")
-    assert judge(gate, a_page(words=106, digest=3), "/c").outcome == "duplicate"
+    longer = judge(gate, a_page(words=110, digest=2), "/b")
+    assert (longer.outcome, longer.reason) == ("near", "distance 0: 100 words, now 110")
+    assert judge(gate, a_page(words=109, digest=3), "/c").outcome == "duplicate"
     assert (
         judge(gate, a_page(words=120, digest=4), "/d", Policy(threshold=8)).outcome == "duplicate"
     )
