@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.page.address import is_address
@@ -20,6 +21,7 @@ _KINDS |= {"dt": "term", "pre": "code"}
 
 _LINKED = 0.8
 _CAPTION = 200  # characters
+_FRAMES = 5  # elements around an image and its caption, a table's at most
 _WITHIN_LINKS = frozenset({"br", "input"})
 _WITHIN_LINES = frozenset({"b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s"})
 _WITHIN_LINES |= {"strike", "img"}
@@ -118,10 +120,12 @@ class _Writer:
 
 def captions(root: HtmlElement) -> Iterator[Block]:
     """Yield what stands under the images of an article: of a box with an image, its short text."""
+    known: set[HtmlElement] = {root}
     for image in root.iter("img", "amp-img"):
-        for box in image.iterancestors():
-            if box is root:
+        for box in islice(image.iterancestors(), _FRAMES):
+            if box in known:
                 break
+            known.add(box)
             if found := blocks(flow(box)):
                 if sum(len(block.text) for block in found) <= _CAPTION:
                     yield from found
