@@ -119,18 +119,21 @@ def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:
 
 
 def _named(page: Cleaned) -> tuple[HtmlElement, bool] | None:
-    """The one `article` that has the page's headline, however long the lists beside it are."""
+    """The `article` that alone has the page's headline, however long the lists beside it are."""
     named = [
         e
         for e in page.root.iter("article")
-        if any(words_of(text_of(h)) in page.titles.variants for h in e.iter("h1", "h2"))
+        if any(
+            words_of(text_of(heading)) in page.titles.variants
+            for heading in islice(e.iter("h1", "h2"), _HEADLINES)
+        )
     ]
-    if len(named) != 1:
+    if not named or not set(named[-1].iterancestors()).issuperset(named[:-1]):
         return None
-    size = page.measures[named[0]]
+    size = page.measures[named[-1]]
     if size.prose < _NAMED_SHARE * page.measures[page.body].prose:
         return None
-    return named[0], is_listing(size)
+    return named[-1], is_listing(size)
 
 
 def _is_main(element: HtmlElement) -> bool:
