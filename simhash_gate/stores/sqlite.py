@@ -265,7 +265,7 @@ class SQLiteStore(Store):
         """Remove a dead run and its records but the durable ones; with these it counts as ended."""
         db.execute("DELETE FROM record WHERE run = ? AND settled < ?", (run, DURABLE))
         db.execute("UPDATE run SET live = 0 WHERE id = ?", (run,))
-        db.execute("DELETE FROM run WHERE id = ?1 AND ?1 NOT IN (SELECT run FROM record)", (run,))
+        db.execute("DELETE FROM run WHERE id = ? AND id NOT IN (SELECT run FROM record)", (run,))
         self._mirror.outdate()
 
     def _find(self, db: sqlite3.Connection, record: Record) -> list[int]:

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from simhash_gate.stores.sqlite_mirror import MirroredScope
 
 _INSIDE = """
-SELECT id, request = CAST(?1 AS TEXT) FROM record
-WHERE scope = ?2 AND id >= ?3 AND first_seen >= ?4 AND (?5 IS NULL OR digest = ?5) AND id IN ({})
+SELECT id, request = CAST(? AS TEXT) FROM record
+WHERE scope = ? AND id >= ? AND first_seen >= ? AND digest = coalesce(?, digest) AND id IN ({})
 """
 _FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
 _OVERFLOW = "SELECT id, fingerprint, pipeline FROM record WHERE scope = ? ORDER BY id LIMIT ?"
 _AGED = """
-SELECT id, fingerprint, pipeline FROM record WHERE scope = ?1 AND id <
-    (SELECT id FROM record WHERE scope = ?1 AND first_seen >= ?2 ORDER BY id LIMIT 1)
+SELECT id, fingerprint, pipeline FROM record WHERE scope = ? AND id <
+    (SELECT id FROM record WHERE scope = ? AND first_seen >= ? ORDER BY id LIMIT 1)
 ORDER BY id
 """
 _EVICT = "DELETE FROM record WHERE scope = ? AND id <= ?"
@@ -80,7 +80,7 @@ def evict(db: sqlite3.Connection, scope: MirroredScope, window: Window, added: R
     overflow = scope.kept(db) - window.pages
     gone = db.execute(_OVERFLOW, (scope.number, overflow)).fetchall() if overflow > 0 else []
     if window.seconds is not None:
-        aged = db.execute(_AGED, (scope.number, window.since(added))).fetchall()
+        aged = db.execute(_AGED, (scope.number, scope.number, window.since(added))).fetchall()
         gone = max(gone, aged, key=len)
     if gone:
         db.execute(_EVICT, (scope.number, gone[-1][0]))
