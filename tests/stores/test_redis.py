@@ -124,7 +124,6 @@ def test_a_page_whose_answer_was_cut_is_asked_for_once(proxy, proxied, make_reco
     proxy.cut_after = heard
     with pytest.raises(StoreUnavailable):
         proxied.check_and_add(page, 3)
-    proxy.cut_after = None
     # It was added, and was not taken for its own copy by a second attempt behind the scenes.
     assert [*proxied.records()] == [first, page]
     assert not proxied.check_and_add(make_record(BASE), 3).added
