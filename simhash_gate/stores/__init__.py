@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from simhash_gate.stores.base import (
     StoreUnavailable,
     Window,
 )
+from simhash_gate.stores.urls import without_password
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,5 +116,4 @@ _OPENERS: dict[str, Callable[[str, str], Callable[[], Store]]] = {
 
 
 def _refusal(url: str, why: str) -> StoreError:
-    shown = re.sub(r"//[^/@]*@", "//***@", url)  # messages get logged: no passwords
-    return StoreError(f"store URL {shown!r}: {why}; use {_ALLOWED}")
+    return StoreError(f"store URL {without_password(url)!r}: {why}; use {_ALLOWED}")

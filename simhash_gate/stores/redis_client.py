@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from redis import Redis, RedisCluster
 from redis.backoff import NoBackoff
@@ -27,6 +27,7 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from simhash_gate.stores.base import StoreError, StoreUnavailable
+from simhash_gate.stores.urls import lease_and_timeout, take_parameters, without_password
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +38,6 @@ sentinel: Any = Sentinel
 parse_url: Any = untyped_parse_url
 
 PREFIX = "simhash_gate:"
-LEASE = 60.0
-TIMEOUT = 5.0
 
 _ONE_HOST = ("host", "connection_class")
 _PORTS = {"cluster": 6379, "sentinel": 26379}
@@ -74,22 +73,16 @@ class Place(NamedTuple):
 
 def read_url(url: str) -> Place:
     """Take a store URL apart. Raises StoreError for a value that can't be used."""
-    parts = urlsplit(url)
-    query = parse_qsl(parts.query, keep_blank_values=True)
-    own = {name: value for name, value in query if name in ("prefix", "lease", "timeout")}
-    rest = urlencode([item for item in query if item[0] not in own])
-    place = Place(
-        url=url.partition("?")[0] + (rest and f"?{rest}"),
-        shown=re.sub(r"//[^/@]*@", "//***@", url),
-        prefix=own.get("prefix", PREFIX),
-        lease=_seconds(own.get("lease"), LEASE),
-        timeout=_seconds(own.get("timeout"), TIMEOUT),
-    )
-    if "{" in place.prefix or "}" in place.prefix:
-        raise StoreError(f"Redis store {place.shown}: take a prefix without braces")
-    if not (place.lease > 0 and place.timeout > 0):
-        raise StoreError(f"Redis store {place.shown}: lease and timeout are seconds above 0")
-    return place
+    shown = without_password(url)
+    server, own = take_parameters(url, ("prefix", "lease", "timeout"))
+    prefix = own.get("prefix", PREFIX)
+    if "{" in prefix or "}" in prefix:
+        raise StoreError(f"Redis store {shown}: take a prefix without braces")
+    try:
+        lease, timeout = lease_and_timeout(own)
+    except ValueError as error:
+        raise StoreError(f"Redis store {shown}: {error}") from None
+    return Place(server, shown, prefix, lease, timeout)
 
 
 def connect(place: Place, on_connect: Callable[[], None]) -> Redis | RedisCluster:
@@ -154,17 +147,8 @@ def _hosts(url: str, port: int) -> tuple[list[tuple[str, int]], str, dict[str, A
     return hosts, unquote(parts.path.strip("/")), named | {"ssl": scheme == "rediss"}
 
 
-def _seconds(text: str | None, default: float) -> float:
-    try:
-        return float(text or default)
-    except ValueError:
-        return 0.0
-
-
 __all__ = [
-    "LEASE",
     "PREFIX",
-    "TIMEOUT",
     "NoScriptError",
     "Place",
     "RedisError",
