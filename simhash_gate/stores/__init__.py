@@ -88,10 +88,10 @@ def _sqlite(url: str, rest: str) -> Callable[[], Store]:
 def _redis(url: str, _rest: str) -> Callable[[], Store]:
     try:
         from simhash_gate.stores.redis import RedisStore
-        from simhash_gate.stores.redis_client import read_url
+        from simhash_gate.stores.redis_client import read_address
     except ImportError as error:
         raise _refusal(url, "it needs redis-py: pip install 'simhash-gate[redis]'") from error
-    read_url(url)
+    read_address(url)
     return partial(RedisStore, url)
 
 

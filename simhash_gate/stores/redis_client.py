@@ -58,7 +58,7 @@ _REFUSED = re.compile(r"\b(WRONGPASS|NOAUTH|NOPERM|invalid username-password|inv
 _FOREIGN = re.compile(r"\b(WRONGTYPE|FOREIGN)\b|bad argument")
 
 
-class Place(NamedTuple):
+class Address(NamedTuple):
     """What a store URL says: the server as redis-py writes it, and what is the store's own.
 
     `lease` and `timeout` are in seconds.
@@ -71,7 +71,7 @@ class Place(NamedTuple):
     timeout: float
 
 
-def read_url(url: str) -> Place:
+def read_address(url: str) -> Address:
     """Take a store URL apart. Raises StoreError for a value that can't be used."""
     shown = without_password(url)
     server, own = take_parameters(url, ("prefix", "lease", "timeout"))
@@ -82,10 +82,10 @@ def read_url(url: str) -> Place:
         lease, timeout = lease_and_timeout(own)
     except ValueError as error:
         raise StoreError(f"Redis store {shown}: {error}") from None
-    return Place(server, shown, prefix, lease, timeout)
+    return Address(server, shown, prefix, lease, timeout)
 
 
-def connect(place: Place, on_connect: Callable[[], None]) -> Redis | RedisCluster:
+def connect(address: Address, on_connect: Callable[[], None]) -> Redis | RedisCluster:
     """Return a client for the server of a URL; `on_connect` is called after each connecting.
 
     It asks nothing twice: who asks again can't know whether the first answer got lost, and would
@@ -97,17 +97,17 @@ def connect(place: Place, on_connect: Callable[[], None]) -> Redis | RedisCluste
         on_connect()
 
     settings: dict[str, Any] = {
-        "socket_timeout": place.timeout,
-        "socket_connect_timeout": place.timeout,
+        "socket_timeout": address.timeout,
+        "socket_connect_timeout": address.timeout,
         "retry": Retry(NoBackoff(), 0),
         "redis_connect_func": connected,
         "protocol": 2,
     }
-    kind = urlsplit(place.url).scheme.partition("+")[2]
+    kind = urlsplit(address.url).scheme.partition("+")[2]
     try:
         if not kind:
-            return Redis.from_url(place.url, **settings)
-        hosts, path, named = _hosts(place.url, _PORTS[kind])
+            return Redis.from_url(address.url, **settings)
+        hosts, path, named = _hosts(address.url, _PORTS[kind])
         settings |= named
         if kind == "cluster":
             nodes = [cluster_node(host, port) for host, port in hosts]
@@ -118,21 +118,21 @@ def connect(place: Place, on_connect: Callable[[], None]) -> Redis | RedisCluste
         settings["db"] = int(database or 0)
         client: Redis = sentinel(hosts, **settings).master_for(service)
     except (ValueError, TypeError) as error:
-        raise StoreError(f"Redis store {place.shown}: {error}") from error
+        raise StoreError(f"Redis store {address.shown}: {error}") from error
     return client
 
 
-def failure(place: Place, error: Exception) -> StoreError:
+def failure(address: Address, error: Exception) -> StoreError:
     """Say in one line what went wrong with the server, and what to do."""
     text = " ".join(str(error).split())
     if _FOREIGN.search(text):
         why = "another application's keys are where the store's should be"
-        return StoreError(f"Redis store {place.shown}: {why}; take another prefix= ({text})")
+        return StoreError(f"Redis store {address.shown}: {why}; take another prefix= ({text})")
     if isinstance(error, _NOT_ALLOWED) or _REFUSED.search(text):
-        return StoreError(f"Redis store {place.shown}: {text}; see to the user and the password")
+        return StoreError(f"Redis store {address.shown}: {text}; see to the user and the password")
     if isinstance(error, _UNAVAILABLE) or _PASSING.search(text):
-        return StoreUnavailable(f"Redis store {place.shown}: {text or type(error).__name__}")
-    return StoreError(f"Redis store {place.shown}: {text}")
+        return StoreUnavailable(f"Redis store {address.shown}: {text or type(error).__name__}")
+    return StoreError(f"Redis store {address.shown}: {text}")
 
 
 def _hosts(url: str, port: int) -> tuple[list[tuple[str, int]], str, dict[str, Any]]:
@@ -149,10 +149,10 @@ def _hosts(url: str, port: int) -> tuple[list[tuple[str, int]], str, dict[str, A
 
 __all__ = [
     "PREFIX",
+    "Address",
     "NoScriptError",
-    "Place",
     "RedisError",
     "connect",
     "failure",
-    "read_url",
+    "read_address",
 ]
