@@ -41,6 +41,7 @@ PREFIX = "simhash_gate:"
 
 _ONE_HOST = ("host", "connection_class")
 _PORTS = {"cluster": 6379, "sentinel": 26379}
+_NO_PORT = "its port is no number; write / ? # @ in a password as %2F %3F %23 %40"
 _NOT_ALLOWED = (AuthenticationError, AuthorizationError, NoPermissionError)
 _UNAVAILABLE = (
     ConnectionError,
@@ -118,7 +119,9 @@ def connect(address: Address, on_connect: Callable[[], None]) -> Redis | RedisCl
         settings["db"] = int(database or 0)
         client: Redis = sentinel(hosts, **settings).master_for(service)
     except (ValueError, TypeError) as error:
-        raise StoreError(f"Redis store {address.shown}: {error}") from error
+        # What is taken for a port may be part of a password.
+        why = _NO_PORT if str(error).startswith("Port ") else error
+        raise StoreError(f"Redis store {address.shown}: {why}") from None
     return client
 
 

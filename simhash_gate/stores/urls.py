@@ -15,8 +15,8 @@ _DAY = 86_400
 
 
 def without_password(url: str) -> str:
-    """Return a store URL as it may be logged."""
-    shown = re.sub(r"//(?!/)[^?#]*@", "//***@", url)
+    """Return a store URL as it may be logged: rather too little of it, if it is misspelt."""
+    shown = re.sub(r"^([^:/]*:)//(?!/).*@", r"\1//***@", url)
     return re.sub(r"(password=)[^&]*", r"\1***", shown)
 
 

@@ -467,7 +467,7 @@ def test_a_socket_file_will_do(tmp_path, make_record):
         ("redis://localhost?lease=never", "lease"),
         ("redis://localhost?timeout=0", "timeout"),
         ("redis://localhost?colour=blue", "colour"),
-        ("redis://localhost:port", "Port"),
+        ("redis://localhost:port", "port is no number"),
         ("redis+sentinel://localhost", "name of the service"),
         ("redis+sentinel://localhost/main/db", "db"),
     ],
