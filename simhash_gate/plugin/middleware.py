@@ -29,6 +29,7 @@ from simhash_gate.plugin.spider_middleware import CallbackWitness, is_installed
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.settings import PREFIX, read_settings
 from simhash_gate.stores import StoreError, StoreUnavailable
+from simhash_gate.stores.urls import without_password
 from simhash_gate.workers import ReadError
 
 if TYPE_CHECKING:
@@ -224,7 +225,8 @@ class SimhashGateMiddleware:
         """Count it, say so once for each reason, and close the spider if that is asked for."""
         self.stats.store_failed()
         reason = str(error)
-        if reason not in self._reported and not isinstance(error, StoreUnavailable):
+        told = error is self.judge.session.failure or isinstance(error, StoreUnavailable)
+        if not told and reason not in self._reported:
             self._reported.add(reason)
             logger.error("Passing pages unjudged: %s", reason)
         self._close_spider(reason)
@@ -257,7 +259,7 @@ class SimhashGateMiddleware:
             self.crawler.signals.connect(self.recovery.item_done, signals.item_scraped)
             self.crawler.signals.connect(self.recovery.item_done, signals.item_dropped)
         self.reader.open()
-        logger.info("Near-duplicates are looked for in %s", url)
+        logger.info("Near-duplicates are looked for in %s", without_password(url))
 
     def _failed(self, response: Response | Failure | None) -> None:
         request = getattr(response, "request", None)

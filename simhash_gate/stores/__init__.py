@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from simhash_gate.stores.base import (
     StoreUnavailable,
     Window,
 )
+from simhash_gate.stores.urls import without_password
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,10 +88,10 @@ def _sqlite(url: str, rest: str) -> Callable[[], Store]:
 def _redis(url: str, _rest: str) -> Callable[[], Store]:
     try:
         from simhash_gate.stores.redis import RedisStore
-        from simhash_gate.stores.redis_client import read_url
+        from simhash_gate.stores.redis_client import read_address
     except ImportError as error:
         raise _refusal(url, "it needs redis-py: pip install 'simhash-gate[redis]'") from error
-    read_url(url)
+    read_address(url)
     return partial(RedisStore, url)
 
 
@@ -116,5 +116,4 @@ _OPENERS: dict[str, Callable[[str, str], Callable[[], Store]]] = {
 
 
 def _refusal(url: str, why: str) -> StoreError:
-    shown = re.sub(r"//[^/@]*@", "//***@", url)  # messages get logged: no passwords
-    return StoreError(f"store URL {shown!r}: {why}; use {_ALLOWED}")
+    return StoreError(f"store URL {without_password(url)!r}: {why}; use {_ALLOWED}")

@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from importlib.resources import files
 from time import monotonic
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, quote, urlencode
 
 import psycopg
 from psycopg import sql
 
 from simhash_gate.stores.base import StoreError, StoreUnavailable
+from simhash_gate.stores.urls import lease_and_timeout, take_parameters, without_password
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
+SCHEMA = "simhash_gate"
 OLDEST_SERVER = 140000
 _LONGEST_NAME = 63  # bytes, of a schema
 
@@ -49,10 +50,10 @@ class Address:
 
     conninfo: str
     shown: str
-    schema: str = "simhash_gate"
-    timeout: float = 5.0
-    lease: float = 60.0
-    durable: bool = False
+    schema: str
+    timeout: float
+    lease: float
+    durable: bool
 
 
 def read_address(url: str) -> Address:
@@ -60,38 +61,26 @@ def read_address(url: str) -> Address:
 
     All other parameters are libpq's. Raises StoreError that names what is wrong.
     """
-    shown = re.sub(r"//[^/@]*@", "//***@", url)
-    shown = re.sub(r"(password=)[^&]*", r"\1***", shown)
+    shown = without_password(url)
 
     def refuse(why: str) -> StoreError:
         return StoreError(f"store URL {shown!r}: {why}; use {FORM}")
 
-    base, _, query = url.partition("?")
-    others, own = [], {}
-    for name, value in parse_qsl(query, keep_blank_values=True):
-        if name in ("schema", "timeout", "lease", "durable"):
-            own[name] = value
-        else:
-            others.append((name, value))
-    schema = own.get("schema", Address.schema)
+    server, own = take_parameters(url, ("schema", "timeout", "lease", "durable"))
+    schema = own.get("schema", SCHEMA)
     if not 0 < len(schema.encode("utf-8", "replace")) <= _LONGEST_NAME or "\0" in schema:
         raise refuse(f"schema is a name of 1 to {_LONGEST_NAME} bytes")
     try:
-        seconds = {name: float(own[name]) for name in ("timeout", "lease") if name in own}
-    except ValueError:
-        seconds = {"timeout": 0}
-    if not all(0.001 <= value <= 86_400 for value in seconds.values()):
-        raise refuse("timeout and lease are seconds, more than 0 and no more than a day")
+        lease, timeout = lease_and_timeout(own)
+    except ValueError as error:
+        raise refuse(str(error)) from None
     durable = own.get("durable", "false").lower()
     if durable not in ("true", "false"):
         raise refuse("durable is true or false")
-    if others:
-        base += "?" + urlencode(others, quote_via=quote)
     try:
-        given = psycopg.conninfo.conninfo_to_dict(base)
+        given = psycopg.conninfo.conninfo_to_dict(server)
     except psycopg.Error as error:
         raise refuse(_one_line(error)) from None
-    timeout = seconds.get("timeout", Address.timeout)
     patience: dict[str, Any] = {
         "connect_timeout": max(2, round(timeout)),  # libpq takes no less
         "tcp_user_timeout": round(timeout * 1000),
@@ -99,7 +88,6 @@ def read_address(url: str) -> Address:
         "client_encoding": "UTF8",
     }
     conninfo = psycopg.conninfo.make_conninfo("", **{**patience, **given})
-    lease = seconds.get("lease", Address.lease)
     return Address(conninfo, shown, schema, timeout, lease, durable == "true")
 
 

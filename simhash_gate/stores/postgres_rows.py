@@ -10,6 +10,7 @@ from psycopg.types.numeric import Float8, Int4, Int8
 from simhash_gate.fingerprints.blocks import probes, split
 from simhash_gate.stores.base import Record
 from simhash_gate.stores.ranking import NEAR_REACH, reach
+from simhash_gate.stores.values import signed, unsigned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,6 @@ _BLOCKS = 4
 # Beyond two flipped bits a block, there are about as many keys to ask for as a scope has pages.
 _FARTHEST_PROBE = 3 * _BLOCKS - 1
 _MOST_PAGES = (1 << 63) - 1
-_UNSIGNED = (1 << 64) - 1
 
 # A noncharacter, which no text of the web should have; it escapes itself too.
 _ESCAPE = "\U0010fffe"
@@ -123,7 +123,7 @@ def _identity_in_scope(record: Record) -> str:
 def listed(row: Sequence[Any]) -> Record:
     """Return the record of a row of PAGES_AFTER, PAGES_OF_SCOPE_AFTER or CURRENT."""
     _, scope, pipeline, *rest = row
-    return matched(as_text(scope), as_text(pipeline), rest)
+    return matched(from_stored(scope), from_stored(pipeline), rest)
 
 
 def matched(scope: str, pipeline: str, row: Sequence[Any]) -> Record:
@@ -132,24 +132,19 @@ def matched(scope: str, pipeline: str, row: Sequence[Any]) -> Record:
     first_seen, last_seen, sketch = rest
     return Record(
         scope,
-        as_text(url),
-        as_text(request),
-        fingerprint & _UNSIGNED,
-        digest & _UNSIGNED,
+        from_stored(url),
+        from_stored(request),
+        unsigned(fingerprint),
+        unsigned(digest),
         words,
-        as_text(title),
+        from_stored(title),
         pipeline,
-        as_text(run),
+        from_stored(run),
         first_seen,
         last_seen,
         sketch,
         settled,
     )
-
-
-def signed(value: int) -> int:
-    """Return an unsigned 64-bit value as the signed one with the same bits."""
-    return value - (1 << 64) if value >> 63 else value
 
 
 def as_stored(text: str) -> str:
@@ -159,7 +154,7 @@ def as_stored(text: str) -> str:
     return _UNSTORABLE.sub(lambda found: f"{_ESCAPE}{ord(found[0]):06x}", text)
 
 
-def as_text(stored: str) -> str:
+def from_stored(stored: str) -> str:
     """Return the text that was given to `as_stored`."""
     if _ESCAPE not in stored:
         return stored

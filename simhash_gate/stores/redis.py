@@ -20,7 +20,13 @@ from simhash_gate.stores.base import (
     StoreError,
     Window,
 )
-from simhash_gate.stores.redis_client import NoScriptError, RedisError, connect, failure, read_url
+from simhash_gate.stores.redis_client import (
+    NoScriptError,
+    RedisError,
+    connect,
+    failure,
+    read_address,
+)
 from simhash_gate.stores.redis_codec import (
     DURABLE,
     SETTLED,
@@ -54,23 +60,23 @@ class RedisStore(Store):
     """
 
     def __init__(self, url: str) -> None:
-        self._place = read_url(url)
+        self._address = read_address(url)
         self._connections = 0
         self._closed = False
         self._lock = Lock()
         try:
-            self._client: Any = connect(self._place, self._connected)
+            self._client: Any = connect(self._address, self._connected)
             self._client.ping()
         except (RedisError, OSError) as error:
-            raise failure(self._place, error) from error
+            raise failure(self._address, error) from error
         except TypeError as error:  # redis-py passes on whatever parameters a URL has
-            raise StoreError(f"Redis store {self._place.shown}: {error}") from error
+            raise StoreError(f"Redis store {self._address.shown}: {error}") from error
         self._check = self._script("match", "write", "add")
         self._change = self._script("write", "change")
         self._bury = self._script("write", "bury")
-        keys = [f"{self._place.prefix}{{runs}}:{name}" for name in ("leases", "ended", "names")]
+        keys = [f"{self._address.prefix}{{runs}}:{name}" for name in ("leases", "ended", "names")]
         ask = partial(self._run, self._client.register_script(_read("runs")), keys)
-        self._runs = Runs(ask, self._place.lease)
+        self._runs = Runs(ask, self._address.lease)
 
     def begin(self, run: str) -> None:
         """Open a run and take its lease; remove what dead runs left."""
@@ -106,7 +112,7 @@ class RedisStore(Store):
             require_distance(radius)
         self._require_live(record.run)
         self._keep_alive(record.run)
-        keys = [scope_key(self._place.prefix, record.scope)]
+        keys = [scope_key(self._address.prefix, record.scope)]
         refused = [identity(other) for other in dismissed if other.scope == record.scope]
         arguments = [pack(record), query(record, radius, near, exact, window), *refused]
         while True:
@@ -177,7 +183,7 @@ class RedisStore(Store):
             except NoScriptError:
                 return script(keys, arguments)  # sends it first
         except (RedisError, OSError) as error:
-            raise failure(self._place, error) from error
+            raise failure(self._address, error) from error
 
     def _connected(self) -> None:
         self._connections += 1
@@ -189,7 +195,7 @@ class RedisStore(Store):
 
     def _change_pages(self, operation: str, flags: int, records: list[Record]) -> Any:
         """Do something to records of one scope."""
-        keys = [scope_key(self._place.prefix, records[0].scope)]
+        keys = [scope_key(self._address.prefix, records[0].scope)]
         return self._run(self._change, keys, operation, flags, *map(identity, records))
 
     def _counting(self, scope: str, page: bytes) -> Record | None:
@@ -212,7 +218,7 @@ class RedisStore(Store):
         """Remove the records of a dead run from a scope; tell whether durable ones are left."""
         cursor, durable = b"0", False
         while True:
-            keys = [scope_key(self._place.prefix, scope)]
+            keys = [scope_key(self._address.prefix, scope)]
             cursor, seen = self._run(self._bury, keys, run, cursor)
             durable = durable or seen > 0
             if cursor == b"0":
@@ -220,18 +226,18 @@ class RedisStore(Store):
 
     def _scopes(self) -> list[str]:
         """Return all scopes that the server knows, in no order."""
-        prefix = self._place.prefix
+        prefix = self._address.prefix
         escaped = "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in prefix)
         pattern = f"{escaped}scope:{{*}}"
         try:
             keys = set(self._client.scan_iter(match=pattern, count=1000, _type="hash"))
         except (RedisError, OSError) as error:
-            raise failure(self._place, error) from error
+            raise failure(self._address, error) from error
         return [scope_of(prefix, key.decode()) for key in keys]
 
     def _pages(self, scope: str) -> Iterator[tuple[int, bytes, str]]:
         """Yield when each page of a scope was added, the page and the scope; oldest first."""
-        key = scope_key(self._place.prefix, scope)
+        key = scope_key(self._address.prefix, scope)
         head = self._read(key, "scope")[0]
         if head is None:
             return
@@ -246,11 +252,11 @@ class RedisStore(Store):
         try:
             values: list[Any] = self._client.hmget(key, fields)
         except (RedisError, OSError) as error:
-            raise failure(self._place, error) from error
+            raise failure(self._address, error) from error
         return values
 
     def _error(self, what: str) -> StoreError:
-        return StoreError(f"Redis store {self._place.shown}: {what}")
+        return StoreError(f"Redis store {self._address.shown}: {what}")
 
     def _require_open(self) -> None:
         if self._closed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from redis import Redis, RedisCluster
 from redis.backoff import NoBackoff
@@ -27,6 +27,7 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from simhash_gate.stores.base import StoreError, StoreUnavailable
+from simhash_gate.stores.urls import lease_and_timeout, take_parameters, without_password
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,11 +38,10 @@ sentinel: Any = Sentinel
 parse_url: Any = untyped_parse_url
 
 PREFIX = "simhash_gate:"
-LEASE = 60.0
-TIMEOUT = 5.0
 
 _ONE_HOST = ("host", "connection_class")
 _PORTS = {"cluster": 6379, "sentinel": 26379}
+_NO_PORT = "its port is no number; write / ? # @ in a password as %2F %3F %23 %40"
 _NOT_ALLOWED = (AuthenticationError, AuthorizationError, NoPermissionError)
 _UNAVAILABLE = (
     ConnectionError,
@@ -59,7 +59,7 @@ _REFUSED = re.compile(r"\b(WRONGPASS|NOAUTH|NOPERM|invalid username-password|inv
 _FOREIGN = re.compile(r"\b(WRONGTYPE|FOREIGN)\b|bad argument")
 
 
-class Place(NamedTuple):
+class Address(NamedTuple):
     """What a store URL says: the server as redis-py writes it, and what is the store's own.
 
     `lease` and `timeout` are in seconds.
@@ -72,27 +72,21 @@ class Place(NamedTuple):
     timeout: float
 
 
-def read_url(url: str) -> Place:
+def read_address(url: str) -> Address:
     """Take a store URL apart. Raises StoreError for a value that can't be used."""
-    parts = urlsplit(url)
-    query = parse_qsl(parts.query, keep_blank_values=True)
-    own = {name: value for name, value in query if name in ("prefix", "lease", "timeout")}
-    rest = urlencode([item for item in query if item[0] not in own])
-    place = Place(
-        url=url.partition("?")[0] + (rest and f"?{rest}"),
-        shown=re.sub(r"//[^/@]*@", "//***@", url),
-        prefix=own.get("prefix", PREFIX),
-        lease=_seconds(own.get("lease"), LEASE),
-        timeout=_seconds(own.get("timeout"), TIMEOUT),
-    )
-    if "{" in place.prefix or "}" in place.prefix:
-        raise StoreError(f"Redis store {place.shown}: take a prefix without braces")
-    if not (place.lease > 0 and place.timeout > 0):
-        raise StoreError(f"Redis store {place.shown}: lease and timeout are seconds above 0")
-    return place
+    shown = without_password(url)
+    server, own = take_parameters(url, ("prefix", "lease", "timeout"))
+    prefix = own.get("prefix", PREFIX)
+    if "{" in prefix or "}" in prefix:
+        raise StoreError(f"Redis store {shown}: take a prefix without braces")
+    try:
+        lease, timeout = lease_and_timeout(own)
+    except ValueError as error:
+        raise StoreError(f"Redis store {shown}: {error}") from None
+    return Address(server, shown, prefix, lease, timeout)
 
 
-def connect(place: Place, on_connect: Callable[[], None]) -> Redis | RedisCluster:
+def connect(address: Address, on_connect: Callable[[], None]) -> Redis | RedisCluster:
     """Return a client for the server of a URL; `on_connect` is called after each connecting.
 
     It asks nothing twice: who asks again can't know whether the first answer got lost, and would
@@ -104,17 +98,17 @@ def connect(place: Place, on_connect: Callable[[], None]) -> Redis | RedisCluste
         on_connect()
 
     settings: dict[str, Any] = {
-        "socket_timeout": place.timeout,
-        "socket_connect_timeout": place.timeout,
+        "socket_timeout": address.timeout,
+        "socket_connect_timeout": address.timeout,
         "retry": Retry(NoBackoff(), 0),
         "redis_connect_func": connected,
         "protocol": 2,
     }
-    kind = urlsplit(place.url).scheme.partition("+")[2]
+    kind = urlsplit(address.url).scheme.partition("+")[2]
     try:
         if not kind:
-            return Redis.from_url(place.url, **settings)
-        hosts, path, named = _hosts(place.url, _PORTS[kind])
+            return Redis.from_url(address.url, **settings)
+        hosts, path, named = _hosts(address.url, _PORTS[kind])
         settings |= named
         if kind == "cluster":
             nodes = [cluster_node(host, port) for host, port in hosts]
@@ -125,21 +119,23 @@ def connect(place: Place, on_connect: Callable[[], None]) -> Redis | RedisCluste
         settings["db"] = int(database or 0)
         client: Redis = sentinel(hosts, **settings).master_for(service)
     except (ValueError, TypeError) as error:
-        raise StoreError(f"Redis store {place.shown}: {error}") from error
+        # What is taken for a port may be part of a password.
+        why = _NO_PORT if str(error).startswith("Port ") else error
+        raise StoreError(f"Redis store {address.shown}: {why}") from None
     return client
 
 
-def failure(place: Place, error: Exception) -> StoreError:
+def failure(address: Address, error: Exception) -> StoreError:
     """Say in one line what went wrong with the server, and what to do."""
     text = " ".join(str(error).split())
     if _FOREIGN.search(text):
         why = "another application's keys are where the store's should be"
-        return StoreError(f"Redis store {place.shown}: {why}; take another prefix= ({text})")
+        return StoreError(f"Redis store {address.shown}: {why}; take another prefix= ({text})")
     if isinstance(error, _NOT_ALLOWED) or _REFUSED.search(text):
-        return StoreError(f"Redis store {place.shown}: {text}; see to the user and the password")
+        return StoreError(f"Redis store {address.shown}: {text}; see to the user and the password")
     if isinstance(error, _UNAVAILABLE) or _PASSING.search(text):
-        return StoreUnavailable(f"Redis store {place.shown}: {text or type(error).__name__}")
-    return StoreError(f"Redis store {place.shown}: {text}")
+        return StoreUnavailable(f"Redis store {address.shown}: {text or type(error).__name__}")
+    return StoreError(f"Redis store {address.shown}: {text}")
 
 
 def _hosts(url: str, port: int) -> tuple[list[tuple[str, int]], str, dict[str, Any]]:
@@ -154,21 +150,12 @@ def _hosts(url: str, port: int) -> tuple[list[tuple[str, int]], str, dict[str, A
     return hosts, unquote(parts.path.strip("/")), named | {"ssl": scheme == "rediss"}
 
 
-def _seconds(text: str | None, default: float) -> float:
-    try:
-        return float(text or default)
-    except ValueError:
-        return 0.0
-
-
 __all__ = [
-    "LEASE",
     "PREFIX",
-    "TIMEOUT",
+    "Address",
     "NoScriptError",
-    "Place",
     "RedisError",
     "connect",
     "failure",
-    "read_url",
+    "read_address",
 ]

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 from simhash_gate.fingerprints.blocks import probes
 from simhash_gate.stores.base import Record
 from simhash_gate.stores.ranking import reach
+from simhash_gate.stores.values import as_bytes, as_text
 
 if TYPE_CHECKING:
     from simhash_gate.stores.base import Window
@@ -98,13 +99,13 @@ def unpack(scope: str, data: bytes, run: Run) -> Record | None:
     request, pipeline, url, title = texts
     return Record(
         scope,
-        _as_text(url),
+        as_text(url),
         _request_text(request),
         fingerprint,
         digest,
         words,
-        _as_text(title),
-        _as_text(pipeline),
+        as_text(title),
+        as_text(pipeline),
         run.name,
         first_seen,
         last_seen,
@@ -141,11 +142,6 @@ def numbers_in(head: bytes) -> range:
     return range(first, last + 1)
 
 
-def as_bytes(text: str) -> bytes:
-    """Return text as UTF-8, with the lone surrogates of broken pages."""
-    return text.encode("utf-8", "surrogatepass")
-
-
 @lru_cache
 def _reaches(radius: int) -> tuple[int, ...]:
     """Return how many bits of each block to flip; -1 where the others suffice."""
@@ -165,8 +161,4 @@ def _request(text: str) -> bytes:
 
 
 def _request_text(data: bytes) -> str:
-    return data[1:].hex() if data[:1] == b"x" else _as_text(data[1:])
-
-
-def _as_text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogatepass")
+    return data[1:].hex() if data[:1] == b"x" else as_text(data[1:])

@@ -6,7 +6,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from simhash_gate.stores.redis_codec import Run, as_bytes, run_digest
+from simhash_gate.stores.redis_codec import Run, run_digest
+from simhash_gate.stores.values import as_bytes, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +77,7 @@ class Runs:
         found = self._ask("find", digest)
         assert isinstance(found, list)
         state, named = found
-        name = (named or b"")[len(self._owner) :].decode("utf-8", "surrogatepass")
+        name = as_text((named or b"")[len(self._owner) :])
         run = Run(name, state.decode())
         if run.state == "ended":
             self._known[digest] = run

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from simhash_gate.stores.values import as_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
@@ -71,5 +73,5 @@ class RunLocks:
 
     def _path(self, run: str) -> Path:
         # Run names are any strings: a digest fits a file name.
-        digest = sha256(run.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        digest = sha256(as_bytes(run)).hexdigest()[:16]
         return self._database.with_name(f"{self._database.name}-run-{digest}.lock")

@@ -30,11 +30,11 @@ from simhash_gate.stores.sqlite_rows import (
     NUMBER,
     SELECT,
     SETTLED,
-    as_bytes,
     to_record,
     to_row,
 )
 from simhash_gate.stores.sqlite_window import Inside, evict
+from simhash_gate.stores.values import as_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from simhash_gate.stores.base import StoreError, StoreUnavailable
-from simhash_gate.stores.sqlite_rows import as_text
+from simhash_gate.stores.values import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING
 
 from simhash_gate.stores.shelf import Shelf
-from simhash_gate.stores.sqlite_rows import as_bytes, unsigned
+from simhash_gate.stores.values import as_bytes, unsigned
 
 if TYPE_CHECKING:
     import sqlite3

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simhash_gate.stores.base import Record
+from simhash_gate.stores.values import as_bytes, signed, unsigned
 
 # What the column `settled` says.
 SETTLED, DURABLE = 1, 2
@@ -51,23 +52,3 @@ def to_record(row: tuple[Any, ...]) -> Record:
     values[3:5] = map(unsigned, values[3:5])
     values[-1] = bool(values[-1])
     return Record(*values)
-
-
-def signed(value: int) -> int:
-    """Return an unsigned 64-bit value as the signed one that SQLite can hold."""
-    return value - (1 << 64) if value >> 63 else value
-
-
-def unsigned(value: int) -> int:
-    """Return what `signed` was given."""
-    return value & ((1 << 64) - 1)
-
-
-def as_bytes(text: str) -> bytes:
-    """Return text for CAST(? AS TEXT), which takes the lone surrogates of broken pages too."""
-    return text.encode("utf-8", "surrogatepass")
-
-
-def as_text(data: bytes) -> str:
-    """Return the text that was given to `as_bytes`."""
-    return data.decode("utf-8", "surrogatepass")

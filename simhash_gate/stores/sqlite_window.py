@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.stores.ranking import Candidate
-from simhash_gate.stores.sqlite_rows import as_bytes, signed
+from simhash_gate.stores.values import as_bytes, signed
 
 if TYPE_CHECKING:
     import sqlite3

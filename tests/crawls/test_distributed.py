@@ -10,18 +10,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from crawler.site.process import running_site, truth
 
 ROOT = Path(__file__).parents[2]
-STORES = [pytest.param("sqlite:///{folder}/store.sqlite", id="sqlite")]
 PARTS = 4
-
-
-@pytest.fixture(params=STORES)
-def store(request, tmp_path):
-    return request.param.format(folder=tmp_path)
 
 
 def start(site: str, store: str, feed: Path, part: int) -> subprocess.Popen[str]:
@@ -34,10 +26,10 @@ def start(site: str, store: str, feed: Path, part: int) -> subprocess.Popen[str]
     return subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, env=environment)
 
 
-def test_no_article_is_lost_and_copies_are_dropped_across_processes(tmp_path, store) -> None:
+def test_no_article_is_lost_and_copies_are_dropped_across_processes(tmp_path, lasting_url) -> None:
     feeds = [tmp_path / f"{part}.jsonl" for part in range(1, PARTS + 1)]
     with running_site(articles=40, seed=5) as site:
-        crawls = [start(site, store, feed, part) for part, feed in enumerate(feeds, 1)]
+        crawls = [start(site, lasting_url, feed, part) for part, feed in enumerate(feeds, 1)]
         ends = [crawl.communicate(timeout=400) for crawl in crawls]
         known = truth(site)
     assert [crawl.returncode for crawl in crawls] == [0] * PARTS

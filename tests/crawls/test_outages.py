@@ -1,6 +1,7 @@
 """A store that is away, from the start or in mid-crawl: the crawl goes on, or closes, as asked.
 
-The store is a SQLite file that the test locks: no crawl can write to it then.
+The store is a SQLite file that the test locks, so that no crawl can write to it, or a Redis server
+that the test kills.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from contextlib import closing
 
 import pytest
 from harness import Answer, Site, crawl, page
+from proxy import Proxy
+from redis_server import RedisServer
 
 from simhash_gate.stores import open_store
 
 COPIES = {f"/{n}": page(1, noise=n) for n in range(200)}
 PLAIN_TEXT = {"Content-Type": "text/plain"}
 
-# Pages one after the other; the site frees the store; and on until a page is judged, and one more.
+# Pages one after the other; the site brings the store back; and on until a page is judged, and
+# one more.
 SPIDER = """
     async def start(self):
         import asyncio
@@ -43,38 +47,70 @@ SPIDER = """
 """
 
 
-@pytest.fixture
-def url(tmp_path):
-    url = f"sqlite:///{tmp_path}/store.sqlite"
-    open_store(url).close()
-    return url
+class LockedFile:
+    """A SQLite file with a second user, who can lock it for good."""
+
+    def __init__(self, folder):
+        self.url = f"sqlite:///{folder}/store.sqlite"
+        open_store(self.url).close()
+        self._other = sqlite3.connect(folder / "store.sqlite", check_same_thread=False)
+        self._other.isolation_level = None
+
+    def go(self):
+        self._other.execute("BEGIN IMMEDIATE")
+
+    def come_back(self):
+        self._other.execute("ROLLBACK")
+
+    hang, go_on = go, come_back
+
+    def close(self):
+        self._other.close()
+
+
+class KilledServer:
+    """A Redis server that is killed, comes back with nothing, or hangs."""
+
+    def __init__(self, folder):
+        self._server = RedisServer(folder / "redis")
+        self.url = self._server.url
+        self.port = self._server.port
+        self.go, self.come_back = self._server.kill, self._server.start
+        self.hang, self.go_on = self._server.pause, self._server.resume
+        self.close = self._server.kill
+
+    def require_password(self, password):
+        with self._server.client() as client:
+            client.config_set("requirepass", password)
+
+
+@pytest.fixture(params=[LockedFile, KilledServer], ids=["sqlite", "redis"])
+def store(request, tmp_path):
+    with closing(request.param(tmp_path)) as store:
+        yield store
 
 
 @pytest.fixture
-def lock(tmp_path, url):
-    """A second user of the file, who can lock it for good."""
-    with closing(sqlite3.connect(tmp_path / "store.sqlite", check_same_thread=False)) as database:
-        database.isolation_level = None
-        yield database
+def redis(tmp_path):
+    with closing(KilledServer(tmp_path)) as store:
+        yield store
 
 
-def doing(lock, statement):
+def doing(action):
     def answer(_hits):
-        lock.execute(statement)
+        action()
         return Answer(b"done", headers=PLAIN_TEXT)
 
     return answer
 
 
-@pytest.mark.parametrize("before", ["/0 /1 /free", "/lock /0 /1 /free"], ids=["start", "middle"])
-def test_an_outage_passes_every_page_is_told_once_and_ends(tmp_path, url, lock, before) -> None:
-    routes = {
-        **COPIES, "/lock": doing(lock, "BEGIN IMMEDIATE"), "/free": doing(lock, "ROLLBACK")
-    }  # fmt: skip
-    if "/lock" not in before:
-        lock.execute("BEGIN IMMEDIATE")
+@pytest.mark.parametrize("before", ["/0 /1 /back", "/away /0 /1 /back"], ids=["start", "middle"])
+def test_an_outage_passes_every_page_is_told_once_and_ends(tmp_path, store, before) -> None:
+    routes = {**COPIES, "/away": doing(store.go), "/back": doing(store.come_back)}
+    if "/away" not in before:
+        store.go()
     settings = {
-        "SIMHASH_GATE_STORE": url,
+        "SIMHASH_GATE_STORE": store.url,
         "CONCURRENT_REQUESTS": 1,
         "TEST_BEFORE": before,
         "TEST_PAGES": " ".join(list(COPIES)[2:]),
@@ -92,10 +128,11 @@ def test_an_outage_passes_every_page_is_told_once_and_ends(tmp_path, url, lock, 
     assert "Traceback" not in result.log
 
 
-@pytest.mark.parametrize("kind", ["locked", "garbage"])
-def test_a_spider_closes_for_a_failed_store_if_that_is_asked_for(tmp_path, url, lock, kind) -> None:
-    if kind == "locked":
-        lock.execute("BEGIN IMMEDIATE")
+@pytest.mark.parametrize("kind", ["away", "garbage"])
+def test_a_spider_closes_for_a_failed_store_if_that_is_asked_for(tmp_path, store, kind) -> None:
+    url = store.url
+    if kind == "away":
+        store.go()
     else:
         url = f"sqlite:///{tmp_path}/garbage"
         (tmp_path / "garbage").write_bytes(b"this is no database, " * 500)
@@ -113,14 +150,14 @@ def test_a_spider_closes_for_a_failed_store_if_that_is_asked_for(tmp_path, url, 
 
 
 def test_a_spider_closes_when_its_store_fails_in_mid_crawl_and_the_page_passes(
-    tmp_path, url, lock
+    tmp_path, store
 ) -> None:
-    routes = {**COPIES, "/lock": doing(lock, "BEGIN IMMEDIATE")}
+    routes = {**COPIES, "/away": doing(store.go)}
     settings = {
-        "SIMHASH_GATE_STORE": url,
+        "SIMHASH_GATE_STORE": store.url,
         "SIMHASH_GATE_STORE_FAILURE": "close",
         "CONCURRENT_REQUESTS": 1,
-        "TEST_BEFORE": "/lock",
+        "TEST_BEFORE": "/away",
         "TEST_PAGES": " ".join(COPIES),
     }
     with Site(routes).running() as site:
@@ -131,31 +168,63 @@ def test_a_spider_closes_when_its_store_fails_in_mid_crawl_and_the_page_passes(
 
 BEATS = """
     async def start(self):
-        yield self.request("/lock")
+        yield self.request("/away")
     async def parse(self, response):
         import asyncio
-        if response.url.endswith("/lock"):
+        if response.url.endswith("/away"):
             yield self.request("/0", priority=1)
             for number in range(30):
                 yield self.request(f"/beat?{number}")
                 await asyncio.sleep(0.05)
-            yield self.request("/free")
-        elif "/beat" not in response.url and "/free" not in response.url:
+            yield self.request("/back")
+        elif "/beat" not in response.url and "/back" not in response.url:
             for item in super().parse(response):
                 yield item
 """
 
 
-def test_the_crawl_goes_on_while_the_store_lets_it_wait(tmp_path, url, lock) -> None:
-    """The site frees the store only when the crawl, waiting for a verdict, has sent all beats."""
+def test_the_crawl_goes_on_while_the_store_lets_it_wait(tmp_path, store) -> None:
+    """The store goes on only when the crawl, waiting for a verdict, has sent all beats."""
     beats = {f"/beat?{n}": Answer(b"beat", headers=PLAIN_TEXT) for n in range(30)}
-    routes = {
-        **COPIES, **beats,
-        "/lock": doing(lock, "BEGIN IMMEDIATE"), "/free": doing(lock, "ROLLBACK"),
-    }  # fmt: skip
+    routes = {**COPIES, **beats, "/away": doing(store.hang), "/back": doing(store.go_on)}
     with Site(routes).running() as site:
-        settings = {"SIMHASH_GATE_STORE": url, "SIMHASH_GATE_WORKERS": 0}
+        settings = {"SIMHASH_GATE_STORE": store.url, "SIMHASH_GATE_WORKERS": 0}
         result = crawl(tmp_path, site, "", spider=BEATS, settings=settings)
         assert all(site.hits[path] for path in beats)
     (item,) = result.items
     assert item["outcome"] == "new"
+
+
+def test_a_slow_store_judges_every_page(tmp_path, redis) -> None:
+    """At 100 ms a call: of two articles in twenty copies each, one page each is kept."""
+    routes = {f"/{seed}/{n}": page(seed, noise=n) for seed in (1, 2) for n in range(20)}
+    with closing(Proxy(redis.port)) as proxy, Site(routes).running() as site:
+        proxy.delay = 0.1
+        settings = {"SIMHASH_GATE_STORE": f"redis://127.0.0.1:{proxy.port}/0"}
+        result = crawl(tmp_path, site, " ".join(routes), settings=settings)
+    assert (result.count("checked"), result.count("new"), result.count("dropped")) == (40, 2, 38)
+    assert result.count("store_failed") == result.count("store_outages") == 0
+    assert sorted(path[:2] for path in result.delivered()) == ["/1", "/2"]
+
+
+@pytest.mark.parametrize("failure", ["pass", "close"])
+def test_a_wrong_password_is_named_once_and_not_shown(tmp_path, redis, failure) -> None:
+    redis.require_password("right")
+    settings = {
+        "SIMHASH_GATE_STORE": f"redis://:mistaken@127.0.0.1:{redis.port}/0",
+        "SIMHASH_GATE_STORE_FAILURE": failure,
+    }
+    with Site(COPIES).running() as site:
+        result = crawl(tmp_path, site, "/0 /1 /2", settings=settings)
+    (told, *closing) = [line for line in result.log.splitlines() if "the password" in line]
+    assert "The gate judges nothing and passes every page" in told
+    assert "mistaken" not in result.log
+    assert "Traceback" not in result.log
+    if failure == "pass":
+        assert not closing
+        assert result.delivered() == ["/0", "/1", "/2"]
+        assert result.count("store_failed") == 3
+        assert result.count("store_outages") == 0
+    else:
+        assert ["Closing the spider" in line for line in closing] == [True]
+        assert result.stats["finish_reason"] == "simhash_gate_store_failed"

@@ -9,7 +9,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from postgres_server import postgresql_server  # noqa: F401 - a fixture
 
 from simhash_gate.stores import Record, open_store
 
@@ -106,8 +105,9 @@ def test_what_is_exported_and_imported_is_all_there(
     run, url, fill, tmp_path, request, environment
 ) -> None:
     fill(*map(record, range(40)))
-    server = request.getfixturevalue("postgresql_server")
-    stores = [url, server.url_with(schema="moved"), f"sqlite:///{tmp_path}/other.sqlite"]
+    postgresql = request.getfixturevalue("postgresql_server").url_with(schema="moved")
+    redis = f"{request.getfixturevalue('redis_server').url}?prefix={tmp_path}:"
+    stores = [url, postgresql, redis, f"sqlite:///{tmp_path}/other.sqlite"]
     for source, target in pairwise(stores):
         exported = run("store", "export", source)
         assert exported.status == 0
@@ -214,7 +214,36 @@ def test_prune_keeps_the_newest_of_each_scope(run, url, fill, options, left) -> 
     assert [page.url for page in remembered(url)] == [pages[number].url for number in left]
 
 
-def test_prune_removes_what_a_run_that_died_left(run, request) -> None:
+def test_what_is_in_a_store_of_any_kind_is_told_and_removed(run, lasting_url, tmp_path) -> None:
+    with closing(open_store(lasting_url)) as store:
+        store.begin("crawl")
+        for number in range(7):
+            assert store.check_and_add(record(number), None).added
+        store.end("crawl")
+    info = run("store", "info", lasting_url)
+    assert info.column("scope") == ["a.example", "b.example"]
+    assert info.column("pages") == info.column("settled") == [4, 3]
+    urls = [record(number).url for number in range(7)]
+    assert run("store", "list", lasting_url).column("url") == urls
+    assert run("store", "forget", lasting_url, "--page", urls[3]).err == "pages removed: 1\n"
+    assert run("store", "prune", lasting_url, "--pages", "1").status == 0
+    assert [page.url for page in remembered(lasting_url)] == urls[5:]
+
+
+def test_prune_removes_what_a_run_that_died_left_in_redis(run, request, tmp_path) -> None:
+    server = request.getfixturevalue("redis_server")
+    url = f"{server.url}?prefix={tmp_path}:"
+    with closing(open_store(url)) as store:
+        store.begin("crawl")
+        store.check_and_add(record(1), None)
+    with server.client() as client:
+        scope = f"{tmp_path}:scope:{{{record(1).scope}}}"
+        assert client.exists(scope)
+        assert run("store", "prune", url).status == 0
+        assert not client.exists(scope)
+
+
+def test_prune_removes_what_a_run_that_died_left_in_postgresql(run, request) -> None:
     server = request.getfixturevalue("postgresql_server")
     url = server.url_with(schema="pruned")
     with closing(open_store(url)) as store:

@@ -1,4 +1,4 @@
-"""One table of stores drives every suite in this room."""
+"""Stores, pages and crawlers for the suites of this room."""
 
 from __future__ import annotations
 
@@ -6,71 +6,25 @@ import os
 import subprocess
 import sys
 from contextlib import closing
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from postgres_server import postgresql_server  # noqa: F401 - a fixture
-from redis_server import RedisCluster, RedisServer
+from store_urls import CLUSTER, STORES, url_maker
 
 from simhash_gate.stores import Record, open_store
 
-STORES = [
-    pytest.param("memory:", id="memory"),
-    pytest.param("sqlite:///{folder}/kept pages/store.sqlite", id="sqlite"),
-    pytest.param("{redis}?prefix={name}:", id="redis"),
-    pytest.param("{postgresql}&schema={name}", id="postgresql"),
-]
-# The same scripts as on one server: only the ways to them differ.
-CLUSTER = pytest.param("{redis_cluster}?prefix={name}:", id="redis-cluster")
-SERVERS = ["redis", "redis_cluster", "postgresql"]
-LASTING = STORES[1:]  # those that outlive their process
 CRAWLER = Path(__file__).with_name("crawler_process.py")
 ROOT = Path(__file__).parents[2]
 
 
-def url_maker(request):
-    """Return what makes the URL of a new store, given a folder that is new too."""
-    servers = {
-        name: request.getfixturevalue(f"{name}_server").url
-        for name in SERVERS
-        if f"{{{name}}}" in request.param
-    }
-
-    def make(folder):
-        name = sha256(str(folder).encode()).hexdigest()[:32]
-        return request.param.format(folder=folder, name=name, **servers)
-
-    return make
-
-
-@pytest.fixture(scope="session")
-def redis_server(tmp_path_factory):
-    server = RedisServer(tmp_path_factory.mktemp("redis"))
-    yield server
-    server.kill()
-
-
-@pytest.fixture(scope="session")
-def redis_cluster_server(tmp_path_factory):
-    cluster = RedisCluster(tmp_path_factory.mktemp("redis_cluster"))
-    yield cluster
-    cluster.kill()
-
-
 @pytest.fixture(params=STORES)
 def new_url(request):
-    return url_maker(request)
+    return url_maker(request, request.param)
 
 
 @pytest.fixture(params=[*STORES, CLUSTER])
 def url(request, tmp_path):
-    return url_maker(request)(tmp_path)
-
-
-@pytest.fixture(params=LASTING)
-def lasting_url(request, tmp_path):
-    return url_maker(request)(tmp_path)
+    return url_maker(request, request.param)(tmp_path)
 
 
 @pytest.fixture

@@ -79,6 +79,8 @@ def test_without_redis_py_the_extra_is_named(scheme, monkeypatch):
     "url",
     [
         "redis://me:secret@localhost/kept",
+        "redis://me:se/cr@secret@localhost:1/0?lease=soon",
+        "redis://me:secret?@localhost:1/0?lease=soon",
         "postgresql://me:secret@localhost:1/kept",
         "postgresql://localhost:1/kept?password=secret&user=me",
         "postgresql://me:secret@localhost/kept?timeout=soon",

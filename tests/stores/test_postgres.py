@@ -12,7 +12,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 from postgres_server import free_port, running
-from tcp_proxy import Proxy
+from proxy import Proxy
 
 from simhash_gate.stores import Answer, StoreError, StoreUnavailable, Window, open_store
 from simhash_gate.stores.postgres import PostgresStore

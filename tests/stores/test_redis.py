@@ -124,7 +124,6 @@ def test_a_page_whose_answer_was_cut_is_asked_for_once(proxy, proxied, make_reco
     proxy.cut_after = heard
     with pytest.raises(StoreUnavailable):
         proxied.check_and_add(page, 3)
-    proxy.cut_after = None
     # It was added, and was not taken for its own copy by a second attempt behind the scenes.
     assert [*proxied.records()] == [first, page]
     assert not proxied.check_and_add(make_record(BASE), 3).added
@@ -468,7 +467,7 @@ def test_a_socket_file_will_do(tmp_path, make_record):
         ("redis://localhost?lease=never", "lease"),
         ("redis://localhost?timeout=0", "timeout"),
         ("redis://localhost?colour=blue", "colour"),
-        ("redis://localhost:port", "Port"),
+        ("redis://localhost:port", "port is no number"),
         ("redis+sentinel://localhost", "name of the service"),
         ("redis+sentinel://localhost/main/db", "db"),
     ],

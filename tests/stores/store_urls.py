@@ -1,0 +1,54 @@
+"""The stores that suites run over, as parameters, and the fixtures of the servers they need."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pytest
+from postgres_server import postgresql_server  # noqa: F401 - a fixture
+from redis_server import RedisCluster, RedisServer
+
+STORES = [
+    pytest.param("memory:", id="memory"),
+    pytest.param("sqlite:///{folder}/kept pages/store.sqlite", id="sqlite"),
+    pytest.param("{redis}?prefix={name}:", id="redis"),
+    pytest.param("{postgresql}&schema={name}", id="postgresql"),
+]
+# The same scripts as on one server: only the ways to them differ.
+CLUSTER = pytest.param("{redis_cluster}?prefix={name}:", id="redis-cluster")
+SERVERS = ["redis", "redis_cluster", "postgresql"]
+LASTING = STORES[1:]  # those that outlive their process
+
+
+def url_maker(request, form):
+    """Return what makes the URL of a new store of a form, given a folder that is new too."""
+    servers = {
+        name: request.getfixturevalue(f"{name}_server").url
+        for name in SERVERS
+        if f"{{{name}}}" in form
+    }
+
+    def make(folder):
+        name = sha256(str(folder).encode()).hexdigest()[:32]
+        return form.format(folder=folder, name=name, **servers)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory):
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="session")
+def redis_cluster_server(tmp_path_factory):
+    cluster = RedisCluster(tmp_path_factory.mktemp("redis_cluster"))
+    yield cluster
+    cluster.kill()
+
+
+@pytest.fixture(params=LASTING)
+def lasting_url(request, tmp_path):
+    return url_maker(request, request.param)(tmp_path)
