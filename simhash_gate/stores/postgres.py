@@ -26,7 +26,9 @@ from simhash_gate.stores.postgres_rows import (
     CURRENT,
     PAGES_AFTER,
     PAGES_OF_SCOPE_AFTER,
+    VERSIONS,
     as_stored,
+    from_stored,
     identity,
     listed,
     matched,
@@ -34,7 +36,7 @@ from simhash_gate.stores.postgres_rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from simhash_gate.stores.base import Record
     from simhash_gate.stores.postgres_connection import Address, PatientConnection
@@ -159,6 +161,11 @@ class PostgresStore(Store):
                 return
             yield from map(listed, rows)
             asked["after"] = Int8(rows[-1][0])
+
+    def versions(self) -> Mapping[str, int]:
+        """Count on the server; those of the dead are counted too."""
+        with self._lock:
+            return {from_stored(name): count for name, count in self._rows(VERSIONS, ())}
 
     def close(self) -> None:
         """Let go of the connection; runs that were not ended are dead now."""

@@ -55,6 +55,11 @@ PAGES_OF_SCOPE_AFTER = f"""{_PAGES}
     AND (page.scope, page.id) < (%(scope)s + 1, 0)
 ORDER BY page.scope, page.id LIMIT 1000
 """
+VERSIONS = """
+SELECT pipeline.name, kept.pages
+FROM (SELECT pipeline, count(*) AS pages FROM page GROUP BY pipeline) AS kept
+JOIN pipeline ON pipeline.id = kept.pipeline
+"""
 CURRENT = f"""{_PAGES}
     AND page.bucket0 = bucket((SELECT id FROM scope WHERE name = %s), %s, 0)
     AND page.fingerprint = %s AND page.request = %s AND run.name = %s
