@@ -153,29 +153,31 @@ class Line:
             except ResponseError:
                 raise
             except BaseException:  # the answer may still come, and must not be that of the next
-                connection.disconnect()
+                self._drop()
                 raise
 
     def close(self) -> None:
         """Give the connection back."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.disconnect()
-                self._pool.release(self._connection)
-                self._connection = None
+            self._drop()
 
     def _ready(self) -> Any:
-        """Return the connection, made anew if the server has closed it in the meantime."""
+        """Return the connection, another one if the server has closed it in the meantime."""
+        try:
+            # What can be read is the end of the connection, for nothing was asked.
+            if self._connection is not None and self._connection.can_read():
+                self._drop()
+        except (RedisError, OSError):
+            self._drop()
         if self._connection is None:
             self._connection = self._pool.get_connection()
-            return self._connection
-        try:
-            spoilt = self._connection.can_read()
-        except (RedisError, OSError):
-            spoilt = True
-        if spoilt:
-            self._connection.disconnect()
         return self._connection
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            connection.disconnect()
+            self._pool.release(connection)
 
 
 def _command(*parts: bytes) -> bytes:
