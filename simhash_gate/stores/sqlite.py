@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -283,4 +282,4 @@ def _see(db: sqlite3.Connection, number: int, record: Record, last_seen: float) 
     if last_seen <= record.last_seen:
         return record
     db.execute(_SEE, (last_seen, number))
-    return replace(record, last_seen=last_seen)
+    return record.seen(last_seen)
