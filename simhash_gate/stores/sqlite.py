@@ -122,7 +122,9 @@ class SQLiteStore(Store):
             if radius is not None:
                 inside = Inside(scope, record, window, exact=exact)
                 visited = inside.candidates(db, reach(radius, near), max(radius, near))
-                found = best_match(visited, partial(self._load, db), radius, near, dismissed)
+                found = best_match(
+                    visited, partial(self._compared, db, inside), radius, near, dismissed
+                )
                 if found and found[1].distance <= radius:
                     number, (other, distance) = found
                     return Answer(False, Match(_see(db, number, other, record.last_seen), distance))
@@ -259,6 +261,11 @@ class SQLiteStore(Store):
             self._bury(db, run)
             return self._load(db, number)
         return record
+
+    def _compared(self, db: sqlite3.Connection, inside: Inside, number: int) -> Record | None:
+        """Return a record that `inside` came across, or None if it isn't to be compared."""
+        other = self._load(db, number)
+        return other if other is not None and inside.holds(db, number, other) else None
 
     def _bury(self, db: sqlite3.Connection, run: int) -> None:
         """Remove a dead run and its records but the durable ones; with these it counts as ended."""
