@@ -266,7 +266,9 @@ def _redis_client(url: str) -> Iterator[Any]:
 def _postgres(stack: ExitStack, url: str) -> Contender:
     import psycopg
 
-    connection = stack.enter_context(psycopg.connect(url))
+    from simhash_gate.stores.postgres_connection import read_address
+
+    connection = stack.enter_context(psycopg.connect(read_address(url).conninfo))
 
     def least() -> None:
         connection.execute("SELECT 1")

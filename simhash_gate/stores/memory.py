@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 MOST_SCOPES = 100_000
+_EVER = float("-inf")
 
 
 class _Scope:
@@ -75,7 +76,7 @@ class _Scope:
 
     def evict(self, pages: int, since: float) -> None:
         """Remove the oldest records until `pages` are left, and the oldest is young enough."""
-        while len(self.records) > pages or (self.records and since > float("-inf")):
+        while len(self.records) > pages or (since > _EVER and self.records):
             oldest, record = next(iter(self.records.items()))
             if len(self.records) <= pages and record.first_seen >= since:
                 return
@@ -150,7 +151,7 @@ class MemoryStore(Store):
                     found = best_match(visited, load, radius, near, dismissed)
                 if found and found[1].distance <= radius:
                     number, (other, distance) = found
-                    seen = replace(other, last_seen=max(other.last_seen, record.last_seen))
+                    seen = other.seen(record.last_seen)
                     scope.records[number] = seen
                     return Answer(False, Match(seen, distance))
             scope.add(next(self._numbers), record)

@@ -56,9 +56,9 @@ def best_match(
 
     `load` returns the record with a number, or None if it counts no more.
     """
-    refused = {record.identity for record in dismissed}
+    refused = {record.identity for record in dismissed} if dismissed else ()
     for number, distance, _ in best_first(candidates, radius, near):
         record = load(number)
-        if record is not None and record.identity not in refused:
+        if record is not None and not (refused and record.identity in refused):
             return number, Match(record, distance)
     return None

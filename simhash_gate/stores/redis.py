@@ -21,7 +21,9 @@ from simhash_gate.stores.base import (
     Window,
 )
 from simhash_gate.stores.redis_client import (
+    Line,
     NoScriptError,
+    Redis,
     RedisError,
     connect,
     failure,
@@ -71,6 +73,8 @@ class RedisStore(Store):
             raise failure(self._address, error) from error
         except TypeError as error:  # redis-py passes on whatever parameters a URL has
             raise StoreError(f"Redis store {self._address.shown}: {error}") from error
+        # The nodes of a cluster are found by redis-py for each call.
+        self._line = Line(self._client) if isinstance(self._client, Redis) else None
         self._check = self._script("match", "write", "add")
         self._change = self._script("write", "change")
         self._bury = self._script("write", "bury")
@@ -112,12 +116,12 @@ class RedisStore(Store):
             require_distance(radius)
         self._require_live(record.run)
         self._keep_alive(record.run)
-        keys = [scope_key(self._address.prefix, record.scope)]
+        key = scope_key(self._address.prefix, record.scope)
         refused = [identity(other) for other in dismissed if other.scope == record.scope]
         arguments = [pack(record), query(record, radius, near, exact, window), *refused]
         while True:
             connections = self._connections
-            answer = self._run(self._check, keys, *arguments)
+            answer = self._ask(key, arguments)
             if self._connections != connections:
                 self._keep_alive(record.run)
             if answer == b"\1":
@@ -168,12 +172,25 @@ class RedisStore(Store):
             except StoreError:
                 pass  # the leases run out by themselves
             self._closed = True
+            if self._line is not None:
+                self._line.close()
             self._client.close()
 
     def _script(self, *names: str) -> Any:
         """Return a script on a scope, made of these parts."""
         parts = [_ONES, *map(_read, ("scope", *names))]
         return self._client.register_script("\n".join(parts))
+
+    def _ask(self, key: str, arguments: list[bytes]) -> Any:
+        """Check and add."""
+        if self._line is None:
+            return self._run(self._check, [key], *arguments)
+        try:
+            return self._line.evalsha(self._check.sha, key, *arguments)
+        except NoScriptError:
+            return self._run(self._check, [key], *arguments)
+        except (RedisError, OSError) as error:
+            raise failure(self._address, error) from error
 
     def _run(self, script: Any, keys: list[str], *arguments: object) -> Any:
         self._require_open()

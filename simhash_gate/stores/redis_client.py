@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -21,6 +22,7 @@ from redis.exceptions import (
     ReadOnlyError,
     RedisClusterException,
     RedisError,
+    ResponseError,
     TimeoutError,  # noqa: A004
 )
 from redis.retry import Retry
@@ -125,6 +127,62 @@ def connect(address: Address, on_connect: Callable[[], None]) -> Redis | RedisCl
     return client
 
 
+class Line:
+    """One connection that is kept for the calls of each page.
+
+    What redis-py's client does around a command takes as long as the server does to answer it.
+    """
+
+    def __init__(self, client: Redis) -> None:
+        self._pool: Any = client.connection_pool
+        self._connection: Any = None
+        self._lock = Lock()
+
+    def evalsha(self, sha: str, key: str, *arguments: bytes) -> Any:
+        """Run a script on one key. Raises what redis-py does; the next call connects anew."""
+        command = _command(b"EVALSHA", sha.encode(), b"1", key.encode(), *arguments)
+        with self._lock:
+            connection = self._ready()
+            try:
+                connection.send_packed_command([command])
+                return connection.read_response(disable_decoding=True)
+            except ResponseError:
+                raise
+            except BaseException:  # the answer may still come, and must not be that of the next
+                self._drop()
+                raise
+
+    def close(self) -> None:
+        """Give the connection back."""
+        with self._lock:
+            self._drop()
+
+    def _ready(self) -> Any:
+        """Return the connection, another one if the server has closed it in the meantime."""
+        try:
+            # What can be read is the end of the connection, for nothing was asked.
+            if self._connection is not None and self._connection.can_read():
+                self._drop()
+        except (RedisError, OSError):
+            self._drop()
+        if self._connection is None:
+            self._connection = self._pool.get_connection()
+        return self._connection
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            connection.disconnect()
+            self._pool.release(connection)
+
+
+def _command(*parts: bytes) -> bytes:
+    """Return a command as the server reads it."""
+    lines = [b"*%d\r\n" % len(parts)]
+    lines += [b"$%d\r\n%b\r\n" % (len(part), part) for part in parts]
+    return b"".join(lines)
+
+
 def failure(address: Address, error: Exception) -> StoreError:
     """Say in one line what went wrong with the server, and what to do."""
     text = " ".join(str(error).split())
@@ -153,7 +211,9 @@ def _hosts(url: str, port: int) -> tuple[list[tuple[str, int]], str, dict[str, A
 __all__ = [
     "PREFIX",
     "Address",
+    "Line",
     "NoScriptError",
+    "Redis",
     "RedisError",
     "connect",
     "failure",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -123,7 +122,9 @@ class SQLiteStore(Store):
             if radius is not None:
                 inside = Inside(scope, record, window, exact=exact)
                 visited = inside.candidates(db, reach(radius, near), max(radius, near))
-                found = best_match(visited, partial(self._load, db), radius, near, dismissed)
+                found = best_match(
+                    visited, partial(self._compared, db, inside), radius, near, dismissed
+                )
                 if found and found[1].distance <= radius:
                     number, (other, distance) = found
                     return Answer(False, Match(_see(db, number, other, record.last_seen), distance))
@@ -261,6 +262,11 @@ class SQLiteStore(Store):
             return self._load(db, number)
         return record
 
+    def _compared(self, db: sqlite3.Connection, inside: Inside, number: int) -> Record | None:
+        """Return a record that `inside` came across, or None if it isn't to be compared."""
+        other = self._load(db, number)
+        return other if other is not None and inside.holds(db, number, other) else None
+
     def _bury(self, db: sqlite3.Connection, run: int) -> None:
         """Remove a dead run and its records but the durable ones; with these it counts as ended."""
         db.execute("DELETE FROM record WHERE run = ? AND settled < ?", (run, DURABLE))
@@ -283,4 +289,4 @@ def _see(db: sqlite3.Connection, number: int, record: Record, last_seen: float) 
     if last_seen <= record.last_seen:
         return record
     db.execute(_SEE, (last_seen, number))
-    return replace(record, last_seen=last_seen)
+    return record.seen(last_seen)

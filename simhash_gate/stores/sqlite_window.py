@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _INSIDE = """
 SELECT id, request = CAST(? AS TEXT) FROM record
-WHERE scope = ? AND id >= ? AND first_seen >= ? AND digest = coalesce(?, digest) AND id IN ({})
+WHERE +scope = ? AND id >= ? AND first_seen >= ? AND digest = coalesce(?, digest) AND id IN ({})
 """
 _FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
 _OVERFLOW = "SELECT id, fingerprint, pipeline FROM record WHERE scope = ? ORDER BY id LIMIT ?"
@@ -42,9 +42,16 @@ class Inside(NamedTuple):
     exact: bool
 
     def candidates(self, db: sqlite3.Connection, radius: int, limit: int) -> Iterator[Candidate]:
-        """Yield what the lookup of `radius` comes across within `limit` bits."""
+        """Yield what the lookup of `radius` comes across within `limit` bits.
+
+        One alone is left to `holds`, once it is read: most often it is the match.
+        """
         near = self.scope.near(self.record, radius, limit)
         if not near:
+            return
+        if len(near) == 1:
+            ((number, distance),) = near
+            yield Candidate(number, distance, False)  # alone, it has no need of a rank
             return
         distances = dict(near)
         numbers = list(distances)
@@ -59,6 +66,15 @@ class Inside(NamedTuple):
             some = numbers[start : start + _MOST_AT_ONCE]
             for number, same_request in db.execute(_inside(len(some)), (*parameters, *some)):
                 yield Candidate(number, distances[number], bool(same_request))
+
+    def holds(self, db: sqlite3.Connection, number: int, other: Record) -> bool:
+        """Tell whether a record with this number is to be compared."""
+        return (
+            other.scope == self.record.scope
+            and other.first_seen >= self.window.since(self.record)
+            and (not self.exact or other.digest == self.record.digest)
+            and number >= self._first(db)
+        )
 
     def _first(self, db: sqlite3.Connection) -> int:
         """Return the number of the first record of the window."""
