@@ -119,11 +119,16 @@ class _Writer:
 
 def captions(root: HtmlElement) -> Iterator[Block]:
     """Yield what stands under the images of an article: of a box with an image, its short text."""
+    speaks: dict[HtmlElement, bool] = {}  # many images may share a box: it is read once
     for image in root.iter("img", "amp-img"):
         for box in image.iterancestors():
-            if box is root:
+            if box is root or speaks.get(box):
                 break
-            if found := blocks(flow(box)):
+            if box in speaks:
+                continue
+            found = blocks(flow(box))
+            speaks[box] = bool(found)
+            if found:
                 if sum(len(block.text) for block in found) <= _CAPTION:
                     yield from found
                 break
