@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import InitVar, asdict, dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.parse import urljoin
@@ -255,9 +256,9 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if not found:
         return _without("no text", title)
     tokens = [words(block.text) for block in found]
-    every = [word for block in tokens for word in block]
+    every = list(chain.from_iterable(tokens))
     fleeting = [_is_fleeting(*pair, article) for pair in zip(found, tokens, strict=True)]
-    said = [w for own, gone in zip(tokens, fleeting, strict=True) if not gone for w in own]
+    said = [own for own, gone in zip(tokens, fleeting, strict=True) if not gone]
     lasting = _lasting(found, tokens, fleeting)
     weighted = features(
         lasting or every,
@@ -271,7 +272,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     page = Page(
         title=title,
         markdown=draft.render() if options.markdown else "",
-        words=count_words(said or every),
+        words=count_words(list(chain.from_iterable(said)) or every),
         fingerprint=simhash(weighted) if weighted else None,
         digest=_digest(lasting, found, tokens, fleeting),
         listing=article.listing,
@@ -318,7 +319,7 @@ def _lasting(found: list[Block], tokens: list[list[str]], fleeting: list[bool]) 
     kept = [[] if gone else own for own, gone in zip(tokens, fleeting, strict=True)]
     if found[0].kind == "heading" and sum(map(len, kept[1:])) > _LONG:
         kept[0] = []
-    return [word for own in kept for word in own]
+    return list(chain.from_iterable(kept))
 
 
 def _sketch(

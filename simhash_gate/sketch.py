@@ -66,7 +66,7 @@ class Sketch:
         `captions` are those of its sentences that stand under its images.
         """
         own = set(map(_short_hash, self.hashes))
-        elsewhere = {_short_hash(_hash(text)) for text in page} - own
+        elsewhere = {_short_hash(_hash(text)) for text in set(page)} - own
         shown = own & {_short_hash(_hash(text)) for text in captions}
         return replace(self, elsewhere=tuple(sorted(elsewhere)), captions=tuple(sorted(shown)))
 

@@ -49,6 +49,9 @@ def words(text: str) -> list[str]:
 
 def _unsegmented(tokens: Collection[str]) -> list[str]:
     """Return those tokens that are a character of a script without word spaces."""
+    text = "".join(tokens)
+    if text.isascii() or not _CHAR.search(text):
+        return []
     return _CHAR.findall("".join([token for token in tokens if len(token) == 1]))
 
 

@@ -21,7 +21,8 @@ _DATE = "|".join(
         rf"(?<!\d){_DAY}[-/.](?:0?[1-9]|1[0-2])[-/.](?:{_YEAR}|\d\d)(?!\d)",
         rf"{_YEAR}\s?[年년]",
         rf"\b{_DAY}(?:st|nd|rd|th|er|º|\.)?\s(?:de\s)?{_MONTH}(?:,?\s(?:de\s)?{_YEAR})?\b",
-        rf"\b{_MONTH}\s{_DAY}(?:st|nd|rd|th)?\b(?:,?\s{_YEAR})?",
+        # Few words stand before a number: this is cheaper to see than that none is a month.
+        rf"\b(?=\w+\.?\s\d){_MONTH}\s{_DAY}(?:st|nd|rd|th)?\b(?:,?\s{_YEAR})?",
     )
 )
 _CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3])[:h][0-5]\d(?::[0-5]\d)?(?![\d:.])"
@@ -33,9 +34,10 @@ _COUNTED = (
     r"阅读|閱讀|浏览|瀏覽|评论|評論|の閲覧|ビュー|コメント|조회|댓글|مشاهدة|مشاهدات|تعليقات?|"
     r"دقائق للقراءة|دقيقة للقراءة)"
 )
-_COUNT = rf"\d[\d.,\s]*[km]?\+?\s?[次回]?{_COUNTED}(?!\w)|(?<!\w){_COUNTED}\s?[:：(]?\s?\d"
+# Numbers are bounded: of a very long one, the end would be read from each of its digits.
+_COUNT = rf"\d[\d.,\s]{{0,40}}[km]?\+?\s?[次回]?{_COUNTED}(?!\w)|(?<!\w){_COUNTED}\s?[:：(]?\s?\d"
 _COPYRIGHT = r"©|\(c\)\s?(?:19|20)\d\d|\bcopyright\b"
-_AGO = r"\b(?:vor|il y a|hace|há|قبل|منذ)\s\d+\s\w+|\d+\s?(?:分钟|分鐘|小时|小時|天|時間|分)前"
+_AGO = r"\b(?:vor|il y a|hace|há|قبل|منذ)\s\d+\s\w+|\d{1,40}\s?(?:分钟|分鐘|小时|小時|天|時間|分)前"
 _UPDATED = (
     r"^\W*(?:last\s(?:modified|updated|edited|reviewed|change)|(?:page\s)?(?:updated|modified|generated)\b|"
     r"zuletzt\s|aktualisiert|letzte\sänderung|stand:|mis(?:e)?\sà\sjour|dernière\smodification|"
@@ -47,7 +49,8 @@ _LABEL = (
     r"pubblicità|реклама|広告|スポンサー|廣告|广告|赞助|贊助|광고)(?!\w{3})"
 )
 _VOLATILE = re.compile("|".join((_DATE, _CLOCK, _COUNT, _COPYRIGHT, _AGO)), re.I)
-_HINT = re.compile(r"[\d©]|copyright", re.I)  # there is none of the above without
+# There is none of the above without; a set to begin with is what `re` is quick to look for.
+_HINT = re.compile(r"[\d©cC](?:(?<=[\d©])|(?i:opyright))")
 _AD_LABEL = re.compile(_LABEL, re.I)
 _OF_PAGE = re.compile("|".join((_COUNT, _AGO, _UPDATED)), re.I)
 _LINKING = re.compile(
@@ -74,8 +77,13 @@ def is_volatile(text: str, words: int) -> bool:
     """Tell if a block of so many words is a line about the page and not of it."""
     if words <= _MOST_WORDS:
         return bool((_HINT.search(text) and _VOLATILE.search(text)) or _AD_LABEL.match(text))
-    if _LEGAL.match(text):
-        return True
-    # A byline: two or more such things, and little else.
-    rest, found = _VOLATILE.subn("", text) if words <= _LONGEST_BYLINE else ("", 0)
+    return bool(_LEGAL.match(text)) or (words <= _LONGEST_BYLINE and _is_byline(text))
+
+
+def _is_byline(text: str) -> bool:
+    """Tell if a line is two or more such things, and little else."""
+    hint = _HINT.search(text)
+    if hint is None or _HINT.search(text, hint.end()) is None:
+        return False
+    rest, found = _VOLATILE.subn("", text)
     return found > 1 and len(_WORD.findall(rest)) <= _MOST_WORDS // 2

@@ -42,9 +42,10 @@ class Block(NamedTuple):
 def blocks(flow: Flow) -> list[Block]:
     """Return the blocks of a flow, in its order."""
     writer = _Writer()
+    add = writer.text.append
     for token in flow.tokens:
         if isinstance(token, str):
-            writer.text.append(token)
+            add(token)
             if writer.anchors:
                 writer.links.append(token)
         elif not token.tag:  # a `BREAK`, be it another after pickling

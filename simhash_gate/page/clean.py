@@ -45,11 +45,8 @@ _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)"
 class Measure:
     """Characters of text in an element, white space not counted, and how many are in links."""
 
-    __slots__ = ("links", "text")
-
-    def __init__(self) -> None:
-        self.text = 0
-        self.links = 0
+    text = 0
+    links = 0
 
     def add(self, other: Measure) -> None:
         """Count what the other counts as well."""
@@ -330,7 +327,8 @@ def _is_label(text: str) -> bool:
 def drop_advertisements(article: HtmlElement, measures: Measures) -> None:
     """Remove the small boxes that say of themselves, first thing, that they are advertisements."""
     for element in list(article.iter("*")):
-        if not 0 < measures[element].text <= _LABELLED or not _is_label(element.text or ""):
+        text = element.text
+        if not text or not 0 < measures[element].text <= _LABELLED or not _is_label(text):
             continue
         box = element
         for outer in element.iterancestors():

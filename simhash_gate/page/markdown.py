@@ -56,13 +56,13 @@ class _Converter(MarkdownConverter):
     def process_tag(self, node: Node, parent_tags: frozenset[str] | None = None) -> str:
         around = parent_tags or frozenset()
         inside = _inside(around, node.name)
+        as_it_is = "_noformat" in inside
         parts: list[str] = []
         for child in node.contents:
-            part = (
-                self.process_text(child, inside)
-                if isinstance(child, str)
-                else self.process_tag(child, inside)
-            )
+            if not isinstance(child, str):
+                part = self.process_tag(child, inside)
+            else:
+                part = child if as_it_is else _escape(child)
             if part.startswith("\n") and parts and parts[-1].endswith("\n"):
                 _strip_end(parts)
                 part = "\n\n" + part.lstrip("\n")
@@ -71,15 +71,6 @@ class _Converter(MarkdownConverter):
         text = "".join(parts)
         convert = cast("Callable[..., str] | None", self.get_conv_fn_cached(node.name))  # type: ignore[attr-defined]
         return text if convert is None else convert(node, text, parent_tags=around)
-
-    def process_text(self, el: Any, parent_tags: frozenset[str] = frozenset()) -> str:
-        return el if "_noformat" in parent_tags else self.escape(el, parent_tags)
-
-    def escape(self, text: str, parent_tags: Any) -> str:
-        if _MAY_BE_SPECIAL.search(text):
-            text = _SPECIAL.sub(r"\\\1", text)
-        mark = _LINE_START.match(text) if text[:1] in _MAY_START_LINE else None
-        return f"{mark[0]}\\{text[mark.end() :]}" if mark else text
 
     def convert_li(self, el: Node, text: str, parent_tags: Any) -> str:
         bullet = f"{el['value']}. " if el.has_attr("value") else "- "
@@ -110,6 +101,13 @@ class _Converter(MarkdownConverter):
 
     def convert_input(self, el: Node, text: str, parent_tags: Any) -> str:
         return "[x] " if el.has_attr("checked") else "[ ] "
+
+
+def _escape(text: str) -> str:
+    if _MAY_BE_SPECIAL.search(text):
+        text = _SPECIAL.sub(r"\\\1", text)
+    mark = _LINE_START.match(text) if text[:1] in _MAY_START_LINE else None
+    return f"{mark[0]}\\{text[mark.end() :]}" if mark else text
 
 
 @lru_cache(maxsize=1024)

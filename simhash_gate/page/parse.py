@@ -68,9 +68,11 @@ _PARSER.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.Ht
 
 def _overloaded(data: bytes) -> bool:
     """Tell if a tag has so many attributes that libxml2, comparing each with all, never ends."""
-    return len(data) > _MANY_ATTRIBUTES and any(
-        len(part) > _MANY_ATTRIBUTES and len(part[part.rfind(b"<") :].split()) > _MANY_ATTRIBUTES
-        for part in data.split(b">")
+    if len(data) <= _MANY_ATTRIBUTES:
+        return False
+    parts = data.split(b">")
+    return max(map(len, parts)) > _MANY_ATTRIBUTES and any(
+        len(part[part.rfind(b"<") :].split()) > _MANY_ATTRIBUTES for part in parts
     )
 
 
