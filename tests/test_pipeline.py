@@ -196,6 +196,16 @@ SOUP += [" ", "\n", "a", "b", "word ", "12:30", "*", "#", "1. ", "`", "漢", "é
 soup = st.lists(st.sampled_from(SOUP), max_size=12).map("".join)
 
 
+def test_a_link_within_code_is_none_in_the_markdown_nor_in_the_words():
+    after = "<p>Some other text stands here for the fun of it</p>"
+    linked, plain = (
+        read(f"<p><code>{words}</code></p>{after}")
+        for words in ("<a href=/x>word here and more words</a>", "word here and more words")
+    )
+    assert linked.markdown == plain.markdown
+    assert linked.fingerprint == plain.fingerprint
+
+
 @settings(deadline=None, max_examples=300)
 @given(st.lists(soup, min_size=2, max_size=12))
 def test_equal_markdown_means_equal_fingerprint(htmls):

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.page.address import is_address
-from simhash_gate.page.flow import End, Start, flow
+from simhash_gate.page.flow import MARKS, End, Start, flow
 from simhash_gate.page.vocabulary import CELLS, HEADINGS
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ _LINKED = 0.8
 _CAPTION = 200  # characters
 _FRAMES = 5  # elements around an image and its caption, a table's at most
 _WITHIN_LINKS = frozenset({"br", "input"})
-_WITHIN_LINES = frozenset({"b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s"})
-_WITHIN_LINES |= {"strike", "img"}
+_CODE = frozenset(tag for tag, mark in MARKS.items() if mark == "code")
+_WITHIN_LINES = frozenset(MARKS) - _CODE - {"a"} | {"img"}
 
 
 class Block(NamedTuple):
@@ -68,15 +68,20 @@ class _Writer:
         self._owner = ""  # the tag of a line of Markdown, or of code
         self._nested = 0  # elements with that tag inside
         self._layouts: list[bool] = []
+        self._in_code = False  # within a line, where Markdown shows no links
         self.anchors = 0
 
     def start(self, token: Start) -> None:
         tag = token.tag
         if tag == "a":
-            self.anchors += is_address(token.value)
+            self.anchors += not self._in_code and is_address(token.value)
+            return
+        if tag in _CODE:
+            self._in_code = True
             return
         if tag not in _WITHIN_LINKS:
             self.anchors = 0
+            self._in_code = False
         self._break()
         if tag == "table":
             self._layouts.append(bool(token.value))
@@ -89,6 +94,9 @@ class _Writer:
         tag = token.tag
         if tag == "a":
             self.anchors = 0
+            return
+        if tag in _CODE:
+            self._in_code = False
             return
         self.end_line()
         if tag == "table":
@@ -110,6 +118,7 @@ class _Writer:
 
     def end_line(self) -> None:
         self.anchors = 0  # Markdown has no links around blocks
+        self._in_code = False
         self._break()
 
     def _break(self) -> None:
