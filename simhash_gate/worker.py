@@ -13,6 +13,7 @@ It ends when stdin does, in the middle of a page too, so that it never outlives 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import resource
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 LENGTH = struct.Struct(">Q")
 
+_GARBAGE = 50_000  # objects between collections: a page makes some ten thousand
 _STATM = Path("/proc/self/statm")
 
 
@@ -78,6 +80,8 @@ def main() -> None:
         # Loads the extractor and the tables as well, ahead of the first page.
         options = {markdown: replace(given, markdown=markdown) for markdown in options}
     read_page(b"<p>The first page is always slower.")
+    gc.freeze()  # what has been loaded is not looked through again
+    gc.set_threshold(_GARBAGE)
     least = _limit_memory(memory)
     _answer(answers, None)
     while not memory or _resident() - least <= memory // 2:
