@@ -70,6 +70,8 @@ def _measure(pages: list[bytes], methods: dict[str, Method], rounds: int) -> Rou
     bodies = renewed(pages)
     for method in methods.values():
         method(next(bodies))  # imports and tables are no cost of a page
+    gc.collect()
+    gc.freeze()  # nor is looking through them for garbage: which method that hit was chance
     for number in range(rounds):
         times: Rounds = defaultdict(list)
         for _ in pages:
