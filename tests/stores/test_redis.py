@@ -193,17 +193,17 @@ def test_wrong_credentials_are_told_from_an_outage(server):
         client.config_set("requirepass", "right")
     for login in ("", ":wrong@", "nobody:right@"):
         with pytest.raises(StoreError, match="password") as caught:
-            open_store(server.url.replace("127", f"{login}127"))
+            open_store(server.url.replace("//", f"//{login}"))
         assert not isinstance(caught.value, StoreUnavailable)
         assert "wrong" not in str(caught.value).replace("WRONGPASS", "")
-    open_store(server.url.replace("127", ":right@127")).close()
+    open_store(server.url.replace("//", "//:right@")).close()
 
 
 def test_a_user_who_may_not_run_scripts_is_told_so(server):
     with server.client() as client:
         client.execute_command("ACL", "SETUSER", "reader", "on", ">secret", "~*", "+ping", "+get")
     with (
-        closing(open_store(server.url.replace("127", "reader:secret@127"))) as store,
+        closing(open_store(server.url.replace("//", "//reader:secret@"))) as store,
         pytest.raises(StoreError, match=r"permissions.*password") as caught,
     ):
         store.begin("run")
@@ -214,7 +214,7 @@ def test_the_documented_rights_are_all_that_it_needs(server, make_record):
     rights = re.search(r"`(~simhash_gate:\S* [^`]+)`", DOCS.read_text("utf-8"))[1].split()
     with server.client() as client:
         client.execute_command("ACL", "SETUSER", "gate", "reset", "on", ">secret", *rights)
-    with closing(open_store(server.url.replace("127", "gate:secret@127"))) as store:
+    with closing(open_store(server.url.replace("//", "//gate:secret@"))) as store:
         store.begin("run")
         page = make_record(BASE)
         store.check_and_add(page, 3, window=Window(seconds=60.0))
