@@ -1,0 +1,57 @@
+"""What several commands take: settings, a progress bar, a span of time."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simhash_gate.settings import Settings
+
+setting = click.option(
+    "-s",
+    "--set",
+    "assignments",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A SIMHASH_GATE_* setting, as in Scrapy. May be given several times.",
+)
+progress = click.option(
+    "--progress/--no-progress",
+    default=None,
+    help="Show a progress bar on stderr; by default where a terminal shows it and no results.",
+)
+
+
+class Age(click.ParamType[float]):
+    """A time span such as 7d, in seconds."""
+
+    name = "age"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Return the seconds; fail with what is allowed."""
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", str(value))
+        if not found:
+            self.fail(f"{value!r}: expected a number and s, m, h or d, such as 7d", param, ctx)
+        return float(found[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400}[found[2]]
+
+
+def settings_of(assignments: Sequence[str]) -> Settings:
+    """Return the settings that `-s` gave. Raises click.UsageError that names the wrong one."""
+    from simhash_gate.gate.policy import SettingsError
+    from simhash_gate.settings import PREFIX, read_settings
+
+    given = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals or not name.startswith(PREFIX):
+            raise click.UsageError(f"-s {assignment}: expected {PREFIX}NAME=VALUE")
+        given[name] = value
+    try:
+        return read_settings(given)
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None

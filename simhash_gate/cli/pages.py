@@ -1,0 +1,108 @@
+"""`simhash-gate fingerprint`, `replay` and `compare`: pages on disk, as the gate sees them."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from simhash_gate.cli.options import progress, setting, settings_of
+
+
+@click.command(short_help="Print a line of JSON for each HTML file.")
+@click.argument("paths", nargs=-1)
+@click.option(
+    "--input",
+    "manifest",
+    metavar="FILE",
+    help='JSON Lines: {"path": …}, relative to FILE, and, if you like, "url", "id", "encoding".',
+)
+@setting
+@progress
+def fingerprint(
+    paths: tuple[str, ...],
+    manifest: str | None,
+    assignments: tuple[str, ...],
+    progress: bool | None,
+) -> int:
+    """Print one JSON line for each HTML file of PATHS, in order; folders are searched for them."""
+    from simhash_gate.offline.console import Console
+    from simhash_gate.offline.files import html_files
+    from simhash_gate.offline.fingerprint import fingerprints
+    from simhash_gate.offline.manifest import manifest as read_manifest
+
+    if bool(paths) == bool(manifest):
+        raise click.UsageError("Give either PATHS or --input FILE.")
+    settings, console = settings_of(assignments), Console()
+    source = (
+        read_manifest(manifest, console.complain, settings.max_bytes, needs_url=False)
+        if manifest
+        else html_files(paths, console.complain, settings.max_bytes)
+    )
+    console.write_lines(fingerprints(source.entries, settings), source.total, progress)
+    return console.status()
+
+
+@click.command(short_help="Judge stored pages as a crawl would.")
+@click.argument("source")
+@setting
+@progress
+def replay(source: str, assignments: tuple[str, ...], progress: bool | None) -> int:
+    """Judge the pages of SOURCE in order, as a crawl would, and print one JSON line for each.
+
+    SOURCE is a manifest (JSON Lines with "path" and "url"), a WARC file (.warc, .warc.gz) or a
+    folder of Scrapy's HttpCache.
+    """
+    from simhash_gate.gate.policy import SettingsError
+    from simhash_gate.offline.console import Console
+    from simhash_gate.offline.entry import MissingExtraError
+    from simhash_gate.offline.replay import replay as judge_all
+    from simhash_gate.offline.sources import open_source
+    from simhash_gate.stores import StoreError
+
+    settings, console = settings_of(assignments), Console()
+    try:
+        pages = open_source(source, console.complain, settings.max_bytes)
+        lines = judge_all(pages.entries, settings, console.complain)
+        outcomes = console.write_lines(lines, pages.total, progress)
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+    except (MissingExtraError, StoreError) as error:
+        raise click.ClickException(str(error)) from None
+    console.summarise(outcomes)
+    return console.status()
+
+
+@click.command(short_help="Show how near two pages are, and what differs.")
+@click.argument("a")
+@click.argument("b")
+@click.option("--url-a", metavar="URL", default="", help="Where A came from.")
+@click.option("--url-b", metavar="URL", default="", help="Where B came from: its policy is used.")
+@click.option("--markdown", is_flag=True, help="Show what was read of each page.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@setting
+def compare(
+    a: str,
+    b: str,
+    url_a: str,
+    url_b: str,
+    markdown: bool,
+    as_json: bool,
+    assignments: tuple[str, ...],
+) -> int:
+    """Show how near two HTML files are, what the gate says of B after A, and what differs."""
+    from simhash_gate.offline.comparison import compare as compare_pages
+    from simhash_gate.offline.comparison import read_sides
+    from simhash_gate.offline.console import Console
+
+    settings, console = settings_of(assignments), Console()
+    sides = read_sides(((a, url_a), (b, url_b)), settings, console.complain)
+    if len(sides) == 2:
+        found = compare_pages(sides[0], sides[1], settings)
+        if as_json:
+            console.write(found.as_json(markdown=markdown))
+        else:
+            color = False if os.environ.get("NO_COLOR") else None
+            for line in found.as_text(markdown=markdown):
+                click.echo(line, color=color)
+    return console.status()

@@ -1,0 +1,154 @@
+"""`simhash-gate store`: what a store remembers."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from simhash_gate.cli.options import Age, progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simhash_gate.offline.console import Console
+    from simhash_gate.stores import Store
+
+
+@click.group(short_help="Look into a store of kept pages, clear it, or move it.")
+def store() -> None:
+    """Say what the store at URL remembers, remove some of it, or move it to another store.
+
+    URL is as SIMHASH_GATE_STORE has it: sqlite:///path, redis://… or postgresql://….
+    """
+
+
+in_scope = click.option("--scope", metavar="NAME", help="Only pages of this scope.")
+first_seen = click.option(
+    "--age",
+    type=Age(),
+    metavar="AGE",
+    help="Pages first seen longer ago: 90s, 30m, 12h, 7d.",
+)
+
+
+@store.command("info", short_help="Print a line of JSON for each scope.")
+@click.argument("url")
+@progress
+def store_info(url: str, progress: bool | None) -> int:
+    """Print a line for each scope, the largest first: pages, pipeline versions, oldest, newest."""
+    from simhash_gate.offline.store import info
+
+    with _store(url) as (opened, console):
+        pages = console.watched(opened.records(), None, progress)
+        console.write_lines(info(pages), lambda: None, progress=False)
+    return console.status()
+
+
+@store.command("list", short_help="Print a line of JSON for each page.")
+@click.argument("url")
+@in_scope
+@progress
+def store_list(url: str, scope: str | None, progress: bool | None) -> int:
+    """Print a line for each remembered page that counts, oldest first."""
+    from simhash_gate.offline.store import listed
+
+    with _store(url) as (opened, console):
+        lines = (listed(record) for record in opened.records(scope))
+        console.write_lines(lines, lambda: None, progress)
+    return console.status()
+
+
+@store.command("export", short_help="Print all of each page, for `store import`.")
+@click.argument("url")
+@in_scope
+@progress
+def store_export(url: str, scope: str | None, progress: bool | None) -> int:
+    """Print all that is remembered of each page, oldest first, one line of JSON for each."""
+    from simhash_gate.offline.store import exported
+
+    with _store(url) as (opened, console):
+        lines = (exported(record) for record in opened.records(scope))
+        console.write_lines(lines, lambda: None, progress)
+    return console.status()
+
+
+@store.command("import", short_help="Add the pages that `store export` printed.")
+@click.argument("url")
+@click.argument("file", default="-")
+@progress
+def store_import(url: str, file: str, progress: bool | None) -> int:
+    """Add the pages of FILE, or stdin, which `store export` wrote, to the store at URL.
+
+    They are one run: they count when all of them are there.
+    """
+    from simhash_gate.offline.console import Console
+    from simhash_gate.offline.jsonl import count_lines
+    from simhash_gate.offline.store import add_all, read_exported
+    from simhash_gate.stores import StoreError
+
+    console = Console()
+    records = console.watched(read_exported(file, console.complain), count_lines(file), progress)
+    try:
+        console.say(f"pages added: {add_all(url, records)}")
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
+    return console.status()
+
+
+@store.command("prune", short_help="Remove dead runs, and what is too old or too much.")
+@click.argument("url")
+@click.option("--pages", type=click.IntRange(min=0), help="Keep the last so many of each scope.")
+@first_seen
+@progress
+def store_prune(url: str, pages: int | None, age: float | None, progress: bool | None) -> int:
+    """Remove what runs that died have left; with --pages and --age, what is beyond these too."""
+    from simhash_gate.offline.store import all_but_the_last, forget, older_than, remove_dead_runs
+
+    with _store(url) as (opened, console):
+        remove_dead_runs(url)
+        removed = 0
+        if age is not None:
+            watched = console.watched(opened.records(), None, progress)
+            removed += forget(opened, watched, older_than(age))
+        if pages is not None:
+            surplus = all_but_the_last(pages, opened.records())
+            removed += forget(opened, console.watched(opened.records(), None, progress), surplus)
+        console.say(f"pages removed, besides those of dead runs: {removed}")
+    return console.status()
+
+
+@store.command("forget", short_help="Remove the pages of a scope, a URL, or an age.")
+@click.argument("url")
+@in_scope
+@click.option("--page", metavar="URL", help="Only the page of this URL.")
+@first_seen
+@progress
+def store_forget(
+    url: str, scope: str | None, page: str | None, age: float | None, progress: bool | None
+) -> int:
+    """Remove pages, so that their like is new again: those that all of the options agree on."""
+    from simhash_gate.offline.store import forget, older_than
+
+    if scope is None and page is None and age is None:
+        raise click.UsageError("Say which pages: --scope, --page or --age.")
+    aged = older_than(float("-inf") if age is None else age)
+    with _store(url) as (opened, console):
+        watched = console.watched(opened.records(scope), None, progress)
+        removed = forget(opened, watched, lambda r: page in (None, r.url) and aged(r))
+        console.say(f"pages removed: {removed}")
+    return console.status()
+
+
+@contextmanager
+def _store(url: str) -> Iterator[tuple[Store, Console]]:
+    from simhash_gate.offline.console import Console
+    from simhash_gate.offline.store import opened
+    from simhash_gate.stores import StoreError
+
+    try:
+        with opened(url) as store:
+            yield store, Console()
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
