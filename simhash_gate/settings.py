@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from simhash_gate.gate.policy import (
 )
 from simhash_gate.pipeline import Options
 from simhash_gate.stores import StoreError, store_opener
+from simhash_gate.worker_process import default_workers
 
 PREFIX = "SIMHASH_GATE_"
 _HOST = re.compile(r"[a-zA-Z0-9._-]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
@@ -47,11 +47,6 @@ def _domains(value: Any) -> Mapping[str, Any]:
     if not isinstance(parsed, Mapping):
         raise TypeError
     return parsed
-
-
-def default_workers() -> int:
-    """Return how many page-reading processes run unless a setting says otherwise."""
-    return max(2, (os.cpu_count() or 1) - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -17,6 +18,7 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.pipeline import pipeline_version
+from simhash_gate.plugin.addon import Addon
 from simhash_gate.plugin.awaiting import result
 from simhash_gate.plugin.fate import Fate
 from simhash_gate.plugin.judging import Judge
@@ -258,7 +260,8 @@ class SimhashGateMiddleware:
             self.recovery.settles = True
             self.crawler.signals.connect(self.recovery.item_done, signals.item_scraped)
             self.crawler.signals.connect(self.recovery.item_done, signals.item_dropped)
-        self.reader.open()
+        addons = [addon for addon in self.crawler.addons.addons if isinstance(addon, Addon)]
+        self.reader.open(chain.from_iterable(addon.head_start.take() for addon in addons))
         logger.info("Near-duplicates are looked for in %s", without_password(url))
 
     def _failed(self, response: Response | Failure | None) -> None:
