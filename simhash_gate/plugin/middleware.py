@@ -255,8 +255,10 @@ class SimhashGateMiddleware:
     def _open(self, spider: Spider) -> None:
         settings = self.settings
         url = store_url(settings.store, self.crawler.settings, spider.name)
-        self._opening = self.judge.open(url)
-        if not url.startswith("memory:") and _sees_pages_end(self.crawler.settings):
+        remembers = not url.startswith("memory:")
+        # To compare sketches takes its time too.
+        self._opening = self.judge.open(url, at_once=not (remembers or settings.options.sketch))
+        if remembers and _sees_pages_end(self.crawler.settings):
             self.recovery.settles = True
             self.crawler.signals.connect(self.recovery.item_done, signals.item_scraped)
             self.crawler.signals.connect(self.recovery.item_done, signals.item_dropped)
