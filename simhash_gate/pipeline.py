@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 
 import mmh3
 
-from simhash_gate.fingerprints.features import count_words, features, words
+from simhash_gate.fingerprints.features import count_words, features, words, words_of_each
 from simhash_gate.fingerprints.simhash import simhash
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
 from simhash_gate.page import Article, Draft, Extractor, blocks, clean, flow, parse
@@ -255,7 +255,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     title = cleaned.titles.title
     if not found:
         return _without("no text", title)
-    tokens = [words(block.text) for block in found]
+    tokens = words_of_each([block.text for block in found])
     every = list(chain.from_iterable(tokens))
     fleeting = [_is_fleeting(*pair, article) for pair in zip(found, tokens, strict=True)]
     said = [own for own, gone in zip(tokens, fleeting, strict=True) if not gone]

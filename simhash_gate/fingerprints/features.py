@@ -30,21 +30,31 @@ _MARKS = (
 _WORD = re.compile(rf"[{_UNSEGMENTED}]|(?:(?![{_UNSEGMENTED}_])[\w{_MARKS}])+")
 _FAST_WORD = re.compile(r"[^\W_]+")
 _CHAR = re.compile(rf"[{_UNSEGMENTED}]")
-_MARK = re.compile(rf"[{_MARKS}]")
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 _FORMAT = re.compile(f"[{_INVISIBLE}]")
+_UNUSUAL = re.compile(f"[{_UNSEGMENTED}{_MARKS}{_INVISIBLE}]")
 # ASCII needs no pattern: all but letters and digits are spaces.
 _ASCII = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
+_ASCII_LINES = _ASCII | {ord("\n"): "\n"}
 
 
 def words(text: str) -> list[str]:
     """Return the normalised words of a text; in scripts without word spaces, its characters."""
     if text.isascii():
         return text.translate(_ASCII).split()
-    text = _FORMAT.sub("", unicodedata.normalize("NFKC", text))
-    if _CHAR.search(text) or _MARK.search(text):
-        return _WORD.findall(text.casefold())
+    text = unicodedata.normalize("NFKC", text)
+    if _UNUSUAL.search(text):
+        text = _FORMAT.sub("", text)
+        if _UNUSUAL.search(text):
+            return _WORD.findall(text.casefold())
     return _FAST_WORD.findall(text.casefold())
+
+
+def words_of_each(texts: Sequence[str]) -> list[list[str]]:
+    """Return the words of texts that have no line feeds, faster than of one after the other."""
+    plain = "\n".join(filter(str.isascii, texts))
+    lines = iter(plain.translate(_ASCII_LINES).split("\n"))
+    return [next(lines).split() if text.isascii() else words(text) for text in texts]
 
 
 def _unsegmented(tokens: Collection[str]) -> list[str]:
