@@ -24,9 +24,7 @@ _DATE = "|".join(
     )
 )
 # Few words stand before a number: this is cheaper to see than that none is a month.
-_MONTH_FIRST = (
-    rf"(?<!\w)(?=\w+\.?\s\d){_MONTH}\s{_DAY}(?:st|nd|rd|th)?\b(?:,?\s{_YEAR})?"
-)
+_MONTH_FIRST = rf"(?<!\w)(?=\w+\.?\s\d){_MONTH}\s{_DAY}(?:st|nd|rd|th)?\b(?:,?\s{_YEAR})?"
 _CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3])[:h][0-5]\d(?::[0-5]\d)?(?![\d:.])"
 _COUNTED = (
     r"(?:views?|reads?|shares?|comments?|likes?|repl(?:y|ies)|votes?|claps|retweets?|followers|downloads|"
