@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
 from simhash_gate.stores.base import (
+    ADDED,
     DEFAULT_WINDOW,
     Answer,
     Match,
@@ -144,7 +145,7 @@ class MemoryStore(Store):
             scope = self._scope(record.scope)
             found = None
             if radius is not None:
-                limit = max(radius, near)
+                limit = near if near > radius else radius
                 visited = scope.candidates(record, reach(radius, near), limit, window, exact=exact)
                 if visited:
                     load = partial(self._load, scope)
@@ -155,8 +156,9 @@ class MemoryStore(Store):
                     scope.records[number] = seen
                     return Answer(False, Match(seen, distance))
             scope.add(next(self._numbers), record)
-            scope.evict(window.pages, window.since(record))
-            return Answer(True, found[1] if found else None)
+            if window.seconds is not None or len(scope.records) > window.pages:
+                scope.evict(window.pages, window.since(record))
+            return Answer(True, found[1]) if found else ADDED
 
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""
