@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _MOST_BLOCKS = 16
 # So few are compared one by one; tables would take more memory than they do.
 _FEW = 32
-# Chains for each fingerprint, all tables together: they take 4 bytes each.
-_MOST_CHAINS = 8
+# Bytes for each fingerprint that the heads of chains take at most, all tables together.
+_HEADS = 40
 # When an array is full, so small a part of it is added.
 _SPARE = 8
 # Tables for so many times as many as are left are made anew.
@@ -263,29 +263,31 @@ class HammingIndex:
     def _reserve(self, count: int) -> bool:
         """Make room for so many more; False if these tables are too small for them."""
         missing = self._end + count - len(self._values)
-        if self._end + count > self._most:
+        if len(self) + count > self._most:
             return False
         if missing > 0:
             more = max(missing, len(self._values) // _SPARE)
             self._values.frombytes(bytes(8 * more))
             for _, _, _, after in self._tables:
-                after.frombytes(bytes(4 * more))
+                after.frombytes(bytes(after.itemsize * more))
         return True
 
     def _build(self, stored: Fingerprints) -> None:
         """Store these, distinct as they are, and nothing else."""
         self._end = 1 + len(stored)
-        self._blocks, self._width = _cheapest(len(stored), self.max_distance, self._fixed)
+        self._blocks, self._width, self._most = _cheapest(
+            len(stored), self.max_distance, self._fixed
+        )
+        code = _code(len(stored))
         self._values = array("Q", [0])
         self._values.frombytes(stored.tobytes())
-        self._most = max(2 * len(stored), _FEW)
         self._plans: dict[int | None, list[_Visit]] = {}
         self._tables = [
             (
                 block.shift,
                 block.mask,
-                array("I", bytes(4 << block.width)),
-                array("I", bytes(4 * self._end)),
+                array(code, bytes(array(code).itemsize << block.width)),
+                array(code, bytes(array(code).itemsize * self._end)),
             )
             for block in split(self._blocks, self._width)
             if len(stored) > _FEW
@@ -300,9 +302,9 @@ class HammingIndex:
             rows = (values >> np.uint64(shift) & np.uint64(mask)) << _SLOT_BITS | slots
             rows.sort()
             keys = (rows >> _SLOT_BITS).astype(np.intp)
-            ordered = (rows & _SLOT_MASK).astype(np.uint32)
-            heads = np.frombuffer(first, np.uint32)
-            after = np.frombuffer(following, np.uint32)
+            ordered = (rows & _SLOT_MASK).astype(first.typecode)
+            heads = np.frombuffer(first, first.typecode)
+            after = np.frombuffer(following, following.typecode)
             firsts = first_of_each(keys)
             after[ordered[1:]] = ordered[:-1]
             after[ordered[firsts]] = heads[keys[firsts]]
@@ -322,19 +324,29 @@ def _redirect(table: _Table, fingerprint: int, slot: int, target: int) -> None:
     after[before] = target
 
 
+def _code(size: int) -> Literal["H", "I"]:
+    """Return the type of slots, of 2 bytes or of 4, with room for as many again."""
+    return "H" if 2 * size < 1 << 16 else "I"
+
+
 @lru_cache  # of every new index, the size is 0
-def _cheapest(size: int, radius: int, fixed: int | None) -> tuple[int, int]:
+def _cheapest(size: int, radius: int, fixed: int | None) -> tuple[int, int, int]:
     """Choose blocks, and how many bits of each, for which a lookup and an insert touch the least.
 
-    Few blocks are wide: more keys to ask for, but less behind each that is not near.
+    Few blocks are wide: more keys to ask for, but less behind each that is not near. Returns also
+    at how many fingerprints to choose anew: as soon as there is memory for one bit more.
     """
+    chains = _HEADS // array(_code(size)).itemsize
 
     def width(blocks: int) -> int:
-        return min((_MOST_CHAINS * max(size, _FEW) // blocks).bit_length() - 1, BITS // blocks)
+        return min((chains * max(size, _FEW) // blocks).bit_length() - 1, BITS // blocks)
 
     def cost(blocks: int) -> float:
         asked = probe_count(blocks, radius, width(blocks))
         return 2 * blocks + asked + 1.5 * asked * size / (1 << width(blocks))
 
     blocks = fixed or min(range(2, _MOST_BLOCKS + 1), key=cost)
-    return blocks, width(blocks)
+    bits, most = width(blocks), 2 * size
+    if bits < BITS // blocks:
+        most = min(most, -(-(blocks << bits + 1) // chains))
+    return blocks, bits, max(_FEW, most)
