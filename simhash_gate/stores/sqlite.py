@@ -128,8 +128,9 @@ class SQLiteStore(Store):
                 if found and found[1].distance <= radius:
                     number, (other, distance) = found
                     return Answer(False, Match(_see(db, number, other, record.last_seen), distance))
-            added = db.execute(INSERT, to_row(record, scope.number, run)).lastrowid
-            scope.add(added or 0, record)
+            number = self._mirror.next_number(db)
+            db.execute(INSERT, to_row(number, record, scope.number, run))
+            scope.add(number, record)
             evict(db, scope, window, record)
             return Answer(True, found[1] if found else None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simhash_gate.stores.base import Record
-from simhash_gate.stores.values import as_bytes, signed, unsigned
+from simhash_gate.stores.values import as_parameter, signed, unsigned
 
 # What the column `settled` says.
 SETTLED, DURABLE = 1, 2
@@ -20,25 +20,26 @@ NUMBER = 13
 
 INSERT = """
 INSERT INTO record
-    (scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen,
+    (id, scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen,
     sketch, settled)
 VALUES
-    (?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)
+    (?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)
 """
 
 
-def to_row(record: Record, scope: int, run: int) -> tuple[Any, ...]:
+def to_row(number: int, record: Record, scope: int, run: int) -> tuple[Any, ...]:
     """Return the parameters of INSERT."""
     return (
+        number,
         scope,
         run,
-        as_bytes(record.url),
-        as_bytes(record.request),
+        as_parameter(record.url),
+        as_parameter(record.request),
         signed(record.fingerprint),
         signed(record.digest),
         record.words,
-        as_bytes(record.title),
-        as_bytes(record.pipeline),
+        as_parameter(record.title),
+        as_parameter(record.pipeline),
         record.first_seen,
         record.last_seen,
         record.sketch,

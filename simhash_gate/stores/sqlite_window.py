@@ -101,3 +101,4 @@ def evict(db: sqlite3.Connection, scope: MirroredScope, window: Window, added: R
     if gone:
         db.execute(_EVICT, (scope.number, gone[-1][0]))
         scope.remove(gone)
+    scope.count(db)
