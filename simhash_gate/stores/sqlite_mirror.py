@@ -42,7 +42,8 @@ _NUMBER = "SELECT id FROM scope WHERE name = CAST(? AS TEXT)"
 class MirroredScope:
     """The fingerprints of one scope: of all its records, and maybe of some that are gone."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, name: str, number: int) -> None:
+        self.name = name
         self.number = number
         self.size = self.counted = 0
         self.version: int | None = None
@@ -135,7 +136,7 @@ class Mirror:
         """Return a scope as it is now in the database; made if there is none."""
         scope = self._scopes.get(name)
         if scope is None:
-            scope = self._scopes[name] = MirroredScope(_number(db, name))
+            scope = self._scopes[name] = MirroredScope(name, _number(db, name))
         else:
             self._scopes.move_to_end(name)
         if self._version is None:

@@ -10,11 +10,12 @@ from simhash_gate.stores.values import as_parameter, signed, unsigned
 # What the column `settled` says.
 SETTLED, DURABLE = 1, 2
 
-SELECT = """
-SELECT scope.name, url, request, fingerprint, digest, words, title, pipeline, run.name,
+_COLUMNS = """url, request, fingerprint, digest, words, title, pipeline, run.name,
     first_seen, last_seen, sketch, settled OR NOT live, record.id, run, live
-FROM record JOIN scope ON scope.id = scope JOIN run ON run.id = run
-"""
+FROM record JOIN run ON run.id = run"""
+SELECT = f"SELECT scope.name, {_COLUMNS} JOIN scope ON scope.id = scope"
+# One record, of a scope that is known; its name is to be put in front of the row.
+SELECT_ONE = f"SELECT {_COLUMNS} WHERE record.id = ? AND scope = ?"
 # Where its rows have the record's number; what follows is the run's number, and whether it lives.
 NUMBER = 13
 
@@ -49,7 +50,7 @@ def to_row(number: int, record: Record, scope: int, run: int) -> tuple[Any, ...]
 
 def to_record(row: tuple[Any, ...]) -> Record:
     """Return the record in a row of SELECT."""
-    values = list(row[:NUMBER])
-    values[3:5] = map(unsigned, values[3:5])
-    values[-1] = bool(values[-1])
-    return Record(*values)
+    scope, url, request, fingerprint, digest, *rest, settled = row[:NUMBER]
+    return Record(
+        scope, url, request, unsigned(fingerprint), unsigned(digest), *rest, bool(settled)
+    )
