@@ -13,7 +13,7 @@ end
 local function numbers_of(identity)
   local high, low = parse('>I4I4', identity)
   local numbers = {}
-  for number in pairs(search({ buckets_of(high, low)[1] }, high, low, 0)) do
+  for number in pairs(search({ (buckets_of(identity, 1)) }, high, low, 0)) do
     if get(number) and identity_of(stored[number]) == identity then numbers[#numbers + 1] = number end
   end
   return numbers
