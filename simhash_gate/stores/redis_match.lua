@@ -10,44 +10,85 @@ local ALL = 127
 
 local page = ARGV[1]
 local radius, limit, exact, reach1, reach2, reach3, reach4, window, since, expiry = parse(QUERY, ARGV[2])
-local found -- the distances of the pages that were come across
+local high, low = parse('>I4I4', page, FINGERPRINT)
+local found = {} -- the distances of the pages that were come across
 local own, owned -- the page's own buckets, and what lies there: if nothing else was looked at
 
-if radius >= 0 then
-  local high, low = parse('>I4I4', page, FINGERPRINT)
-  if scope.buckets == 0 or (reach1 == 0 and reach4 == 0) then
-    own = { buckets_of(page, FINGERPRINT) }
-    found, owned = search(own, high, low, limit)
+local function ones(bits)
+  local right = bits % 65536
+  return string.byte(ONES, right + 1) + string.byte(ONES, (bits - right) / 65536 % 65536 + 1) - 2 * 48
+end
+
+local function consider(bucket, at)
+  local number, its_high, its_low = parse(ENTRY, bucket, at)
+  if found[number] then return end
+  local distance = ones(bit.bxor(high, its_high))
+  if distance <= limit then
+    distance = distance + ones(bit.bxor(low, its_low))
+    if distance <= limit then found[number] = distance end
+  end
+end
+
+if radius >= 0 and (scope.buckets == 0 or (reach1 == 0 and reach4 == 0)) then
+  own = { buckets_of(page, FINGERPRINT) }
+  owned = call('HMGET', key, unpack(own))
+end
+if own and own[2] then
+  -- Who is within the radius agrees with the page in one block at least.
+  local find = string.find
+  for which = 1, 4 do
+    local bucket = owned[which]
+    if bucket then
+      local place = FINGERPRINT + 8 - 2 * which
+      local block = sub(page, place, place + 1)
+      place = ENTRY_SIZE + 1 - 2 * which
+      local at = find(bucket, block, place, true)
+      while at do
+        if (at - place) % ENTRY_SIZE == 0 then consider(bucket, at - place + 1) end
+        at = find(bucket, block, at + 1, true)
+      end
+    end
+  end
+elseif own then
+  for at = 1, #(owned[1] or ''), ENTRY_SIZE do
+    consider(owned[1], at)
+  end
+elseif radius >= 0 then
+  local fields, seen = {}, {}
+  local function visit(which, block, reach, from)
+    local field = bucket_of(which, block)
+    if not seen[field] then
+      seen[field] = true
+      fields[#fields + 1] = field
+    end
+    for flipped = from, reach > 0 and 15 or -1 do
+      visit(which, bit.bxor(block, 2 ^ flipped), reach - 1, flipped + 1)
+    end
+  end
+  if reach1 == ALL then
+    for place = 0, scope.buckets - 1 do
+      visit(1, place, 0, 0)
+    end
   else
-    local fields, seen = {}, {}
-    local function visit(which, block, reach, from)
-      local field = bucket_of(which, block)
-      if not seen[field] then
-        seen[field] = true
-        fields[#fields + 1] = field
-      end
-      for flipped = from, reach > 0 and 15 or -1 do
-        visit(which, bit.bxor(block, 2 ^ flipped), reach - 1, flipped + 1)
+    local blocks = { parse(BLOCKS, page, FINGERPRINT) }
+    for which, reach in ipairs({ reach1, reach2, reach3, reach4 }) do
+      if reach >= 0 then visit(which, blocks[5 - which], reach, 0) end
+    end
+  end
+  for start = 1, #fields, AT_ONCE do
+    local buckets = call('HMGET', key, unpack(fields, start, math.min(start + AT_ONCE - 1, #fields)))
+    for _, bucket in ipairs(buckets) do
+      for at = 1, #(bucket or ''), ENTRY_SIZE do
+        consider(bucket, at)
       end
     end
-    if reach1 == ALL then
-      for place = 0, scope.buckets - 1 do
-        visit(1, place, 0, 0)
-      end
-    else
-      local blocks = { parse(BLOCKS, page, FINGERPRINT) }
-      for which, reach in ipairs({ reach1, reach2, reach3, reach4 }) do
-        if reach >= 0 then visit(which, blocks[5 - which], reach, 0) end
-      end
-    end
-    found = search(fields, high, low, limit)
   end
 end
 
 -- The best goes first: within the radius one with the same request, then the least distance, then
 -- the latest; beyond it the least distance, then the latest.
 local best, best_class, match
-if found and next(found) then
+if next(found) then
   local first = 0 -- of the window
   if scope.pages > window then
     first = scope.last + 1

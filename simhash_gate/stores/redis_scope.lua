@@ -55,37 +55,6 @@ local function buckets_of(text, at)
   return bucket_of(1, first), bucket_of(2, second), bucket_of(3, third), bucket_of(4, fourth)
 end
 
--- Return the distance of each numbered page within `limit` bits that lies in one of the buckets, and
--- the buckets, as far as they were read at once.
-local function search(fields, high, low, limit)
-  local bxor, byte = bit.bxor, string.byte
-  local widest = limit + 2 * 48
-  local found = {}
-  local buckets
-  for start = 1, #fields, AT_ONCE do
-    buckets = call('HMGET', key, unpack(fields, start, math.min(start + AT_ONCE - 1, #fields)))
-    for number, bucket in ipairs(buckets) do
-      bucket = bucket or ''
-      -- That half first of which the table says nothing: in nearly all it is too far already.
-      local mine, its, other, others = high, 5, low, 9
-      if byte(fields[start + number - 1]) > 2 then mine, its, other, others = low, 9, high, 5 end
-      for at = 1, #bucket, ENTRY_SIZE do
-        local bits = bxor(mine, (parse('>I4', bucket, at + its)))
-        local right = bits % 65536
-        local distance = byte(ONES, right + 1) + byte(ONES, (bits - right) / 65536 % 65536 + 1)
-        if distance <= widest then
-          bits = bxor(other, (parse('>I4', bucket, at + others)))
-          right = bits % 65536
-          distance = distance - 4 * 48
-            + byte(ONES, right + 1) + byte(ONES, (bits - right) / 65536 % 65536 + 1)
-          if distance <= limit then found[parse(ENTRY, bucket, at)] = distance end
-        end
-      end
-    end
-  end
-  return found, buckets
-end
-
 -- Return the request of a page, and where its pipeline version begins.
 local function request_of(page)
   local stop = TEXTS + parse('>I4', page, LENGTHS)
