@@ -33,8 +33,8 @@ _NEEDED = ["%s"] * 17
 _EXACT = ["exact => %s"]
 _PROBES = ["scan => %s", *(f"probes{block} => %s" for block in range(_BLOCKS))]
 _REFUSED = ["refused => %s"]
-# Keyed by whether only equal texts count, whether it looks beyond the page's own buckets, and whether
-# there are pages to pass over.
+# Keyed by whether only equal texts count, whether it looks beyond the page's own buckets, and
+# whether there are pages to pass over.
 _QUESTIONS = {
     (exact, probing, refusing): _CHECK_AND_ADD.format(
         ", ".join(_NEEDED + _EXACT * exact + _PROBES * probing + _REFUSED * refusing)
