@@ -28,6 +28,8 @@ PLAIN = (
     "worker_memory",
     "store_failure",
     "durable",
+    "verdicts",
+    "report",
 )
 
 
