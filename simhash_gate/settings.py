@@ -49,6 +49,14 @@ def _domains(value: Any) -> Mapping[str, Any]:
     return parsed
 
 
+def _path_pattern(value: Any) -> str:
+    pattern = os.fspath(value or "")
+    if not isinstance(pattern, str):
+        raise TypeError
+    _ = pattern % {"name": "", "time": ""}
+    return pattern
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """All settings of one crawl. `store` is "" where the user left the choice to the gate."""
@@ -62,10 +70,17 @@ class Settings:
     store_failure: Literal["pass", "close"]
     durable: Literal["run", "page"]
     worker_memory: int
+    verdicts: str
+    report: str
     policies: Policies
     options: Options
 
 
+PATH_PATTERN = Kind(
+    "the path of a file, in which %(name)s and %(time)s stand for the spider and the start "
+    "of the crawl, and %% for a per cent sign",
+    _path_pattern,
+)
 _KINDS = {
     "ENABLED": FLAG,
     "SCOPE": one_of("domain", "host", "crawl"),
@@ -75,6 +90,8 @@ _KINDS = {
     "STORE_FAILURE": one_of("pass", "close"),
     "DURABLE": one_of("run", "page"),
     "WORKER_MEMORY": whole_number(0),
+    "VERDICTS": PATH_PATTERN,
+    "REPORT": PATH_PATTERN,
     "DOMAINS": Kind(
         "a mapping of domain names to mappings of policy values, or its JSON", _domains
     ),
@@ -126,6 +143,8 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         store_failure=general("STORE_FAILURE", "pass"),
         durable=general("DURABLE", "run"),
         worker_memory=general("WORKER_MEMORY", 1024**3),
+        verdicts=general("VERDICTS", ""),
+        report=general("REPORT", ""),
         policies=policies,
         options=_options(given, sketch=any(policy.verify for policy in policies.all)),
     )

@@ -31,6 +31,8 @@ PLAIN = (
     "worker_memory",
     "store_failure",
     "durable",
+    "verdicts",
+    "report",
 )
 
 

@@ -29,6 +29,7 @@ from simhash_gate.plugin.recovery import Recovery
 from simhash_gate.plugin.signals import near_duplicate_dropped
 from simhash_gate.plugin.spider_middleware import CallbackWitness, is_installed
 from simhash_gate.plugin.stats import GateStats
+from simhash_gate.plugin.verdict_log import VerdictLog
 from simhash_gate.settings import PREFIX, read_settings
 from simhash_gate.stores import StoreError, StoreUnavailable
 from simhash_gate.stores.urls import without_password
@@ -96,6 +97,7 @@ class SimhashGateMiddleware:
         self.fate = Fate(self.judge, self.recovery, crawler.stats)
         self.stats = GateStats(crawler.stats, self.judge.session)
         self.reader = PageReader(settings, self.stats)
+        self.verdict_log = VerdictLog(crawler, settings)
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._started, signals.engine_started)
         crawler.signals.connect(self.recovery.announced, signals.response_received)
@@ -127,8 +129,9 @@ class SimhashGateMiddleware:
         domain = registered_domain(host_of(response.url))
         reason = self._why_not(request, response)
         if reason:
-            request.meta[VERDICT_KEY] = Verdict("skipped", reason.replace("_", " "))
+            verdict = request.meta[VERDICT_KEY] = Verdict("skipped", reason.replace("_", " "))
             self.stats.skipped(domain, reason)
+            self.verdict_log.add(response, verdict)
             return response
 
         start = time.perf_counter()
@@ -138,6 +141,7 @@ class SimhashGateMiddleware:
         seconds = time.perf_counter() - start
         if verdict.outcome == "skipped":
             self.stats.skipped(domain, "empty")
+            self.verdict_log.add(response, verdict)
             return response
 
         action = verdict.policy.action
@@ -148,6 +152,7 @@ class SimhashGateMiddleware:
         self.stats.judged(
             domain, verdict, dropped=dropped, size=len(response.body), seconds=seconds
         )
+        self.verdict_log.add(response, verdict, dropped=dropped)
         if verdict.rejected:
             _log(response, verdict)
         if dropped:
