@@ -49,6 +49,17 @@ def _domains(value: Any) -> Mapping[str, Any]:
     return parsed
 
 
+def _names(value: Any) -> tuple[str, ...]:
+    names = value.split(",") if isinstance(value, str) else list(value)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError
+    return tuple(name.strip() for name in names if name.strip())
+
+
+def _path(value: Any) -> str:
+    return os.fspath(value) if isinstance(value, os.PathLike) else str.strip(value)
+
+
 def default_workers() -> int:
     """Return how many page-reading processes run unless a setting says otherwise."""
     return max(2, (os.cpu_count() or 1) - 1)
@@ -67,6 +78,9 @@ class Settings:
     store_failure: Literal["pass", "close"]
     durable: Literal["run", "page"]
     worker_memory: int
+    audit_items: Literal["drop", "pass"]
+    audit_fields: tuple[str, ...]
+    audit_log: str
     policies: Policies
     options: Options
 
@@ -80,6 +94,9 @@ _KINDS = {
     "STORE_FAILURE": one_of("pass", "close"),
     "DURABLE": one_of("run", "page"),
     "WORKER_MEMORY": whole_number(0),
+    "AUDIT_ITEMS": one_of("drop", "pass"),
+    "AUDIT_FIELDS": Kind("names of item fields: a list, or with commas between them", _names),
+    "AUDIT_LOG": Kind("the path of a file", _path),
     "DOMAINS": Kind(
         "a mapping of domain names to mappings of policy values, or its JSON", _domains
     ),
@@ -131,6 +148,9 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         store_failure=general("STORE_FAILURE", "pass"),
         durable=general("DURABLE", "run"),
         worker_memory=general("WORKER_MEMORY", 1024**3),
+        audit_items=general("AUDIT_ITEMS", "drop"),
+        audit_fields=general("AUDIT_FIELDS", ()),
+        audit_log=general("AUDIT_LOG", ""),
         policies=policies,
         options=_options(given, sketch=any(policy.verify for policy in policies.all)),
     )

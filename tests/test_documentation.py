@@ -28,6 +28,9 @@ PLAIN = (
     "worker_memory",
     "store_failure",
     "durable",
+    "audit_items",
+    "audit_fields",
+    "audit_log",
 )
 
 

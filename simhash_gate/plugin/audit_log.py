@@ -1,0 +1,63 @@
+"""Audited pairs as JSON Lines: pairs of URLs that are labelled by what the spider made of them."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.items import Difference
+
+logger = logging.getLogger(__name__)
+
+
+def audit_line(url: str, verdict: Verdict, differences: Iterable[Difference]) -> str:
+    """Return a compared pair as a line of JSON.
+
+    `a` is the kept page and `b` the dropped one; `duplicate` tells whether the items agree,
+    `distance` is in bits, `fields` are those that differ.
+    """
+    assert verdict.match is not None
+    fields = [difference.field for difference in differences]
+    pair = {
+        "a": verdict.match.record.url,
+        "b": url,
+        "duplicate": not fields,
+        "distance": verdict.match.distance,
+        "fields": list(dict.fromkeys(fields)),
+    }
+    return json.dumps(pair, ensure_ascii=False)
+
+
+class AuditLog:
+    """Appends lines to a file; where that fails, it says so once and the crawl goes on."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._file: TextIO | None = None
+
+    def write(self, url: str, verdict: Verdict, differences: Iterable[Difference]) -> None:
+        """Add a pair, at once."""
+        if not self._path:
+            return
+        try:
+            if self._file is None:
+                self._file = Path(self._path).open("a", encoding="utf-8")  # noqa: SIM115
+            self._file.write(audit_line(url, verdict, differences) + "\n")
+            self._file.flush()
+        except OSError as error:
+            logger.error("Audited pairs are not written to %s any more: %s", self._path, error)
+            self._path = ""
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            try:
+                self._file.close()
+            except OSError as error:
+                logger.error("The end of %s may be missing: %s", self._path, error)
