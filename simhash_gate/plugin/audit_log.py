@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,7 +40,7 @@ class AuditLog:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._file: TextIO | None = None
+        self._file: BinaryIO | None = None
 
     def write(self, url: str, verdict: Verdict, differences: Iterable[Difference]) -> None:
         """Add a pair, at once."""
@@ -47,8 +48,9 @@ class AuditLog:
             return
         try:
             if self._file is None:
-                self._file = Path(self._path).open("a", encoding="utf-8")  # noqa: SIM115
-            self._file.write(audit_line(url, verdict, differences) + "\n")
+                self._file = _open(self._path)
+            line = audit_line(url, verdict, differences) + "\n"
+            self._file.write(line.encode("utf-8", "backslashreplace"))
             self._file.flush()
         except OSError as error:
             logger.error("Audited pairs are not written to %s any more: %s", self._path, error)
@@ -61,3 +63,13 @@ class AuditLog:
                 self._file.close()
             except OSError as error:
                 logger.error("The end of %s may be missing: %s", self._path, error)
+
+
+def _open(path: str) -> BinaryIO:
+    """Open a file to append lines; one that a full disk once cut off is ended. Raises OSError."""
+    file = Path(path).open("a+b")  # noqa: SIM115 - to be closed with the crawl
+    if file.tell():
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) != b"\n":
+            file.write(b"\n")
+    return file

@@ -31,13 +31,15 @@ PHRASE = 4
 REAL_CHANGE = 0.10
 """The share of a long text's words that must be new before it says something else: less than that
 is what templates put into the text of one article."""
+MOST_CHARACTERS = 100_000
+"""Of a longer text, the beginning is compared."""
 NO_ITEM = "(no item)"
 """Stands for a field's name where a page has an item and the other has none at all."""
 
 _SHOWN = 60
 _LONGEST_MOMENT = 40
 _CLOCK_TOLERANCE = 1.0
-_ADDRESS = re.compile(r"\]\([^)\s]*\)|\S*://\S*")
+_ADDRESS = re.compile(r"\]\([^()\s]*\)|\w{0,20}://\S*")
 
 
 class Value(NamedTuple):
@@ -75,7 +77,7 @@ class Reader:
         for name, value in ItemAdapter(item).asdict().items():
             if self.fields and name not in self.fields:
                 continue
-            text = _text(value)
+            text = _text(value)[:MOST_CHARACTERS]
             if text:
                 own_value = text in own or _is_moment(value, self.began)
                 found[str(name)] = Value(text, own_value and not self.fields)

@@ -139,6 +139,12 @@ def test_each_item_of_a_dropped_page_is_looked_for_among_those_of_the_kept_page(
     assert news(kept, []) == []
 
 
+@pytest.mark.parametrize("unit", ["x", "](", "://", "1 ", "word ", "\n"])
+def test_endless_text_ends(unit: str) -> None:
+    assert differing({"text": f"y{unit * 500_000}"}, {"text": f"y{unit * 600_000}end"}) == []
+    assert differing({"text": "short"}, {"text": f"y{unit * 300_000}"}) == ["text"]
+
+
 def test_a_difference_is_told_in_words() -> None:
     kept = snapshot({"title": "Carmen Blanket", "text": TEXT})
     dropped = snapshot({"title": "Olive Blanket", "text": TEXT.upper().replace("WORD", "x")})
