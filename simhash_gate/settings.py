@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,6 +58,17 @@ def _path_pattern(value: Any) -> str:
     return pattern
 
 
+def _names(value: Any) -> tuple[str, ...]:
+    names = value.split(",") if isinstance(value, str) else list(value)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError
+    return tuple(name.strip() for name in names if name.strip())
+
+
+def _path(value: Any) -> str:
+    return os.fspath(value) if isinstance(value, os.PathLike) else str.strip(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """All settings of one crawl. `store` is "" where the user left the choice to the gate."""
@@ -72,6 +84,9 @@ class Settings:
     worker_memory: int
     verdicts: str
     report: str
+    audit_items: Literal["drop", "pass"]
+    audit_fields: tuple[str, ...]
+    audit_log: str
     policies: Policies
     options: Options
 
@@ -92,6 +107,9 @@ _KINDS = {
     "WORKER_MEMORY": whole_number(0),
     "VERDICTS": PATH_PATTERN,
     "REPORT": PATH_PATTERN,
+    "AUDIT_ITEMS": one_of("drop", "pass"),
+    "AUDIT_FIELDS": Kind("names of item fields: a list, or with commas between them", _names),
+    "AUDIT_LOG": Kind("the path of a file", _path),
     "DOMAINS": Kind(
         "a mapping of domain names to mappings of policy values, or its JSON", _domains
     ),
@@ -145,6 +163,9 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         worker_memory=general("WORKER_MEMORY", 1024**3),
         verdicts=general("VERDICTS", ""),
         report=general("REPORT", ""),
+        audit_items=general("AUDIT_ITEMS", "drop"),
+        audit_fields=general("AUDIT_FIELDS", ()),
+        audit_log=general("AUDIT_LOG", ""),
         policies=policies,
         options=_options(given, sketch=any(policy.verify for policy in policies.all)),
     )

@@ -33,6 +33,9 @@ PLAIN = (
     "durable",
     "verdicts",
     "report",
+    "audit_items",
+    "audit_fields",
+    "audit_log",
 )
 
 
