@@ -49,6 +49,15 @@ def _domains(value: Any) -> Mapping[str, Any]:
     return parsed
 
 
+def _path(value: Any) -> str:
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError
+    return os.fspath(value)
+
+
+PATH = Kind("the path of a file or folder", _path)
+
+
 def default_workers() -> int:
     """Return how many page-reading processes run unless a setting says otherwise."""
     return max(2, (os.cpu_count() or 1) - 1)
@@ -56,7 +65,11 @@ def default_workers() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings of one crawl. `store` is "" where the user left the choice to the gate."""
+    """All settings of one crawl.
+
+    `store` is "" where the user left the choice to the gate; so are `journal` and `recover` where
+    there is none.
+    """
 
     enabled: bool
     store: str
@@ -67,6 +80,9 @@ class Settings:
     store_failure: Literal["pass", "close"]
     durable: Literal["run", "page"]
     worker_memory: int
+    journal: str
+    journal_bytes: int
+    recover: str
     policies: Policies
     options: Options
 
@@ -80,6 +96,9 @@ _KINDS = {
     "STORE_FAILURE": one_of("pass", "close"),
     "DURABLE": one_of("run", "page"),
     "WORKER_MEMORY": whole_number(0),
+    "JOURNAL": PATH,
+    "JOURNAL_BYTES": whole_number(1 << 20),
+    "RECOVER": PATH,
     "DOMAINS": Kind(
         "a mapping of domain names to mappings of policy values, or its JSON", _domains
     ),
@@ -131,6 +150,9 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         store_failure=general("STORE_FAILURE", "pass"),
         durable=general("DURABLE", "run"),
         worker_memory=general("WORKER_MEMORY", 1024**3),
+        journal=general("JOURNAL", ""),
+        journal_bytes=general("JOURNAL_BYTES", 1024**3),
+        recover=general("RECOVER", ""),
         policies=policies,
         options=_options(given, sketch=any(policy.verify for policy in policies.all)),
     )

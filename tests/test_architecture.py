@@ -72,6 +72,7 @@ def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> No
         "cli",
         "fingerprints",
         "gate",
+        "journal",
         "offline",
         "pipeline",
         "proportion",

@@ -26,6 +26,9 @@ PLAIN = (
     "timeout",
     "max_bytes",
     "worker_memory",
+    "journal",
+    "journal_bytes",
+    "recover",
     "store_failure",
     "durable",
 )

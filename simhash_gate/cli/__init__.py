@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from simhash_gate.cli.pages import compare, fingerprint, replay
+from simhash_gate.cli.recover import recover
 from simhash_gate.cli.store import store
 
 if TYPE_CHECKING:
@@ -23,11 +24,13 @@ INTERRUPTED = 130  # what a shell reports of a process that Ctrl-C ended: 128 + 
 def cli() -> None:
     """Fingerprint pages, replay a crawl through the gate, compare two pages, look into a store.
 
+    And list the pages that a crawl dropped.
+
     Exit status: 0, or 1 if an input could not be used, 2 for a wrong command line or setting.
     """
 
 
-for command in (fingerprint, replay, compare, store):
+for command in (fingerprint, replay, compare, store, recover):
     cli.add_command(command)
 
 
