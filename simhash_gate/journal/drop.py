@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 
@@ -39,7 +39,7 @@ class Drop:
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it, by name."""
-        return asdict(self)
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @classmethod
     def of_json(cls, values: Any) -> Drop:

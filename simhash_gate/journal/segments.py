@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
+from simhash_gate.journal.records import warcinfo
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 SEGMENTS = 8
 """How many files a full journal has."""
 _NAME = re.compile(r"dropped-\d{8}T\d{12}Z-[0-9a-f]{8}\.warc\.gz")
+_HEAD = 1024  # bytes, at least those of the record that a file begins with
 _LONGEST_WAIT = 10.0  # seconds for the lock of the folder, which others hold for a moment
 
 
@@ -82,9 +85,9 @@ class Segments:
         probe.touch()
         probe.unlink()
 
-    def append(self, records: bytes, head: bytes) -> None:
-        """Write records; a new file begins with `head`. Raises OSError."""
-        if len(head) + len(records) > self._largest:
+    def append(self, records: bytes) -> None:
+        """Write records. Raises OSError."""
+        if _HEAD + len(records) > self._largest:
             raise OSError(f"a page of {len(records)} bytes is too large for a file of the journal")
         if self._segment is not None and self._segment.size + len(records) > self._largest:
             self.close()
@@ -93,7 +96,7 @@ class Segments:
                 self._make_room()
                 self._segment = Segment(self._folder / _name())
         if not self._segment.size:
-            self._segment.append(head)
+            self._segment.append(warcinfo())
         self._segment.append(records)
 
     def close(self) -> None:

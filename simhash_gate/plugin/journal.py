@@ -6,6 +6,7 @@ import logging
 import queue
 import time
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,7 @@ from scrapy import signals
 from scrapy.http import HtmlResponse
 
 from simhash_gate.journal.drop import Drop, Stored
-from simhash_gate.journal.records import need_fastwarc, pack, warcinfo
+from simhash_gate.journal.records import need_fastwarc, pack
 from simhash_gate.journal.segments import Segments
 from simhash_gate.offline.entry import MissingExtraError
 from simhash_gate.plugin.awaiting import result
@@ -53,10 +54,10 @@ class Journal:
         self._folder = Path(settings.journal).absolute()
         self._segments = Segments(self._folder, settings.journal_bytes)
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
-        self._closed: Future[None] = Future()
+        self._closed: Future[None] | None = None
         self._told: set[str] = set()
         # Each is changed by one thread: the first two by the crawl's, the others by the journal's.
-        self._queued_bytes = self._overflowed = 0
+        self._queued_bytes = self._not_queued = 0
         self._taken_bytes = self._written = self._written_bytes = self._failed = 0
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._dropped, near_duplicate_dropped)
@@ -65,21 +66,28 @@ class Journal:
     def _open(self, spider: Spider) -> None:
         self._spider = spider.name
         self._requests = RequestWriter(spider)
-        Thread(target=self._work, name="simhash_gate-journal", daemon=True).start()
+        closed = self._closed = Future()
+        work = partial(self._work, closed)
+        Thread(target=work, name="simhash_gate-journal", daemon=True).start()
 
     def _dropped(self, request: Request, response: Response, verdict: Verdict) -> None:
-        if self._queued_bytes - self._taken_bytes + len(response.body) > MOST_WAITING:
-            self._overflowed += 1
-            self._tell(f"more than {MOST_WAITING} bytes wait to be written")
+        try:
+            if self._queued_bytes - self._taken_bytes + len(response.body) > MOST_WAITING:
+                raise OSError(f"more than {MOST_WAITING} bytes wait to be written")
+            said, unsaid = self._requests.json_of(request)
+        except Exception as error:
+            self._not_queued += 1
+            self._tell(error)
             return
         self._queued_bytes += len(response.body)
-        said, unsaid = self._requests.json_of(request)
         self._queue.put(_Waiting(response, verdict, said, unsaid, time.time()))
 
     async def _close(self) -> None:
+        if self._closed is None:
+            return
         self._queue.put(None)
         await result(self._closed)
-        failed = self._failed + self._overflowed
+        failed = self._failed + self._not_queued
         for name, value in (
             ("journaled", self._written),
             ("journal_bytes", self._written_bytes),
@@ -93,7 +101,7 @@ class Journal:
         if failed:
             logger.error("Dropped pages that are not in the journal: %d", failed)
 
-    def _work(self) -> None:
+    def _work(self, closed: Future[None]) -> None:
         try:
             try:
                 need_fastwarc()
@@ -106,12 +114,12 @@ class Journal:
         except Exception:
             logger.exception("The journal failed")
         finally:
-            self._closed.set_result(None)
+            closed.set_result(None)
 
     def _write(self, waiting: _Waiting) -> None:
         try:
             records = pack(self._drop(waiting), _stored(waiting.response))
-            self._segments.append(records, warcinfo())
+            self._segments.append(records)
             self._written += 1
             self._written_bytes += len(records)
         except Exception as error:

@@ -252,18 +252,33 @@ def test_the_journal_keeps_its_bound_over_several_crawls(tmp_path) -> None:
     assert len(dropped(tmp_path / "journal")) >= 19
 
 
-def test_what_was_written_before_a_kill_is_there(tmp_path) -> None:
-    routes = pages_in_a_row(30, 20_000)
-    routes |= {"/slow": Answer(b"", delay=60)}
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_what_was_dropped_before_ctrl_c_or_a_kill_is_there(tmp_path, sent: signal.Signals) -> None:
+    routes = pages_in_a_row(200, 20_000)
+    journal = tmp_path / "journal"
     with Site(routes).running() as site:
         process, finish = start(tmp_path, site, " ".join(routes), settings=KEEP)
-        journal = tmp_path / "journal"
         until(
             lambda: journal.exists() and any(p.stat().st_size > 50_000 for p in segments(journal))
         )
-        process.send_signal(signal.SIGKILL)
-        finish()
-    assert dropped(journal)
+        process.send_signal(sent)
+        result = finish()
+    there = dropped(journal)
+    assert 0 < len(there) < 199
+    if sent == signal.SIGINT:
+        assert len(there) == result.count("journaled") == result.count("dropped")
+
+
+def test_a_truncated_journal_gives_its_other_pages_and_is_named(tmp_path) -> None:
+    with Site(dict(COPIES)).running() as site:
+        crawl(tmp_path, site, PATHS, settings=KEEP)
+        (path,) = segments(tmp_path / "journal")
+        path.write_bytes(path.read_bytes()[:-50])
+        again = recover(tmp_path, site)
+    assert len(again.delivered()) == 3
+    assert again.count("recover_failed") == 1
+    assert f"Not recovered: journal/{path.name}: cut off in the record at byte" in again.log
+    assert "3 pages; 1 could not be recovered" in again.log
 
 
 def test_without_its_extra_the_crawl_goes_on_and_says_what_to_install(tmp_path) -> None:
