@@ -88,7 +88,7 @@ class Segments:
     def append(self, records: bytes) -> None:
         """Write records. Raises OSError."""
         if _HEAD + len(records) > self._largest:
-            raise OSError(f"a page of {len(records)} bytes is too large for a file of the journal")
+            raise OSError(f"a page too large for a file of the journal, {self._largest} bytes")
         if self._segment is not None and self._segment.size + len(records) > self._largest:
             self.close()
         if self._segment is None:

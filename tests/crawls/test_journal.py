@@ -200,10 +200,13 @@ def test_a_recovery_that_can_not_be_does_not_become_a_crawl(tmp_path, settings, 
     assert not site.hits
 
 
-def test_a_journal_that_can_not_be_written_is_told_once_and_the_crawl_goes_on(tmp_path) -> None:
-    (tmp_path / "journal").write_text("a file")
+@pytest.mark.parametrize("path", ["a-file", "/sys/read-only"])
+def test_a_journal_that_can_not_be_written_is_told_once_and_the_crawl_goes_on(
+    tmp_path, path: str
+) -> None:
+    (tmp_path / "a-file").touch()
     with Site(dict(COPIES)).running() as site:
-        result = crawl(tmp_path, site, PATHS, settings=KEEP)
+        result = crawl(tmp_path, site, PATHS, settings={"SIMHASH_GATE_JOURNAL": path})
     assert len(result.delivered()) == 1
     assert result.count("journal_failed") == result.count("dropped") == 4
     assert result.log.count("dropped pages are not kept in") == 1
