@@ -66,12 +66,21 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 def _path(value: Any) -> str:
-    return os.fspath(value) if isinstance(value, os.PathLike) else str.strip(value)
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError
+    return os.fspath(value)
+
+
+PATH = Kind("the path of a file or folder", _path)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings of one crawl. `store` is "" where the user left the choice to the gate."""
+    """All settings of one crawl.
+
+    `store` is "" where the user left the choice to the gate; so are `journal` and `recover` where
+    there is none.
+    """
 
     enabled: bool
     store: str
@@ -87,6 +96,9 @@ class Settings:
     audit_items: Literal["drop", "pass"]
     audit_fields: tuple[str, ...]
     audit_log: str
+    journal: str
+    journal_bytes: int
+    recover: str
     policies: Policies
     options: Options
 
@@ -109,7 +121,10 @@ _KINDS = {
     "REPORT": PATH_PATTERN,
     "AUDIT_ITEMS": one_of("drop", "pass"),
     "AUDIT_FIELDS": Kind("names of item fields: a list, or with commas between them", _names),
-    "AUDIT_LOG": Kind("the path of a file", _path),
+    "AUDIT_LOG": PATH,
+    "JOURNAL": PATH,
+    "JOURNAL_BYTES": whole_number(1 << 20),
+    "RECOVER": PATH,
     "DOMAINS": Kind(
         "a mapping of domain names to mappings of policy values, or its JSON", _domains
     ),
@@ -166,6 +181,9 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         audit_items=general("AUDIT_ITEMS", "drop"),
         audit_fields=general("AUDIT_FIELDS", ()),
         audit_log=general("AUDIT_LOG", ""),
+        journal=general("JOURNAL", ""),
+        journal_bytes=general("JOURNAL_BYTES", 1024**3),
+        recover=general("RECOVER", ""),
         policies=policies,
         options=_options(given, sketch=any(policy.verify for policy in policies.all)),
     )

@@ -67,12 +67,18 @@ def test_stores_know_only_fingerprints(module: str) -> None:
     assert {name.split(".")[0] for name in ours(module)} <= {"stores", "fingerprints"}
 
 
+@pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("journal/")])
+def test_the_journal_knows_only_itself_and_how_input_is_complained_of(module: str) -> None:
+    assert {n for n in ours(module) if not n.startswith("journal.")} <= {"offline.entry"}
+
+
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith(("offline/", "cli/"))])
 def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> None:
     known = {
         "cli",
         "fingerprints",
         "gate",
+        "journal",
         "offline",
         "pipeline",
         "proportion",
@@ -103,7 +109,8 @@ def test_the_command_answers_before_it_loads_what_reads_pages() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["worker", "pipeline", "gate.judge", "stores", "cli", "offline.replay"]
+    "name",
+    ["worker", "pipeline", "gate.judge", "stores", "cli", "offline.replay", "journal.selection"],
 )
 def test_what_runs_without_scrapy_does_not_load_it(name: str) -> None:
     code = (

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 STORE = "SIMHASH_GATE_STORE"
+RECOVER = "SIMHASH_GATE_RECOVER"
 
 
 class DemoItem(PageItem):
@@ -72,6 +73,7 @@ class DemoSpider(Spider):
         self.delivered: set[int] = set()
         self.judged: set[int] = set()
         self.started = self.ended = 0.0
+        self.recovers = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -83,6 +85,7 @@ class DemoSpider(Spider):
             if asked not in (None, "memory:"):
                 spider.logger.warning("%s=%s is for -a site=...; not used here", STORE, asked)
             crawler.settings.set(STORE, "memory:", priority="cmdline")
+        spider.recovers = bool(crawler.settings.get(RECOVER))
         # After the feeds, which may be written to stdout too: the figures are its last line.
         crawler.signals.connect(spider.engine_stopped, signals.engine_stopped)
         crawler.signals.connect(spider.dropped, near_duplicate_dropped)
@@ -124,15 +127,17 @@ class DemoSpider(Spider):
         self.ended = time.monotonic()
 
     def engine_stopped(self) -> None:
-        """Print the figures, and stop the site."""
+        """Print the figures, and stop the site; a recovery has none, for it asks no site."""
         try:
-            known = truth(self.site)
+            known = None if self.recovers else truth(self.site)
         except SiteError as error:
             self.logger.error("no figures: %s", error)
             return
         finally:
             if self.process:
                 self.process.stop()
+        if known is None:
+            return
         alone = self.parts == 1
         mine = self.judged | self.delivered
         figures = score(

@@ -34,3 +34,7 @@ class Addon:
             ("SPIDER_MIDDLEWARES", CallbackWitness, INNERMOST),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
+        if settings.get("SIMHASH_GATE_RECOVER"):
+            from simhash_gate.plugin import replay
+
+            replay.install(settings)

@@ -18,12 +18,14 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.pipeline import pipeline_version
+from simhash_gate.plugin import replay
 from simhash_gate.plugin.addon import Addon
 from simhash_gate.plugin.audit import NOT_REMEMBERED, audit_of
 from simhash_gate.plugin.awaiting import result
 from simhash_gate.plugin.fate import Fate
+from simhash_gate.plugin.journal import Journal
 from simhash_gate.plugin.judging import Judge
-from simhash_gate.plugin.names import META_KEY, VERDICT_KEY
+from simhash_gate.plugin.names import META_KEY, RECOVERED_KEY, VERDICT_KEY
 from simhash_gate.plugin.places import feeds_stored, store_url
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.recovery import Recovery
@@ -92,13 +94,16 @@ class SimhashGateMiddleware:
         self._reported: set[str] = set()
         self._closing = False
         self._opening: Future[None] | None = None
-        self.judge = Judge(pipeline_version(settings.options), durable=settings.durable == "page")
+        pipeline = pipeline_version(settings.options)
+        self.judge = Judge(pipeline, durable=settings.durable == "page")
         self.recovery = Recovery(crawler, self.judge)
         self.fate = Fate(self.judge, self.recovery, crawler.stats)
         self.stats = GateStats(crawler.stats, self.judge.session)
         self.audit = audit_of(crawler, settings)
         self.reader = PageReader(settings, self.stats)
         self.verdict_log = VerdictLog(crawler, settings)
+        if settings.journal and not settings.recover:
+            self.journal = Journal(crawler, settings, pipeline)
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._started, signals.engine_started)
         crawler.signals.connect(self.recovery.announced, signals.response_received)
@@ -119,6 +124,8 @@ class SimhashGateMiddleware:
             raise SettingsError(LINKS_ALONE)
         if settings.durable == "page" and not sees_pages_end(crawler.settings):
             raise SettingsError(DURABLE_ALONE)
+        if settings.recover:
+            replay.check(settings.recover, crawler.settings)
         return cls(crawler, settings)
 
     def process_request(self, request: Request) -> None:
@@ -183,6 +190,8 @@ class SimhashGateMiddleware:
         """Return why a response is none of the gate's business, or None."""
         if request.callback is NO_CALLBACK:
             return "no_callback"
+        if RECOVERED_KEY in request.meta:
+            return "recovered"
         if request.meta.get(META_KEY) is False:
             return "meta"
         if not 200 <= response.status < 300:

@@ -5,3 +5,6 @@ META_KEY = "simhash_gate"
 
 VERDICT_KEY = "simhash_gate_verdict"
 """Where the gate leaves its verdict, for the spider."""
+
+RECOVERED_KEY = "simhash_gate_recovered"
+"""What the journal knew of a page that is recovered from it."""

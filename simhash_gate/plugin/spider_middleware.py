@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simhash_gate.plugin.middleware import SimhashGateMiddleware
 
 
-class _GateFollower:
+class GateFollower:
     """Finds the gate of its crawl; does nothing where there is none."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -48,7 +48,7 @@ class _GateFollower:
         return self._found
 
 
-class SimhashGateSpiderMiddleware(_GateFollower):
+class SimhashGateSpiderMiddleware(GateFollower):
     """Stands nearest to the engine (order -10000): what leaves it is what Scrapy gets.
 
     Holds back the items of duplicates that reached their callback for their links or for the audit,
@@ -108,7 +108,7 @@ class SimhashGateSpiderMiddleware(_GateFollower):
         return True
 
 
-class CallbackWitness(_GateFollower):
+class CallbackWitness(GateFollower):
     """Stands nearest to the spider (order 10000): sees callbacks begin and fail first."""
 
     def process_spider_input(self, response: Response) -> None:

@@ -8,7 +8,9 @@ from contextlib import closing
 
 import pytest
 from harness import ROOT
+from pages import packed
 
+from simhash_gate.journal.records import warcinfo
 from simhash_gate.stores import Record, open_store
 
 DOCS = (ROOT / "docs/commands.md").read_text("utf-8")
@@ -61,6 +63,16 @@ def hive(tmp_path) -> None:
         for page in KEPT:
             store.check_and_add(page, 3)
         store.end("monday")
+    (tmp_path / "dropped").mkdir()
+    copy = {
+        "url": "https://hive.example/bees?print=1",
+        "words": 69,
+        "fingerprint": "b4200b61d8d55ad2",
+    }
+    far = {"distance": 6, "threshold": 12, "reason": "distance 6, threshold 12"}
+    (tmp_path / "dropped/dropped-20240601T120000000000Z-0badcafe.warc.gz").write_bytes(
+        warcinfo() + packed(1, **copy) + packed(2, **copy, **far)
+    )
 
 
 @pytest.mark.usefixtures("hive")
@@ -72,5 +84,5 @@ def test_an_example_shows_what_comes_out(run, command: str, shown: str) -> None:
 
 def test_every_command_has_an_example() -> None:
     assert {command.split()[0] for command, _ in EXAMPLES} == {
-        *("fingerprint", "replay", "compare", "store", "report")
+        *("fingerprint", "replay", "compare", "store", "report", "recover")
     }

@@ -1,0 +1,91 @@
+"""The dropped pages in a journal, or in one of its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.journal.drop import DamagedError, Drop
+from simhash_gate.journal.records import drop_of, members, need_fastwarc, record, stored_of
+from simhash_gate.journal.segments import segments
+from simhash_gate.offline.entry import why
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simhash_gate.journal.drop import Stored
+    from simhash_gate.offline.entry import Complain
+
+
+class Place(NamedTuple):
+    """Where a page is: its file, and the bytes at which its records and its response begin."""
+
+    file: str
+    offset: int
+    response: int
+
+    def __str__(self) -> str:
+        return f"{self.file}, byte {self.offset}"
+
+
+class Found(NamedTuple):
+    """A dropped page; its records end before the byte `end`."""
+
+    place: Place
+    end: int
+    drop: Drop
+
+
+def drops(path: str, complain: Complain) -> Iterator[Found]:
+    """Yield the pages of a journal, or of one file, the oldest first.
+
+    What can't be read is complained of, with its place. Raises `MissingExtraError`.
+    """
+    need_fastwarc()
+    try:
+        files = segments(Path(path)) if Path(path).is_dir() else [Path(path)]
+    except OSError as error:
+        complain(path, why(error))
+        return
+    if not files:
+        complain(path, "no journal of dropped pages is in this folder")
+    for file in files:
+        try:
+            yield from _drops(str(file), complain)
+        except OSError as error:
+            complain(str(file), why(error))
+        except DamagedError as error:
+            complain(str(file), f"{error}; nothing after it can be read")
+
+
+def load(place: Place) -> Stored:
+    """Return the response of a dropped page. Raises `DamagedError` and OSError."""
+    with Path(place.file).open("rb") as file:
+        file.seek(place.response)
+        for member in members(file):
+            return stored_of(record(member.data))
+    raise DamagedError("not there any more")
+
+
+def _drops(path: str, complain: Complain) -> Iterator[Found]:
+    begun: tuple[int, str, Drop] | None = None
+    kinds, nothing = set(), True
+    with Path(path).open("rb") as file:
+        for member in members(file):
+            try:
+                found = record(member.data)
+                kinds.add(found.kind)
+                if found.kind == "metadata" and (drop := drop_of(found)):
+                    begun = (member.start, found.headers.get("WARC-Concurrent-To", ""), drop)
+                elif found.kind == "response" and begun:
+                    (start, response, drop), begun = begun, None
+                    if found.headers.get("WARC-Record-ID") == response:
+                        nothing = False
+                        yield Found(Place(path, start, member.start), member.end, drop)
+            except DamagedError as error:
+                nothing = False
+                complain(f"{path}, byte {member.start}", str(error))
+    if begun:
+        raise DamagedError(f"cut off: no response for the record at byte {begun[0]}")
+    if nothing and kinds != {"warcinfo"}:
+        complain(path, "no dropped page is in it: not written by a journal")

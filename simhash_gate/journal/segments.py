@@ -1,0 +1,143 @@
+"""The files of a journal: filled one after the other, the oldest removed to keep the bound.
+
+A file that a crawl is writing is locked by it: no other crawl removes it. The operating system lets
+go of the lock when the process ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import uuid
+from contextlib import contextmanager, suppress
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from filelock import FileLock
+
+from simhash_gate.journal.records import warcinfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SEGMENTS = 8
+"""How many files a full journal has."""
+_NAME = re.compile(r"dropped-\d{8}T\d{12}Z-[0-9a-f]{8}\.warc\.gz")
+_HEAD = 1024  # bytes, at least those of the record that a file begins with
+_LONGEST_WAIT = 10.0  # seconds for the lock of the folder, which others hold for a moment
+
+
+def segments(folder: Path) -> list[Path]:
+    """Return the files of a journal, the oldest first. Raises OSError."""
+    return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+
+
+class Segment:
+    """A file of whole records: what can't be written to its end is taken back."""
+
+    def __init__(self, path: Path) -> None:
+        """Make the file. Raises OSError, also where there is one."""
+        self.path = path
+        self.size = 0
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def append(self, records: bytes) -> None:
+        """Write records; raises OSError, and then none of them is there."""
+        left = memoryview(records)
+        try:
+            while left:
+                left = left[os.write(self._file, left) :]
+        except BaseException:
+            with suppress(OSError):
+                os.ftruncate(self._file, self.size)
+                os.lseek(self._file, self.size, os.SEEK_SET)
+            raise
+        self.size += len(records)
+
+    def close(self) -> None:
+        """Close the file, and remove it if nothing was written."""
+        if not self.size:
+            self.path.unlink(missing_ok=True)
+        os.close(self._file)
+
+
+class Segments:
+    """Appends to the journal in a folder, which is made if it is not there.
+
+    The folder keeps at most `bound` bytes, of all crawls that write to it together. Other files in
+    it are left alone, and not counted. `removed` counts the files that had to go.
+    """
+
+    def __init__(self, folder: Path, bound: int) -> None:
+        self.removed = 0
+        self._folder = folder
+        self._bound = bound
+        self._largest = bound // SEGMENTS
+        self._segment: Segment | None = None
+
+    def check(self) -> None:
+        """Make the folder, and write to it. Raises OSError."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        probe = self._folder / f".probe-{uuid.uuid4().hex}"
+        probe.touch()
+        probe.unlink()
+
+    def append(self, records: bytes) -> None:
+        """Write records. Raises OSError."""
+        if _HEAD + len(records) > self._largest:
+            raise OSError(f"a page too large for a file of the journal, {self._largest} bytes")
+        if self._segment is not None and self._segment.size + len(records) > self._largest:
+            self.close()
+        if self._segment is None:
+            with self._locked():
+                self._make_room()
+                self._segment = Segment(self._folder / _name())
+        if not self._segment.size:
+            self._segment.append(warcinfo())
+        self._segment.append(records)
+
+    def close(self) -> None:
+        """Close the file that is being written."""
+        segment, self._segment = self._segment, None
+        if segment is not None:
+            segment.close()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(self._folder / ".lock").acquire(timeout=_LONGEST_WAIT):
+            yield
+
+    def _make_room(self) -> None:
+        """Remove the oldest files until a new one fits."""
+        room = self._bound - self._largest
+        files = segments(self._folder)
+        ended = [path for path in files if not _is_being_written(path)]
+        taken = self._largest * (len(files) - len(ended)) + sum(
+            path.stat().st_size for path in ended
+        )
+        for path in ended:
+            if taken <= room:
+                break
+            taken -= path.stat().st_size
+            path.unlink()
+            self.removed += 1
+        if taken > room:
+            raise OSError("other crawls are writing all that the journal has room for")
+
+
+def _is_being_written(path: Path) -> bool:
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def _name() -> str:
+    now = datetime.now(timezone.utc)
+    return f"dropped-{now:%Y%m%dT%H%M%S%f}Z-{uuid.uuid4().hex[:8]}.warc.gz"

@@ -1,0 +1,121 @@
+"""Requests as JSON, and back: as Scrapy's `Request.to_dict` has them, without pickles."""
+
+from __future__ import annotations
+
+import math
+from base64 import b64decode, b64encode
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.utils.misc import load_object
+from scrapy.utils.request import request_from_dict
+
+from simhash_gate.plugin.names import VERDICT_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Spider
+
+METHODS = ("callback", "errback")
+
+
+class _UnsayableError(Exception):
+    """JSON has no word for a value."""
+
+
+class RequestWriter:
+    """Says the requests of a spider in JSON."""
+
+    def __init__(self, spider: Spider) -> None:
+        self._spider = spider
+        self._names: dict[Any, str] = {}
+
+    def json_of(self, request: Request) -> tuple[dict[str, Any], list[str]]:
+        """Return a request in JSON, and the names of what JSON can't say: that is left out.
+
+        A tuple becomes a list; nothing else changes.
+        """
+        found: dict[str, Any] = {}
+        unsaid: list[str] = []
+        for name in request.attributes:
+            value = getattr(request, name)
+            try:
+                if name in METHODS:
+                    found[name] = value and self._name(value)
+                elif name == "headers":
+                    found[name] = {
+                        key.decode("latin-1"): [each.decode("latin-1") for each in values]
+                        for key, values in value.items()
+                    }
+                elif isinstance(value, bytes):
+                    found[name] = b64encode(value).decode()
+                elif isinstance(value, dict):
+                    found[name] = _sayable_part(value, name, unsaid)
+                else:
+                    found[name] = _sayable(value)
+            except (_UnsayableError, RecursionError):
+                unsaid.append(name)
+        if type(request) is not Request:
+            found["_class"] = f"{type(request).__module__}.{type(request).__qualname__}"
+        return found, unsaid
+
+    def _name(self, method: Callable[..., Any]) -> str:
+        """Return the name of a method of the spider. Scrapy looks at all of them for it."""
+        function = getattr(method, "__func__", None)
+        if function not in self._names:
+            try:
+                told = Request("data:,", callback=method).to_dict(spider=self._spider)
+            except ValueError:
+                raise _UnsayableError from None
+            self._names[function] = told["callback"]
+        return self._names[function]
+
+
+def request_of(found: dict[str, Any], spider: Spider) -> Request:
+    """Return the request that was said in JSON.
+
+    Raises `ValueError` that tells what is wrong, such as a callback that the spider does not have.
+    """
+    made = dict(found)
+    if "callback" not in made:
+        raise ValueError("its callback was no method of the spider")
+    try:
+        if "_class" in made and not issubclass(load_object(made["_class"]), Request):
+            raise ValueError(f"{made['_class']} is no request")
+        made["headers"] = {
+            key.encode("latin-1"): [each.encode("latin-1") for each in values]
+            for key, values in made.get("headers", {}).items()
+        }
+        made["body"] = b64decode(made.get("body", ""))
+        return request_from_dict(made, spider=spider)
+    except ValueError:
+        raise
+    except Exception as error:  # it is what a file says: anything may be wrong with it
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def _sayable_part(values: dict[Any, Any], where: str, unsaid: list[str]) -> dict[str, Any]:
+    found = {}
+    for key, value in values.items():
+        if key == VERDICT_KEY:
+            continue
+        try:
+            if not isinstance(key, str):
+                raise _UnsayableError
+            found[key] = _sayable(value)
+        except (_UnsayableError, RecursionError):
+            unsaid.append(f"{where}[{key!r}]")
+    return found
+
+
+def _sayable(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, list | tuple):
+        return [_sayable(each) for each in value]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _sayable(each) for key, each in value.items()}
+    raise _UnsayableError

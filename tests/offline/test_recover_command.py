@@ -1,0 +1,162 @@
+"""`simhash-gate recover`: a journal's pages, filtered, as lines and as a file."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+
+import pytest
+from command import COMMAND
+from harness import until
+from pages import NOON, packed
+
+from simhash_gate.journal.records import warcinfo
+
+NAME = "dropped-20240601T120000000000Z-0badcafe.warc.gz"
+EVERY = list(range(6))
+
+
+@pytest.fixture
+def journal(tmp_path):
+    """Write a journal in two files."""
+    one, two, other = "https://a.example/1", "https://a.example/2", "news.example"
+    pages = [
+        packed(0, url=f"https://{other}/0", matched_url=one, distance=0),
+        packed(1, url=f"https://www.{other}/1", matched_url=one, distance=3),
+        packed(2, url=f"https://sport.{other}/2", matched_url=two, distance=5),
+        packed(3, url=f"https://old{other}/3", matched_url=two, distance=9),
+        packed(4, url=f"https://{other}:8443/4", matched_url=two, distance=12, spider="wasp"),
+        packed(5, url="https://192.0.2.7/5", time=NOON + 7200, pipeline="ae96"),
+    ]
+    folder = tmp_path / "journal"
+    folder.mkdir()
+    (folder / NAME).write_bytes(warcinfo() + b"".join(pages[:3]))
+    (folder / NAME.replace("T12", "T13")).write_bytes(warcinfo() + b"".join(pages[3:]))
+    return folder
+
+
+def numbers(result) -> list[int]:
+    return [int(url.rpartition("/")[2]) for url in result.column("url")]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("", EVERY),
+        ("--domain news.example", [0, 1, 2, 4]),
+        ("--domain sport.news.example", [2]),
+        ("--domain 192.0.2.7", [5]),
+        ("--matched https://a.example/1", [0, 1]),
+        ("--spider wasp", [4]),
+        ("--distance 3", [1]),
+        ("--distance 3..9", [1, 2, 3]),
+        ("--distance 9..", [3, 4]),
+        ("--distance ..3", [0, 1, 5]),
+        ("--since 2024-06-01T12:00:02", [2, 3, 4, 5]),
+        ("--since 2024-06-01T15:00+03:00 --until 2024-06-01T12:00:01Z", [0, 1]),
+        ("--since 7d", []),
+        ("--until 7d", EVERY),
+        ("--domain news.example --distance 5.. --spider hive", [2]),
+    ],
+)
+def test_pages_are_those_that_all_options_agree_on(run, journal, options: str, expected) -> None:
+    result = run("recover", journal, *options.split())
+    assert result.status == 0
+    assert numbers(result) == expected
+    assert result.err.endswith(f"pages: {len(expected)}\n")
+
+
+def test_a_selection_is_a_journal_of_its_own(run, journal, tmp_path) -> None:
+    result = run("recover", journal, "--distance", "5..", "-o", "some.warc.gz")
+    assert (result.status, result.out, result.err) == (0, "", "pages: 3\n")
+    again = run("recover", "some.warc.gz")
+    assert numbers(again) == [2, 3, 4]
+    assert numbers(run("recover", "some.warc.gz", "--distance", "9")) == [3]
+
+
+def test_a_file_that_is_there_is_never_overwritten(run, journal) -> None:
+    path = journal / NAME
+    before = path.read_bytes()
+    result = run("recover", journal, "-o", path)
+    assert result.status == 1
+    assert result.err.startswith(f"{path}: File exists\n")
+    assert path.read_bytes() == before
+
+
+def test_distances_of_several_pipeline_versions_are_told_not_to_compare(run, journal) -> None:
+    told = "distances of several pipeline versions don't compare: 9c1f, ae96\n"
+    assert told in run("recover", journal).err
+    assert told not in run("recover", journal, "--distance", "3..").err
+
+
+def test_a_truncated_file_gives_the_pages_before_and_the_other_files(run, journal) -> None:
+    path = journal / NAME
+    path.write_bytes(path.read_bytes()[:-100])
+    result = run("recover", journal)
+    assert result.status == 1
+    assert numbers(result) == [0, 1, 3, 4, 5]
+    assert result.err.startswith(f"{path}: cut off in the record at byte ")
+    assert result.err.endswith("pages: 5\ncould not be used: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "complaint"),
+    [
+        ("nowhere", "nowhere: No such file or directory"),
+        (".", ".: no journal of dropped pages is in this folder"),
+        ("page.html", "page.html: damaged in the record at byte 0"),
+    ],
+)
+def test_what_is_no_journal_is_named(run, tmp_path, path: str, complaint: str) -> None:
+    (tmp_path / "page.html").write_text("<p>Bees")
+    result = run("recover", path)
+    assert (result.status, result.out) == (1, "")
+    assert result.err.startswith(complaint)
+
+
+@pytest.mark.parametrize(
+    "option", ["--distance=far", "--distance=9..3", "--distance=..", "--since=soon", "--until=7x"]
+)
+def test_an_option_that_makes_no_sense_is_refused(run, journal, option: str) -> None:
+    result = run("recover", journal, option)
+    assert (result.status, result.out) == (2, "")
+    assert f"'{option.partition('=')[2]}'" in result.err
+
+
+def test_a_full_disk_keeps_the_pages_before(run, tmp_path, environment) -> None:
+    big = tmp_path / "big.warc.gz"
+    big.write_bytes(warcinfo() + b"".join(packed(n, size=30_000) for n in range(9)))
+    # Python runs this before the command: no file of it grows beyond 100,000 bytes.
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))"
+    (tmp_path / "sitecustomize.py").write_text(limit)
+    path = f"{tmp_path}:{environment['PYTHONPATH']}"
+    result = run("recover", big, "-o", "some.warc.gz", PYTHONPATH=path)
+    assert result.status == 1
+    assert result.err.startswith("some.warc.gz: File too large\n")
+    assert numbers(run("recover", "some.warc.gz")) == [0, 1, 2]
+
+
+def test_ctrl_c_keeps_the_pages_before(run, tmp_path, environment) -> None:
+    big, some = tmp_path / "big.warc.gz", tmp_path / "some.warc.gz"
+    page = packed(1, size=30_000)
+    with big.open("wb") as file:
+        file.write(warcinfo())
+        for _ in range(4000):
+            file.write(page)
+    command = [*COMMAND, "recover", str(big), "-o", str(some)]
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment)
+    until(lambda: some.exists() and some.stat().st_size > 100_000)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    result = run("recover", some)
+    assert result.status == 0
+    assert 0 < len(result.lines) < 4000
+
+
+def test_without_the_extra_the_message_says_what_to_install(
+    run, journal, tmp_path, environment
+) -> None:
+    (tmp_path / "fastwarc.py").write_text("raise ImportError")
+    result = run("recover", journal, PYTHONPATH=f"{tmp_path}:{environment['PYTHONPATH']}")
+    assert (result.status, result.out) == (1, "")
+    assert "pip install 'simhash-gate[warc]'" in result.err
