@@ -11,6 +11,7 @@ import click
 
 from simhash_gate.cli.pages import compare, fingerprint, replay
 from simhash_gate.cli.store import store
+from simhash_gate.cli.tune import tune
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ def cli() -> None:
     """
 
 
-for command in (fingerprint, replay, compare, store):
+for command in (fingerprint, replay, compare, store, tune):
     cli.add_command(command)
 
 

@@ -1,0 +1,115 @@
+"""`simhash-gate tune` and `idf`: settings that fit the pages of one's own crawl."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from simhash_gate.cli.options import progress, setting, settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@click.command(short_help="Suggest a threshold for each domain of a crawl.")
+@click.argument("source")
+@click.option(
+    "--pairs",
+    "labels_file",
+    metavar="FILE",
+    help='Labelled pairs, JSON Lines: {"a": URL, "b": URL, "duplicate": true}.',
+)
+@click.option("--label", is_flag=True, help="Ask about pairs, and add the answers to FILE.")
+@click.option(
+    "--questions",
+    type=click.IntRange(min=1),
+    default=40,
+    show_default=True,
+    help="With --label: how many pairs to ask about.",
+)
+@click.option("--scope", metavar="NAME", help="Only pages of this scope.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@setting
+@progress
+def tune(
+    source: str,
+    labels_file: str | None,
+    label: bool,
+    questions: int,
+    scope: str | None,
+    as_json: bool,
+    assignments: tuple[str, ...],
+    progress: bool | None,
+) -> int:
+    """Show how far apart the pages of SOURCE are, and where the threshold should lie.
+
+    SOURCE is what `replay` reads, or the URL of a store.
+    """
+    from simhash_gate.offline.console import Console
+    from simhash_gate.offline.labels import read_labels
+    from simhash_gate.offline.tune import collect, unknown
+    from simhash_gate.offline.tune import tune as tune_all
+    from simhash_gate.offline.tune_text import as_text
+
+    settings, console = settings_of(assignments), Console()
+    if label:
+        _require_terminal(labels_file)
+    labels = read_labels(labels_file, console.complain, missing_ok=label) if labels_file else []
+    with _errors():
+        found = collect(
+            source,
+            settings,
+            console.complain,
+            only=scope,
+            watched=lambda pages: console.watched(pages, None, progress),
+        )
+        if found.repeated:
+            console.say(f"{found.repeated} pages came again under their own URL: left out")
+        if not found.scopes:
+            where = f" in scope {scope!r}" if scope else ""
+            console.complain(source, f"no page with a fingerprint{where}")
+            return console.status()
+        if label and labels_file:
+            from simhash_gate.offline.dialogue import ask
+
+            labels = ask(source, found.scopes, settings, labels, labels_file, questions)
+        missing = unknown(labels, found.scopes)
+        if missing:
+            console.complain(
+                str(labels_file), f"pairs that are not two pages of {source}: {missing}"
+            )
+        tuning = tune_all(source, found.scopes, settings, labels)
+    if as_json:
+        console.write(tuning.as_json())
+    else:
+        for line in as_text(tuning):
+            click.echo(line, color=_color())
+    return console.status()
+
+
+def _require_terminal(labels_file: str | None) -> None:
+    import sys
+
+    if not labels_file:
+        raise click.UsageError("--label needs --pairs FILE: answers are kept there.")
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError("--label asks on a terminal, and stdin or stderr is none.")
+
+
+def _color() -> bool | None:
+    import os
+
+    return False if os.environ.get("NO_COLOR") else None
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    from simhash_gate.offline.entry import MissingExtraError
+    from simhash_gate.stores import StoreError
+
+    try:
+        yield
+    except (MissingExtraError, StoreError, OSError) as error:
+        raise click.ClickException(str(error)) from None
