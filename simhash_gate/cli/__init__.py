@@ -11,7 +11,7 @@ import click
 
 from simhash_gate.cli.pages import compare, fingerprint, replay
 from simhash_gate.cli.store import store
-from simhash_gate.cli.tune import tune
+from simhash_gate.cli.tune import idf, tune
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ def cli() -> None:
     """
 
 
-for command in (fingerprint, replay, compare, store, tune):
+for command in (fingerprint, replay, compare, store, tune, idf):
     cli.add_command(command)
 
 

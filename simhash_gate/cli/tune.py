@@ -113,3 +113,63 @@ def _errors() -> Iterator[None]:
         yield
     except (MissingExtraError, StoreError, OSError) as error:
         raise click.ClickException(str(error)) from None
+
+
+@click.command(short_help="Weigh words by how rare they are in a crawl.")
+@click.argument("source")
+@click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
+@click.option("--shingles", is_flag=True, help="Weigh shingles, not words.")
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    default=100_000,
+    show_default=True,
+    help="Only so many, the most frequent ones.",
+)
+@click.option(
+    "--min-pages",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Only those of so many pages.",
+)
+@setting
+@progress
+def idf(
+    source: str,
+    output: str | None,
+    shingles: bool,
+    most: int,
+    min_pages: int,
+    assignments: tuple[str, ...],
+    progress: bool | None,
+) -> int:
+    """Make a table of weights for SIMHASH_GATE_IDF from the pages of SOURCE.
+
+    SOURCE is what `replay` reads.
+    """
+    from simhash_gate.offline.console import Console
+    from simhash_gate.offline.idf import as_json, count, write_whole
+    from simhash_gate.offline.sources import open_source
+
+    if "://" in source:
+        raise click.UsageError(f"{source}: a store has no words; give what was crawled.")
+    settings, console = settings_of(assignments), Console()
+    if settings.options.idf:
+        raise click.UsageError("SIMHASH_GATE_IDF is what this command makes.")
+    with _errors():
+        pages = open_source(source, console.complain, settings.max_bytes)
+        watched = console.watched(pages.entries, pages.total(), progress)
+        found = count(watched, settings, console.complain, shingles=shingles)
+        if not found.pages:
+            console.complain(source, "no page with words")
+            return console.status()
+        weights = found.weights(most, min_pages)
+        if output:
+            write_whole(output, as_json(weights))
+        else:
+            click.echo(as_json(weights), nl=False)
+    console.say(f"{len(weights)} {'shingles' if shingles else 'words'} of {found.pages} pages")
+    if found.error:
+        console.say(f"counts are up to {found.error} pages too high: the rarest were forgotten")
+    return console.status()
