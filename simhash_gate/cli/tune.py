@@ -165,6 +165,9 @@ def idf(
             console.complain(source, "no page with words")
             return console.status()
         weights = found.weights(most, min_pages)
+        if not weights:
+            console.complain(source, f"{found.pages} pages, and no word is in {min_pages} of them")
+            return console.status()
         if output:
             write_whole(output, as_json(weights))
         else:

@@ -55,7 +55,11 @@ def ask(
             ]
             texts = read_texts(path, names_of(ahead), settings)
         _show(pair, texts, number, questions)
-        key = _key()
+        try:
+            key = _key()
+        except (KeyboardInterrupt, EOFError):
+            _say(f"interrupted; {file} has the {len(answers) - len(labels)} answers given")
+            raise
         if key == "q":
             break
         asked.add(pair.names)

@@ -15,7 +15,7 @@ import os
 import signal
 import tempfile
 from collections import deque
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import log
@@ -140,13 +140,18 @@ def _read(
                 job = entry.body, entry.url, entry.encoding, options, shingles
                 waiting.append((entry, pool.submit(_say, *job)))
                 if len(waiting) > AHEAD * max(1, settings.workers):
-                    first, said = waiting.popleft()
-                    yield first, said.result()
+                    yield _result(*waiting.popleft())
             while waiting:
-                first, said = waiting.popleft()
-                yield first, said.result()
+                yield _result(*waiting.popleft())
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _result(entry: Entry, said: Future[Said]) -> tuple[Entry, Said]:
+    try:
+        return entry, said.result()
+    except BrokenExecutor:
+        raise OSError(f"{entry.place}: a process died that read this page, or the next") from None
 
 
 def _say(body: bytes, url: str, encoding: str | None, options: Options, shingles: bool) -> Said:

@@ -8,13 +8,14 @@ most of the uncertainty away (optimum allocation: Neyman 1934; Cochran, Sampling
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from simhash_gate.offline.threshold import HIGHEST, Counts, Score, f1_of
-from simhash_gate.proportion import Interval
+from simhash_gate.proportion import Interval, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 
 STRATA = (*((bits, bits) for bits in range(HIGHEST + 1)), (9, 12), (13, 16))
 """First and last distance of each, in bits; duplicates beyond are nobody's to find."""
+_wilson = lru_cache(maxsize=4096)(wilson)
 _GOLDEN = (sqrt(5) - 1) / 2
-_DRAWS = 4000
-_PRIOR = 0.5  # Jeffreys'; Brown, Cai and DasGupta, Interval Estimation for a Proportion (2001)
+_PRIOR = 0.5  # of a stratum whose answers all agree, the next may not
 
 
 class Stratum(NamedTuple):
@@ -91,52 +92,65 @@ def weighted(all_strata: Iterable[Stratum]) -> Counts:
     return counts
 
 
-def score(all_strata: Sequence[Stratum], confidence: float = 0.95) -> list[Score]:
+def score(all_strata: Sequence[Stratum]) -> list[Score]:
     """Return what each threshold is worth on all pairs, of which the answers are a sample.
 
-    The intervals are credible ones: quantiles of what follows when each stratum's share of
-    duplicates is drawn, again and again, from its Beta posterior under Jeffreys' prior.
+    The 95 % intervals are made of Wilson's in each stratum (variance estimates recovered: Zou and
+    Donner, Construction of confidence limits about effect measures, 2008; that of recall, a ratio,
+    holds the values for which `(1 - recall) * found - recall * missed` can be 0, as Fieller's).
     """
     counts = weighted(all_strata)
     answered = [stratum for stratum in all_strata if stratum.answers]
-    draws = _drawn(answered)
-    sizes = np.array([len(stratum.pairs) for stratum in answered], dtype=np.float64)
-    positive, scores = draws.sum(axis=1), []
-    tails = (1 - confidence) / 2, (1 + confidence) / 2
-
-    def interval(part: object, whole: object) -> Interval:
-        shares = np.divide(part, whole, out=np.zeros(_DRAWS), where=np.asarray(whole) > 0)  # type: ignore[call-overload]
-        low, high = np.quantile(shares, tails)
-        return Interval(float(low), float(high))
-
+    every, scores = sum(counts.duplicates), []
     for threshold, f1 in enumerate(f1_of(counts)):
-        within = np.array([stratum.first <= threshold for stratum in answered], dtype=bool)
         right, wrong = (sum(side[: threshold + 1]) for side in counts)
-        every = sum(counts.duplicates)
-        called = np.full(_DRAWS, sizes[within].sum())
-        true = draws[:, within].sum(axis=1)
         scores.append(
             Score(
                 threshold,
                 right / (right + wrong) if right + wrong else None,
                 right / every if every else 0.0,
                 f1,
-                interval(true, called) if called.any() else Interval(0.0, 1.0),
-                interval(true, positive) if answered else Interval(0.0, 1.0),
+                _precision(answered, threshold),
+                _recall(answered, threshold),
             )
         )
     return scores
 
 
-def _drawn(answered: Sequence[Stratum]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Return the numbers of duplicates, a row a draw: those seen, and those of the rest."""
-    generator = np.random.default_rng(0)
-    columns = []
-    for stratum in answered:
-        shares = generator.beta(stratum.duplicates + _PRIOR, stratum.others + _PRIOR, _DRAWS)
-        rest = len(stratum.pairs) - stratum.answers
-        columns.append(stratum.duplicates + generator.binomial(rest, shares))
-    return np.array(columns, dtype=np.float64).T.reshape(_DRAWS, len(answered))
+def _precision(answered: Sequence[Stratum], threshold: int) -> Interval:
+    within = [stratum for stratum in answered if stratum.first <= threshold]
+    if not within:
+        return Interval(0.0, 1.0)
+    called = sum(len(stratum.pairs) for stratum in within)
+    low, high = _bounds((len(stratum.pairs) / called, stratum) for stratum in within)
+    return Interval(max(0.0, low), min(1.0, high))
+
+
+def _recall(answered: Sequence[Stratum], threshold: int) -> Interval:
+    """Try every value in steps of a thousandth."""
+    possible = []
+    for step in range(1001):
+        recall = step / 1000
+        low, high = _bounds(
+            (len(stratum.pairs) * ((stratum.first <= threshold) - recall), stratum)
+            for stratum in answered
+        )
+        if low <= 0 <= high:
+            possible.append(recall)
+    return Interval(possible[0], possible[-1]) if possible else Interval(0.0, 1.0)
+
+
+def _bounds(terms: Iterable[tuple[float, Stratum]]) -> Interval:
+    """Return the interval of a sum of shares of duplicates, each times a factor."""
+    total = below = above = 0.0
+    for factor, stratum in terms:
+        share = stratum.duplicates / stratum.answers
+        ends = [factor * end for end in _wilson(stratum.duplicates, stratum.answers)]
+        rest = 1 - stratum.answers / len(stratum.pairs)  # what is not known for sure
+        total += factor * share
+        below += rest * (factor * share - min(ends)) ** 2
+        above += rest * (max(ends) - factor * share) ** 2
+    return Interval(total - sqrt(below), total + sqrt(above))
 
 
 def _spread(pairs: list[Neighbour]) -> list[Neighbour]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.gate.policy import WHOLE_CRAWL
+from simhash_gate.gate.policy import WHOLE_CRAWL, SettingsError
 from simhash_gate.offline import sample as sampling
 from simhash_gate.offline.collection import members
 from simhash_gate.offline.labels import with_distances
@@ -23,6 +23,7 @@ from simhash_gate.offline.threshold import (
     score,
     valley,
 )
+from simhash_gate.settings import PREFIX, read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -110,7 +111,7 @@ class Tuning:
     def block(self) -> str:
         """The settings to paste; "" where nothing should change."""
         lines, general = [], self.general
-        whole = [scope for scope in self.scopes if scope.scope.name == WHOLE_CRAWL]
+        whole = [scope for scope in self.scopes if scope.scope.name in ("", WHOLE_CRAWL)]
         if whole:
             general = whole[0].suggestion.threshold
         elif self.labelled and self.labelled.suffice:
@@ -120,7 +121,7 @@ class Tuning:
         domains = []
         for tuned in self.scopes:
             then = general if tuned.now == self.general else tuned.now
-            if tuned.suggestion.threshold != then and tuned not in whole:
+            if tuned.suggestion.threshold != then and _is_domain(tuned.scope.name):
                 policy = f'{{"threshold": {tuned.suggestion.threshold}}}'
                 domains.append(f"    {json.dumps(tuned.scope.name)}: {policy},")
         if domains:
@@ -227,6 +228,15 @@ def _labelled(labels: Sequence[Label], scopes: Sequence[Scope]) -> Labelled | No
     known = [(distance, label.duplicate) for label, _, distance in with_distances(labels, pages)]
     duplicates = sum(duplicate for _, duplicate in known)
     return Labelled(duplicates, len(known) - duplicates, score(count(known))) if known else None
+
+
+def _is_domain(name: str) -> bool:
+    """Tell whether a setting can be of this scope, which a manifest may name as it likes."""
+    try:
+        read_settings({f"{PREFIX}DOMAINS": {name: {}}})
+    except SettingsError:
+        return False
+    return True
 
 
 def _sides(scope: Scope, line: int) -> tuple[list[Neighbour], list[Neighbour]]:
