@@ -13,6 +13,7 @@ from simhash_gate.cli.pages import compare, fingerprint, replay
 from simhash_gate.cli.recover import recover
 from simhash_gate.cli.report import report
 from simhash_gate.cli.store import store
+from simhash_gate.cli.tune import idf, tune
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ def cli() -> None:
     """
 
 
-for command in (fingerprint, replay, compare, store, report, recover):
+for command in (fingerprint, replay, compare, store, report, recover, tune, idf):
     cli.add_command(command)
 
 
