@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simhash_gate.cli.collection import pairs, similar
 from simhash_gate.cli.pages import compare, fingerprint, replay
 from simhash_gate.cli.store import store
 
@@ -21,13 +22,13 @@ INTERRUPTED = 130  # what a shell reports of a process that Ctrl-C ended: 128 + 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="simhash-gate")
 def cli() -> None:
-    """Fingerprint pages, replay a crawl through the gate, compare two pages, look into a store.
+    """Fingerprint pages, replay a crawl through the gate, find what is alike, look into a store.
 
     Exit status: 0, or 1 if an input could not be used, 2 for a wrong command line or setting.
     """
 
 
-for command in (fingerprint, replay, compare, store):
+for command in (fingerprint, replay, compare, pairs, similar, store):
     cli.add_command(command)
 
 

@@ -6,13 +6,13 @@ import json
 import os
 import sys
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
 T = TypeVar("T")
 
@@ -61,6 +61,15 @@ class Console:
         """Say on stderr what a person should know."""
         self._echo(message)
 
+    @contextmanager
+    def counted(self, unit: str, progress: bool | None) -> Iterator[Callable[[int], object]]:
+        """Yield what is told how many more there are; a bar as `watched` shows it counts them."""
+        from tqdm import tqdm
+
+        shown = progress or (progress is None and sys.stderr.isatty())
+        with tqdm(unit=f" {unit}", file=sys.stderr, dynamic_ncols=True, disable=not shown) as bar:
+            yield bar.update
+
     def _bar(self, pages: Iterable[T], total: int | None) -> Any:
         from tqdm import tqdm
 
@@ -72,8 +81,12 @@ class Console:
         """Write one JSON object as a line of UTF-8. Exits quietly when nobody reads any more."""
         # A lone surrogate, as in a file name that is no UTF-8, becomes an escape that JSON has.
         data = json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        self.write_bytes(data + b"\n")
+
+    def write_bytes(self, data: bytes) -> None:
+        """Write whole lines to stdout. Exits quietly when nobody reads any more."""
         try:
-            sys.stdout.buffer.write(data + b"\n")
+            sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
         except BrokenPipeError:
             # The interpreter flushes stdout once more when it ends: that must not fail again.
