@@ -22,7 +22,7 @@ import numpy as np
 from simhash_gate.fingerprints.arrays import locate
 from simhash_gate.fingerprints.blocks import split
 from simhash_gate.fingerprints.hamming import BITS
-from simhash_gate.fingerprints.ranges import MOST_RANGE_BITS, in_chunks, ranges
+from simhash_gate.fingerprints.ranges import MOST_RANGE_BITS, in_chunks, sorted_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
+    from simhash_gate.fingerprints.ranges import Room
 
 Result = TypeVar("Result")
 
@@ -93,16 +94,16 @@ class Portion(NamedTuple):
 
 
 def near_pairs(
-    values: Fingerprints, radius: int, use: Callable[[Portion], Result], most: int | None = None
+    values: Fingerprints, radius: int, use: Callable[[Portion], Result], room: Room | None = None
 ) -> Iterator[Result]:
     """Find the pairs of values that differ in at most `radius` bits, 0 to 64; each pair once.
 
     `values` must be distinct. The pairs come in portions, and `use` is called with each, on several
-    threads if there are many values; yields what it returns. A thread sorts `most` values at once,
-    or all, and more only if they agree in the first bits of a key.
+    threads if there are many values; yields what it returns. A thread sorts as many values at once
+    as there is room for, or all, and more only if they agree in the first bits of a key.
     """
     plan = tables(_cheapest(len(values), radius), radius)
-    work = partial(_search, values, radius, use, most)
+    work = partial(_search, values, radius, use, room)
     threads = 1 if len(values) < _FEW else min(os.cpu_count() or 1, _MOST_THREADS, len(plan))
     if threads == 1:
         for table in plan:
@@ -117,38 +118,30 @@ def _search(
     values: Fingerprints,
     radius: int,
     use: Callable[[Portion], Result],
-    most: int | None,
+    room: Room | None,
     table: Table,
 ) -> list[Result]:
     return [
         use(portion)
-        for ordered in _ordered(values, table, most)
+        for ordered in _ordered(values, table, room)
         for chunk in _whole_runs(ordered, table.low)
         for portion in _neighbours(chunk, table, radius)
     ]
 
 
-def _ordered(values: Fingerprints, table: Table, most: int | None) -> Iterator[Fingerprints]:
-    """Yield the permuted values in order: all, or so many at once, equal keys together."""
-    if most is None or len(values) <= most:
+def _ordered(values: Fingerprints, table: Table, room: Room | None) -> Iterator[Fingerprints]:
+    """Yield the permuted values in order: all, or some at a time, equal keys together."""
+    if room is None or len(values) <= room.most:
         ordered = permute(values, table.there)
         ordered.sort()
         yield ordered
         return
-    key_bits = BITS - int(table.low).bit_length()
 
     def permuted() -> Iterator[Fingerprints]:
-        return (permute(part, table.there) for part in in_chunks(values))
+        return (permute(chunk, table.there) for chunk in in_chunks(values))
 
-    for part in ranges(permuted, most, min(key_bits, MOST_RANGE_BITS)):
-        ordered = np.empty(part.size, np.uint64)
-        end = 0
-        for chunk in permuted():
-            some = chunk[part.has(chunk)]
-            ordered[end : end + len(some)] = some
-            end += len(some)
-        ordered.sort()
-        yield ordered
+    key_bits = BITS - int(table.low).bit_length()
+    yield from sorted_ranges(permuted, room, min(key_bits, MOST_RANGE_BITS))
 
 
 def _whole_runs(ordered: Fingerprints, low: np.uint64) -> Iterator[Fingerprints]:

@@ -7,7 +7,7 @@ does not fit is sorted range by range.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
     from simhash_gate.fingerprints.permuted import Portion
+    from simhash_gate.fingerprints.ranges import Room
 
     Use = Callable[[Positions, Positions], None]
     Scopes = NDArray[np.uint32]
@@ -32,36 +33,26 @@ _SMALL = 200
 _COMPARED = 1 << 16
 
 
-class NewArray(Protocol):
-    """Makes an array of a size and a type, with anything in it: in memory, or in a file."""
-
-    def __call__(self, size: int, dtype: Any, /) -> NDArray[Any]:
-        """Return the array."""
-        ...
-
-
 def stream_pairs(
     fingerprints: Fingerprints,
     radius: int,
     use: Use,
     *,
     scopes: Scopes | None = None,
-    most: int | None = None,
-    new_array: NewArray = np.empty,
+    room: Room | None = None,
 ) -> None:
     """Find every pair of one scope that differs in at most `radius` bits, 0 to 64; each pair once.
 
     `fingerprints` are n numpy.uint64, which may repeat; `scopes` n small numbers, or None for one
     scope. `use` is called with two arrays of positions, in no order, the two of a pair in no order
-    either, and from several threads. No more than `most` fingerprints are sorted at once by one
-    thread; what is kept of a scope that is larger is in arrays of `new_array`. Both arrays may be
-    those of a file. Raises ValueError for a radius out of range.
+    either, and from several threads. With `room`, no more is sorted at once than it has, and both
+    arrays may be those of a file. Raises ValueError for a radius out of range.
     """
     require_distance(radius)
     if scopes is None:
-        _stream_scope(fingerprints, radius, use, most, new_array)
+        _stream_scope(fingerprints, radius, use, room)
         return
-    for batch in _batches(scopes, len(fingerprints) if most is None else most):
+    for batch in _batches(scopes, len(fingerprints) if room is None else room.most):
         order = np.argsort(scopes[batch], kind="stable")
         rows = batch[order]
         within = scopes[rows]
@@ -71,7 +62,7 @@ def stream_pairs(
         _compare_small(fingerprints, rows, np.repeat(starts + sizes, sizes), small, radius, use)
         for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
             if size > _SMALL:
-                _stream_rows(fingerprints, rows[start : start + size], radius, use, most, new_array)
+                _stream_rows(fingerprints, rows[start : start + size], radius, use, room)
 
 
 def _batches(scopes: Scopes, most: int) -> Iterator[Positions]:
@@ -121,33 +112,30 @@ def _stream_rows(
     rows: Positions,
     radius: int,
     use: Use,
-    most: int | None,
-    new_array: NewArray,
+    room: Room | None,
 ) -> None:
     """Do as `_stream_scope` does, with those at some positions."""
 
     def use_rows(one: Positions, other: Positions) -> None:
         use(rows[one], rows[other])
 
-    if most is None or len(rows) <= most:
+    if room is None or len(rows) <= room.most:
         values = fingerprints[rows]
     else:
-        values = new_array(len(rows), np.uint64)
+        values = room.new_array(len(rows), np.uint64)
         end = 0
         for chunk in in_chunks(rows):
             values[end : end + len(chunk)] = fingerprints[chunk]
             end += len(chunk)
-    _stream_scope(values, radius, use_rows, most, new_array)
+    _stream_scope(values, radius, use_rows, room)
 
 
-def _stream_scope(
-    fingerprints: Fingerprints, radius: int, use: Use, most: int | None, new_array: NewArray
-) -> None:
-    if most is None or len(fingerprints) <= most:
+def _stream_scope(fingerprints: Fingerprints, radius: int, use: Use, room: Room | None) -> None:
+    if room is None or len(fingerprints) <= room.most:
         order = np.argsort(fingerprints)
         groups = Groups.of(fingerprints[order])
     else:
-        order, groups = _sorted_by_ranges(fingerprints, most, new_array)
+        order, groups = _sorted_by_ranges(fingerprints, room)
 
     def between(portion: Portion) -> None:
         for one, other in groups.between(*portion.look_up(groups.values)):
@@ -155,20 +143,18 @@ def _stream_scope(
 
     for one, other in groups.within():
         use(order[one], order[other])
-    for _ in near_pairs(groups.values, radius, between, most):
+    for _ in near_pairs(groups.values, radius, between, room):
         pass
 
 
-def _sorted_by_ranges(
-    fingerprints: Fingerprints, most: int, new_array: NewArray
-) -> tuple[Positions, Groups]:
+def _sorted_by_ranges(fingerprints: Fingerprints, room: Room) -> tuple[Positions, Groups]:
     """Return the order that sorts an array, and its groups, with no more than a range in memory."""
     size = len(fingerprints)
-    order: Positions = new_array(size, np.intp)
-    values: Fingerprints = new_array(size, np.uint64)
-    edges: Positions = new_array(size + 1, np.intp)
+    order: Positions = room.new_array(size, np.intp)
+    values: Fingerprints = room.new_array(size, np.uint64)
+    edges: Positions = room.new_array(size + 1, np.intp)
     distinct = before = 0
-    for part in ranges(lambda: in_chunks(fingerprints), most):
+    for part in ranges(lambda: in_chunks(fingerprints), room.most):
         rows = np.empty(part.size, np.intp)
         end = position = 0
         for chunk in in_chunks(fingerprints):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simhash_gate.fingerprints.ranges import Room
 from simhash_gate.fingerprints.stream import stream_pairs
 from simhash_gate.offline.runs import SortedRuns
 
@@ -70,8 +71,7 @@ def find_pairs(
         radius,
         use,
         scopes=gathered.groups,
-        most=max(1, memory // _BYTES),
-        new_array=new_array,
+        room=Room(max(1, memory // _BYTES), new_array),
     )
     return found
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from simhash_gate import near_duplicate_pairs
 from simhash_gate.fingerprints import groups
+from simhash_gate.fingerprints.ranges import Room
 from simhash_gate.fingerprints.stream import stream_pairs
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
@@ -24,14 +25,15 @@ def crowded(draw):
     return draw(st.lists(st.tuples(near | FINGERPRINTS, scopes), max_size=60))
 
 
-def streamed(values, radius, **options):
+def streamed(values, radius, most=None, **options):
     """The pairs as a sorted list, so that one which comes twice shows."""
+    room = None if most is None else Room(most, np.empty)
     found = []
 
     def use(one, other):
         found.extend((min(p), max(p)) for p in zip(one.tolist(), other.tolist(), strict=True))
 
-    stream_pairs(np.array(values, np.uint64), radius, use, **options)
+    stream_pairs(np.array(values, np.uint64), radius, use, room=room, **options)
     return sorted(found)
 
 
