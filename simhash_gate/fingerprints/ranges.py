@@ -60,9 +60,7 @@ def in_chunks(values: NDArray[T]) -> Iterator[NDArray[T]]:
         yield values[start : start + _CHUNK]
 
 
-def ranges(
-    chunks: Callable[[], Iterable[Fingerprints]], most: int, bits: int = MOST_RANGE_BITS
-) -> list[Range]:
+def ranges(chunks: Callable[[], Iterable[Fingerprints]], most: int, bits: int) -> list[Range]:
     """Return ranges of at most `most` values each, or one of values that agree in all `bits`."""
     if bits == 0:
         return [Range(np.uint64(0), np.uint64(2**BITS - 1), sum(map(len, chunks())))]

@@ -14,7 +14,7 @@ import numpy as np
 from simhash_gate.fingerprints.groups import Groups
 from simhash_gate.fingerprints.hamming import require_distance
 from simhash_gate.fingerprints.permuted import near_pairs
-from simhash_gate.fingerprints.ranges import in_chunks, ranges
+from simhash_gate.fingerprints.ranges import MOST_RANGE_BITS, in_chunks, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -154,7 +154,7 @@ def _sorted_by_ranges(fingerprints: Fingerprints, room: Room) -> tuple[Positions
     values: Fingerprints = room.new_array(size, np.uint64)
     edges: Positions = room.new_array(size + 1, np.intp)
     distinct = before = 0
-    for part in ranges(lambda: in_chunks(fingerprints), room.most):
+    for part in ranges(lambda: in_chunks(fingerprints), room.most, MOST_RANGE_BITS):
         rows = np.empty(part.size, np.intp)
         end = position = 0
         for chunk in in_chunks(fingerprints):

@@ -47,7 +47,7 @@ def brute_force(pages, radius, same):
 
 @pytest.mark.parametrize("most", [None, 1, 10])
 @pytest.mark.parametrize("small", [0, 200])
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(pages=crowded(), radius=st.integers(0, 8), at_once=st.sampled_from([1, 7, 1 << 20]))
 def test_every_path_finds_the_pairs_that_brute_force_finds(small, most, pages, radius, at_once):
     values = [value for value, _ in pages]
@@ -55,6 +55,8 @@ def test_every_path_finds_the_pairs_that_brute_force_finds(small, most, pages, r
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("simhash_gate.fingerprints.stream._SMALL", small)
         patch.setattr("simhash_gate.fingerprints.ranges._CHUNK", 16)
+        for module in ("stream", "permuted"):
+            patch.setattr(f"simhash_gate.fingerprints.{module}.MOST_RANGE_BITS", 4)
         patch.setattr(groups, "_AT_ONCE", at_once)
         across = streamed(values, radius, most=most)
         within = streamed(values, radius, most=most, scopes=scopes)

@@ -48,7 +48,7 @@ def tell(_):
 
 
 @pytest.mark.parametrize("memory", [64, 1_000, 1 << 30], ids=["a page", "a few", "all"])
-@settings(max_examples=50)
+@settings(max_examples=40, deadline=None)
 @given(pages=crowded(), radius=st.integers(0, 8), across=st.booleans(), at_once=st.integers(1, 9))
 def test_pairs_are_those_of_brute_force_however_little_memory(
     memory, pages, radius, across, at_once
@@ -58,6 +58,8 @@ def test_pairs_are_those_of_brute_force_however_little_memory(
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(runs, "_AT_ONCE", at_once)
+        for module in ("stream", "permuted"):
+            patch.setattr(f"simhash_gate.fingerprints.{module}.MOST_RANGE_BITS", 4)
         rows = list(pair_rows(found, find_pairs(found, radius, folder, memory, tell)))
     assert [row[:3] for row in rows] == [
         (f"{i}", f"{j}", (a ^ b).bit_count())
@@ -67,7 +69,7 @@ def test_pairs_are_those_of_brute_force_however_little_memory(
 
 
 @pytest.mark.parametrize("few", [0, 1_000])
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(pages=crowded(), radius=st.integers(0, 8))
 def test_copies_are_those_of_a_gate_that_keeps_page_after_page(few, pages, radius):
     kept: list[int] = []
@@ -104,7 +106,7 @@ LINES = [
 ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(LINES), max_size=30), st.booleans(), st.sampled_from([1, 3, 1000]))
 def test_a_list_is_read_line_by_line_whatever_stands_in_it(lines, last_ends, at_once):
     text = "".join(line for line, _ in lines)
