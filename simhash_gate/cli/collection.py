@@ -78,21 +78,20 @@ def pairs(  # noqa: PLR0913, PLR0917 - one for each option
     form = form or format_of(output)
     if form == "parquet" and not output:
         raise click.UsageError("Parquet is written to a file: name it with -o FILE.")
-    with (
-        _collection(
-            sources, settings, console, progress, _cache_path(cache_path, no_cache), across=across
-        ) as (gathered, folder),
-    ):
+    with _collection(
+        sources, settings, console, progress, _cache_path(cache_path, no_cache), across=across
+    ) as (gathered, folder):
         if not len(gathered):
             return console.status()
-        with console.counted("copies" if clusters else "pairs", progress) as tell:
-            if clusters:
-                rows = cluster_rows(gathered, distance, tell)
-            else:
-                rows = pair_rows(gathered, find_pairs(gathered, distance, folder, memory, tell))
-            columns = (COPIES if clusters else PAIRS)[: 5 if gathered.named else 3]
-            with _output(output, console) as write:
-                written = write_rows(rows, columns, form, write)
+        if clusters:
+            rows = cluster_rows(gathered, distance)
+        else:
+            with console.counted("pairs", progress) as tell:
+                found = find_pairs(gathered, distance, folder, memory, tell)
+            rows = pair_rows(gathered, found)
+        columns = (COPIES if clusters else PAIRS)[: 5 if gathered.named else 3]
+        with _output(output, console) as write:
+            written = write_rows(rows, columns, form, write)
         console.say(f"pages: {len(gathered)}, {'copies' if clusters else 'pairs'}: {written}")
     return console.status()
 
@@ -149,14 +148,16 @@ def _collection(
 ) -> Iterator[tuple[Gathered, Path]]:
     """Gather sources in a temporary folder; yield both. An empty collection is complained of."""
     from simhash_gate.offline.collection import Members
-    from simhash_gate.offline.entry import MissingExtraError
+    from simhash_gate.offline.entry import MissingExtraError, TooManyError
     from simhash_gate.offline.gathered import gather
     from simhash_gate.stores import StoreError
 
     members = Members(
         settings,
         console.complain,
-        watch=lambda things, total: console.watched(things, total, progress),
+        watch=lambda things, total: console.watched(
+            things, total() if console.shows_a_bar(progress) else None, progress
+        ),
     )
     try:
         with (
@@ -170,7 +171,7 @@ def _collection(
             if not len(gathered):
                 console.complain(", ".join(sources), "no page with a fingerprint in it")
             yield gathered, Path(name)
-    except (MissingExtraError, StoreError, ValueError) as error:
+    except (MissingExtraError, StoreError, TooManyError) as error:
         raise click.ClickException(str(error)) from None
 
 

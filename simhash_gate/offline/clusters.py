@@ -17,7 +17,7 @@ from simhash_gate.fingerprints.index import HammingIndex
 from simhash_gate.fingerprints.permuted import near_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -37,10 +37,9 @@ class Copies(NamedTuple):
     distance: NDArray[np.uint8]
 
 
-def cluster_rows(gathered: Gathered, radius: int, tell: Callable[[int], object]) -> Iterator[Row]:
+def cluster_rows(gathered: Gathered, radius: int) -> Iterator[Row]:
     """Yield a row for each copy, group by group, in order of what is kept, then of the copies."""
     for copies in find_copies(gathered.fingerprints, gathered.groups, radius):
-        tell(len(copies.row))
         kept, rows = copies.kept.tolist(), copies.row.tolist()
         columns = [gathered.names(kept), gathered.names(rows), copies.distance.tolist()]
         if gathered.named:

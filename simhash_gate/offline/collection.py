@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from simhash_gate.offline.page_cache import PageCache
     from simhash_gate.settings import Settings
 
+    Total = Callable[[], int | None]
+
 T = TypeVar("T")
 
 
@@ -51,7 +53,7 @@ def members(path: str, settings: Settings, complain: Complain) -> Iterator[Membe
     return Members(settings, complain).of(path)
 
 
-def _unwatched(things: Iterable[T], _: int | None) -> Iterable[T]:
+def _unwatched(things: Iterable[T], _: Total) -> Iterable[T]:
     return things
 
 
@@ -59,14 +61,14 @@ def _unwatched(things: Iterable[T], _: int | None) -> Iterable[T]:
 class Members:
     """Reads the pages of sources: files of pages or of fingerprints, and stores.
 
-    `watch` is given what is read, and about how much of it there is. `passed_over` counts pages
-    without a fingerprint.
+    `watch` is given what is read, and what tells about how much of it there is. `passed_over`
+    counts pages without a fingerprint.
     """
 
     settings: Settings
     complain: Complain
     cache: PageCache | None = None
-    watch: Callable[[Iterable[Any], int | None], Iterable[Any]] = _unwatched
+    watch: Callable[[Iterable[Any], Total], Iterable[Any]] = _unwatched
     passed_over: int = 0
 
     def of(self, path: str) -> Iterator[Member]:
@@ -74,11 +76,11 @@ class Members:
         if "://" in path:
             yield from self._of_store(path)
         elif path.lower().endswith(PARQUET):
-            yield from self._of_parquet(path)
+            file = self._parquet(path)
+            if file is not None:
+                yield from self.watch(self._of_parquet(path, file), lambda: len(file))
         elif is_list(path):
-            for batch in read_list(path, self.complain):
-                for number, bits in zip(*(part.tolist() for part in batch), strict=True):
-                    yield Member(f"{path}:{number}", "", bits, "", 0)
+            yield from self.watch(self._of_list(path), lambda: None)
         elif is_fingerprinted(path):
             yield from self._of_lines(path)
         else:
@@ -92,15 +94,19 @@ class Members:
                 return iter(())
             if file.texts:
                 return None
-            batches = self.watch(file.batches(self.complain), None)
-            return (numbered for numbered, _ in batches)
+            return (numbered for numbered, _ in file.batches(self.complain))
         if "://" not in path and is_list(path):
-            return iter(self.watch(read_list(path, self.complain), None))
+            return read_list(path, self.complain)
         return None
+
+    def _of_list(self, path: str) -> Iterator[Member]:
+        for batch in read_list(path, self.complain):
+            for number, bits in zip(*(part.tolist() for part in batch), strict=True):
+                yield Member(f"{path}:{number}", "", bits, "", 0)
 
     def _of_store(self, url: str) -> Iterator[Member]:
         with opened(url) as store:
-            for record in self.watch(store.records(), None):
+            for record in self.watch(store.records(), lambda: None):
                 yield Member(
                     record.url,
                     record.scope,
@@ -111,7 +117,7 @@ class Members:
                 )
 
     def _of_lines(self, path: str) -> Iterator[Member]:
-        lines = self.watch(fingerprinted(path, self.complain), count_lines(path))
+        lines = self.watch(fingerprinted(path, self.complain), lambda: count_lines(path))
         for place, record, bits in lines:
             if bits is None:
                 self.passed_over += 1
@@ -126,11 +132,8 @@ class Members:
                 record.get("pipeline") or "",
             )
 
-    def _of_parquet(self, path: str) -> Iterator[Member]:
-        file = self._parquet(path)
-        if file is None:
-            return
-        for (numbers, values), texts in self.watch(file.batches(self.complain), None):
+    def _of_parquet(self, path: str, file: ParquetFile) -> Iterator[Member]:
+        for (numbers, values), texts in file.batches(self.complain):
             nothing = [""] * len(numbers)
             columns = [texts.get(name, nothing) for name in ("url", "scope", "title", "pipeline")]
             for number, bits, url, scope, title, pipeline in zip(
@@ -155,7 +158,7 @@ class Members:
     def _of_pages(self, path: str) -> Iterator[Member]:
         version = pipeline_version(self.settings.options)
         source = open_pages(path, self.complain, self.settings.max_bytes)
-        entries = self.watch(source.entries, source.total())
+        entries = self.watch(source.entries, source.total)
         for entry, page in read_pages(entries, self.settings, self.cache):
             if isinstance(page, Page):
                 if page.unreadable:

@@ -53,9 +53,11 @@ class Console:
 
     def watched(self, pages: Iterable[T], total: int | None, progress: bool | None) -> Iterable[T]:
         """Return the pages, with a bar on stderr while they are read; if None, on a terminal."""
-        if progress or (progress is None and sys.stderr.isatty()):
-            pages = self._bar(pages, total)
-        return pages
+        return self._bar(pages, total) if self.shows_a_bar(progress) else pages
+
+    def shows_a_bar(self, progress: bool | None) -> bool:
+        """Tell if a bar is asked for; if None, whether stderr is a terminal."""
+        return sys.stderr.isatty() if progress is None else progress
 
     def say(self, message: str) -> None:
         """Say on stderr what a person should know."""
@@ -66,8 +68,8 @@ class Console:
         """Yield what is told how many more there are; a bar as `watched` shows it counts them."""
         from tqdm import tqdm
 
-        shown = progress or (progress is None and sys.stderr.isatty())
-        with tqdm(unit=f" {unit}", file=sys.stderr, dynamic_ncols=True, disable=not shown) as bar:
+        off = not self.shows_a_bar(progress)
+        with tqdm(unit=f" {unit}", file=sys.stderr, dynamic_ncols=True, disable=off) as bar:
             yield bar.update
 
     def _bar(self, pages: Iterable[T], total: int | None) -> Any:

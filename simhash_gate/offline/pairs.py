@@ -10,6 +10,7 @@ import numpy as np
 
 from simhash_gate.fingerprints.ranges import Room
 from simhash_gate.fingerprints.stream import stream_pairs
+from simhash_gate.offline.entry import TooManyError
 from simhash_gate.offline.runs import SortedRuns
 
 if TYPE_CHECKING:
@@ -43,12 +44,12 @@ def find_pairs(
     """Find all pairs of a collection within 0 to 8 bits; `pair_rows` makes rows of what comes out.
 
     About `memory` bytes are taken, and the rest kept in the folder. `tell` is called with the
-    number of pairs as they are found. Raises OSError when the disk is full, ValueError for more
-    than `MOST_ROWS` pages.
+    number of pairs as they are found. Raises OSError when the disk is full, `TooManyError`
+    for more than `MOST_ROWS` pages.
     """
     bits = gathered.fingerprints
     if len(bits) > MOST_ROWS:
-        raise ValueError(f"{len(bits)} pages: no more than {MOST_ROWS} can be compared")
+        raise TooManyError(f"{len(bits)} pages: no more than {MOST_ROWS} can be compared")
     found = SortedRuns(folder, memory // _BYTES)
 
     def use(one: Positions, other: Positions) -> None:

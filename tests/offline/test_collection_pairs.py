@@ -90,7 +90,7 @@ def test_copies_are_those_of_a_gate_that_keeps_page_after_page(few, pages, radiu
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(clusters, "_FEW", few)
-        rows = [row[:3] for row in cluster_rows(found, radius, tell)]
+        rows = [row[:3] for row in cluster_rows(found, radius)]
     assert len(rows) == len(set(rows))
     assert set(rows) == expected
 
