@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simhash_gate.cli.collection import pairs, similar
 from simhash_gate.cli.pages import compare, fingerprint, replay
 from simhash_gate.cli.recover import recover
 from simhash_gate.cli.report import report
@@ -24,15 +25,15 @@ INTERRUPTED = 130  # what a shell reports of a process that Ctrl-C ended: 128 + 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="simhash-gate")
 def cli() -> None:
-    """Fingerprint pages, replay a crawl through the gate, compare two pages, look into a store.
+    """The gate over files: fingerprints, a replayed crawl, what is alike, thresholds, reports.
 
-    And report on a crawl, and list the pages that it dropped.
+    And what a store remembers, and what a crawl has dropped.
 
     Exit status: 0, or 1 if an input could not be used, 2 for a wrong command line or setting.
     """
 
 
-for command in (fingerprint, replay, compare, store, report, recover, tune, idf):
+for command in (compare, fingerprint, idf, pairs, recover, replay, report, similar, store, tune):
     cli.add_command(command)
 
 

@@ -1,4 +1,4 @@
-"""What several commands take: settings, a progress bar, a span of time."""
+"""What several commands take: settings, a progress bar, a span of time, a size."""
 
 from __future__ import annotations
 
@@ -38,6 +38,19 @@ class Age(click.ParamType[float]):
         if not found:
             self.fail(f"{value!r}: expected a number and s, m, h or d, such as 7d", param, ctx)
         return float(found[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400}[found[2]]
+
+
+class Size(click.ParamType[int]):
+    """A size such as 500M or 4G, in bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """Return the bytes; fail with what is allowed."""
+        found = re.fullmatch(r"([1-9]\d*)([KMGT])", str(value))
+        if not found:
+            self.fail(f"{value!r}: expected a number and K, M, G or T, such as 4G", param, ctx)
+        return int(found[1]) << 10 * (1 + "KMGT".index(found[2]))
 
 
 def settings_of(assignments: Sequence[str]) -> Settings:

@@ -43,7 +43,7 @@ def report(
             raise NoVerdictsError(f"{source}: no verdict in it")
         page = render(summary, name=without_password(source) if "://" in source else source)
         if output is None:
-            console.put(page)
+            console.write_bytes(page)
         else:
             write(page, output)
     except SettingsError as error:

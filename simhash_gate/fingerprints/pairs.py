@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import numpy as np
 
-from simhash_gate.fingerprints.arrays import as_fingerprints, expand, first_of_each
+from simhash_gate.fingerprints.arrays import as_fingerprints
+from simhash_gate.fingerprints.groups import Groups
 from simhash_gate.fingerprints.hamming import require_distance
 from simhash_gate.fingerprints.permuted import near_pairs
 
@@ -54,75 +54,25 @@ def near_duplicate_pairs(
     which each takes longer than the one before. Takes the memory of 2 to 8 arrays of n numpy.uint64
     besides the result. Raises ValueError for fingerprints or a distance out of range.
     """
-    array = as_fingerprints(fingerprints)
-    groups = _Groups(array)
-    if count_only:
-        return groups.count(require_distance(max_distance))
-    return groups.list(array, require_distance(max_distance))
+    array, radius = as_fingerprints(fingerprints), require_distance(max_distance)
+    groups = Groups.of(np.sort(array))
+    return _count(groups, radius) if count_only else _list(groups, array, radius)
 
 
-class _Groups:
-    """The distinct values of an array in order, and how often each is there."""
+def _count(groups: Groups, radius: int) -> int:
+    """Return how many pairs there are, without making them."""
 
-    def __init__(self, array: Fingerprints) -> None:
-        ascending = np.sort(array)
-        self.firsts = first_of_each(ascending)
-        self.repeated = len(self.firsts) < len(ascending)
-        self.values = ascending[self.firsts] if self.repeated else ascending
-        self.sizes = np.diff(self.firsts, append=len(ascending))
-
-    def count(self, radius: int) -> int:
-        within = int((self.sizes * (self.sizes - 1) // 2).sum())
-        count_crowd = partial(self._count_crowd, radius)
-        return within + sum(near_pairs(self.values, radius, self._count, count_crowd))
-
-    def list(self, array: Fingerprints, radius: int) -> NearPairs:
-        """Return the pairs between groups, and those within each."""
-        places = [(np.empty(0, np.intp), np.empty(0, np.intp))]
-        places += near_pairs(self.values, radius, lambda found: found.look_up(self.values))
-        one, other = (np.concatenate(side) for side in zip(*places, strict=True))
-        del places
-        order = np.argsort(array)
-        i, j = (
-            np.concatenate(sides)
-            for sides in zip(self._between(one, other), self._within(), strict=True)
-        )
-        pairs = _packed(order[i], order[j])
-        pairs.sort()
-        i = (pairs >> _HALF).astype(np.intp)
-        j = (pairs & _LOW_HALF).astype(np.intp)
-        return NearPairs(i, j, np.bitwise_count(array[i] ^ array[j]))
-
-    def _between(self, one: Positions, other: Positions) -> tuple[Positions, Positions]:
-        """Return the pairs of places in order that two members of each pair of groups have."""
-        if not self.repeated:
-            return one, other
-        sizes = self.sizes[other]
-        mine = expand(self.firsts[one], self.sizes[one])
-        repeats = np.repeat(sizes, self.sizes[one])
-        return np.repeat(mine, repeats), expand(
-            np.repeat(self.firsts[other], self.sizes[one]), repeats
-        )
-
-    def _within(self) -> tuple[Positions, Positions]:
-        """Return the pairs of places in order of equal fingerprints."""
-        large = self.sizes > 1
-        firsts, sizes = self.firsts[large], self.sizes[large]
-        places = expand(firsts, sizes)
-        after = np.repeat(firsts + sizes, sizes) - places - 1
-        return np.repeat(places, after), expand(places + 1, after)
-
-    def _count(self, portion: Portion) -> int:
-        if not self.repeated:
+    def between(portion: Portion) -> int:
+        if not groups.repeated:
             return len(portion.one)
-        one, other = portion.look_up(self.values)
-        return int(self.sizes[one] @ self.sizes[other])
+        one, other = portion.look_up(groups.values)
+        return int(groups.sizes(one) @ groups.sizes(other))
 
-    def _count_crowd(self, radius: int, crowd: Crowd) -> int:
-        """Count without listing: most pairs of a large group are near."""
-        if not self.repeated:
-            return sum(np.count_nonzero(near) for _, near in crowd.near(radius))
-        sizes = self.sizes[crowd.look_up(self.values)]
+    def inside(crowd: Crowd) -> int:
+        # Most pairs of a crowd are near: to list them would take longer than to count them.
+        if not groups.repeated:
+            return sum(int(np.count_nonzero(near)) for _, near in crowd.near(radius))
+        sizes = groups.sizes(crowd.look_up(groups.values))
         # As floats, to multiply with BLAS: each row's sum is an integer far below 2 to the 53rd.
         weights = sizes.astype(np.float64)
         total = 0
@@ -130,6 +80,31 @@ class _Groups:
             sums = near.astype(np.float64) @ weights[start:]
             total += int(sizes[start : start + len(near)] @ sums.astype(np.intp))
         return total
+
+    sizes = np.diff(groups.edges)
+    within = int((sizes * (sizes - 1) // 2).sum())
+    del sizes
+    return within + sum(near_pairs(groups.values, radius, between, inside))
+
+
+def _list(groups: Groups, array: Fingerprints, radius: int) -> NearPairs:
+    """Return all pairs, in order."""
+    found = [*near_pairs(groups.values, radius, lambda portion: portion.look_up(groups.values))]
+    one, other = _joined(found)
+    del found
+    i, j = _joined([*groups.between(one, other), *groups.within()])
+    order = np.argsort(array)
+    pairs = _packed(order[i], order[j])
+    pairs.sort()
+    i = (pairs >> _HALF).astype(np.intp)
+    j = (pairs & _LOW_HALF).astype(np.intp)
+    return NearPairs(i, j, np.bitwise_count(array[i] ^ array[j]))
+
+
+def _joined(portions: list[tuple[Positions, Positions]]) -> tuple[Positions, Positions]:
+    nothing = np.empty(0, np.intp)
+    one, other = zip((nothing, nothing), *portions, strict=True)
+    return np.concatenate(one), np.concatenate(other)
 
 
 def _packed(one: Positions, other: Positions) -> NDArray[np.uint64]:

@@ -22,6 +22,7 @@ import numpy as np
 from simhash_gate.fingerprints.arrays import locate
 from simhash_gate.fingerprints.blocks import split
 from simhash_gate.fingerprints.hamming import BITS
+from simhash_gate.fingerprints.ranges import MOST_RANGE_BITS, in_chunks, sorted_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
+    from simhash_gate.fingerprints.ranges import Room
 
 Result = TypeVar("Result")
 
@@ -123,15 +125,17 @@ def near_pairs(
     radius: int,
     use: Callable[[Portion], Result],
     use_crowd: Callable[[Crowd], Result] | None = None,
+    room: Room | None = None,
 ) -> Iterator[Result]:
     """Find the pairs of values that differ in at most `radius` bits, 0 to 64; each pair once.
 
     `values` must be distinct. The pairs come in portions, and `use` is called with each, on several
     threads if there are many values; yields what it returns. With `use_crowd`, that is called
-    instead where very many have the same key.
+    instead where very many have the same key. A thread sorts as many values at once as there is
+    room for, or all, and more only if they agree in the first bits of a key.
     """
     plan = tables(_cheapest(len(values), radius), radius)
-    work = partial(_search, values, radius, use, use_crowd)
+    work = partial(_search, values, radius, use, use_crowd, room)
     threads = 1 if len(values) < _FEW else min(os.cpu_count() or 1, _MOST_THREADS, len(plan))
     if threads == 1:
         for table in plan:
@@ -147,22 +151,37 @@ def _search(
     radius: int,
     use: Callable[[Portion], Result],
     use_crowd: Callable[[Crowd], Result] | None,
+    room: Room | None,
     table: Table,
 ) -> list[Result]:
-    ordered = permute(values, table.there)
-    ordered.sort()
-    results = []
-    for chunk in _whole_runs(ordered, table.low):
-        start = 0
-        for left, right in _long_runs(chunk, table.low):
-            results += map(use, _sparse(chunk[start:left], table, radius))
-            if use_crowd:
-                results.append(use_crowd(Crowd(chunk[left:right], table)))
-            else:
-                results += map(use, _dense(chunk[left:right], table, radius))
-            start = right
-        results += map(use, _sparse(chunk[start:], table, radius))
+    results: list[Result] = []
+    for ordered in _ordered(values, table, room):
+        for chunk in _whole_runs(ordered, table.low):
+            start = 0
+            for left, right in _long_runs(chunk, table.low):
+                results += map(use, _sparse(chunk[start:left], table, radius))
+                if use_crowd:
+                    results.append(use_crowd(Crowd(chunk[left:right], table)))
+                else:
+                    results += map(use, _dense(chunk[left:right], table, radius))
+                start = right
+            results += map(use, _sparse(chunk[start:], table, radius))
     return results
+
+
+def _ordered(values: Fingerprints, table: Table, room: Room | None) -> Iterator[Fingerprints]:
+    """Yield the permuted values in order: all, or some at a time, equal keys together."""
+    if room is None or len(values) <= room.most:
+        ordered = permute(values, table.there)
+        ordered.sort()
+        yield ordered
+        return
+
+    def permuted() -> Iterator[Fingerprints]:
+        return (permute(chunk, table.there) for chunk in in_chunks(values))
+
+    key_bits = BITS - int(table.low).bit_length()
+    yield from sorted_ranges(permuted, room, min(key_bits, MOST_RANGE_BITS))
 
 
 def _whole_runs(ordered: Fingerprints, low: np.uint64) -> Iterator[Fingerprints]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,7 +13,7 @@ import click
 from simhash_gate.gate.line import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
 T = TypeVar("T")
 
@@ -54,13 +54,24 @@ class Console:
 
     def watched(self, pages: Iterable[T], total: int | None, progress: bool | None) -> Iterable[T]:
         """Return the pages, with a bar on stderr while they are read; if None, on a terminal."""
-        if progress or (progress is None and sys.stderr.isatty()):
-            pages = self._bar(pages, total)
-        return pages
+        return self._bar(pages, total) if self.shows_a_bar(progress) else pages
+
+    def shows_a_bar(self, progress: bool | None) -> bool:
+        """Tell if a bar is asked for; if None, whether stderr is a terminal."""
+        return sys.stderr.isatty() if progress is None else progress
 
     def say(self, message: str) -> None:
         """Say on stderr what a person should know."""
         self._echo(message)
+
+    @contextmanager
+    def counted(self, unit: str, progress: bool | None) -> Iterator[Callable[[int], object]]:
+        """Yield what is told how many more there are; a bar as `watched` shows it counts them."""
+        from tqdm import tqdm
+
+        off = not self.shows_a_bar(progress)
+        with tqdm(unit=f" {unit}", file=sys.stderr, dynamic_ncols=True, disable=off) as bar:
+            yield bar.update
 
     def _bar(self, pages: Iterable[T], total: int | None) -> Any:
         from tqdm import tqdm
@@ -71,10 +82,10 @@ class Console:
 
     def write(self, line: dict[str, Any]) -> None:
         """Write one JSON object as a line of UTF-8. Exits quietly when nobody reads any more."""
-        self.put(encode(line))
+        self.write_bytes(encode(line))
 
-    def put(self, data: bytes) -> None:
-        """Write to stdout. Exits quietly when nobody reads any more."""
+    def write_bytes(self, data: bytes) -> None:
+        """Write whole lines to stdout. Exits quietly when nobody reads any more."""
         try:
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()

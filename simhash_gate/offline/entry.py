@@ -20,6 +20,10 @@ class MissingExtraError(Exception):
     """An optional dependency is not installed; the message says how to install it."""
 
 
+class TooManyError(Exception):
+    """There are more pages than can be compared; the message says how many can."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One page on disk.

@@ -1,4 +1,4 @@
-"""HTML files and folders of them, as pages."""
+"""Files of HTML or text, and folders of them, as pages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from simhash_gate.offline import text
 from simhash_gate.offline.entry import TOO_LARGE, Entry, Source, read_body, why
 
 if TYPE_CHECKING:
@@ -21,13 +22,24 @@ def html_files(paths: Sequence[str], complain: Complain, max_bytes: int) -> Sour
 
     A file that is named is read whatever its name; in a folder, those that end in `SUFFIXES`.
     """
+    return _files(paths, SUFFIXES, complain, max_bytes)
+
+
+def page_files(paths: Sequence[str], complain: Complain, max_bytes: int) -> Source:
+    """Return the pages of HTML files and of texts (`text.SUFFIXES`), as `html_files` does."""
+    return _files(paths, SUFFIXES + text.SUFFIXES, complain, max_bytes)
+
+
+def _files(
+    paths: Sequence[str], suffixes: tuple[str, ...], complain: Complain, max_bytes: int
+) -> Source:
     return Source(
-        _entries(_walk(paths, complain), complain, max_bytes),
-        lambda: sum(1 for _ in _walk(paths, lambda *_: None)),
+        _entries(_walk(paths, suffixes, complain), suffixes, complain, max_bytes),
+        lambda: sum(1 for _ in _walk(paths, suffixes, lambda *_: None)),
     )
 
 
-def _walk(paths: Iterable[str], complain: Complain) -> Iterator[str]:
+def _walk(paths: Iterable[str], suffixes: tuple[str, ...], complain: Complain) -> Iterator[str]:
     for path in paths:
         if not os.path.isdir(path):  # noqa: PTH112 - a path may be no valid one at all
             yield path
@@ -38,18 +50,23 @@ def _walk(paths: Iterable[str], complain: Complain) -> Iterator[str]:
         ):
             folders.sort()
             for name in sorted(names):
-                if name.lower().endswith(SUFFIXES):
+                if name.lower().endswith(suffixes):
                     empty = False
                     yield str(Path(folder, name))
         if empty:
-            complain(path, f"no file in this folder ends in {', '.join(SUFFIXES)}")
+            complain(path, f"no file in this folder ends in {', '.join(suffixes)}")
 
 
-def _entries(paths: Iterable[str], complain: Complain, max_bytes: int) -> Iterator[Entry]:
+def _entries(
+    paths: Iterable[str], suffixes: tuple[str, ...], complain: Complain, max_bytes: int
+) -> Iterator[Entry]:
+    texts = tuple(suffix for suffix in suffixes if suffix in text.SUFFIXES)
     for path in paths:
         try:
             body = read_body(path, max_bytes)
         except OSError as error:
             complain(path, why(error))
             continue
+        if body and path.lower().endswith(texts):
+            body = text.as_html(body.decode("utf-8-sig", "replace"))
         yield Entry(path, body or b"", path, skipped=TOO_LARGE if body is None else "")

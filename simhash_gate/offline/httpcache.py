@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FILES = frozenset({"meta", "response_headers", "response_body"})
 NOT_FILES = "a DBM cache can't be replayed, only one of FilesystemCacheStorage"
 _META_BYTES = 1 << 20
-_DATABASES = (".db", ".db.db", ".db.dat", ".db.pag")  # DbmCacheStorage: one for each spider
+DATABASES = (".db", ".db.db", ".db.dat", ".db.pag")  # DbmCacheStorage: one for each spider
 
 
 class Cached(NamedTuple):
@@ -41,7 +41,7 @@ def _cached(path: str, complain: Complain) -> Iterator[Cached]:
     nothing = True
     for folder, _, names in os.walk(path, onerror=lambda e: complain(str(e.filename), why(e))):
         for database in names if folder == path else ():
-            if database.endswith(_DATABASES):
+            if database.endswith(DATABASES):
                 nothing = False
                 complain(f"{path}/{database}", NOT_FILES)
         if FILES.isdisjoint(names):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from simhash_gate.offline.page_cache import CachingReader
 from simhash_gate.workers import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from simhash_gate.offline.entry import Entry
+    from simhash_gate.offline.page_cache import PageCache
     from simhash_gate.pipeline import Page
     from simhash_gate.settings import Settings
 
@@ -19,14 +21,18 @@ AHEAD = 4  # entries for each process: keeps it busy, and bounds what is in memo
 
 
 def read_pages(
-    entries: Iterable[Entry], settings: Settings
+    entries: Iterable[Entry], settings: Settings, cache: PageCache | None = None
 ) -> Iterator[tuple[Entry, Page | ReadError | None]]:
-    """Yield each entry, in order, with its page, or why it could not be read; None if skipped."""
-    reader = (
+    """Yield each entry, in order, with its page, or why it could not be read; None if skipped.
+
+    A page that the cache has comes from there, without its Markdown.
+    """
+    uncached = (
         WorkerPool(settings.options, settings.workers, settings.timeout, settings.worker_memory)
         if settings.workers
         else InlineReader(settings.options)
     )
+    reader = uncached if cache is None else CachingReader(uncached, cache)
     ahead = AHEAD * max(1, settings.workers)
     waiting: deque[tuple[Entry, Future[Page] | None]] = deque()
     try:

@@ -1,11 +1,12 @@
-"""What `replay` reads: told by what stands at the path."""
+"""What pages are read from: told by what stands at the path."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simhash_gate.offline import httpcache, manifest, warc
+from simhash_gate.offline import files, httpcache, manifest, text, warc
 
 if TYPE_CHECKING:
     from simhash_gate.offline.entry import Complain, Source
@@ -21,3 +22,45 @@ def open_source(path: str, complain: Complain, max_bytes: int) -> Source:
     if path.lower().endswith(warc.SUFFIXES):
         return warc.warc(path, complain, max_bytes)
     return manifest.manifest(path, complain, max_bytes, needs_url=True)
+
+
+def open_pages(path: str, complain: Complain, max_bytes: int) -> Source:
+    """Return the pages of what `open_source` reads, of folders and files of HTML or text too.
+
+    JSON Lines need no URL, and may hold pages. Raises `MissingExtraError`.
+    """
+    if _is_dir(path):
+        if _is_http_cache(path):
+            return httpcache.http_cache(path, complain, max_bytes)
+        return files.page_files([path], complain, max_bytes)
+    if path.lower().endswith(warc.SUFFIXES):
+        return warc.warc(path, complain, max_bytes)
+    if path.lower().endswith(files.SUFFIXES + text.SUFFIXES) or _starts_with_a_tag(path):
+        return files.page_files([path], complain, max_bytes)
+    return manifest.inline_pages(path, complain, max_bytes)
+
+
+def _is_dir(path: str) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - a path may be no valid one at all
+
+
+def _is_http_cache(path: str) -> bool:
+    """Tell by the first folder that has files if they are those of a cache."""
+    for folder, folders, names in os.walk(path):
+        if httpcache.FILES.issubset(names):
+            return True
+        folders.sort()
+        for name in names:
+            if folder == path and name.endswith(httpcache.DATABASES):
+                return True
+            if name.lower().endswith(files.SUFFIXES + text.SUFFIXES):
+                return False
+    return False
+
+
+def _starts_with_a_tag(path: str) -> bool:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
+    except (OSError, ValueError):
+        return False

@@ -36,8 +36,9 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+def environment(tmp_path: Path) -> dict[str, str]:
+    cache = str(tmp_path / ".cache")
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "XDG_CACHE_HOME": cache}
 
 
 @pytest.fixture

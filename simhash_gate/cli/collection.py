@@ -1,0 +1,227 @@
+"""`simhash-gate pairs` and `similar`: which pages of a collection are alike."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+from typing import TYPE_CHECKING
+
+import click
+
+from simhash_gate.cli.options import Size, progress, setting, settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from simhash_gate.offline.console import Console
+    from simhash_gate.offline.gathered import Gathered
+    from simhash_gate.offline.page_cache import PageCache
+    from simhash_gate.settings import Settings
+
+PAIRS = ("a", "b", "distance", "a_title", "b_title")
+COPIES = ("kept", "page", "distance", "kept_title", "title")
+SIMILAR = ("page", "distance", "title", "fingerprint")
+
+cache = click.option(
+    "--cache",
+    "cache_path",
+    metavar="FILE",
+    help="Where pages that were read are kept, so that they need not be read again.",
+)
+no_cache = click.option("--no-cache", is_flag=True, help="Read all pages anew, and keep none.")
+
+
+@click.command(short_help="Find all near-duplicate pairs of a collection.")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option(
+    "-k", "--distance", type=click.IntRange(0, 8), default=3, help="Bits, 0 to 8; 3 by default."
+)
+@click.option("--across", is_flag=True, help="Compare pages of different domains too.")
+@click.option("--clusters", is_flag=True, help="Each copy with the page that a crawl would keep.")
+@click.option(
+    "--format", "form", type=click.Choice(["jsonl", "csv", "parquet"]), help="By default as FILE."
+)
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.")
+@click.option(
+    "--memory", type=Size(), default="4G", metavar="SIZE", help="For comparing; 4G by default."
+)
+@cache
+@no_cache
+@setting
+@progress
+def pairs(  # noqa: PLR0913, PLR0917 - one for each option
+    sources: tuple[str, ...],
+    distance: int,
+    across: bool,
+    clusters: bool,
+    form: str | None,
+    output: str | None,
+    memory: int,
+    cache_path: str | None,
+    no_cache: bool,
+    assignments: tuple[str, ...],
+    progress: bool | None,
+) -> int:
+    """Print all pairs of pages of the SOURCEs, which are one collection, that are near-duplicates.
+
+    SOURCE is a folder or file of HTML or text, a WARC file, an HttpCache, JSON Lines, Parquet, a
+    list of fingerprints, or the URL of a store.
+    """
+    from simhash_gate.offline.clusters import cluster_rows
+    from simhash_gate.offline.console import Console
+    from simhash_gate.offline.pairs import find_pairs, pair_rows
+    from simhash_gate.offline.table import format_of, write_rows
+
+    settings, console = settings_of(assignments), Console()
+    form = form or format_of(output)
+    if form == "parquet" and not output:
+        raise click.UsageError("Parquet is written to a file: name it with -o FILE.")
+    with _collection(
+        sources, settings, console, progress, _cache_path(cache_path, no_cache), across=across
+    ) as (gathered, folder):
+        if not len(gathered):
+            return console.status()
+        if clusters:
+            rows = cluster_rows(gathered, distance)
+        else:
+            with console.counted("pairs", progress) as tell:
+                found = find_pairs(gathered, distance, folder, memory, tell)
+            rows = pair_rows(gathered, found)
+        columns = (COPIES if clusters else PAIRS)[: 5 if gathered.named else 3]
+        with _output(output, console) as write:
+            written = write_rows(rows, columns, form, write)
+        console.say(f"pages: {len(gathered)}, {'copies' if clusters else 'pairs'}: {written}")
+    return console.status()
+
+
+@click.command(short_help="Find all pages of a collection that are like one.")
+@click.argument("source")
+@click.argument("page")
+@click.option(
+    "-k", "--distance", type=click.IntRange(0, 64), default=3, help="Bits, 0 to 64; 3 by default."
+)
+@cache
+@no_cache
+@setting
+@progress
+def similar(
+    source: str,
+    page: str,
+    distance: int,
+    cache_path: str | None,
+    no_cache: bool,
+    assignments: tuple[str, ...],
+    progress: bool | None,
+) -> int:
+    """Print all pages of SOURCE that are like PAGE, the nearest first, whatever their domain.
+
+    PAGE is a URL or a path as SOURCE has it, an HTML or text file, or 16 hex digits.
+    """
+    from simhash_gate.offline.console import Console
+    from simhash_gate.offline.similar import find_query, similar_rows
+    from simhash_gate.offline.table import write_rows
+
+    settings, console = settings_of(assignments), Console()
+    with _collection(
+        [source], settings, console, progress, _cache_path(cache_path, no_cache), across=True
+    ) as (gathered, _):
+        query = find_query(page, gathered, settings, console.complain) if len(gathered) else None
+        if query is not None:
+            columns = SIMILAR if gathered.named else ("page", "distance", "fingerprint")
+            rows = similar_rows(gathered, query, distance)
+            with _output(None, console) as write:
+                write_rows(rows, columns, "jsonl", write)
+    return console.status()
+
+
+@contextmanager
+def _collection(
+    sources: Sequence[str],
+    settings: Settings,
+    console: Console,
+    progress: bool | None,
+    cache_path: Path | None,
+    *,
+    across: bool,
+) -> Iterator[tuple[Gathered, Path]]:
+    """Gather sources in a temporary folder; yield both. An empty collection is complained of."""
+    from simhash_gate.offline.collection import Members
+    from simhash_gate.offline.entry import MissingExtraError, TooManyError
+    from simhash_gate.offline.gathered import gather
+    from simhash_gate.stores import StoreError
+
+    members = Members(
+        settings,
+        console.complain,
+        watch=lambda things, total: console.watched(
+            things, total() if console.shows_a_bar(progress) else None, progress
+        ),
+    )
+    try:
+        with (
+            _disk(f"temporary files in {gettempdir()} (TMPDIR names another folder)"),
+            TemporaryDirectory(prefix="simhash-gate-") as name,
+            _cache(cache_path, settings, console) as members.cache,
+            gather(sources, members, Path(name), across=across) as gathered,
+        ):
+            if members.passed_over:
+                console.say(f"pages without a fingerprint: {members.passed_over}")
+            if not len(gathered):
+                console.complain(", ".join(sources), "no page with a fingerprint in it")
+            yield gathered, Path(name)
+    except (MissingExtraError, StoreError, TooManyError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+@contextmanager
+def _cache(path: Path | None, settings: Settings, console: Console) -> Iterator[PageCache | None]:
+    from simhash_gate.offline.entry import why
+    from simhash_gate.offline.page_cache import PageCache
+
+    if path is None:
+        yield None
+        return
+    try:
+        opened = PageCache(path, settings.options, console.say)
+    except OSError as error:
+        console.say(f"{path}: {why(error)}; pages that are read are not kept")
+        yield None
+        return
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def _cache_path(named: str | None, without: bool) -> Path | None:
+    if without:
+        return None
+    if named:
+        return Path(named)
+    folder = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - it never raises
+    return Path(folder, "simhash-gate", "pages.sqlite")
+
+
+@contextmanager
+def _output(path: str | None, console: Console) -> Iterator[Callable[[bytes], object]]:
+    from simhash_gate.offline.table import whole_file
+
+    with _disk(path or "<stdout>"):
+        if path is None:
+            yield console.write_bytes
+        else:
+            with whole_file(Path(path)) as file:
+                yield file.write
+
+
+@contextmanager
+def _disk(place: str) -> Iterator[None]:
+    """Tell where the disk failed. Raises click.ClickException."""
+    from simhash_gate.offline.entry import why
+
+    try:
+        yield
+    except OSError as error:
+        raise click.ClickException(f"{place}: {why(error)}") from None
