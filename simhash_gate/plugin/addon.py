@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simhash_gate.plugin import replay
 from simhash_gate.plugin.middleware import SimhashGateMiddleware
 from simhash_gate.plugin.spider_middleware import CallbackWitness, SimhashGateSpiderMiddleware
 
@@ -26,5 +25,7 @@ class Addon:
             ("SPIDER_MIDDLEWARES", CallbackWitness, INNERMOST),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
-        if settings.get(replay.SETTING):
-            replay.install(settings)
+        if settings.get("SIMHASH_GATE_RECOVER"):
+            from simhash_gate.plugin.replay import install
+
+            install(settings)
