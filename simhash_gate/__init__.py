@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.pipeline import Page, read_page
+    from simhash_gate.pipeline import Options, Page, pipeline_version, read_page
     from simhash_gate.plugin.addon import Addon
     from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
     from simhash_gate.plugin.spider_middleware import CallbackWitness, SimhashGateSpiderMiddleware
@@ -29,6 +29,7 @@ _HOMES = {
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
     "NearDuplicate": "plugin.middleware",
+    "Options": "pipeline",
     "Page": "pipeline",
     "Policy": "gate.policy",
     "SimhashGateMiddleware": "plugin.middleware",
@@ -37,6 +38,7 @@ _HOMES = {
     "hamming_distance": "fingerprints.hamming",
     "near_duplicate_pairs": "fingerprints.pairs",
     "open_store": "stores",
+    "pipeline_version": "pipeline",
     "read_page": "pipeline",
     "simhash": "fingerprints.simhash",
     "similarity": "fingerprints.hamming",
@@ -48,6 +50,7 @@ __all__ = [
     "Gate",
     "HammingIndex",
     "NearDuplicate",
+    "Options",
     "Page",
     "Policy",
     "SimhashGateMiddleware",
@@ -56,6 +59,7 @@ __all__ = [
     "hamming_distance",
     "near_duplicate_pairs",
     "open_store",
+    "pipeline_version",
     "read_page",
     "simhash",
     "similarity",

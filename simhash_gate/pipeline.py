@@ -16,8 +16,15 @@ from urllib.parse import urljoin
 
 import mmh3
 
-from simhash_gate.fingerprints.features import count_words, features, words
-from simhash_gate.fingerprints.simhash import simhash
+from simhash_gate.fingerprints.features import (
+    count_words,
+    each_shingle,
+    features,
+    without,
+    words,
+    words_of_each,
+)
+from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
 from simhash_gate.page import Article, Draft, Extractor, blocks, clean, flow, parse
 from simhash_gate.page.blocks import captions
@@ -196,14 +203,17 @@ class Page:
 
 @dataclass(frozen=True)
 class Reading:
-    """A page with what it was made from: its normalised words, and the features that were hashed.
-
-    `features` maps each shingle to its weight.
-    """
+    """A page with what it was made from: its normalised words, and those that were hashed."""
 
     page: Page
     words: list[str]
-    features: dict[str, float]
+    hashed: list[str]
+    options: Options
+
+    @property
+    def features(self) -> dict[str, float]:
+        """The features that were hashed: each shingle, and its weight."""
+        return _features(self.hashed, self.options)
 
 
 def read_page(
@@ -223,7 +233,7 @@ def read_closely(
     try:
         return _read(body, url, encoding, options)
     except Exception as error:  # a parser or a user's extractor may do anything to one page
-        return _without(f"{_UNREADABLE} {type(error).__name__}: {error}")
+        return _without(f"{_UNREADABLE} {type(error).__name__}: {error}", options)
 
 
 def pipeline_version(options: Options = Options()) -> str:
@@ -239,7 +249,7 @@ def pipeline_version(options: Options = Options()) -> str:
 def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Reading:
     root = parse(body, encoding)
     if root is None:
-        return _without("empty page")
+        return _without("empty page", options)
     base = _base(root, url)
     identity = find_identity(root, url) if options.sketch else None
     cleaned = clean(root, whole=options.sketch)
@@ -254,33 +264,45 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         found = blocks(content)
     title = cleaned.titles.title
     if not found:
-        return _without("no text", title)
-    tokens = [words(block.text) for block in found]
+        return _without("no text", options, title)
+    tokens = words_of_each([block.text for block in found])
     every = list(chain.from_iterable(tokens))
     fleeting = [_is_fleeting(*pair, article) for pair in zip(found, tokens, strict=True)]
     said = [own for own, gone in zip(tokens, fleeting, strict=True) if not gone]
     lasting = _lasting(found, tokens, fleeting)
-    weighted = features(
-        lasting or every,
+    hashed = lasting or every
+    draft = Draft(content, base)
+    page = Page(
+        title=title,
+        markdown=draft.render() if options.markdown else "",
+        words=count_words(list(chain.from_iterable(said)) or every),
+        fingerprint=_fingerprint(hashed, options) if hashed else None,
+        digest=_digest(lasting, found, tokens, fleeting),
+        listing=article.listing,
+        reason=None if hashed else "no words",
+        sketch=_sketch(found, fleeting, article, cleaned, identity).encode() if identity else b"",
+        draft=None if options.markdown else draft,
+    )
+    return Reading(page, every, hashed, options)
+
+
+def _fingerprint(tokens: list[str], options: Options) -> int:
+    if _load_idf(options.idf):
+        return simhash(_features(tokens, options))
+    said = without(_load_stop_words(options.stop_words), tokens)
+    sizes = options.shingle_size, options.char_shingle_size
+    return simhash_of_set(each_shingle(said, options.shingle, *sizes))
+
+
+def _features(tokens: list[str], options: Options) -> dict[str, float]:
+    return features(
+        tokens,
         kind=options.shingle,
         size=options.shingle_size,
         char_size=options.char_shingle_size,
         idf=_load_idf(options.idf),
         stop_words=_load_stop_words(options.stop_words),
     )
-    draft = Draft(content, base)
-    page = Page(
-        title=title,
-        markdown=draft.render() if options.markdown else "",
-        words=count_words(list(chain.from_iterable(said)) or every),
-        fingerprint=simhash(weighted) if weighted else None,
-        digest=_digest(lasting, found, tokens, fleeting),
-        listing=article.listing,
-        reason=None if weighted else "no words",
-        sketch=_sketch(found, fleeting, article, cleaned, identity).encode() if identity else b"",
-        draft=None if options.markdown else draft,
-    )
-    return Reading(page, every, weighted)
 
 
 _FLEETING = frozenset({"text", "heading"})
@@ -351,13 +373,13 @@ def _sentences(found: Iterable[Block]) -> Iterator[str]:
         yield from [block.text] if block.kind == "code" else sentences(block.text)
 
 
-def _without(reason: str, title: str = "") -> Reading:
-    return Reading(Page(title, "", 0, None, 0, False, reason), [], {})
+def _without(reason: str, options: Options, title: str = "") -> Reading:
+    return Reading(Page(title, "", 0, None, 0, False, reason), [], [], options)
 
 
 def _base(root: HtmlElement, url: str) -> str:
-    base = root.find(".//base[@href]")
+    href = next((base.get("href") for base in root.iter("base") if "href" in base.attrib), None)
     try:
-        return urljoin(url, base.get("href", "").strip()) if base is not None else url
+        return url if href is None else urljoin(url, href.strip())
     except ValueError:
         return url

@@ -25,6 +25,7 @@ from simhash_gate.gate.policy import (
 )
 from simhash_gate.pipeline import Options
 from simhash_gate.stores import StoreError, store_opener
+from simhash_gate.worker_process import default_workers
 
 PREFIX = "SIMHASH_GATE_"
 _HOST = re.compile(r"[a-zA-Z0-9._-]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
@@ -49,6 +50,21 @@ def _domains(value: Any) -> Mapping[str, Any]:
     return parsed
 
 
+def _path_pattern(value: Any) -> str:
+    pattern = os.fspath(value or "")
+    if not isinstance(pattern, str):
+        raise TypeError
+    _ = pattern % {"name": "", "time": ""}
+    return pattern
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    names = value.split(",") if isinstance(value, str) else list(value)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError
+    return tuple(name.strip() for name in names if name.strip())
+
+
 def _path(value: Any) -> str:
     if not isinstance(value, str | os.PathLike):
         raise TypeError
@@ -56,11 +72,6 @@ def _path(value: Any) -> str:
 
 
 PATH = Kind("the path of a file or folder", _path)
-
-
-def default_workers() -> int:
-    """Return how many page-reading processes run unless a setting says otherwise."""
-    return max(2, (os.cpu_count() or 1) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +91,11 @@ class Settings:
     store_failure: Literal["pass", "close"]
     durable: Literal["run", "page"]
     worker_memory: int
+    verdicts: str
+    report: str
+    audit_items: Literal["drop", "pass"]
+    audit_fields: tuple[str, ...]
+    audit_log: str
     journal: str
     journal_bytes: int
     recover: str
@@ -87,6 +103,11 @@ class Settings:
     options: Options
 
 
+PATH_PATTERN = Kind(
+    "the path of a file, in which %(name)s and %(time)s stand for the spider and the start "
+    "of the crawl, and %% for a per cent sign",
+    _path_pattern,
+)
 _KINDS = {
     "ENABLED": FLAG,
     "SCOPE": one_of("domain", "host", "crawl"),
@@ -96,6 +117,11 @@ _KINDS = {
     "STORE_FAILURE": one_of("pass", "close"),
     "DURABLE": one_of("run", "page"),
     "WORKER_MEMORY": whole_number(0),
+    "VERDICTS": PATH_PATTERN,
+    "REPORT": PATH_PATTERN,
+    "AUDIT_ITEMS": one_of("drop", "pass"),
+    "AUDIT_FIELDS": Kind("names of item fields: a list, or with commas between them", _names),
+    "AUDIT_LOG": PATH,
     "JOURNAL": PATH,
     "JOURNAL_BYTES": whole_number(1 << 20),
     "RECOVER": PATH,
@@ -150,6 +176,11 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         store_failure=general("STORE_FAILURE", "pass"),
         durable=general("DURABLE", "run"),
         worker_memory=general("WORKER_MEMORY", 1024**3),
+        verdicts=general("VERDICTS", ""),
+        report=general("REPORT", ""),
+        audit_items=general("AUDIT_ITEMS", "drop"),
+        audit_fields=general("AUDIT_FIELDS", ()),
+        audit_log=general("AUDIT_LOG", ""),
         journal=general("JOURNAL", ""),
         journal_bytes=general("JOURNAL_BYTES", 1024**3),
         recover=general("RECOVER", ""),

@@ -1,11 +1,11 @@
 """A page-reading process: page options and pages come in on stdin, read pages go out on stdout.
 
-Every message is a frame: its length as 8 bytes, big-endian, and a pickle or, for page bodies, the
-bytes themselves. The parent sends the options and the memory limit, then for each page its URL, its
-encoding and whether its Markdown is wanted, and its body; it need not wait for answers. The process
-answers the options with None, and each page, in order, with a `Page`, without Markdown if that is
-not wanted, or where reading failed with the reason as a string. A process that has grown too large
-answers None once more and leaves the pages that it has not answered.
+The payload of a frame is a pickle or, for page bodies, the bytes themselves. The parent sends the
+options and the memory limit, then for each page its URL, its encoding and whether its Markdown is
+wanted, and its body; it need not wait for answers. The process answers the options with None, and
+each page, in order, with a `Page`, without Markdown if that is not wanted, or where reading failed
+with the reason as a string. A process that has grown too large answers None once more and leaves
+the pages that it has not answered.
 
 It ends when stdin does, in the middle of a page too, so that it never outlives its parent.
 """
@@ -17,42 +17,18 @@ import gc
 import os
 import pickle
 import resource
-import struct
 import sys
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
+from simhash_gate.frames import frames, read_frame
 from simhash_gate.pipeline import Options, Page, read_page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-LENGTH = struct.Struct(">Q")
 
 _GARBAGE = 50_000  # objects between collections: a page makes some ten thousand
 _STATM = Path("/proc/self/statm")
-
-
-def frames(*payloads: bytes) -> Iterator[bytes]:
-    """Yield what is written for these payloads: of each its length, and the payload itself."""
-    for payload in payloads:
-        yield LENGTH.pack(len(payload))
-        yield payload
-
-
-def read_frame(stream: IO[bytes]) -> bytes:
-    """Return the next frame's payload. Raises `EOFError` when the stream ends before it does."""
-    head = stream.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        raise EOFError
-    length = LENGTH.unpack(head)[0]
-    payload = stream.read(length)
-    if len(payload) < length:
-        raise EOFError
-    return payload
 
 
 def _receive(stream: IO[bytes], received: SimpleQueue[bytes]) -> None:

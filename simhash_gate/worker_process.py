@@ -12,7 +12,7 @@ from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.worker import LENGTH, frames
+from simhash_gate.frames import LENGTH, frames
 
 if TYPE_CHECKING:
     import asyncio
@@ -44,6 +44,35 @@ class Job(NamedTuple):
     future: Future[Page]
 
 
+def default_workers() -> int:
+    """Return how many page-reading processes run unless a setting says otherwise."""
+    return max(2, (os.cpu_count() or 1) - 1)
+
+
+def start_process() -> subprocess.Popen[bytes]:
+    """Start a process that loads what reads pages. Raises OSError where there is no room for one.
+
+    It needs no more than a moment of this process's time, and ends when its stdin does.
+    """
+    # A session of its own: Ctrl-C is for the crawl, which ends its workers itself.
+    return subprocess.Popen(
+        [sys.executable, "-c", _COMMAND],
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
+        start_new_session=True,
+    )
+
+
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process, and close its pipes."""
+    process.kill()
+    for pipe in (process.stdin, process.stdout):
+        assert pipe is not None
+        pipe.close()
+
+
 class WorkerProcess:
     """One process and the pages that it has, on an asyncio event loop; not thread-safe.
 
@@ -54,13 +83,14 @@ class WorkerProcess:
 
     def __init__(
         self,
+        process: subprocess.Popen[bytes],
         loop: asyncio.AbstractEventLoop,
         options: Options,
         memory: int,
         answered: Callable[[Job, object], None],
         ended: Callable[[WorkerProcess, str | None], None],
     ) -> None:
-        """Start the process. Raises OSError where the system has no room for one."""
+        """Take over a process that was started."""
         self.jobs: deque[Job] = deque()
         self.ready = False
         self._closed = False
@@ -70,15 +100,7 @@ class WorkerProcess:
         self._since = loop.time()
         self._unsent: deque[memoryview] = deque()
         self._received = bytearray()
-        # A session of its own: Ctrl-C is for the crawl, which ends its workers itself.
-        self.process = process = subprocess.Popen(
-            [sys.executable, "-c", _COMMAND],
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
-            start_new_session=True,
-        )
+        self.process = process
         assert process.stdin is not None
         assert process.stdout is not None
         self._stdin, self._stdout = process.stdin.fileno(), process.stdout.fileno()
@@ -125,10 +147,7 @@ class WorkerProcess:
         self._closed = True
         self._loop.remove_reader(self._stdout)
         self._loop.remove_writer(self._stdin)
-        self.process.kill()
-        for pipe in (self.process.stdin, self.process.stdout):
-            assert pipe is not None
-            pipe.close()
+        end_process(self.process)
 
     def _end(self, reason: str | None) -> None:
         if not self._closed:

@@ -9,10 +9,10 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.pipeline import Options, Page, read_page
-from simhash_gate.worker_process import Job, WorkerProcess
+from simhash_gate.worker_process import Job, WorkerProcess, end_process, start_process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from subprocess import Popen
 
 WATCH_INTERVAL = 0.1
@@ -66,7 +66,8 @@ class WorkerPool:
     A process has two pages at most; the others wait here, in bounds: beyond them a page fails. A
     process that dies, overruns `timeout` seconds or needs more than `memory` bytes for a page is
     replaced; only its page fails. It works on the event loop that is given, whose thread alone may
-    then call it, or on one of its own, and then any thread may.
+    then call it, or on one of its own, and then any thread may. `started` are processes that were
+    started ahead of it; they are the pool's to end.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class WorkerPool:
         timeout: float,
         memory: int = 0,
         loop: asyncio.AbstractEventLoop | None = None,
+        started: Iterable[Popen[bytes]] = (),
     ) -> None:
         self._options = options
         self._processes = processes
@@ -84,6 +86,7 @@ class WorkerPool:
         self._waiting = _Queue()
         self._workers: list[WorkerProcess] = []
         self._dying: list[Popen[bytes]] = []
+        self._started = deque(started)
         self._closed = False
         self._thread: Thread | None = None
         if loop is None:
@@ -131,13 +134,14 @@ class WorkerPool:
 
     def _start_worker(self) -> bool:
         try:
-            worker = WorkerProcess(
-                self._loop, self._options, self._memory, self._answered, self._ended
-            )
+            process = self._started.popleft() if self._started else start_process()
         except OSError as error:
             if not self._workers and self._waiting.jobs:
                 _fail(self._waiting.take(), f"no page-reading process can be started: {error}")
             return False
+        worker = WorkerProcess(
+            process, self._loop, self._options, self._memory, self._answered, self._ended
+        )
         self._workers.append(worker)
         return True
 
@@ -202,6 +206,9 @@ class WorkerPool:
             self._waiting.put_back(worker.jobs)
             self._dying.append(worker.process)
         self._workers.clear()
+        for process in self._started:
+            end_process(process)
+            self._dying.append(process)
         while self._waiting.jobs:
             _fail(self._waiting.take(), ENDED)
         for process in self._dying:

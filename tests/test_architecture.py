@@ -56,6 +56,7 @@ def test_reading_and_arithmetic_know_only_themselves(module: str) -> None:
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("gate/")])
 def test_the_gate_knows_no_store_by_name_and_reads_no_html(module: str) -> None:
     assert {name for name in ours(module) if not name.startswith("gate")} <= {
+        "fingerprints.hamming",
         "stores.base",
         "sketch",
     }
@@ -87,6 +88,12 @@ def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> No
         "workers",
     }
     assert {name.split(".")[0] for name in ours(module)} <= known
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("report/")])
+def test_a_report_is_made_of_verdicts_alone(module: str) -> None:
+    known = {"report", "proportion", "fingerprints.hamming", "gate.policy", "offline.entry"}
+    assert {name for name in ours(module) if not name.startswith("report")} <= known
 
 
 def test_the_command_answers_before_it_loads_what_reads_pages() -> None:

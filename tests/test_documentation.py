@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import doctest
 import re
 from pathlib import Path
 
 import click
 
+import simhash_gate
 from simhash_gate.cli import cli
 from simhash_gate.gate.policy import PROFILES, Policy
 from simhash_gate.gate.verdict import Verdict
@@ -18,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 SETTINGS = (ROOT / "docs/settings.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs/reference.md").read_text("utf-8")
 COMMANDS = (ROOT / "docs/commands.md").read_text("utf-8")
+LIBRARY = (ROOT / "docs/library.md").read_text("utf-8")
 README = (ROOT / "README.md").read_text("utf-8")
 PROSE = "\n".join([SETTINGS, REFERENCE, README])
 PLAIN = (
@@ -31,6 +34,11 @@ PLAIN = (
     "recover",
     "store_failure",
     "durable",
+    "verdicts",
+    "report",
+    "audit_items",
+    "audit_fields",
+    "audit_log",
 )
 
 
@@ -100,3 +108,17 @@ def test_the_examples_run() -> None:
     for path in sorted((ROOT / "docs").glob("*.md")):
         for code in re.findall(r"```python\n(.*?)```", path.read_text("utf-8"), re.DOTALL):
             exec(compile(code, path.name, "exec"), {})
+
+
+def test_the_answers_of_the_library_are_those_that_it_gives() -> None:
+    prompts = "\n".join(re.findall(r"```pycon\n(.*?)```", LIBRARY, re.DOTALL))
+    example = doctest.DocTestParser().get_doctest(prompts, {}, "library.md", None, None)
+    results = doctest.DocTestRunner().run(example)
+    assert results.attempted > 20
+    assert results.failed == 0
+
+
+def test_every_public_name_is_documented() -> None:
+    table = LIBRARY.partition("## All public names")[2]
+    for name in simhash_gate.__all__:
+        assert re.search(rf"`{name}[(`]", table), name

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from simhash_gate.gate.policy import Policy, SettingsError
-from simhash_gate.settings import NAMES, default_workers, read_settings
+from simhash_gate.settings import NAMES, read_settings
+from simhash_gate.worker_process import default_workers
 
 
 def test_defaults() -> None:

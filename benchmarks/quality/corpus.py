@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from simhash_gate.gate.policy import scope_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -17,12 +19,13 @@ REAL_CHANGE = 0.05  # of the words: from here on an update is worth fetching
 
 @dataclass(frozen=True)
 class Page:
-    """One page: where its bytes are, and how many words its article has."""
+    """One page: where its bytes are, how many words its article has, and the site it is of."""
 
     id: str
     path: Path
     url: str
     words: int
+    site: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,13 @@ class Corpus:
 def load(folder: Path) -> Corpus:
     """Read a corpus; raises OSError, or ValueError for lines that are not what they should be."""
     pages = {
-        line["id"]: Page(line["id"], folder / line["path"], line["url"], line["words"])
+        line["id"]: Page(
+            line["id"],
+            folder / line["path"],
+            line["url"],
+            line["words"],
+            line.get("site") or scope_of(line["url"], "domain"),
+        )
         for line in _lines(folder / "pages.jsonl")
     }
     fields = Pair.__dataclass_fields__

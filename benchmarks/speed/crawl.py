@@ -76,6 +76,7 @@ def summarise(runs: Runs) -> dict[str, Any]:
         summary[kind] = {
             "pages/s": median(map(_rate, runs[kind])),
             "ratio": median(ratios),
+            "start ms": median(run["start"] * 1000 for run in runs[kind]),
             "first page ms": median(run["first"] * 1000 for run in runs[kind]),
             "crawl CPU ms": median(run["cpu_ms"] for run in runs[kind]),
             "workers CPU ms": median(run["workers_cpu_ms"] for run in runs[kind]),
@@ -106,13 +107,15 @@ def _percentiles(values: list[float]) -> dict[str, float]:
 def table(summary: dict[str, Any]) -> str:
     """Return the summary in Markdown."""
     lines = [
-        "| | pages/s | of no gate | first page, ms | CPU of the crawl, ms/page | of workers |",
-        "| --- | --: | --: | --: | --: | --: |",
+        "| | pages/s | of no gate | start, ms | first page, ms | CPU of the crawl, ms/page "
+        "| of workers |",
+        "| --- | --: | --: | --: | --: | --: | --: |",
     ]
     for kind, title in TITLES.items():
         row = summary[kind]
         lines.append(
-            f"| {title} | {row['pages/s']:.0f} | {row['ratio']:.2f} | {row['first page ms']:.0f} "
+            f"| {title} | {row['pages/s']:.0f} | {row['ratio']:.2f} | {row['start ms']:.0f} "
+            f"| {row['first page ms']:.0f} "
             f"| {row['crawl CPU ms']:.2f} | {row['workers CPU ms']:.2f} |"
         )
     probe, repeat = summary["probe"], summary["repeat"]

@@ -17,13 +17,13 @@ import scrapy
 from scrapy import signals
 from scrapy.crawler import CrawlerProcess
 
-from simhash_gate import SimhashGateMiddleware
-from simhash_gate.plugin.repeats import RecentPages
-
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Generator
 
     from scrapy.http import Response
+
+    from simhash_gate import SimhashGateMiddleware
+    from simhash_gate.plugin.repeats import RecentPages
 
 KINDS = ("off", "on", "markdown", "probe", "repeat")
 """Without and with the gate, with a callback that reads the Markdown; the last two are timed."""
@@ -71,6 +71,9 @@ class Stopwatch:
 
     def install(self) -> None:
         """Time the gate from now on."""
+        from simhash_gate import SimhashGateMiddleware
+        from simhash_gate.plugin.repeats import RecentPages
+
         stopwatch = self
         judged = SimhashGateMiddleware.process_response
         key, find = RecentPages.key, RecentPages.find
@@ -133,7 +136,7 @@ def run(url: str, kind: str, pages: int) -> dict[str, Any]:
     settings = {"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False}
     process = CrawlerProcess(settings if kind == "off" else {**settings, **GATE})
     crawler = process.create_crawler(Spider)
-    times: dict[str, float] = {}
+    times = {"begun": time.perf_counter()}
 
     def opened() -> None:
         times.update(opened=time.perf_counter(), cpu=time.process_time())
@@ -158,6 +161,7 @@ def run(url: str, kind: str, pages: int) -> dict[str, Any]:
         "kind": kind,
         "pages": pages,
         "seconds": times["closed"] - times["opened"],
+        "start": times["opened"] - times["begun"],
         "first": spider.first - times["opened"],
         "cpu_ms": (times["cpu_closed"] - times["cpu"]) / pages * 1000,
         "workers_cpu_ms": (workers.ru_utime + workers.ru_stime) / pages * 1000,

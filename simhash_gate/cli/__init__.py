@@ -11,7 +11,9 @@ import click
 
 from simhash_gate.cli.pages import compare, fingerprint, replay
 from simhash_gate.cli.recover import recover
+from simhash_gate.cli.report import report
 from simhash_gate.cli.store import store
+from simhash_gate.cli.tune import idf, tune
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,13 +26,13 @@ INTERRUPTED = 130  # what a shell reports of a process that Ctrl-C ended: 128 + 
 def cli() -> None:
     """Fingerprint pages, replay a crawl through the gate, compare two pages, look into a store.
 
-    And list the pages that a crawl dropped.
+    And report on a crawl, and list the pages that it dropped.
 
     Exit status: 0, or 1 if an input could not be used, 2 for a wrong command line or setting.
     """
 
 
-for command in (fingerprint, replay, compare, store, recover):
+for command in (fingerprint, replay, compare, store, report, recover, tune, idf):
     cli.add_command(command)
 
 

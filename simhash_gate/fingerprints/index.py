@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 
     from simhash_gate.fingerprints.arrays import Fingerprints
 
+    # A hash table of one block, chained: slots of fingerprints with the same key form a list.
+    # Shift and mask of the block; heads, the first slot for each key; after, the one after each
+    # slot; 0 ends a list. A plain tuple: CPython takes it apart faster than a NamedTuple.
+    _Table = tuple[int, int, array[int], array[int]]
     _Visit = tuple[int, int, array[int], array[int], tuple[int, ...]]
 
 _MOST_BLOCKS = 16
 # So few are compared one by one; tables would take more memory than they do.
 _FEW = 32
-# Chains for each fingerprint, all tables together: they take 4 bytes each.
-_MOST_CHAINS = 8
+# Bytes for each fingerprint that the heads of chains take at most, all tables together.
+_HEADS = 40
 # When an array is full, so small a part of it is added.
 _SPARE = 8
 # Tables for so many times as many as are left are made anew.
@@ -42,18 +46,6 @@ class Neighbour(NamedTuple):
 
     fingerprint: int
     distance: int
-
-
-class _Table(NamedTuple):
-    """A hash table of one block, chained: slots of fingerprints with the same key form a list.
-
-    `heads` has the first slot for each key, `after` the one after each slot; 0 ends a list.
-    """
-
-    shift: int
-    mask: int
-    heads: array[int]
-    after: array[int]
 
 
 class HammingIndex:
@@ -98,17 +90,21 @@ class HammingIndex:
         require_fingerprint(fingerprint)
         if self._slot(fingerprint):
             return False
-        if self._end == len(self._values) and not self._reserve(1):
+        self.insert_new(fingerprint)
+        return True
+
+    def insert_new(self, fingerprint: int) -> None:
+        """Add a fingerprint that is valid and not there yet, which is left to the caller to know."""
+        slot = self._end
+        if slot == len(self._values) and not self._reserve(1):
             self._build(self._array())
             self._reserve(1)
-        slot = self._end
-        self._end += 1
+        self._end = slot + 1
         self._values[slot] = fingerprint
         for shift, mask, heads, after in self._tables:
             key = fingerprint >> shift & mask
             after[slot] = heads[key]
             heads[key] = slot
-        return True
 
     def remove(self, fingerprint: int) -> bool:
         """Take a fingerprint out; False if it was not there."""
@@ -120,7 +116,7 @@ class HammingIndex:
         last = self._end
         moved = self._values[slot] = self._values[last]
         for table in self._tables:
-            after = table.after
+            _, _, _, after = table
             _redirect(table, fingerprint, slot, after[slot])
             if slot != last:
                 _redirect(table, moved, last, slot)
@@ -136,17 +132,12 @@ class HammingIndex:
 
         All that is within both the radius and the limit is among it.
         """
-        require_fingerprint(fingerprint)
-        if not self._tables:
-            return [other for other in self if (fingerprint ^ other).bit_count() <= limit]
-        radius = self._radius(max_distance)
-        plan = self._plans.get(radius)
-        if plan is None:
-            if probe_count(self._blocks, radius, self._width) > len(self):
-                every = self._array()
-                near = np.bitwise_count(every ^ np.uint64(fingerprint)) <= limit
-                return cast("list[int]", every[near].tolist())
-            plan = self._plan(radius)
+        plan = self._plans.get(max_distance)
+        if plan is None or fingerprint >> BITS:
+            require_fingerprint(fingerprint)
+            plan = self._plan(max_distance)
+            if plan is None:
+                return self._scan(fingerprint, limit)
         values = self._values
         found = []
         for shift, mask, heads, after, flips in plan:
@@ -162,7 +153,12 @@ class HammingIndex:
 
     def find_first(self, fingerprint: int, max_distance: int | None = None) -> Neighbour | None:
         """Return the nearest neighbour, the first that `find_all` lists, or None."""
-        return next(iter(self.find_all(fingerprint, max_distance)), None)
+        radius = self.max_distance if max_distance is None else max_distance
+        found = self.candidates(fingerprint, radius, radius)
+        if not found:
+            return None
+        distance, nearest = min(((fingerprint ^ other).bit_count(), other) for other in found)
+        return Neighbour(nearest, distance)
 
     def find_all(self, fingerprint: int, max_distance: int | None = None) -> list[Neighbour]:
         """Return every stored fingerprint within the radius, the nearest first."""
@@ -246,39 +242,52 @@ class HammingIndex:
             slot = after[slot]
         return slot
 
-    def _plan(self, radius: int) -> list[_Visit]:
-        self._plans[radius] = [
+    def _plan(self, max_distance: int | None) -> list[_Visit] | None:
+        """Return where a lookup looks; None if to compare all is less work."""
+        radius = self._radius(max_distance)
+        if not self._tables or probe_count(self._blocks, radius, self._width) > len(self):
+            return None
+        self._plans[max_distance] = [
             (*self._tables[number], flips)
             for number, flips in probes(self._blocks, radius, self._width)
         ]
-        return self._plans[radius]
+        return self._plans[max_distance]
+
+    def _scan(self, fingerprint: int, limit: int) -> list[int]:
+        if len(self) <= _FEW:
+            return [other for other in self if (fingerprint ^ other).bit_count() <= limit]
+        every = self._array()
+        near = np.bitwise_count(every ^ np.uint64(fingerprint)) <= limit
+        return cast("list[int]", every[near].tolist())
 
     def _reserve(self, count: int) -> bool:
         """Make room for so many more; False if these tables are too small for them."""
         missing = self._end + count - len(self._values)
-        if self._end + count > self._most:
+        if len(self) + count > self._most:
             return False
         if missing > 0:
             more = max(missing, len(self._values) // _SPARE)
             self._values.frombytes(bytes(8 * more))
-            for table in self._tables:
-                table.after.frombytes(bytes(4 * more))
+            for _, _, _, after in self._tables:
+                after.frombytes(bytes(after.itemsize * more))
         return True
 
     def _build(self, stored: Fingerprints) -> None:
         """Store these, distinct as they are, and nothing else."""
         self._end = 1 + len(stored)
-        self._blocks, self._width = _cheapest(len(stored), self.max_distance, self._fixed)
+        self._blocks, self._width, self._most = _cheapest(
+            len(stored), self.max_distance, self._fixed
+        )
+        code = _code(len(stored))
         self._values = array("Q", [0])
         self._values.frombytes(stored.tobytes())
-        self._most = max(2 * len(stored), _FEW)
-        self._plans: dict[int, list[_Visit]] = {}
+        self._plans: dict[int | None, list[_Visit]] = {}
         self._tables = [
-            _Table(
+            (
                 block.shift,
                 block.mask,
-                array("I", bytes(4 << block.width)),
-                array("I", bytes(4 * self._end)),
+                array(code, bytes(array(code).itemsize << block.width)),
+                array(code, bytes(array(code).itemsize * self._end)),
             )
             for block in split(self._blocks, self._width)
             if len(stored) > _FEW
@@ -289,13 +298,13 @@ class HammingIndex:
         """Put all from slot `start` on at the head of its lists."""
         values = np.frombuffer(self._values, np.uint64)[start : self._end]
         slots = np.arange(start, self._end, dtype=np.uint64)
-        for table in self._tables:
-            rows = (values >> np.uint64(table.shift) & np.uint64(table.mask)) << _SLOT_BITS | slots
+        for shift, mask, first, following in self._tables:
+            rows = (values >> np.uint64(shift) & np.uint64(mask)) << _SLOT_BITS | slots
             rows.sort()
             keys = (rows >> _SLOT_BITS).astype(np.intp)
-            ordered = (rows & _SLOT_MASK).astype(np.uint32)
-            heads = np.frombuffer(table.heads, np.uint32)
-            after = np.frombuffer(table.after, np.uint32)
+            ordered = (rows & _SLOT_MASK).astype(first.typecode)
+            heads = np.frombuffer(first, first.typecode)
+            after = np.frombuffer(following, following.typecode)
             firsts = first_of_each(keys)
             after[ordered[1:]] = ordered[:-1]
             after[ordered[firsts]] = heads[keys[firsts]]
@@ -304,29 +313,40 @@ class HammingIndex:
 
 def _redirect(table: _Table, fingerprint: int, slot: int, target: int) -> None:
     """Let what leads to a slot of this fingerprint lead to another one."""
-    key = fingerprint >> table.shift & table.mask
-    before = table.heads[key]
+    shift, mask, heads, after = table
+    key = fingerprint >> shift & mask
+    before = heads[key]
     if before == slot:
-        table.heads[key] = target
+        heads[key] = target
         return
-    while table.after[before] != slot:
-        before = table.after[before]
-    table.after[before] = target
+    while after[before] != slot:
+        before = after[before]
+    after[before] = target
+
+
+def _code(size: int) -> Literal["H", "I"]:
+    """Return the type of slots, of 2 bytes or of 4, with room for as many again."""
+    return "H" if 2 * size < 1 << 16 else "I"
 
 
 @lru_cache  # of every new index, the size is 0
-def _cheapest(size: int, radius: int, fixed: int | None) -> tuple[int, int]:
+def _cheapest(size: int, radius: int, fixed: int | None) -> tuple[int, int, int]:
     """Choose blocks, and how many bits of each, for which a lookup and an insert touch the least.
 
-    Few blocks are wide: more keys to ask for, but less behind each that is not near.
+    Few blocks are wide: more keys to ask for, but less behind each that is not near. Returns also
+    at how many fingerprints to choose anew: as soon as there is memory for one bit more.
     """
+    chains = _HEADS // array(_code(size)).itemsize
 
     def width(blocks: int) -> int:
-        return min((_MOST_CHAINS * max(size, _FEW) // blocks).bit_length() - 1, BITS // blocks)
+        return min((chains * max(size, _FEW) // blocks).bit_length() - 1, BITS // blocks)
 
     def cost(blocks: int) -> float:
         asked = probe_count(blocks, radius, width(blocks))
         return 2 * blocks + asked + 1.5 * asked * size / (1 << width(blocks))
 
     blocks = fixed or min(range(2, _MOST_BLOCKS + 1), key=cost)
-    return blocks, width(blocks)
+    bits, most = width(blocks), 2 * size
+    if bits < BITS // blocks:
+        most = min(most, -(-(blocks << bits + 1) // chains))
+    return blocks, bits, max(_FEW, most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
-    from simhash_gate.fingerprints.permuted import Portion
+    from simhash_gate.fingerprints.permuted import Crowd, Portion
 
 _HALF = np.uint64(32)
 _LOW_HALF = np.uint64((1 << 32) - 1)
@@ -72,7 +73,8 @@ class _Groups:
 
     def count(self, radius: int) -> int:
         within = int((self.sizes * (self.sizes - 1) // 2).sum())
-        return within + sum(near_pairs(self.values, radius, self._count))
+        count_crowd = partial(self._count_crowd, radius)
+        return within + sum(near_pairs(self.values, radius, self._count, count_crowd))
 
     def list(self, array: Fingerprints, radius: int) -> NearPairs:
         """Return the pairs between groups, and those within each."""
@@ -115,6 +117,19 @@ class _Groups:
             return len(portion.one)
         one, other = portion.look_up(self.values)
         return int(self.sizes[one] @ self.sizes[other])
+
+    def _count_crowd(self, radius: int, crowd: Crowd) -> int:
+        """Count without listing: most pairs of a large group are near."""
+        if not self.repeated:
+            return sum(np.count_nonzero(near) for _, near in crowd.near(radius))
+        sizes = self.sizes[crowd.look_up(self.values)]
+        # As floats, to multiply with BLAS: each row's sum is an integer far below 2 to the 53rd.
+        weights = sizes.astype(np.float64)
+        total = 0
+        for start, near in crowd.near(radius):
+            sums = near.astype(np.float64) @ weights[start:]
+            total += int(sizes[start : start + len(near)] @ sums.astype(np.intp))
+        return total
 
 
 def _packed(one: Positions, other: Positions) -> NDArray[np.uint64]:

@@ -68,8 +68,10 @@ class Table(NamedTuple):
 
     def own(self, differ: Fingerprints) -> NDArray[np.bool_]:
         """Tell of pairs, by the bits in which they differ, which ones belong to this table."""
-        touched = [(differ & block).astype(np.bool_) for block in self.skipped]
-        return np.logical_and.reduce(touched) if touched else np.ones(len(differ), np.bool_)
+        touched = np.ones(differ.shape, np.bool_)
+        for block in self.skipped:
+            touched &= (differ & block).astype(np.bool_)
+        return touched
 
 
 class Portion(NamedTuple):
@@ -91,16 +93,45 @@ class Portion(NamedTuple):
         return places[self.one], places[self.other]
 
 
+class Crowd(NamedTuple):
+    """Permuted fingerprints with the same key, so many that each may be near to each."""
+
+    run: Fingerprints
+    table: Table
+
+    def look_up(self, values: Fingerprints) -> Positions:
+        """Return where they are in `values`, which are sorted."""
+        return locate(permute(self.run, self.table.back), values)
+
+    def near(self, radius: int) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+        """Compare all with all, some rows at a time: which pairs are near, and of this table.
+
+        Yields the first row, and a matrix of so many rows and all columns from the first row on; of
+        a pair of two of these rows, one half is left out.
+        """
+        rows = max(1, _COMPARED // len(self.run))
+        for start in range(0, len(self.run), rows):
+            differ = self.run[start : start + rows, None] ^ self.run[start:]
+            near = np.bitwise_count(differ) <= radius
+            near &= self.table.own(differ)
+            near[:, :rows] = np.triu(near[:, :rows], 1)
+            yield start, near
+
+
 def near_pairs(
-    values: Fingerprints, radius: int, use: Callable[[Portion], Result]
+    values: Fingerprints,
+    radius: int,
+    use: Callable[[Portion], Result],
+    use_crowd: Callable[[Crowd], Result] | None = None,
 ) -> Iterator[Result]:
     """Find the pairs of values that differ in at most `radius` bits, 0 to 64; each pair once.
 
     `values` must be distinct. The pairs come in portions, and `use` is called with each, on several
-    threads if there are many values; yields what it returns.
+    threads if there are many values; yields what it returns. With `use_crowd`, that is called
+    instead where very many have the same key.
     """
     plan = tables(_cheapest(len(values), radius), radius)
-    work = partial(_search, values, radius, use)
+    work = partial(_search, values, radius, use, use_crowd)
     threads = 1 if len(values) < _FEW else min(os.cpu_count() or 1, _MOST_THREADS, len(plan))
     if threads == 1:
         for table in plan:
@@ -112,15 +143,26 @@ def near_pairs(
 
 
 def _search(
-    values: Fingerprints, radius: int, use: Callable[[Portion], Result], table: Table
+    values: Fingerprints,
+    radius: int,
+    use: Callable[[Portion], Result],
+    use_crowd: Callable[[Crowd], Result] | None,
+    table: Table,
 ) -> list[Result]:
     ordered = permute(values, table.there)
     ordered.sort()
-    return [
-        use(portion)
-        for chunk in _whole_runs(ordered, table.low)
-        for portion in _neighbours(chunk, table, radius)
-    ]
+    results = []
+    for chunk in _whole_runs(ordered, table.low):
+        start = 0
+        for left, right in _long_runs(chunk, table.low):
+            results += map(use, _sparse(chunk[start:left], table, radius))
+            if use_crowd:
+                results.append(use_crowd(Crowd(chunk[left:right], table)))
+            else:
+                results += map(use, _dense(chunk[left:right], table, radius))
+            start = right
+        results += map(use, _sparse(chunk[start:], table, radius))
+    return results
 
 
 def _whole_runs(ordered: Fingerprints, low: np.uint64) -> Iterator[Fingerprints]:
@@ -132,16 +174,6 @@ def _whole_runs(ordered: Fingerprints, low: np.uint64) -> Iterator[Fingerprints]
             stop = int(np.searchsorted(ordered, ordered[stop - 1] | low, side="right"))
         yield ordered[start:stop]
         start = stop
-
-
-def _neighbours(chunk: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:
-    """Yield the near ones among those with equal keys: of long runs in one way, else in another."""
-    start = 0
-    for left, right in _long_runs(chunk, table.low):
-        yield from _sparse(chunk[start:left], table, radius)
-        yield from _dense(chunk[left:right], table, radius)
-        start = right
-    yield from _sparse(chunk[start:], table, radius)
 
 
 def _long_runs(chunk: Fingerprints, low: np.uint64) -> list[tuple[int, int]]:
@@ -159,16 +191,20 @@ def _sparse(chunk: Fingerprints, table: Table, radius: int) -> Iterator[Portion]
     differ = chunk[1:] ^ chunk[:-1]
     starts = np.flatnonzero(differ <= table.low)
     differ = differ[starts]
+    found: list[tuple[Positions, Positions]] = []
     while len(starts):
         near = np.bitwise_count(differ) <= radius
         near &= table.own(differ)
         if near.any():
-            yield Portion(chunk, starts[near], starts[near] + step, table)
+            found.append((starts[near], starts[near] + step))
         step += 1
         starts = starts[starts < len(chunk) - step]
         differ = chunk[starts + step] ^ chunk[starts]
         same = differ <= table.low
         starts, differ = starts[same], differ[same]
+    if found:
+        one, other = (np.concatenate(side) for side in zip(*found, strict=True))
+        yield Portion(chunk, one, other, table)
 
 
 def _dense(run: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 import mmh3
 import numpy as np
 
+from simhash_gate.fingerprints.arrays import distinct
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
+
+    from simhash_gate.fingerprints.arrays import Fingerprints
 
 # Weights are summed as integers: the same features in another order give the same bits.
 _WEIGHT_UNIT = 1 << 10
@@ -35,25 +39,57 @@ def simhash(features: Mapping[str, float] | Iterable[tuple[str, float]]) -> int:
         names, weights = [name for name, _ in pairs], [weight for _, weight in pairs]
     if not names:
         return 0
-    hashes = b"".join(map(mmh3.mmh3_x64_128_digest, _encoded(names)))
-    halves = np.frombuffer(hashes, np.uint8).reshape(-1, 16)[:, :8]
-    bits = np.unpackbits(halves, axis=1, bitorder="little")
+    bits = _bits(_hashes(names))
     if weights.count(weights[0]) == len(weights):
         units = _units(weights[:1])
-        positive = 2 * units * bits.sum(axis=0, dtype=np.uint32) > units * len(weights)
+        positive = 2 * units * _count(bits) > units * len(weights)
     else:
         units = _units(weights)
         positive = 2 * (units @ bits) > units.sum()
-    return int.from_bytes(np.packbits(positive, bitorder="little").tobytes(), "little")
+    return _pack(positive)
+
+
+def simhash_of_set(names: Iterable[str]) -> int:
+    """Return the SimHash of features that all have the same weight, however often each comes.
+
+    It is that of `simhash`, for half the time: features are told apart by their hashes, and none
+    is kept. Raises UnicodeEncodeError for a lone surrogate.
+    """
+    bits = _bits(distinct(_halves(b"".join(map(mmh3.hash_bytes, names)))))
+    return _pack(2 * _count(bits) > len(bits)) if len(bits) else 0
+
+
+def _hashes(names: list[str]) -> Fingerprints:
+    try:
+        found = b"".join(map(mmh3.hash_bytes, names))
+    except UnicodeEncodeError:
+        found = b"".join(mmh3.hash_bytes(name.encode("utf-8", "surrogatepass")) for name in names)
+    return _halves(found)
+
+
+def _halves(hashes: bytes) -> Fingerprints:
+    """Return the first halves of hashes of 128 bits."""
+    return np.frombuffer(hashes, "<u8")[::2].astype(np.uint64)
+
+
+def _bits(hashes: Fingerprints) -> NDArray[np.uint8]:
+    """Return a row of 64 for each hash, the lowest bit first."""
+    octets = hashes.astype("<u8").view(np.uint8).reshape(-1, 8)
+    return np.unpackbits(octets, axis=1, bitorder="little")
+
+
+def _count(bits: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Sum the rows of ones and zeros: eight columns at a time, in bytes that hold 255 of them."""
+    eights = bits.view(np.uint64)
+    sums = np.add.reduceat(eights, np.arange(0, len(eights), 255), axis=0)
+    counts: NDArray[np.int64] = sums.view(np.uint8).sum(axis=0, dtype=np.int64)
+    return counts
+
+
+def _pack(bits: NDArray[np.bool_]) -> int:
+    return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
 
 
 def _units(weights: list[float]) -> NDArray[np.int64]:
     units: NDArray[np.int64] = np.rint(np.asarray(weights) * _WEIGHT_UNIT).astype(np.int64)
     return units
-
-
-def _encoded(names: list[str]) -> list[bytes]:
-    try:
-        return list(map(str.encode, names))
-    except UnicodeEncodeError:
-        return [name.encode("utf-8", "surrogatepass") for name in names]

@@ -21,10 +21,10 @@ _DATE = "|".join(
         rf"(?<!\d){_DAY}[-/.](?:0?[1-9]|1[0-2])[-/.](?:{_YEAR}|\d\d)(?!\d)",
         rf"{_YEAR}\s?[年년]",
         rf"\b{_DAY}(?:st|nd|rd|th|er|º|\.)?\s(?:de\s)?{_MONTH}(?:,?\s(?:de\s)?{_YEAR})?\b",
-        # Few words stand before a number: this is cheaper to see than that none is a month.
-        rf"\b(?=\w+\.?\s\d){_MONTH}\s{_DAY}(?:st|nd|rd|th)?\b(?:,?\s{_YEAR})?",
     )
 )
+# Few words stand before a number: this is cheaper to see than that none is a month.
+_MONTH_FIRST = rf"(?<!\w)(?=\w+\.?\s\d){_MONTH}\s{_DAY}(?:st|nd|rd|th)?\b(?:,?\s{_YEAR})?"
 _CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3])[:h][0-5]\d(?::[0-5]\d)?(?![\d:.])"
 _COUNTED = (
     r"(?:views?|reads?|shares?|comments?|likes?|repl(?:y|ies)|votes?|claps|retweets?|followers|downloads|"
@@ -35,9 +35,13 @@ _COUNTED = (
     r"دقائق للقراءة|دقيقة للقراءة)"
 )
 # Numbers are bounded: of a very long one, the end would be read from each of its digits.
-_COUNT = rf"\d[\d.,\s]{{0,40}}[km]?\+?\s?[次回]?{_COUNTED}(?!\w)|(?<!\w){_COUNTED}\s?[:：(]?\s?\d"
+_NUMBER_OF = rf"\d[\d.,\s]{{0,40}}[km]?\+?\s?[次回]?(?=[^\W\d]){_COUNTED}(?!\w)"
+_OF_NUMBER = rf"(?<!\w)(?=\w+(?: \w+)?\s?[:：(]?\s?\d){_COUNTED}\s?[:：(]?\s?\d"
+_COUNT = f"{_NUMBER_OF}|{_OF_NUMBER}"
 _COPYRIGHT = r"©|\(c\)\s?(?:19|20)\d\d|\bcopyright\b"
-_AGO = r"\b(?:vor|il y a|hace|há|قبل|منذ)\s\d+\s\w+|\d{1,40}\s?(?:分钟|分鐘|小时|小時|天|時間|分)前"
+_AGO_FIRST = r"(?<!\w)(?:vor|il y a|hace|há|قبل|منذ)\s\d+\s\w+"
+_AGO_LAST = r"\d{1,40}\s?(?:分钟|分鐘|小时|小時|天|時間|分)前"
+_AGO = f"{_AGO_FIRST}|{_AGO_LAST}"
 _UPDATED = (
     r"^\W*(?:last\s(?:modified|updated|edited|reviewed|change)|(?:page\s)?(?:updated|modified|generated)\b|"
     r"zuletzt\s|aktualisiert|letzte\sänderung|stand:|mis(?:e)?\sà\sjour|dernière\smodification|"
@@ -48,9 +52,14 @@ _LABEL = (
     r"^\W*(?:advertisement|advertising|sponsored|promoted|anzeige|werbung|publicité|publicidad|publicidade|"
     r"pubblicità|реклама|広告|スポンサー|廣告|广告|赞助|贊助|광고)(?!\w{3})"
 )
-_VOLATILE = re.compile("|".join((_DATE, _CLOCK, _COUNT, _COPYRIGHT, _AGO)), re.I)
+_VOLATILE = re.compile("|".join((_DATE, _MONTH_FIRST, _CLOCK, _COUNT, _COPYRIGHT, _AGO)), re.I)
 # There is none of the above without; a set to begin with is what `re` is quick to look for.
 _HINT = re.compile(r"[\d©cC](?:(?<=[\d©])|(?i:opyright))")
+# The same in three parts, by where they begin: to try all of them at each letter takes far longer.
+_FROM_DIGIT = re.compile(rf"\d(?<=(?={'|'.join((_DATE, _CLOCK, _NUMBER_OF, _AGO_LAST))})\d)", re.I)
+_FROM_WORD = re.compile("|".join((_MONTH_FIRST, _OF_NUMBER, _AGO_FIRST)), re.I)
+_AFTER_WORD = re.compile(r"\d(?<=[^\W\d]\d|[\s:：(]\d)")  # such a number follows the word
+_LEGAL_MARK = re.compile(rf"[©(cC](?<=(?=(?i:{_COPYRIGHT}))[©(cC])")
 _AD_LABEL = re.compile(_LABEL, re.I)
 _OF_PAGE = re.compile("|".join((_COUNT, _AGO, _UPDATED)), re.I)
 _LINKING = re.compile(
@@ -76,14 +85,26 @@ def is_of_page(text: str) -> bool:
 def is_volatile(text: str, words: int) -> bool:
     """Tell if a block of so many words is a line about the page and not of it."""
     if words <= _MOST_WORDS:
-        return bool((_HINT.search(text) and _VOLATILE.search(text)) or _AD_LABEL.match(text))
+        return _tells_volatile(text) or bool(_AD_LABEL.match(text))
     return bool(_LEGAL.match(text)) or (words <= _LONGEST_BYLINE and _is_byline(text))
+
+
+def _tells_volatile(text: str) -> bool:
+    """Tell what `_VOLATILE.search` would."""
+    return bool(
+        _HINT.search(text)
+        and (
+            _FROM_DIGIT.search(text)
+            or (_AFTER_WORD.search(text) and _FROM_WORD.search(text))
+            or _LEGAL_MARK.search(text)
+        )
+    )
 
 
 def _is_byline(text: str) -> bool:
     """Tell if a line is two or more such things, and little else."""
     hint = _HINT.search(text)
-    if hint is None or _HINT.search(text, hint.end()) is None:
+    if hint is None or _HINT.search(text, hint.end()) is None or not _tells_volatile(text):
         return False
     rest, found = _VOLATILE.subn("", text)
     return found > 1 and len(_WORD.findall(rest)) <= _MOST_WORDS // 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.sketch import Comparison, compare, decode
 from simhash_gate.stores.base import Match, Record, Window
@@ -12,10 +13,10 @@ from simhash_gate.stores.base import Match, Record, Window
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from simhash_gate.gate.policy import Policy
     from simhash_gate.pipeline import Page
     from simhash_gate.stores.base import Store
 
+DEFAULT_POLICY = Policy()
 # Below this a copy says nothing: "Not found" is the whole text of many different pages.
 FEW_WORDS = 5
 GROWTH = 0.03
@@ -35,21 +36,23 @@ class Gate:
     def judge(
         self,
         page: Page,
-        policy: Policy,
+        policy: Policy = DEFAULT_POLICY,
         *,
         url: str,
-        scope: str,
-        request: str,
+        scope: str | None = None,
+        request: str = "",
         retry: bool = False,
         dismissed: Collection[Record] = (),
     ) -> Verdict:
         """Return the verdict on a page; a page that is not a duplicate is remembered.
 
-        `request` is the request fingerprint in hex; `retry` says that the request was sent again
-        on purpose, so that its own record is no reason against it. Records in `dismissed` are not
-        compared. Raises `StoreError`, and
+        `scope` is the registered domain of `url` unless it is given; `request` is the request
+        fingerprint in hex, or anything else that tells requests apart, such as the URL, its
+        default; `retry` says that the request was sent again on purpose, so that its own record is
+        no reason against it. Records in `dismissed` are not compared. Raises `StoreError`, and
         ValueError for a policy that verifies and a page that has no sketch.
         """
+        request = request or url
         if page.fingerprint is None:
             reason = page.reason or "nothing to fingerprint"
             return Verdict("skipped", reason, policy, page)
@@ -58,7 +61,7 @@ class Gate:
 
         now = time.time()
         record = Record(
-            scope=scope,
+            scope=scope_of(url, "domain") if scope is None else scope,
             url=url,
             request=request,
             fingerprint=page.fingerprint,

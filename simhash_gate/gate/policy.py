@@ -74,11 +74,21 @@ def _seconds(value: Any) -> float:
     return number
 
 
+def _share(value: Any) -> float:
+    if isinstance(value, bool):
+        raise TypeError
+    number = float(value)
+    if not 0 <= number <= 1:
+        raise ValueError
+    return number
+
+
 FLAG = Kind(
     "True or False",
     lambda value: {"true": True, "1": True, "false": False, "0": False}[str(value).strip().lower()],
 )
 SECONDS = Kind("a number of seconds above 0", _seconds)
+SHARE = Kind("a share from 0 to 1", _share)
 OPTIONAL_SECONDS = Kind(
     "a number of seconds above 0, or None for no limit",
     lambda value: None if value in (None, "", "None") else _seconds(value),
@@ -95,7 +105,8 @@ class Policy:
 
     `threshold` and `near` are Hamming distances in bits, `window` counts pages, `ttl` is in
     seconds, `min_words` is the length below which only an exact copy is a duplicate; `verify` asks
-    to compare the texts before a page is called a duplicate.
+    to compare the texts before a page is called a duplicate; `audit` is the share of duplicates
+    whose items a crawl compares with those of the kept pages.
     """
 
     threshold: int = _knob(3, whole_number(0, 64))
@@ -106,6 +117,7 @@ class Policy:
     min_words: int = _knob(20, whole_number(0))
     revisit: Revisit = _knob("pass", one_of("pass", "drop"))
     verify: bool = _knob(False, FLAG)
+    audit: float = _knob(0.0, SHARE)
 
     def override(self, values: Mapping[str, Any], where: str) -> Policy:
         """Return this policy with some values replaced; `where` names their source in errors.

@@ -19,7 +19,8 @@ class Verdict:
     """The outcome for one page, with all that it rests on.
 
     `match` is the remembered page that was found and its distance; `record` is what was remembered
-    of this page, if anything. `reason` says the outcome in words.
+    of this page, if anything. `reason` says the outcome in words. `audited` tells that a duplicate
+    went to the spider for its items to be compared with those of the match.
     """
 
     outcome: Outcome
@@ -28,6 +29,7 @@ class Verdict:
     page: Page | None = None
     match: Match | None = None
     record: Record | None = None
+    audited: bool = False
 
     @property
     def rejected(self) -> bool:

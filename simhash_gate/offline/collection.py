@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
 
 class Member(NamedTuple):
-    """One page of a collection that has a fingerprint; `name` is its URL, else its path."""
+    """One page of a collection that has a fingerprint; `name` is its URL, else its path.
+
+    `pipeline` is the version that a store keeps beside it; "" where it was read just now.
+    """
 
     name: str
     scope: str
     fingerprint: int
     title: str
     words: int
+    pipeline: str = ""
 
 
 def members(path: str, settings: Settings, complain: Complain) -> Iterator[Member]:
@@ -36,7 +40,12 @@ def members(path: str, settings: Settings, complain: Complain) -> Iterator[Membe
         with opened(path) as store:
             for record in store.records():
                 yield Member(
-                    record.url, record.scope, record.fingerprint, record.title, record.words
+                    record.url,
+                    record.scope,
+                    record.fingerprint,
+                    record.title,
+                    record.words,
+                    record.pipeline,
                 )
         return
     source = open_source(path, complain, settings.max_bytes)

@@ -42,6 +42,16 @@ class Change(NamedTuple):
     added: Sequence[str]
     after: Sequence[str]
 
+    def as_text(self) -> str:
+        """Return it as a person reads it: what only A has in red, what only B has in green."""
+        parts = [
+            " ".join(self.before),
+            _marked("[-", self.removed, "-]", "red"),
+            _marked("{+", self.added, "+}", "green"),
+            " ".join(self.after),
+        ]
+        return " ".join(filter(None, parts))
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -81,7 +91,7 @@ class Comparison:
         }
 
     def as_text(self, *, markdown: bool) -> Iterator[str]:
-        """Yield the lines that a person reads: what only A has in red, what only B has in green."""
+        """Yield the lines that a person reads."""
         near = "none: a page has no fingerprint"
         if self.distance is not None:
             limits = f"threshold {self.policy.threshold}, near {self.policy.near}"
@@ -102,13 +112,7 @@ class Comparison:
         yield ""
         yield click.style("words that differ" if self.changes else "no word differs", bold=True)
         for change in self.changes:
-            parts = [
-                " ".join(change.before),
-                _marked("[-", change.removed, "-]", "red"),
-                _marked("{+", change.added, "+}", "green"),
-                " ".join(change.after),
-            ]
-            yield "   " + " ".join(filter(None, parts))
+            yield f"   {change.as_text()}"
 
     @property
     def _band(self) -> str | None:

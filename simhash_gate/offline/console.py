@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections import Counter
@@ -10,6 +9,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from simhash_gate.gate.line import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -70,10 +71,12 @@ class Console:
 
     def write(self, line: dict[str, Any]) -> None:
         """Write one JSON object as a line of UTF-8. Exits quietly when nobody reads any more."""
-        # A lone surrogate, as in a file name that is no UTF-8, becomes an escape that JSON has.
-        data = json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        self.put(encode(line))
+
+    def put(self, data: bytes) -> None:
+        """Write to stdout. Exits quietly when nobody reads any more."""
         try:
-            sys.stdout.buffer.write(data + b"\n")
+            sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
         except BrokenPipeError:
             # The interpreter flushes stdout once more when it ends: that must not fail again.

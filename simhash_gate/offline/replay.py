@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from w3lib.url import canonicalize_url
 
-from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.line import line_of
 from simhash_gate.gate.policy import SettingsError, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.offline.live_run import live_run
@@ -39,16 +39,13 @@ def replay(
             verdict = judge(gate, settings, entry, page)
             if verdict.outcome == "error":
                 complain(entry.place, verdict.reason)
-            match, fingerprint = verdict.match, verdict.fingerprint
-            yield {
-                "id": entry.id,
-                "url": entry.url,
-                "outcome": verdict.outcome,
-                "distance": match.distance if match else None,
-                "matched_url": match.record.url if match else None,
-                "fingerprint": None if fingerprint is None else to_hex(fingerprint),
-                "reason": verdict.reason,
-            }
+            yield line_of(
+                verdict,
+                url=entry.url,
+                id=entry.id,
+                dropped=verdict.rejected and verdict.policy.action == "drop",
+                size=len(entry.body),
+            )
 
 
 @contextmanager

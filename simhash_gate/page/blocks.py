@@ -48,9 +48,11 @@ def blocks(flow: Flow) -> list[Block]:
             add(token)
             if writer.anchors:
                 writer.links.append(token)
-        elif not token.tag:  # a `BREAK`, be it another after pickling
+            continue
+        tag = token.tag
+        if not tag:  # a `BREAK`, be it another after pickling
             writer.end_line()
-        elif token.tag not in _WITHIN_LINES:
+        elif tag not in _WITHIN_LINES:
             if isinstance(token, Start):
                 writer.start(token)
             else:
@@ -111,8 +113,10 @@ class _Writer:
     def flush(self) -> None:
         words = "".join(self.text).split()
         if words:
-            linked = bool(self.links) and _size(self.links) > _LINKED * sum(map(len, words))
-            self.found.append(Block(self._kind, " ".join(words), linked))
+            text = " ".join(words)
+            letters = len(text) - len(words) + 1
+            linked = bool(self.links) and _size(self.links) > _LINKED * letters
+            self.found.append(Block(self._kind, text, linked))
         self.text.clear()
         self.links.clear()
 

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from functools import lru_cache
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.flow import flow
@@ -27,7 +27,7 @@ from simhash_gate.page.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from lxml.html import HtmlElement
 
@@ -38,15 +38,21 @@ _LINK_DENSE = 0.8
 _PIECE = re.compile(r"[^A-Za-z0-9]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
-_FIRST_WORD = re.compile(r"\W*([^\s:|·–—.…\])-]+)\s*(?:[:|·–—.…\])-].*)?", re.S)
+_LABEL_START = re.compile(rf"\W*[{''.join(a[0] + a[0].upper() for a in AD_LABELS)}]")
+_FIRST_WORD = re.compile(r"\W*([^\s:|·–—.…\])-]+)")
+_BEHIND_LABEL = re.compile(r"\s*(?:[:|·–—.…\])-].*)?", re.S)
+_PAGE_TAGS = frozenset({"html", "body", "main"})
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
 
 
 class Measure:
     """Characters of text in an element, white space not counted, and how many are in links."""
 
-    text = 0
-    links = 0
+    __slots__ = ("links", "text")
+
+    def __init__(self) -> None:
+        self.text = 0
+        self.links = 0
 
     def add(self, other: Measure) -> None:
         """Count what the other counts as well."""
@@ -65,12 +71,14 @@ Measures = dict["HtmlElement", Measure]
 class Cleaned(NamedTuple):
     """A page without its chrome: its tree, the size of every element in it, its titles.
 
+    `labels` are the elements that may begin with a label of an advertisement, and some others.
     `whole` is all that the page says, chrome and all, if that was asked for.
     """
 
     root: HtmlElement
     body: HtmlElement
     measures: Measures
+    labels: list[HtmlElement]
     listing: bool
     titles: Titles
     whole: list[Block]
@@ -79,14 +87,15 @@ class Cleaned(NamedTuple):
 def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
     """Remove the chrome from a page's tree."""
     titles = find_titles(root)
-    drop_all([e for e in root.iter(*INVISIBLE) if e.tag != "input" or not _is_task(e)])
+    elements = list(root.iter("*"))  # while they are held, lxml makes no others for the same nodes
+    drop_all([e for e in elements if e.tag in INVISIBLE and not _is_task(e)])
     drop_all(_gutters(root))
-    measures = measure(root)
+    measures, labels = _survey(root)
     body = root.find("body")
     body = root if body is None else body
     visible = blocks(flow(body)) if whole else []
     _drop_chrome(root, measures)
-    return Cleaned(root, body, measures, is_listing(measures[body]), titles, visible)
+    return Cleaned(root, body, measures, labels, is_listing(measures[body]), titles, visible)
 
 
 def is_listing(size: Measure) -> bool:
@@ -112,7 +121,11 @@ def _gutters(root: HtmlElement) -> list[HtmlElement]:
 
 
 def _is_task(element: HtmlElement) -> bool:
-    return element.get("type") == "checkbox" and next(element.iterancestors("li"), None) is not None
+    return (
+        element.tag == "input"
+        and element.get("type") == "checkbox"
+        and next(element.iterancestors("li"), None) is not None
+    )
 
 
 def drop(element: HtmlElement, measures: Measures | None = None) -> None:
@@ -177,23 +190,35 @@ def _forget(gone: Collection[HtmlElement], measures: Measures) -> None:
 
 def measure(root: HtmlElement) -> Measures:
     """Measure every element of a tree; they come in document order."""
+    return _survey(root)[0]
+
+
+def _survey(root: HtmlElement) -> tuple[Measures, list[HtmlElement]]:
+    """Measure a tree, and find what may begin with a label, now or when a neighbour is gone."""
+    labels: list[HtmlElement] = []
     measures = {element: Measure() for element in root.iter("*")}
     # In reverse document order, every element comes after all that is in it.
     for element, own in reversed(measures.items()):
         text = element.text
-        if text:
-            own.text += len("".join(text.split()))
+        if text and (words := text.split()):
+            own.text += len("".join(words))
+            if words[0].lower() in AD_LABELS or not words[0].isalpha():
+                labels.append(element)
         if element.tag == "a":
             own.links = own.text
         if element is root:
             break
-        outer = measures[element.getparent()]
-        outer.text += own.text
-        outer.links += own.links
+        parent = element.getparent()
+        outer = measures[parent]
+        if own.text:
+            outer.text += own.text
+            outer.links += own.links
         text = element.tail
-        if text:
-            outer.text += len("".join(text.split()))
-    return measures
+        if text and (words := text.split()):
+            outer.text += len("".join(words))
+            if words[0].lower() in AD_LABELS or not words[0].isalpha():
+                labels.append(parent)
+    return measures, labels
 
 
 def _drop_chrome(root: HtmlElement, measures: Measures) -> None:
@@ -232,12 +257,11 @@ def _is_outside(element: HtmlElement) -> bool:
 
 def _is_chrome(element: HtmlElement) -> bool:
     tag = element.tag
-    if tag in ("html", "body", "main"):
-        return False
-    if tag in ("header", "footer"):
-        return next(element.iterancestors("article", "main"), None) is None
-    if tag in CHROME_TAGS or ("-" in tag and speaks_of_chrome(tag)):
-        return True
+    if tag in CHROME_TAGS:
+        of_article = tag in ("header", "footer")
+        return not of_article or next(element.iterancestors("article", "main"), None) is None
+    if tag in _PAGE_TAGS or ("-" in tag and speaks_of_chrome(tag)):
+        return tag not in _PAGE_TAGS
     for name in element.keys():  # noqa: SIM110, SIM118 - called for every element: any() costs more
         if name in _TELLING and _TELLING[name](element.get(name)):
             return True
@@ -285,20 +309,16 @@ def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
     """Remove the lists of links, and the paid links, that stand within an article."""
     largest = _LARGEST * measures[article].text
     gone = []
-    stack = [(child, False) for child in article]
-    while stack:
-        element, in_grid = stack.pop()
+    grids = {article: False}
+    elements = article.iter("a", *LINK_LISTS)
+    for element in elements:
         size = measures[element]
-        if not size.links:
+        if not size.links or size.text > largest or element is article:
             continue
-        if size.text <= largest and (
-            _is_paid(element) or (not in_grid and _is_link_list(element, size))
-        ):
+        if _is_paid(element) or (_is_link_list(element, size) and not _in_grid(element, grids)):
             gone.append(element)
-        else:
-            grid = _is_grid(element)
-            stack.extend((child, grid) for child in element)
-    gone.reverse()
+            within = sum(1 for _ in element.iter("a", *LINK_LISTS)) - 1
+            next(islice(elements, within, within), None)
     drop_all(gone, measures)
 
 
@@ -310,25 +330,31 @@ def _is_link_list(element: HtmlElement, size: Measure) -> bool:
     return element.tag in LINK_LISTS and size.links > _LINK_DENSE * size.text
 
 
-def _is_grid(element: HtmlElement) -> bool:
-    """Tell if this is a table built from `div`s: a cell of it may well be a link."""
-    return len(element) >= 4 and len({child.tag for child in element}) == 1
+def _in_grid(element: HtmlElement, grids: dict[HtmlElement, bool]) -> bool:
+    """Tell if this stands in a table built from `div`s: a cell of it may well be a link."""
+    outer = cast("HtmlElement", element.getparent())
+    if outer not in grids:
+        grids[outer] = len(outer) >= 4 and len({child.tag for child in outer}) == 1
+    return grids[outer]
 
 
 def _is_label(text: str) -> bool:
     """Tell if a text is a word for advertisements, and maybe more behind a colon or the like."""
-    words = text.split(None, 1)
-    if not words or (words[0].isalpha() and words[0].lower() not in AD_LABELS):
-        return False
-    found = _FIRST_WORD.fullmatch(text.strip())
-    return found is not None and found[1].lower() in AD_LABELS
+    found = _FIRST_WORD.match(text)
+    return (
+        found is not None
+        and found[1].lower() in AD_LABELS
+        and _BEHIND_LABEL.fullmatch(text, found.end()) is not None
+    )
 
 
-def drop_advertisements(article: HtmlElement, measures: Measures) -> None:
+def drop_advertisements(
+    article: HtmlElement, measures: Measures, labels: Iterable[HtmlElement]
+) -> None:
     """Remove the small boxes that say of themselves, first thing, that they are advertisements."""
-    for element in list(article.iter("*")):
-        text = element.text
-        if not text or not 0 < measures[element].text <= _LABELLED or not _is_label(text):
+    labels = {e for e in labels if _LABEL_START.match(e.text or "") and _is_label(e.text)}
+    for element in [e for e in article.iter("*") if e in labels] if labels else ():
+        if not 0 < measures[element].text <= _LABELLED:
             continue
         box = element
         for outer in element.iterancestors():

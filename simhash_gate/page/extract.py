@@ -78,7 +78,7 @@ class SteadyExtractor:
         element = _descend(start, measures, listing)
         if not listing:
             drop_link_lists(element, measures)
-            drop_advertisements(element, measures)
+            drop_advertisements(element, measures, page.labels)
         own = _start_at_headline(element, page)
         if own:
             return Article(element, listing)

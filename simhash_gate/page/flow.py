@@ -7,6 +7,7 @@ they never tell two stories. It is small, and can be pickled.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,19 +77,22 @@ def flow(root: HtmlElement) -> Flow:
     tokens: list[Token] = [BREAK]
     add = tokens.append
     around: list[tuple[HtmlElement, _Role]] = []  # the elements that are open
+    innermost: HtmlElement | None = None
     elements = codes = 0
     new_line = True
     for element in chain(root.iter("*"), (None,)):
         parent = None if element is None else element.getparent()
-        while around and around[-1][0] is not parent:
+        while innermost is not parent and around:
             ended, role = around.pop()
-            if role.end is not None:
+            innermost = around[-1][0] if around else None
+            end = role.end
+            if end is not None:
                 new_line = new_line or role.is_line
                 codes -= role is _CODE
-                if role.end is not BREAK or tokens[-1] is not BREAK:
-                    add(role.end)
-            text = ended.tail if ended is not root else None
-            if text and not (new_line and not codes and text.isspace()):
+                if end is not BREAK or tokens[-1] is not BREAK:
+                    add(end)
+            text = ended.tail
+            if text and ended is not root and not (new_line and not codes and text.isspace()):
                 add(text)
                 new_line = False
         if element is None:
@@ -96,13 +100,15 @@ def flow(root: HtmlElement) -> Flow:
         elements += 1
         role = _ROLES.get(element.tag, _BLOCK)
         around.append((element, role))
-        if role.start is not None:
+        innermost = element
+        start = role.start
+        if start is not None:
             new_line = role.is_line
             codes += role is _CODE
             if role.value is not None:
-                add(Start(role.start.tag, role.value(element)))
-            elif role.start is not BREAK or tokens[-1] is not BREAK:
-                add(role.start)
+                add(Start(start.tag, role.value(element)))
+            elif start is not BREAK or tokens[-1] is not BREAK:
+                add(start)
         text = element.text
         if text and not (new_line and not codes and text.isspace()):
             add(text)
@@ -143,7 +149,8 @@ def _language(pre: HtmlElement) -> str:
     return ""
 
 
-class _Role(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Role:
     """What stands in a flow for an element: nothing, or its start, and its end unless it is empty.
 
     `value` reads what its start says; `is_line` tells that a line ends there.

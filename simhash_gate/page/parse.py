@@ -68,8 +68,9 @@ _PARSER.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.Ht
 
 def _overloaded(data: bytes) -> bool:
     """Tell if a tag has so many attributes that libxml2, comparing each with all, never ends."""
-    if len(data) <= _MANY_ATTRIBUTES:
-        return False
+    half = _MANY_ATTRIBUTES // 2
+    if all(data.find(b">", at, at + half) >= 0 for at in range(0, len(data) - half + 1, half)):
+        return False  # no part below is long
     parts = data.split(b">")
     return max(map(len, parts)) > _MANY_ATTRIBUTES and any(
         len(part[part.rfind(b"<") :].split()) > _MANY_ATTRIBUTES for part in parts

@@ -5,6 +5,7 @@ What carried the same content comes out the same, whatever tags, classes or whit
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from bs4 import Tag
@@ -37,11 +38,14 @@ class Node(Tag):
     can_be_empty_element = hidden = False
     cdata_list_attributes = preserve_whitespace_tags = interesting_string_types = None
 
+    parent: Node | None = None
+    attrs: Any = MappingProxyType({})  # of most nodes
+
     def __init__(self, name: str, **attributes: str) -> None:
         self.name = name
-        self.attrs: Any = attributes
         self.contents: list[Any] = []
-        self.parent: Node | None = None
+        if attributes:
+            self.attrs = attributes
 
     def add(self, node: Node) -> Node:
         """Put a tag behind the contents, and return it."""
@@ -121,7 +125,7 @@ class _Writer:
             start = str(token.value)
             self._next.append(int(start) if start.isdecimal() and len(start) < 10 else 1)
         elif token.tag == "li" and outer.name == "ol":
-            block.attrs["value"] = str(self._next[-1])
+            block.attrs = {"value": str(self._next[-1])}
             self._next[-1] += 1
         self._open.append(block)
 
@@ -162,6 +166,10 @@ class _Writer:
 
     def _text(self, text: str) -> None:
         words = " ".join(text.split())
+        if words == text:  # most of the time
+            self._inline().contents.append(text)
+            self._spaced = False
+            return
         if text[0].isspace() and not (self._spaced or self._line is None):
             words = " " + words
         if text[-1].isspace() and words not in ("", " "):
@@ -172,14 +180,14 @@ class _Writer:
 
     def _start_mark(self, token: Start) -> None:
         name = MARKS[token.tag]
-        mark = Node(name)
-        if name == "a":
-            if not is_address(token.value):
-                return
-            mark.attrs["href"] = self._join(str(token.value))
+        if name == "a" and not is_address(token.value):
+            return
         outer = self._inline()
-        if not self._marks or all(around.name != name for around in self._marks):
-            self._marks.append(outer.add(mark))
+        if name not in [around.name for around in self._marks]:
+            mark = outer.add(Node(name))
+            if name == "a":
+                mark.attrs = {"href": self._join(str(token.value))}
+            self._marks.append(mark)
 
     def _join(self, address: str) -> str:
         return self._base.join(address.strip()).replace(" ", "%20")

@@ -40,7 +40,7 @@ def find_titles(root: HtmlElement) -> Titles:
     whole = [
         text
         for text in (
-            " ".join((root.findtext(".//title") or "").split()),
+            " ".join((next((title.text for title in root.iter("title")), None) or "").split()),
             *(
                 " ".join((meta.get("content") or "").split())
                 for meta in root.iter("meta")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simhash_gate.plugin.middleware import SimhashGateMiddleware
-from simhash_gate.plugin.spider_middleware import CallbackWitness, SimhashGateSpiderMiddleware
+from simhash_gate.plugin.head_start import HeadStart
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -17,8 +16,18 @@ OUTERMOST, INNERMOST = -10_000, 10_000
 class Addon:
     """Installs the gate and both its spider middlewares, where the user has not placed them."""
 
+    def __init__(self) -> None:
+        self.head_start = HeadStart()
+
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the middlewares to the settings."""
+        self.head_start.begin(settings)  # before what takes its time to load here, too
+        from simhash_gate.plugin.middleware import SimhashGateMiddleware
+        from simhash_gate.plugin.spider_middleware import (
+            CallbackWitness,
+            SimhashGateSpiderMiddleware,
+        )
+
         for name, component, order in (
             ("DOWNLOADER_MIDDLEWARES", SimhashGateMiddleware, DOWNLOADER_ORDER),
             ("SPIDER_MIDDLEWARES", SimhashGateSpiderMiddleware, OUTERMOST),

@@ -1,4 +1,7 @@
-"""The judge on a thread of its own: a store may wait for a disk, the event loop may not."""
+"""The judge on a thread of its own: a store may wait for a disk, the event loop may not.
+
+One that waits for nothing is asked on the spot: to hand a page to a thread and back costs more.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,8 @@ _NEVER = float("inf")
 class Judge:
     """Asks the store of a crawl, call after call, on one thread.
 
-    Calls that wait together share one commit, and get their answers after it.
+    Calls that wait together share one commit, and get their answers after it. All methods are for
+    one thread, that of the event loop.
     """
 
     def __init__(self, pipeline: str, *, durable: bool = False) -> None:
@@ -44,12 +48,19 @@ class Judge:
         self._opened: Future[None] = Future()
         self._closed: Future[None] = Future()
         self._ended: bool | None = None
+        self._at_once = False
 
-    def open(self, url: str) -> Future[None]:
+    def open(self, url: str, *, at_once: bool = False) -> Future[None]:
         """Open the store, and begin the run, before anything that is submitted later.
 
-        The future raises `StoreError` if the first attempt fails.
+        With `at_once` the calling thread is the one that asks, and every future is done when it is
+        returned: for a store that never waits. The future raises `StoreError` if the first attempt
+        fails.
         """
+        self._at_once = at_once
+        if at_once:
+            self._begin(url)
+            return self._opened
         Thread(target=self._work, args=(url,), name="simhash_gate-judge", daemon=True).start()
         return self._opened
 
@@ -61,33 +72,46 @@ class Judge:
         call = Call(ask, Future(), doubtful)
         if (failure := self.session.failure) is not None:
             call.future.set_exception(failure)
+        elif self._at_once:
+            self.session.answer([call])
         else:
             self._calls.put(call)
         return call.future
 
     def forget(self, record: Record) -> None:
         """Take a record back before anything that is submitted later."""
-        self._calls.put(Call(lambda gate: gate.store.forget(record), Future(), record, forget=True))
+        call = Call(lambda gate: gate.store.forget(record), Future(), record, forget=True)
+        if self._at_once:
+            self.session.answer([call])
+        else:
+            self._calls.put(call)
 
     def settle(self, record: Record) -> None:
         """Mark a record settled, together with others that come soon after."""
         self._settled.append(record)
-        self._calls.put(None)
+        if not self._at_once:
+            self._calls.put(None)
 
     def close(self, *, ended: bool) -> Future[None]:
         """End the run, if it `ended` normally, and close the store, after all submitted before."""
         self._ended = ended
-        self._calls.put(None)
+        if self._at_once:
+            self._end()
+        else:
+            self._calls.put(None)
         return self._closed
+
+    def _begin(self, url: str) -> None:
+        try:
+            self.session.open(url)
+        except StoreError as error:
+            self._opened.set_exception(error)
+        else:
+            self._opened.set_result(None)
 
     def _work(self, url: str) -> None:
         try:
-            try:
-                self.session.open(url)
-            except StoreError as error:
-                self._opened.set_exception(error)
-            else:
-                self._opened.set_result(None)
+            self._begin(url)
             self._renew_at = time.monotonic() + RENEW_INTERVAL
             while self._ended is None or not self._calls.empty():
                 self.session.answer(self._waiting())
@@ -95,6 +119,11 @@ class Judge:
                     self._keep_up()
                 except Exception:
                     logger.exception("The gate's store failed")
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        try:
             self.session.close(self._settled, ended=bool(self._ended))
         finally:
             self._closed.set_result(None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -17,6 +18,8 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.pipeline import pipeline_version
+from simhash_gate.plugin.addon import Addon
+from simhash_gate.plugin.audit import NOT_REMEMBERED, audit_of
 from simhash_gate.plugin.awaiting import result
 from simhash_gate.plugin.fate import Fate
 from simhash_gate.plugin.judging import Judge
@@ -25,8 +28,9 @@ from simhash_gate.plugin.places import feeds_stored, store_url
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.recovery import Recovery
 from simhash_gate.plugin.signals import near_duplicate_dropped
-from simhash_gate.plugin.spider_middleware import CallbackWitness, is_installed
+from simhash_gate.plugin.spider_middleware import is_installed, sees_pages_end
 from simhash_gate.plugin.stats import GateStats
+from simhash_gate.plugin.verdict_log import VerdictLog
 from simhash_gate.settings import PREFIX, read_settings
 from simhash_gate.stores import StoreError, StoreUnavailable
 from simhash_gate.stores.urls import without_password
@@ -38,11 +42,10 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
     from typing_extensions import Self
 
-    from simhash_gate.gate.policy import Policy
+    from simhash_gate.gate.policy import Action, Policy
     from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -94,7 +97,9 @@ class SimhashGateMiddleware:
         self.recovery = Recovery(crawler, self.judge)
         self.fate = Fate(self.judge, self.recovery, crawler.stats)
         self.stats = GateStats(crawler.stats, self.judge.session)
+        self.audit = audit_of(crawler, settings)
         self.reader = PageReader(settings, self.stats)
+        self.verdict_log = VerdictLog(crawler, settings)
         if settings.journal and not settings.recover:
             from simhash_gate.plugin.journal import Journal
 
@@ -117,7 +122,7 @@ class SimhashGateMiddleware:
         links = any(policy.action == "links" for policy in settings.policies.all)
         if links and not is_installed(crawler.settings):
             raise SettingsError(LINKS_ALONE)
-        if settings.durable == "page" and not _sees_pages_end(crawler.settings):
+        if settings.durable == "page" and not sees_pages_end(crawler.settings):
             raise SettingsError(DURABLE_ALONE)
         if settings.recover:
             from simhash_gate.plugin.replay import check
@@ -134,20 +139,25 @@ class SimhashGateMiddleware:
         domain = registered_domain(host_of(response.url))
         reason = self._why_not(request, response)
         if reason:
-            request.meta[VERDICT_KEY] = Verdict("skipped", reason.replace("_", " "))
+            verdict = request.meta[VERDICT_KEY] = Verdict("skipped", reason.replace("_", " "))
             self.stats.skipped(domain, reason)
+            self.verdict_log.add(response, verdict)
             return response
 
         start = time.perf_counter()
         fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
         verdict = await self._judge(request, response, fingerprint)
+        if self.audit is not None:
+            run = self.judge.session.run
+            verdict = self.audit.judged(request, response, verdict, fingerprint, run)
         request.meta[VERDICT_KEY] = verdict
         seconds = time.perf_counter() - start
         if verdict.outcome == "skipped":
             self.stats.skipped(domain, "empty")
+            self.verdict_log.add(response, verdict)
             return response
 
-        action = verdict.policy.action
+        action = self.action(verdict)
         dropped = verdict.rejected and action == "drop"
         self.recovery.judged(
             request, fingerprint, verdict, held=verdict.rejected and action != "tag"
@@ -155,8 +165,9 @@ class SimhashGateMiddleware:
         self.stats.judged(
             domain, verdict, dropped=dropped, size=len(response.body), seconds=seconds
         )
+        self.verdict_log.add(response, verdict, dropped=dropped)
         if verdict.rejected:
-            _log(response, verdict)
+            _log(response, verdict, action)
         if dropped:
             response.request = request
             self.crawler.signals.send_catch_log(
@@ -166,9 +177,16 @@ class SimhashGateMiddleware:
                 verdict=verdict,
                 spider=self.crawler.spider,
             )
-            raise NearDuplicate(response, verdict)
+            if not verdict.audited:
+                raise NearDuplicate(response, verdict)
         request.meta[VERDICT_KEY] = await self.reader.for_callback(verdict, response)
         return response
+
+    def action(self, verdict: Verdict) -> Action:
+        """Return what happens to a page that was seen."""
+        if verdict.audited and self.settings.audit_items == "pass":
+            return "tag"
+        return verdict.policy.action
 
     def _why_not(self, request: Request, response: Response) -> str | None:
         """Return why a response is none of the gate's business, or None."""
@@ -230,6 +248,8 @@ class SimhashGateMiddleware:
             raise SettingsError(LINKS_ALONE)
         if policy.verify and not self.settings.options.sketch:
             raise SettingsError(VERIFY_ALONE)
+        if policy.audit and self.audit is None:
+            raise SettingsError(NOT_REMEMBERED)
         return policy
 
     def _store_failed(self, error: StoreError) -> None:
@@ -264,12 +284,15 @@ class SimhashGateMiddleware:
     def _open(self, spider: Spider) -> None:
         settings = self.settings
         url = store_url(settings.store, self.crawler.settings, spider.name)
-        self._opening = self.judge.open(url)
-        if not url.startswith("memory:") and _sees_pages_end(self.crawler.settings):
+        remembers = not url.startswith("memory:")
+        # To compare sketches takes its time too.
+        self._opening = self.judge.open(url, at_once=not (remembers or settings.options.sketch))
+        if remembers and sees_pages_end(self.crawler.settings):
             self.recovery.settles = True
             self.crawler.signals.connect(self.recovery.item_done, signals.item_scraped)
             self.crawler.signals.connect(self.recovery.item_done, signals.item_dropped)
-        self.reader.open()
+        addons = [addon for addon in self.crawler.addons.addons if isinstance(addon, Addon)]
+        self.reader.open(chain.from_iterable(addon.head_start.take() for addon in addons))
         logger.info("Near-duplicates are looked for in %s", without_password(url))
 
     def _failed(self, response: Response | Failure | None) -> None:
@@ -279,7 +302,9 @@ class SimhashGateMiddleware:
 
     def _closed(self) -> None:
         self.reader.close()
-        self.stats.close()
+        if self.audit is not None:
+            self.audit.close()
+        self.stats.close(self.audit.figures if self.audit is not None else None)
 
     async def _stopped(self) -> None:
         self.recovery.forget_swallowed()
@@ -289,21 +314,18 @@ class SimhashGateMiddleware:
         await result(self.judge.close(ended=stored))
 
 
-def _sees_pages_end(settings: BaseSettings) -> bool:
-    return is_installed(settings) and is_installed(settings, CallbackWitness)
-
-
-def _log(response: Response, verdict: Verdict) -> None:
+def _log(response: Response, verdict: Verdict, action: Action) -> None:
     assert verdict.match is not None
     assert verdict.page is not None
     record = verdict.match.record
     logger.info(
-        "%s %s: %s of %s (%s; %d and %d words)",
-        DONE[verdict.policy.action],
+        "%s %s: %s of %s (%s; %d and %d words)%s",
+        DONE[action],
         response.url,
         "near-duplicate" if verdict.outcome == "duplicate" else "unchanged since an earlier crawl",
         record.url,
         verdict.reason,
         verdict.page.words,
         record.words,
+        "; audited" if verdict.audited else "",
     )

@@ -15,6 +15,9 @@ from simhash_gate.plugin.repeats import RecentPages
 from simhash_gate.workers import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from subprocess import Popen
+
     from scrapy.http import Response
 
     from simhash_gate.gate.verdict import Verdict
@@ -38,8 +41,8 @@ class PageReader:
         """The process ids of the page-reading processes."""
         return self._reader.pids if isinstance(self._reader, WorkerPool) else []
 
-    def open(self) -> None:
-        """Start the processes."""
+    def open(self, started: Iterable[Popen[bytes]] = ()) -> None:
+        """Start the processes but those that are `started`, which are the reader's from now on."""
         settings = self._settings
         if settings.workers:
             self._reader = WorkerPool(
@@ -48,6 +51,7 @@ class PageReader:
                 settings.timeout,
                 settings.worker_memory,
                 _event_loop(),
+                started,
             )
 
     def close(self) -> None:

@@ -51,7 +51,8 @@ class GateFollower:
 class SimhashGateSpiderMiddleware(GateFollower):
     """Stands nearest to the engine (order -10000): what leaves it is what Scrapy gets.
 
-    Holds back the items of duplicates where the action is `links`, takes the verdict out of the
+    Holds back the items of duplicates that reached their callback for their links or for the audit,
+    takes the verdict out of the
     requests that go out, and tells the gate when a page failed in any spider middleware.
     """
 
@@ -87,6 +88,8 @@ class SimhashGateSpiderMiddleware(GateFollower):
     def _left(self, response: Response) -> None:
         if self.gate and self._witnessed and response.request:
             self.gate.recovery.left(response.request)
+            if self.gate.audit:
+                self.gate.audit.left(response.request)
 
     def _goes_on(self, response: Response, output: Any) -> bool:
         request = response.request
@@ -95,7 +98,9 @@ class SimhashGateSpiderMiddleware(GateFollower):
                 output.meta.pop(VERDICT_KEY, None)
             return True
         verdict: Verdict | None = request.meta.get(VERDICT_KEY) if request else None
-        if self.gate and verdict and verdict.rejected and verdict.policy.action == "links":
+        if self.gate and self.gate.audit and output is not None:
+            self.gate.audit.item(response, output)
+        if self.gate and verdict and verdict.rejected and self.gate.action(verdict) != "tag":
             self.gate.stats.item_held()
             return False
         if self.gate and request and output is not None:
@@ -110,6 +115,8 @@ class CallbackWitness(GateFollower):
         """Note that the page has reached its callback."""
         if self.gate and response.request:
             self.gate.recovery.entered(response.request)
+            if self.gate.audit:
+                self.gate.audit.entered(response.request)
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         """Yield everything, and count the seconds it took."""
@@ -147,12 +154,16 @@ class CallbackWitness(GateFollower):
             self.gate.stats.called_back(seconds)
             if response.request:
                 self.gate.recovery.finished(response.request)
+                if self.gate.audit:
+                    self.gate.audit.finished(response.request)
 
 
 def _tell_failure(gate: SimhashGateMiddleware | None, response: Response) -> None:
     request = getattr(response, "request", None)
     if gate and request is not None:
         gate.recovery.failed(request)
+        if gate.audit:
+            gate.audit.failed(request)
 
 
 def is_installed(settings: BaseSettings, middleware: type = SimhashGateSpiderMiddleware) -> bool:
@@ -161,3 +172,8 @@ def is_installed(settings: BaseSettings, middleware: type = SimhashGateSpiderMid
         settings.get_component_priority_dict_with_base("SPIDER_MIDDLEWARES")
     )
     return any(load_object(component) is middleware for component in enabled)
+
+
+def sees_pages_end(settings: BaseSettings) -> bool:
+    """Tell whether the settings enable all that sees callbacks and items end."""
+    return is_installed(settings) and is_installed(settings, CallbackWitness)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.audit_figures import AuditFigures
     from simhash_gate.plugin.session import Session
 
 logger = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ class GateStats:
         self._repeats: OrderedDict[tuple[str, str, str, int], int] = OrderedDict()
         self._callback_seconds = 0.0
         self._callbacks = 0
+        self._called_in_vain = 0
 
     def skipped(self, domain: str, reason: str) -> None:
         """Count a response that passed without being judged."""
@@ -81,6 +83,7 @@ class GateStats:
         if dropped:
             tally.dropped += 1
             tally.bytes_saved += size
+            self._called_in_vain += verdict.audited
             self._stats.inc_value("simhash_gate/bytes_saved", size)
             if verdict.match and verdict.match.record.run != self._session.run:
                 tally.dropped_for_earlier += 1
@@ -105,16 +108,16 @@ class GateStats:
         """Count an item that was held back."""
         self._count("items_held")
 
-    def close(self) -> None:
-        """Write the closing figures: stats, and the table by domain."""
-        dropped = self._stats.get_value("simhash_gate/dropped", 0)
+    def close(self, audit: AuditFigures | None = None) -> None:
+        """Write the closing figures: stats, and the table by domain, with those of an audit."""
+        dropped = self._stats.get_value("simhash_gate/dropped", 0) - self._called_in_vain
         if self._callbacks:
             mean = self._callback_seconds / self._callbacks
             self._stats.set_value("simhash_gate/seconds_saved", round(mean * dropped, 3))
         if self._session.outages:
             self._stats.set_value("simhash_gate/store_outages", self._session.outages)
         if self._domains:
-            logger.info("Near-duplicates by domain:\n%s", self._table())
+            logger.info("Near-duplicates by domain:\n%s", self._table(audit))
 
     def _count(self, *names: str) -> None:
         for name in names:
@@ -143,9 +146,12 @@ class GateStats:
                 count, record.scope, record.url, record.words, record.title,
             )  # fmt: skip
 
-    def _table(self) -> str:
+    def _table(self, audit: AuditFigures | None) -> str:
         ranked = sorted(self._domains.items(), key=lambda item: -item[1].outcomes.total())
         rows = [_HEAD, *(_row(domain, tally) for domain, tally in ranked[:MOST_DOMAINS])]
+        if audit is not None:
+            more = [AUDIT_HEAD, *(audit.cells(domain) for domain, _ in ranked[:MOST_DOMAINS])]
+            rows = [(*row, *cells) for row, cells in zip(rows, more, strict=True)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join(
@@ -163,6 +169,7 @@ _HEAD = (
     *("domain", "checked", "new", "near", "duplicate", "unchanged", "skipped", "error"),
     *("% dropped", "of earlier crawls", "bytes saved", "median ms", "p95 ms"),
 )
+AUDIT_HEAD = ("audited", "compared", "wrong", "% wrong (95 %)")
 
 
 def _row(domain: str, tally: DomainTally) -> tuple[str, ...]:

@@ -107,6 +107,9 @@ class Answer(NamedTuple):
     match: Match | None
 
 
+ADDED = Answer(True, None)
+"""The most frequent one: there is nothing like the page."""
+
 DEFAULT_WINDOW = Window()
 MOST_COUNTED = 100_000
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
 from simhash_gate.stores.base import (
+    ADDED,
     DEFAULT_WINDOW,
     Answer,
     Match,
@@ -36,26 +37,18 @@ class _Scope:
 
     def __init__(self) -> None:
         self.records: OrderedDict[int, Record] = OrderedDict()
-        self._shelves: defaultdict[str, Shelf] = defaultdict(Shelf)
-
-    def add(self, number: int, record: Record) -> None:
-        self.records[number] = record
-        self._shelves[record.pipeline].add(number, record.fingerprint)
+        self.shelves: defaultdict[str, Shelf] = defaultdict(Shelf)  # by pipeline version
 
     def remove(self, number: int) -> None:
         record = self.records.pop(number)
-        self._shelves[record.pipeline].remove(number, record.fingerprint)
-        if not self._shelves[record.pipeline]:
-            del self._shelves[record.pipeline]
+        self.shelves[record.pipeline].remove(number, record.fingerprint)
+        if not self.shelves[record.pipeline]:
+            del self.shelves[record.pipeline]
 
-    def candidates(
-        self, record: Record, radius: int, limit: int, window: Window, *, exact: bool
+    def inside(
+        self, near: list[tuple[int, int]], record: Record, window: Window, *, exact: bool
     ) -> list[Candidate]:
-        """Return what the lookup of `radius` comes across within `limit` bits and the window."""
-        shelf = self._shelves.get(record.pipeline)
-        near = shelf.near(record.fingerprint, radius, limit) if shelf is not None else None
-        if not near:
-            return []
+        """Return those of `near`, numbers and distances, that are to be compared with a record."""
         first, since = self._first(window.pages), window.since(record)
         others = [(number, distance, self.records[number]) for number, distance in near]
         return [
@@ -69,7 +62,7 @@ class _Scope:
         """Return the numbers of the records with this identity."""
         numbers = (
             number
-            for shelf in self._shelves.values()
+            for shelf in self.shelves.values()
             for number in shelf.numbers(record.fingerprint)
         )
         return [number for number in numbers if self.records[number].identity == record.identity]
@@ -136,17 +129,20 @@ class MemoryStore(Store):
         window: Window = DEFAULT_WINDOW,
     ) -> Answer:
         """Look in the index of the scope and pipeline version; see `Store.check_and_add`."""
-        require_fingerprint(record.fingerprint)
+        fingerprint = require_fingerprint(record.fingerprint)
         if radius is not None:
             require_distance(radius)
         with self._lock:
-            self._require_live(record.run)
+            if record.run not in self._live:
+                self._require_live(record.run)
             scope = self._scope(record.scope)
+            shelf = scope.shelves[record.pipeline]
             found = None
             if radius is not None:
-                limit = max(radius, near)
-                visited = scope.candidates(record, reach(radius, near), limit, window, exact=exact)
-                if visited:
+                limit = near if near > radius else radius
+                met = shelf.near(fingerprint, reach(radius, near), limit)
+                if met:
+                    visited = scope.inside(met, record, window, exact=exact)
                     load = partial(self._load, scope)
                     found = best_match(visited, load, radius, near, dismissed)
                 if found and found[1].distance <= radius:
@@ -154,9 +150,12 @@ class MemoryStore(Store):
                     seen = other.seen(record.last_seen)
                     scope.records[number] = seen
                     return Answer(False, Match(seen, distance))
-            scope.add(next(self._numbers), record)
-            scope.evict(window.pages, window.since(record))
-            return Answer(True, found[1] if found else None)
+            number = next(self._numbers)
+            scope.records[number] = record
+            shelf.add(number, fingerprint)
+            if window.seconds is not None or len(scope.records) > window.pages:
+                scope.evict(window.pages, window.since(record))
+            return Answer(True, found[1]) if found else ADDED
 
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""

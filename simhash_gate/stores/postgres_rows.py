@@ -28,16 +28,18 @@ _UNSTORABLE = re.compile(f"[\0\ud800-\udfff{_ESCAPE}]")
 _ESCAPED = re.compile(f"{_ESCAPE}([0-9a-f]{{6}})")
 
 _STORED = "url, request, fingerprint, digest, words, title, first_seen, last_seen, sketch"
-_MATCHED = ", ".join(f"(match).{name}" for name in _STORED.split(", "))
-_CHECK_AND_ADD = f"SELECT outcome, distance, settled, run_name, {_MATCHED} FROM check_and_add({{}})"
-_NEEDED = ["%s"] * 19
-_PROBES = [f"probes{block} => %s" for block in range(_BLOCKS)]
+_CHECK_AND_ADD = "SELECT (said).* FROM (SELECT check_and_add({}) AS said OFFSET 0) AS page"
+_NEEDED = ["%s"] * 17
+_EXACT = ["exact => %s"]
+_PROBES = ["scan => %s", *(f"probes{block} => %s" for block in range(_BLOCKS))]
 _REFUSED = ["refused => %s"]
-# Keyed by whether it looks beyond the page's own buckets, and whether there are pages to pass over.
+# Keyed by whether only equal texts count, whether it looks beyond the page's own buckets, and
+# whether there are pages to pass over.
 _QUESTIONS = {
-    (probing, refusing): _CHECK_AND_ADD.format(
-        ", ".join(_NEEDED + _PROBES * probing + _REFUSED * refusing)
+    (exact, probing, refusing): _CHECK_AND_ADD.format(
+        ", ".join(_NEEDED + _EXACT * exact + _PROBES * probing + _REFUSED * refusing)
     )
+    for exact in (False, True)
     for probing in (False, True)
     for refusing in (False, True)
 }
@@ -101,16 +103,16 @@ def question(
         record.settled,
         None if radius is None else Int4(radius),
         Int4(near),
-        exact,
-        scanning,
         Int8(max(0, min(window.pages, _MOST_PAGES))),
         Float8(window.since(record)),
     ]
+    if exact:
+        asked.append(True)
     if probing:
-        asked += _keys(record.fingerprint, -1 if scanning else reached)
+        asked += [scanning, *_keys(record.fingerprint, -1 if scanning else reached)]
     if refused:
         asked.append([_identity_in_scope(other) for other in refused])
-    return _QUESTIONS[probing, bool(refused)], asked
+    return _QUESTIONS[exact, probing, bool(refused)], asked
 
 
 def identity(record: Record) -> tuple[str, str, str, Int8]:

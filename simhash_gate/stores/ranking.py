@@ -25,7 +25,7 @@ class Candidate(NamedTuple):
 
 def reach(radius: int, near: int) -> int:
     """Return the radius that a lookup visits: the exact one, widened a little for `near`."""
-    return max(radius, min(near, NEAR_REACH))
+    return radius if radius >= NEAR_REACH else max(radius, min(near, NEAR_REACH))
 
 
 def best_first(candidates: Iterable[Candidate], radius: int, near: int) -> list[Candidate]:

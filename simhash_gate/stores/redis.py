@@ -75,7 +75,7 @@ class RedisStore(Store):
             raise StoreError(f"Redis store {self._address.shown}: {error}") from error
         # The nodes of a cluster are found by redis-py for each call.
         self._line = Line(self._client) if isinstance(self._client, Redis) else None
-        self._check = self._script("match", "write", "add")
+        self._check = self._script("match", "keep", "write", "add")
         self._change = self._script("write", "change")
         self._bury = self._script("write", "bury")
         keys = [f"{self._address.prefix}{{runs}}:{name}" for name in ("leases", "ended", "names")]

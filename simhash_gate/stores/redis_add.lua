@@ -1,4 +1,4 @@
--- There is no page like this one: remember it, and evict what falls out of the window.
+-- Remember the page, let the tables grow, and evict what falls out of the window.
 
 local function evict()
   while scope.pages > 0 do
@@ -11,15 +11,17 @@ local function evict()
   end
 end
 
-local time = redis.call('TIME')
-add(pack('>I7', time[1] * 1000000 + time[2]) .. sub(page, FINGERPRINT))
+for place, field in ipairs(own) do
+  stored[field] = owned[place]
+end
+add(page)
 if scope.pages > window or expiry > 0 then evict() end
 local expired = scope.expires
 scope.expires = expiry > 0 and 1 or 0
 save()
 if expiry > 0 then
-  redis.call('PEXPIRE', key, expiry)
+  call('PEXPIRE', key, expiry)
 elseif expired == 1 then
-  redis.call('PERSIST', key)
+  call('PERSIST', key)
 end
 return answer

@@ -4,7 +4,7 @@
 
 local DURABLE = 2
 
-local scan = redis.call('HSCAN', key, ARGV[2], 'COUNT', 200)
+local scan = call('HSCAN', key, ARGV[2], 'COUNT', 200)
 local removed, durable = 0, 0
 for at = 1, #scan[2], 2 do
   local number, page = tonumber(scan[2][at]), scan[2][at + 1]

@@ -11,10 +11,13 @@ local function identity_of(page)
 end
 
 local function numbers_of(identity)
-  local high, low = parse('>I4I4', identity)
+  local bucket = get((buckets_of(identity, 1))) or ''
   local numbers = {}
-  for number in pairs(search({ buckets_of(high, low)[1] }, high, low, 0)) do
-    if get(number) and identity_of(stored[number]) == identity then numbers[#numbers + 1] = number end
+  for at = 1, #bucket, ENTRY_SIZE do
+    if sub(bucket, at + 5, at + 12) == sub(identity, 1, 8) then
+      local number = parse('>I5', bucket, at)
+      if get(number) and identity_of(stored[number]) == identity then numbers[#numbers + 1] = number end
+    end
   end
   return numbers
 end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -130,17 +131,22 @@ def connect(address: Address, on_connect: Callable[[], None]) -> Redis | RedisCl
 class Line:
     """One connection that is kept for the calls of each page.
 
-    What redis-py's client does around a command takes as long as the server does to answer it.
+    What redis-py's client does around a command takes as long as the server does to answer it. A
+    process that was forked off leaves it to its parent, and takes one of its own.
     """
 
     def __init__(self, client: Redis) -> None:
         self._pool: Any = client.connection_pool
         self._connection: Any = None
         self._lock = Lock()
+        self._process = os.getpid()
 
     def evalsha(self, sha: str, key: str, *arguments: bytes) -> Any:
         """Run a script on one key. Raises what redis-py does; the next call connects anew."""
         command = _command(b"EVALSHA", sha.encode(), b"1", key.encode(), *arguments)
+        if self._process != os.getpid():
+            self._process, self._lock = os.getpid(), Lock()
+            self._drop()
         with self._lock:
             connection = self._ready()
             try:

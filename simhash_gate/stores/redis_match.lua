@@ -12,41 +12,82 @@ local page = ARGV[1]
 local radius, limit, exact, reach1, reach2, reach3, reach4, window, since, expiry = parse(QUERY, ARGV[2])
 local high, low = parse('>I4I4', page, FINGERPRINT)
 local found = {} -- the distances of the pages that were come across
+local own, owned -- the page's own buckets, and what lies there: if nothing else was looked at
 
-if radius >= 0 then
-  local fields
-  if scope.buckets == 0 or (reach1 == 0 and reach4 == 0) then
-    fields = buckets_of(high, low)
-  else
-    fields = {}
-    local seen = {}
-    local function visit(which, block, reach, from)
-      local field = bucket_of(which, block)
-      if not seen[field] then
-        seen[field] = true
-        fields[#fields + 1] = field
-      end
-      for flipped = from, reach > 0 and 15 or -1 do
-        visit(which, bit.bxor(block, 2 ^ flipped), reach - 1, flipped + 1)
-      end
-    end
-    if reach1 == ALL then
-      for place = 0, scope.buckets - 1 do
-        visit(1, place, 0, 0)
-      end
-    else
-      local blocks = blocks_of(high, low)
-      for which, reach in ipairs({ reach1, reach2, reach3, reach4 }) do
-        if reach >= 0 then visit(which, blocks[which], reach, 0) end
+local function ones(bits)
+  local right = bits % 65536
+  return string.byte(ONES, right + 1) + string.byte(ONES, (bits - right) / 65536 % 65536 + 1) - 2 * 48
+end
+
+local function consider(bucket, at)
+  local number, its_high, its_low = parse(ENTRY, bucket, at)
+  if found[number] then return end
+  local distance = ones(bit.bxor(high, its_high))
+  if distance <= limit then
+    distance = distance + ones(bit.bxor(low, its_low))
+    if distance <= limit then found[number] = distance end
+  end
+end
+
+if radius >= 0 and (scope.buckets == 0 or (reach1 == 0 and reach4 == 0)) then
+  own = { buckets_of(page, FINGERPRINT) }
+  owned = call('HMGET', key, unpack(own))
+end
+if own and own[2] then
+  -- Who is within the radius agrees with the page in one block at least.
+  local find = string.find
+  for which = 1, 4 do
+    local bucket = owned[which]
+    if bucket then
+      local place = FINGERPRINT + 8 - 2 * which
+      local block = sub(page, place, place + 1)
+      place = ENTRY_SIZE + 1 - 2 * which
+      local at = find(bucket, block, place, true)
+      while at do
+        if (at - place) % ENTRY_SIZE == 0 then consider(bucket, at - place + 1) end
+        at = find(bucket, block, at + 1, true)
       end
     end
   end
-  found = search(fields, high, low, limit)
+elseif own then
+  for at = 1, #(owned[1] or ''), ENTRY_SIZE do
+    consider(owned[1], at)
+  end
+elseif radius >= 0 then
+  local fields, seen = {}, {}
+  local function visit(which, block, reach, from)
+    local field = bucket_of(which, block)
+    if not seen[field] then
+      seen[field] = true
+      fields[#fields + 1] = field
+    end
+    for flipped = from, reach > 0 and 15 or -1 do
+      visit(which, bit.bxor(block, 2 ^ flipped), reach - 1, flipped + 1)
+    end
+  end
+  if reach1 == ALL then
+    for place = 0, scope.buckets - 1 do
+      visit(1, place, 0, 0)
+    end
+  else
+    local blocks = { parse(BLOCKS, page, FINGERPRINT) }
+    for which, reach in ipairs({ reach1, reach2, reach3, reach4 }) do
+      if reach >= 0 then visit(which, blocks[5 - which], reach, 0) end
+    end
+  end
+  for start = 1, #fields, AT_ONCE do
+    local buckets = call('HMGET', key, unpack(fields, start, math.min(start + AT_ONCE - 1, #fields)))
+    for _, bucket in ipairs(buckets) do
+      for at = 1, #(bucket or ''), ENTRY_SIZE do
+        consider(bucket, at)
+      end
+    end
+  end
 end
 
 -- The best goes first: within the radius one with the same request, then the least distance, then
 -- the latest; beyond it the least distance, then the latest.
-local best, best_class
+local best, best_class, match
 if next(found) then
   local first = 0 -- of the window
   if scope.pages > window then
@@ -54,28 +95,31 @@ if next(found) then
     local left = window
     while left > 0 do
       first = first - 1
-      left = left - redis.call('HEXISTS', key, first)
+      left = left - call('HEXISTS', key, first)
     end
   end
   local numbers, refused = {}, {}
   for number in pairs(found) do
     if number >= first then numbers[#numbers + 1] = number end
   end
-  fetch(numbers)
   for number = 3, #ARGV do
     refused[ARGV[number]] = true
   end
   local request, start = request_of(page)
   local pipeline = sub(page, start, start + parse('>I4', page, LENGTHS + 4) - 1)
-  local digest = sub(page, DIGEST, FIRST_SEEN - 1)
-  for _, number in ipairs(numbers) do
-    local other, distance = stored[number], found[number]
-    if other then
-      local its_request, its_start = request_of(other)
-      local its_pipeline = sub(other, its_start, its_start + parse('>I4', other, LENGTHS + 4) - 1)
+  for from = 1, #numbers, AT_ONCE do
+    local others = call('HMGET', key, unpack(numbers, from, math.min(from + AT_ONCE - 1, #numbers)))
+    for place, other in ipairs(others) do
+      local number = numbers[from + place - 1]
+      local distance = found[number]
+      local its_request, its_start
+      if other then
+        its_request, its_start = request_of(other)
+      end
       if
-        its_pipeline == pipeline
-        and (exact == 0 or sub(other, DIGEST, FIRST_SEEN - 1) == digest)
+        other
+        and sub(other, its_start, its_start + parse('>I4', other, LENGTHS + 4) - 1) == pipeline
+        and (exact == 0 or sub(other, DIGEST, FIRST_SEEN - 1) == sub(page, DIGEST, FIRST_SEEN - 1))
         and parse('>d', other, FIRST_SEEN) >= since
         and not (ARGV[3] and refused[sub(other, FINGERPRINT, DIGEST - 1) .. its_request])
       then
@@ -86,7 +130,7 @@ if next(found) then
           or class == best_class
             and (distance < found[best] or distance == found[best] and number > best)
         then
-          best, best_class = number, class
+          best, best_class, match = number, class, other
         end
       end
     end
@@ -95,11 +139,10 @@ end
 
 local answer = '\1'
 if best then
-  local match = stored[best]
   local beyond = best_class == 3
   if not beyond and parse('>d', page, LAST_SEEN) > parse('>d', match, LAST_SEEN) then
     match = sub(match, 1, LAST_SEEN - 1) .. sub(page, LAST_SEEN, FLAGS - 1) .. sub(match, FLAGS)
-    redis.call('HSET', key, best, match)
+    call('HSET', key, best, match)
   end
   answer = string.char(beyond and 1 or 0, found[best]) .. match
   if not beyond then return answer end

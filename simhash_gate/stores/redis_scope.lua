@@ -7,16 +7,19 @@
 -- block of the fingerprint, the lowest block in table 1.
 --
 -- ONES, a string that the client puts in front, has the number of set bits of each 16-bit value, as
--- its code above that of "0". What a call has no need of comes after it has returned: a script makes
--- its functions anew in each call.
+-- its code above that of "0". Whatever a script makes costs it twice, once to make and once to sweep
+-- away: what a call has no need of comes after it has returned, its functions too, and what is read
+-- is taken apart in place.
 
 local key = KEYS[1]
-local parse, sub = struct.unpack, string.sub
+local call, pack, parse, sub = redis.call, struct.pack, struct.unpack, string.sub
 
 local FORMAT = 1
 local HEAD = '>I1I4I5I5I5I1' -- format, buckets a table, first and last number, pages, expires
-local ENTRY, ENTRY_SIZE = 'I5I4I4', 13 -- number, high and low half of the fingerprint
+local ENTRY, ENTRY_SIZE = '>I5I4I4', 13 -- number, high and low half of the fingerprint
+local BLOCKS = '>I2I2I2I2' -- of a fingerprint, the highest first
 local AT_ONCE = 500 -- values that fit on Lua's stack several times over
+local LOAD, FEW, MOST_BUCKETS = 4, 32, 65536 -- pages a bucket, pages in one bucket
 local ONLY_BUCKET = '\1\0\0'
 
 -- Where things are in a packed page.
@@ -24,39 +27,16 @@ local FINGERPRINT, RUN, DIGEST, FIRST_SEEN, LAST_SEEN, FLAGS, LENGTHS, TEXTS = 8
 
 -- `half` is the largest power of two up to `buckets`.
 local scope = { buckets = 0, half = 0, first = 1, last = 0, pages = 0, expires = 0 }
-local stored = {} -- the fields of the hash that were read; false for none
 
-local head = redis.call('HGET', key, 'scope')
+local head = call('HGET', key, 'scope')
 if head then
   local format
   format, scope.buckets, scope.first, scope.last, scope.pages, scope.expires = parse(HEAD, head)
   if format ~= FORMAT then error('FOREIGN') end
   local _, exponent = math.frexp(scope.buckets)
   scope.half = 2 ^ (exponent - 1)
-elseif redis.call('EXISTS', key) == 1 then
+elseif call('EXISTS', key) == 1 then
   error('FOREIGN')
-end
-
-local function fetch(fields)
-  for start = 1, #fields, AT_ONCE do
-    local stop = math.min(start + AT_ONCE - 1, #fields)
-    local values = redis.call('HMGET', key, unpack(fields, start, stop))
-    for number = start, stop do
-      if stored[fields[number]] == nil then stored[fields[number]] = values[number - start + 1] end
-    end
-  end
-end
-
--- Return the number of the entries in a part of a bucket, and their values in one list.
-local function entries(bucket, start)
-  local count = math.min(AT_ONCE, (#bucket - start + 1) / ENTRY_SIZE)
-  return count, { parse('>' .. string.rep(ENTRY, count), bucket, start) }
-end
-
--- Return the 16-bit blocks of a fingerprint, the lowest first.
-local function blocks_of(high, low)
-  local first, third = low % 65536, high % 65536
-  return { first, (low - first) / 65536, third, (high - third) / 65536 }
 end
 
 -- Linear hashing (Litwin, 1980): the tables grow by one bucket after the other, so that no call does
@@ -68,45 +48,24 @@ local function bucket_of(which, block)
   return string.char(which, (place - right) / 256, right)
 end
 
-local function buckets_of(high, low)
-  if scope.buckets == 0 then return { ONLY_BUCKET } end
-  local fields = blocks_of(high, low)
-  for which = 1, 4 do
-    fields[which] = bucket_of(which, fields[which])
-  end
-  return fields
+-- Return the field of each table's bucket for the fingerprint that is found at a place in a string.
+local function buckets_of(text, at)
+  if scope.buckets == 0 then return ONLY_BUCKET end
+  local fourth, third, second, first = parse(BLOCKS, text, at)
+  return bucket_of(1, first), bucket_of(2, second), bucket_of(3, third), bucket_of(4, fourth)
 end
 
--- Return the distance of each numbered page within `limit` bits that lies in one of the buckets.
-local function search(fields, high, low, limit)
-  local bxor, byte = bit.bxor, string.byte
-  local widest = limit + 2 * 48
-  local found = {}
-  fetch(fields)
-  local buckets = {}
-  for number, field in ipairs(fields) do
-    buckets[number] = stored[field] or ''
-  end
-  local all = table.concat(buckets)
-  for start = 1, #all, AT_ONCE * ENTRY_SIZE do
-    local count, values = entries(all, start)
-    for at = 1, 3 * count, 3 do
-      local bits = bxor(high, values[at + 1])
-      local right = bits % 65536
-      local distance = byte(ONES, right + 1) + byte(ONES, (bits - right) / 65536 % 65536 + 1)
-      if distance <= widest then
-        bits = bxor(low, values[at + 2])
-        right = bits % 65536
-        distance = distance - 4 * 48
-          + byte(ONES, right + 1) + byte(ONES, (bits - right) / 65536 % 65536 + 1)
-        if distance <= limit then found[values[at]] = distance end
-      end
-    end
-  end
-  return found
-end
-
+-- Return the request of a page, and where its pipeline version begins.
 local function request_of(page)
   local stop = TEXTS + parse('>I4', page, LENGTHS)
   return sub(page, TEXTS, stop - 1), stop
+end
+
+local function entry_of(page, number)
+  return pack('>I5', number) .. sub(page, FINGERPRINT, RUN - 1)
+end
+
+-- Tell whether there are too many pages for the buckets.
+local function crowded(pages)
+  return pages > math.max(FEW, LOAD * scope.buckets) and scope.buckets < MOST_BUCKETS
 end

@@ -1,12 +1,17 @@
 -- Pages come and go: nothing is written before `save`, so that a call does all or nothing.
 
-local pack = struct.pack
-local LOAD, FEW, MOST_BUCKETS = 4, 32, 65536 -- pages a bucket, pages in one bucket
-
+local stored = {} -- the fields of the hash as they were read, or will be; false for none
 local changed = {}
 
+local function fetch(...)
+  for place, value in ipairs(call('HMGET', key, ...)) do
+    local field = select(place, ...)
+    if stored[field] == nil then stored[field] = value end
+  end
+end
+
 local function get(field)
-  if stored[field] == nil then stored[field] = redis.call('HGET', key, field) end
+  if stored[field] == nil then stored[field] = call('HGET', key, field) end
   return stored[field]
 end
 
@@ -16,7 +21,7 @@ local function put(field, value)
 end
 
 local function save()
-  if scope.pages == 0 then return redis.call('DEL', key) end
+  if scope.pages == 0 then return call('DEL', key) end
   put('scope', pack(HEAD, FORMAT, scope.buckets, scope.first, scope.last, scope.pages, scope.expires))
   local set, gone = {}, {}
   for field in pairs(changed) do
@@ -29,30 +34,24 @@ local function save()
   end
   -- Full memory refuses the first of these, before anything is done.
   for start = 1, #set, AT_ONCE do
-    redis.call('HSET', key, unpack(set, start, math.min(start + AT_ONCE - 1, #set)))
+    call('HSET', key, unpack(set, start, math.min(start + AT_ONCE - 1, #set)))
   end
   for start = 1, #gone, AT_ONCE do
-    redis.call('HDEL', key, unpack(gone, start, math.min(start + AT_ONCE - 1, #gone)))
+    call('HDEL', key, unpack(gone, start, math.min(start + AT_ONCE - 1, #gone)))
   end
 end
 
 -- Put what lies in a bucket where it belongs now.
 local function spread(which, field)
   local bucket = get(field) or ''
-  local parts = { [field] = {} } -- what stays is written even if it is nothing
-  for start = 1, #bucket, AT_ONCE * ENTRY_SIZE do
-    local count, values = entries(bucket, start)
-    for number = 0, count - 1 do
-      local half = values[3 * number + (which > 2 and 2 or 3)]
-      local block = which % 2 == 1 and half % 65536 or math.floor(half / 65536)
-      local target = bucket_of(which, block)
-      local at = start + number * ENTRY_SIZE
-      parts[target] = parts[target] or {}
-      table.insert(parts[target], sub(bucket, at, at + ENTRY_SIZE - 1))
-    end
+  local block = ENTRY_SIZE - 2 * which -- where in an entry
+  local parts = { [field] = '' } -- what stays is written even if it is nothing
+  for at = 1, #bucket, ENTRY_SIZE do
+    local target = bucket_of(which, (parse('>I2', bucket, at + block)))
+    parts[target] = (parts[target] or '') .. sub(bucket, at, at + ENTRY_SIZE - 1)
   end
   for target, together in pairs(parts) do
-    put(target, table.concat(together))
+    put(target, together)
   end
 end
 
@@ -72,31 +71,28 @@ local function grow()
   for which = 1, 4 do
     fields[which] = string.char(which, math.floor(splits / 256), splits % 256)
   end
-  fetch(fields)
+  fetch(unpack(fields))
   for which, field in ipairs(fields) do
     spread(which, field)
   end
 end
 
 local function add(page)
-  local high, low = parse('>I4I4', page, FINGERPRINT)
   scope.last = scope.last + 1
   scope.pages = scope.pages + 1
   put(scope.last, page)
-  local entry = pack('>' .. ENTRY, scope.last, high, low)
-  local fields = buckets_of(high, low)
-  fetch(fields)
-  for _, field in ipairs(fields) do
-    put(field, (stored[field] or '') .. entry)
+  local entry = entry_of(page, scope.last)
+  for _, field in ipairs({ buckets_of(page, FINGERPRINT) }) do
+    put(field, (get(field) or '') .. entry)
   end
-  if scope.pages > math.max(FEW, LOAD * scope.buckets) and scope.buckets < MOST_BUCKETS then grow() end
+  if crowded(scope.pages) then grow() end
 end
 
 local function remove(number)
-  local high, low = parse('>I4I4', get(number), FINGERPRINT)
-  local entry = pack('>' .. ENTRY, number, high, low)
-  local fields = buckets_of(high, low)
-  fetch(fields)
+  local page = get(number)
+  local entry = entry_of(page, number)
+  local fields = { buckets_of(page, FINGERPRINT) }
+  fetch(unpack(fields))
   for _, field in ipairs(fields) do
     local bucket = stored[field] or ''
     local at = string.find(bucket, entry, 1, true)

@@ -6,7 +6,10 @@ from simhash_gate.fingerprints.index import HammingIndex
 
 
 class Shelf:
-    """Finds the numbers of records by their fingerprint, and by what is near it."""
+    """Finds the numbers of records by their fingerprint, and by what is near it.
+
+    Fingerprints are taken as they are: who adds one has seen that it has 64 bits.
+    """
 
     def __init__(self) -> None:
         self._index = HammingIndex()
@@ -18,11 +21,11 @@ class Shelf:
 
     def add(self, number: int, fingerprint: int) -> None:
         """Put a record there."""
-        if self._index.insert(fingerprint):
+        found = self._numbers.get(fingerprint)
+        if found is None:
             self._numbers[fingerprint] = number
-            return
-        found = self._numbers[fingerprint]
-        if isinstance(found, int):
+            self._index.insert_new(fingerprint)
+        elif isinstance(found, int):
             self._numbers[fingerprint] = [found, number]
         else:
             found.append(number)
@@ -47,6 +50,8 @@ class Shelf:
         What is within `radius` is among it, for certain.
         """
         found = self._index.candidates(fingerprint, radius, limit)
+        if not found:
+            return []
         return [
             (number, (other ^ fingerprint).bit_count())
             for other in (set(found) if len(found) > 1 else found)

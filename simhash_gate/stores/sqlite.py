@@ -22,12 +22,13 @@ from simhash_gate.stores.base import (
 from simhash_gate.stores.ranking import best_match, reach
 from simhash_gate.stores.run_locks import RunLocks
 from simhash_gate.stores.sqlite_file import connect, failure
-from simhash_gate.stores.sqlite_mirror import Mirror
+from simhash_gate.stores.sqlite_mirror import Mirror, MirroredScope
 from simhash_gate.stores.sqlite_rows import (
     DURABLE,
     INSERT,
     NUMBER,
     SELECT,
+    SELECT_ONE,
     SETTLED,
     to_record,
     to_row,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
 
-_ONE = f"{SELECT} WHERE record.id = ?"
 _PAGE = f"{SELECT} WHERE record.id > ? ORDER BY record.id LIMIT 1000"
 _PAGE_OF_SCOPE = f"""{SELECT}
 WHERE record.id > ? AND scope = (SELECT id FROM scope WHERE name = CAST(? AS TEXT))
@@ -128,8 +128,9 @@ class SQLiteStore(Store):
                 if found and found[1].distance <= radius:
                     number, (other, distance) = found
                     return Answer(False, Match(_see(db, number, other, record.last_seen), distance))
-            added = db.execute(INSERT, to_row(record, scope.number, run)).lastrowid
-            scope.add(added or 0, record)
+            number = self._mirror.next_number(db)
+            db.execute(INSERT, to_row(number, record, scope.number, run))
+            scope.add(number, record)
             evict(db, scope, window, record)
             return Answer(True, found[1] if found else None)
 
@@ -152,7 +153,8 @@ class SQLiteStore(Store):
         """Return the record with this identity as it is now, or None."""
         with self._transaction() as db:
             numbers = self._find(db, record)
-            return self._load(db, numbers[-1]) if numbers else None
+            scope = self._mirror.scope(db, record.scope)
+            return self._load(db, scope, numbers[-1]) if numbers else None
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered, oldest first; read in parts, so that others can go on."""
@@ -250,21 +252,20 @@ class SQLiteStore(Store):
                 live.append(name)
         return live
 
-    def _load(self, db: sqlite3.Connection, number: int) -> Record | None:
+    def _load(self, db: sqlite3.Connection, scope: MirroredScope, number: int) -> Record | None:
         """Return a record, or None if it died with its run: a match is looked at closely."""
-        row = db.execute(_ONE, (number,)).fetchone()
+        row = db.execute(SELECT_ONE, (number, scope.number)).fetchone()
         if row is None:
             return None
-        *_, run, live = row
-        record = to_record(row)
-        if live and self._is_dead(record.run):
-            self._bury(db, run)
-            return self._load(db, number)
+        record = to_record((scope.name, *row))
+        if row[-1] and self._is_dead(record.run):
+            self._bury(db, row[-2])
+            return self._load(db, scope, number)
         return record
 
     def _compared(self, db: sqlite3.Connection, inside: Inside, number: int) -> Record | None:
         """Return a record that `inside` came across, or None if it isn't to be compared."""
-        other = self._load(db, number)
+        other = self._load(db, inside.scope, number)
         return other if other is not None and inside.holds(db, number, other) else None
 
     def _bury(self, db: sqlite3.Connection, run: int) -> None:

@@ -25,7 +25,16 @@ MOST_MIRRORED = 1_000_000
 # What others remove is noticed when it would match. Beyond so many left over, all is read afresh.
 _LEFT_OVER = 1_000
 
+# So many records of a scope are counted one by one before their count is written down.
+_UNCOUNTED = 256
+
 _NEWER = "SELECT id, fingerprint, pipeline FROM record WHERE scope = ? AND id > ? ORDER BY id"
+_KEPT = """
+SELECT kept, (SELECT count(*) FROM record WHERE record.scope = here.id AND record.id > counted)
+FROM scope AS here WHERE id = ?
+"""
+_COUNTED = "UPDATE scope SET kept = ?, counted = ? WHERE id = ?"
+_LAST = "SELECT max(last, coalesce((SELECT max(id) FROM record), 0)) FROM sequence"
 _MAKE = "INSERT INTO scope (name) VALUES (CAST(? AS TEXT))"
 _NUMBER = "SELECT id FROM scope WHERE name = CAST(? AS TEXT)"
 
@@ -33,11 +42,13 @@ _NUMBER = "SELECT id FROM scope WHERE name = CAST(? AS TEXT)"
 class MirroredScope:
     """The fingerprints of one scope: of all its records, and maybe of some that are gone."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, name: str, number: int) -> None:
+        self.name = name
         self.number = number
         self.size = self.counted = 0
         self.version: int | None = None
         self._kept: int | None = None
+        self._uncounted = 0
         self._last = 0
         self._shelves: defaultdict[str, Shelf] = defaultdict(Shelf)
 
@@ -59,15 +70,22 @@ class MirroredScope:
     def kept(self, db: sqlite3.Connection) -> int:
         """Return how many records the scope has."""
         if self._kept is None:
-            count = "SELECT kept FROM scope WHERE id = ?"
-            self._kept = int(db.execute(count, (self.number,)).fetchone()[0])
+            counted, self._uncounted = db.execute(_KEPT, (self.number,)).fetchone()
+            self._kept = int(counted + self._uncounted)
         return self._kept
+
+    def count(self, db: sqlite3.Connection) -> None:
+        """Write down how many records the scope has, if there are many to count."""
+        if self._kept is not None and self._uncounted >= _UNCOUNTED:
+            db.execute(_COUNTED, (self._kept, self._last, self.number))
+            self._uncounted = 0
 
     def add(self, number: int, record: Record) -> None:
         """Take in a record that this process has added."""
         self._put(number, record.pipeline, record.fingerprint)
         if self._kept is not None:
             self._kept += 1
+            self._uncounted += 1
 
     def remove(self, rows: Iterable[tuple[int, int, str]]) -> None:
         """Let go of records that this process has removed: number, column fingerprint, pipeline."""
@@ -108,6 +126,7 @@ class Mirror:
         self._total = 0
         self._scopes: OrderedDict[str, MirroredScope] = OrderedDict()
         self._version: int | None = None
+        self._last: tuple[int, int | None] = (0, None)
 
     def begin(self) -> None:
         """Take note that other processes may have changed the database."""
@@ -117,7 +136,7 @@ class Mirror:
         """Return a scope as it is now in the database; made if there is none."""
         scope = self._scopes.get(name)
         if scope is None:
-            scope = self._scopes[name] = MirroredScope(_number(db, name))
+            scope = self._scopes[name] = MirroredScope(name, _number(db, name))
         else:
             self._scopes.move_to_end(name)
         if self._version is None:
@@ -131,6 +150,14 @@ class Mirror:
             self._total -= oldest.counted
         return scope
 
+    def next_number(self, db: sqlite3.Connection) -> int:
+        """Return a number for a record, greater than any before."""
+        last, version = self._last
+        if version is None or version != self._version:
+            last = int(db.execute(_LAST).fetchone()[0])
+        self._last = (last + 1, self._version)
+        return last + 1
+
     def outdate(self) -> None:
         """Take note that this process removed records of any scope: they are left over here."""
         for scope in self._scopes.values():
@@ -140,6 +167,7 @@ class Mirror:
         """Let go of everything: a transaction was rolled back."""
         self._scopes.clear()
         self._total = 0
+        self._last = (0, None)
 
 
 def _number(db: sqlite3.Connection, name: str) -> int:

@@ -5,40 +5,42 @@ from __future__ import annotations
 from typing import Any
 
 from simhash_gate.stores.base import Record
-from simhash_gate.stores.values import as_bytes, signed, unsigned
+from simhash_gate.stores.values import as_parameter, signed, unsigned
 
 # What the column `settled` says.
 SETTLED, DURABLE = 1, 2
 
-SELECT = """
-SELECT scope.name, url, request, fingerprint, digest, words, title, pipeline, run.name,
+_COLUMNS = """url, request, fingerprint, digest, words, title, pipeline, run.name,
     first_seen, last_seen, sketch, settled OR NOT live, record.id, run, live
-FROM record JOIN scope ON scope.id = scope JOIN run ON run.id = run
-"""
+FROM record JOIN run ON run.id = run"""
+SELECT = f"SELECT scope.name, {_COLUMNS} JOIN scope ON scope.id = scope"
+# One record, of a scope that is known; its name is to be put in front of the row.
+SELECT_ONE = f"SELECT {_COLUMNS} WHERE record.id = ? AND scope = ?"
 # Where its rows have the record's number; what follows is the run's number, and whether it lives.
 NUMBER = 13
 
 INSERT = """
 INSERT INTO record
-    (scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen,
+    (id, scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen,
     sketch, settled)
 VALUES
-    (?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)
+    (?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)
 """
 
 
-def to_row(record: Record, scope: int, run: int) -> tuple[Any, ...]:
+def to_row(number: int, record: Record, scope: int, run: int) -> tuple[Any, ...]:
     """Return the parameters of INSERT."""
     return (
+        number,
         scope,
         run,
-        as_bytes(record.url),
-        as_bytes(record.request),
+        as_parameter(record.url),
+        as_parameter(record.request),
         signed(record.fingerprint),
         signed(record.digest),
         record.words,
-        as_bytes(record.title),
-        as_bytes(record.pipeline),
+        as_parameter(record.title),
+        as_parameter(record.pipeline),
         record.first_seen,
         record.last_seen,
         record.sketch,
@@ -48,7 +50,7 @@ def to_row(record: Record, scope: int, run: int) -> tuple[Any, ...]:
 
 def to_record(row: tuple[Any, ...]) -> Record:
     """Return the record in a row of SELECT."""
-    values = list(row[:NUMBER])
-    values[3:5] = map(unsigned, values[3:5])
-    values[-1] = bool(values[-1])
-    return Record(*values)
+    scope, url, request, fingerprint, digest, *rest, settled = row[:NUMBER]
+    return Record(
+        scope, url, request, unsigned(fingerprint), unsigned(digest), *rest, bool(settled)
+    )

@@ -70,8 +70,7 @@ class Inside(NamedTuple):
     def holds(self, db: sqlite3.Connection, number: int, other: Record) -> bool:
         """Tell whether a record with this number is to be compared."""
         return (
-            other.scope == self.record.scope
-            and other.first_seen >= self.window.since(self.record)
+            other.first_seen >= self.window.since(self.record)
             and (not self.exact or other.digest == self.record.digest)
             and number >= self._first(db)
         )
@@ -101,3 +100,4 @@ def evict(db: sqlite3.Connection, scope: MirroredScope, window: Window, added: R
     if gone:
         db.execute(_EVICT, (scope.number, gone[-1][0]))
         scope.remove(gone)
+    scope.count(db)

@@ -2,7 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simhash_gate.fingerprints.features import count_words, features, shingles, words
+from simhash_gate.fingerprints.features import (
+    count_words,
+    features,
+    shingles,
+    words,
+    words_of_each,
+)
 from simhash_gate.fingerprints.volatile import is_volatile
 
 
@@ -33,6 +39,12 @@ def test_scripts_without_word_spaces_are_read_by_character(text):
 def test_words_are_counted_as_a_reader_would():
     assert count_words(words("three plain words")) == 3
     assert count_words(words("漢字漢字 and 漢")) == 4
+
+
+@given(st.lists(st.one_of(st.text(), st.from_regex(r"[ -~]*", fullmatch=True))))
+def test_words_of_many_texts_are_those_of_each(texts):
+    texts = [text.replace("\n", " ") for text in texts]
+    assert words_of_each(texts) == [words(text) for text in texts]
 
 
 def test_shingles_are_three_words_or_five_characters():

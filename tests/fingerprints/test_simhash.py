@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simhash_gate.fingerprints.simhash import simhash
+from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
 
 weighted = st.dictionaries(
     st.text(max_size=8), st.floats(0, 100, allow_nan=False, width=32), max_size=30
@@ -25,6 +25,16 @@ def by_definition(features):
 @given(weighted)
 def test_it_is_what_the_definition_says(features):
     assert simhash(features) == by_definition(features)
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=2)))
+def test_in_a_set_each_feature_counts_once(names):
+    assert simhash_of_set(names) == simhash(dict.fromkeys(names, 1.0))
+
+
+def test_a_set_may_be_large():
+    names = [f"feature {n}" for n in range(1000)]
+    assert simhash_of_set(names) == by_definition(dict.fromkeys(names, 1.0))
 
 
 @given(weighted, st.randoms())

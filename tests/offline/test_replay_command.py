@@ -10,7 +10,10 @@ from simhash_gate import open_store
 from simhash_gate.offline.replay import request_fingerprint
 
 SITE = "https://example.com/"
-KEYS = ["id", "url", "outcome", "distance", "matched_url", "fingerprint", "reason"]
+KEYS = [
+    *("id", "url", "outcome", "distance", "matched_url", "fingerprint", "reason", "title", "words"),
+    *("matched_title", "matched_words", "threshold", "near", "dropped", "bytes", "time"),
+]
 
 
 @pytest.fixture
@@ -31,6 +34,12 @@ def test_a_copy_is_a_duplicate_of_the_page_before_it(run, pages) -> None:
     duplicate = result.lines[1]
     assert duplicate["matched_url"] == SITE + "a"
     assert duplicate["distance"] <= 3
+    assert duplicate["title"] == duplicate["matched_title"] == "Story 1"
+    assert duplicate["words"] == duplicate["matched_words"] > 100
+    assert (duplicate["threshold"], duplicate["near"]) == (3, 8)
+    assert result.column("dropped") == [False, True, False]
+    assert all(size > 1_000 for size in result.column("bytes"))
+    assert result.column("time") == [None] * 3
     assert result.err == "pages: 3 (2 new, 1 duplicate)\n"
 
 

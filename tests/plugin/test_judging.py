@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from contextlib import closing
 from functools import partial
 
@@ -123,3 +124,18 @@ def test_what_may_have_been_added_in_an_outage_is_forgotten(path) -> None:
         judge.submit(ask(3)).result(timeout=60)
     judge.close(ended=True).result(timeout=60)
     assert requests_in(path) == {kept.request}
+
+
+def test_a_store_that_never_waits_answers_at_once_on_this_thread() -> None:
+    judge = Judge("v1")
+    assert judge.open("memory:", at_once=True).done()
+    asked_on = judge.submit(lambda gate: threading.get_ident())
+    assert asked_on.result(timeout=0) == threading.get_ident()
+
+    first = judge.submit(ask(1, request="a")).result(timeout=0)
+    assert judge.submit(ask(1, request="b")).result(timeout=0).outcome == "duplicate"
+    judge.forget(first.record)
+    assert judge.submit(ask(1, request="b")).result(timeout=0).outcome == "new"
+    with pytest.raises(StoreError, match="no run"):
+        judge.submit(lambda gate: gate.store.end("no run")).result(timeout=0)
+    assert judge.close(ended=True).done()

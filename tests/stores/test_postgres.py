@@ -8,6 +8,7 @@ import sys
 import threading
 from contextlib import closing
 from dataclasses import replace
+from importlib.resources import files
 
 import psycopg
 import pytest
@@ -221,6 +222,33 @@ def test_a_schema_of_a_newer_version_is_named_and_left_as_it_is(address, admin):
     with pytest.raises(StoreError, match=r"version 999.*update simhash-gate") as caught:
         open_store(address)
     assert not isinstance(caught.value, StoreUnavailable)
+
+
+def test_a_schema_of_the_first_version_is_migrated_with_its_pages(
+    server, address, admin, schema, make_record
+):
+    page = make_record(BASE, run="old", first_seen=1.0, last_seen=1.0)
+    stored = (page.scope, page.url, page.request, BASE - 2**64, page.digest - 2**64, page.title)
+    with psycopg.connect(server.url, autocommit=True) as old:
+        old.execute(f"CREATE SCHEMA {schema}")
+        old.execute(f"SET search_path = {schema}")
+        old.execute(files("simhash_gate.stores").joinpath("postgres_001.sql").read_text("utf-8"))
+        old.execute("CREATE TABLE simhash_gate_schema AS SELECT 1 AS version")
+        old.execute("SELECT begin_run('old', 1, '1 hour'), pipeline_id('v1')")
+        added = old.execute(
+            "SELECT outcome FROM check_and_add(1, %s, 1, %s, %s, %s, %s, 100, %s, 1.0, 1.0, '',"
+            " false, 3, 8, false, false, 10000, '-infinity')",
+            stored,
+        ).fetchone()
+        assert added == ("added",)
+        old.execute("SELECT end_run(1)")
+    with closing(open_store(address)) as store:
+        settled = replace(page, settled=True)
+        assert [*store.records()] == [settled]
+        store.begin("run")
+        again = make_record(BASE, last_seen=2.0)
+        assert store.check_and_add(again, 3).match.record == replace(settled, last_seen=2.0)
+    assert admin("SELECT version FROM simhash_gate_schema").fetchall() == [(2,)]
 
 
 def test_a_schema_that_lost_a_table_is_an_error_that_no_retry_mends(address, admin, make_record):

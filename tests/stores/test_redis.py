@@ -371,6 +371,11 @@ def test_a_killed_crawler_leaves_nothing_that_counts(own_url, crawler, make_reco
         ).added
 
 
+def test_a_process_that_is_forked_off_gets_the_answers_to_its_own_questions(own_url, crawler):
+    process = crawler("fork", own_url, "forked", 0)
+    assert process.communicate()[0].split() == ["ready", "begun", "0", "0"]
+
+
 def test_the_pages_of_many_scopes_go_with_a_dead_run_and_others_stay(own_url, make_record):
     with closing(open_store(own_url)) as store:
         store.begin("run")

@@ -1,0 +1,165 @@
+"""What a report costs: a crawl that asks for one, the one who makes it, the one who opens it.
+
+The crawl is made up: 100,000 pages of 300 sites, two in five a duplicate. Opening is measured in
+Chromium, a new process each time, beside a page that says nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.speed.chromium import running_chromium
+from benchmarks.speed.measure import MissingError, markdown_table, say, write_json
+from simhash_gate.gate.line import encode, line_of
+from simhash_gate.gate.policy import Policy, host_of, registered_domain
+from simhash_gate.gate.verdict import Verdict
+from simhash_gate.pipeline import Page
+from simhash_gate.report.page import render
+from simhash_gate.report.summary import Summary
+from simhash_gate.stores import Match, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+BLANK = "<!doctype html><html lang='en'><title>Nothing</title><p>Nothing.</html>"
+MIX = {"new": 45, "near": 6, "duplicate": 38, "unchanged": 4, "skipped": 6, "error": 1}
+SITES = 300
+SPAN = 8 * 3_600  # seconds that the crawl took
+
+
+# Asking for a size waits for the layout.
+SORT = """() => { const table = document.querySelector("#duplicates table");
+    if (table) { table.scrollIntoView(); table.querySelector("button").click();
+                 table.getBoundingClientRect(); } }"""
+
+
+class Opening(NamedTuple):
+    """Seconds from the start: to the load event, and until a large table was sorted by a click."""
+
+    load: float
+    sorted: float
+
+
+def crawl(pages: int) -> Iterator[tuple[Verdict, str, float]]:
+    """Yield verdicts, their URLs and times; the same ones each time."""
+    chance = random.Random(1)
+    kept: list[Record] = []
+    outcomes = chance.choices([*MIX], [*MIX.values()], k=pages)
+    for number, outcome in enumerate(outcomes):
+        site = f"site{int(chance.paretovariate(0.6)) % SITES}.com"
+        url = f"https://www.{site}/news/2024/05/what-an-article-is-about-{number:07d}.html"
+        title = f"A title of the usual length, of article {number:07d}"
+        at = 1.7e9 + number * SPAN / pages
+        page = _page(title, 300 + number % 100, chance.getrandbits(64))
+        if outcome == "new" or not kept:
+            kept.append(_record(url, page, at))
+            yield Verdict("new", "no similar page is remembered", Policy(), page), url, at
+        elif outcome in ("skipped", "error"):
+            yield Verdict(outcome, "not html"), url, at
+        else:
+            # Some kept pages have many copies, most have few.
+            record = kept[int(len(kept) * chance.random() ** 3)]
+            bits = {"near": chance.randint(4, 8), "duplicate": chance.choice([0, 0, 0, 1, 2, 3])}
+            match = Match(record, bits.get(outcome, 0))
+            reason = f"distance {match.distance}, threshold 3; only '12:04' → '12:31' differs"
+            yield Verdict(outcome, reason, Policy(), page, match), url, at
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the figures and write them to `report.json`; return the exit status."""
+    options = _options(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    verdicts = list(crawl(options.pages))
+    lines, loop = _timed(lambda: [_line(*verdict) for verdict in verdicts])
+    data, writing = _timed(lambda: b"".join(map(encode, lines)))
+    summary, summing = _timed(lambda: _summary(lines))
+    report, rendering = _timed(lambda: render(summary, name="crawl"))
+    path, blank = options.out / "report.html", options.out / "blank.html"
+    path.write_bytes(report)
+    blank.write_text(BLANK)
+    say(f"{len(verdicts):,} verdicts, {len(data) / 1e6:.0f} MB as a log: opening {path}")
+    try:
+        rounds = [(_open(path), _open(blank)) for _ in range(options.rounds)]
+    except MissingError as error:
+        say(str(error))
+        return 1
+    figures = {
+        "pages": len(verdicts),
+        "log MB": len(data) / 1e6,
+        "report MB": len(report) / 1e6,
+        "event loop, µs a page": 1e6 * loop / len(verdicts),
+        "writing, µs a page": 1e6 * writing / len(verdicts),
+        "summing up, µs a page": 1e6 * summing / len(verdicts),
+        "rendering, s": rendering,
+        "load event, s": median(opened.load for opened, _ in rounds),
+        "load event of a blank page, s": median(blank.load for _, blank in rounds),
+        "a table sorted, s": median(opened.sorted for opened, _ in rounds),
+        "slowest, s": max(opened.sorted for opened, _ in rounds),
+    }
+    print(markdown_table(("", ""), [(name, f"{figure:,.4g}") for name, figure in figures.items()]))
+    write_json(options.out / "report.json", figures, ("jinja2", "vl-convert-python", "playwright"))
+    return 0
+
+
+def _open(path: Path) -> Opening:
+    """Open a page in a new browser; sort its largest table, if it has any."""
+    with running_chromium() as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        began = time.perf_counter()
+        page.goto(path.absolute().as_uri(), wait_until="load")
+        load = time.perf_counter() - began
+        page.evaluate(SORT)
+        return Opening(load, time.perf_counter() - began)
+
+
+def _line(verdict: Verdict, url: str, at: float) -> dict[str, Any]:
+    return line_of(verdict, url=url, dropped=verdict.rejected, size=80_000, at=at)
+
+
+def _summary(lines: Sequence[dict[str, Any]]) -> Summary:
+    summary = Summary()
+    for line in lines:
+        summary.add_line(line)
+    return summary
+
+
+def _timed(run: Any) -> tuple[Any, float]:
+    """Return a result and the CPU seconds that it took."""
+    began = time.process_time()
+    return run(), time.process_time() - began
+
+
+def _page(title: str, words: int, fingerprint: int) -> Page:
+    return Page(title, "", words, fingerprint, fingerprint, listing=False, reason=None)
+
+
+def _record(url: str, page: Page, at: float) -> Record:
+    assert page.fingerprint is not None
+    digits = f"{page.fingerprint:040x}"
+    scope = registered_domain(host_of(url))
+    known = (page.fingerprint, page.digest, page.words, page.title)
+    return Record(scope, url, digits, *known, "0123456789ab", "run", at, at)
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.report", description=__doc__)
+    parser.add_argument("--pages", type=int, default=100_000, help="of the crawl (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="of opening it (%(default)s)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("build/speed"),
+        metavar="DIR",
+        help="for report.json and report.html (%(default)s)",
+    )
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

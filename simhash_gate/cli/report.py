@@ -1,0 +1,56 @@
+"""`simhash-gate report`: a page to look at."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from simhash_gate.cli.options import progress, setting, settings_of
+
+
+@click.command(short_help="Make an HTML page of what the gate said.")
+@click.argument("source", required=False)
+@click.option("-o", "--output", metavar="FILE", help="Where to write it, instead of stdout.")
+@setting
+@progress
+def report(
+    source: str | None, output: str | None, assignments: tuple[str, ...], progress: bool | None
+) -> int:
+    """Make one HTML file of the verdicts in SOURCE, to be opened in a browser.
+
+    SOURCE is a verdict log (SIMHASH_GATE_VERDICTS, or what `replay` printed; - is stdin), the URL
+    of a store, or anything that `replay` takes, which is replayed. Without it, the newest log in
+    .scrapy/simhash_gate.
+    """
+    from simhash_gate.gate.policy import SettingsError
+    from simhash_gate.offline.console import Console
+    from simhash_gate.offline.entry import MissingExtraError, why
+    from simhash_gate.offline.report import NoVerdictsError, last_log, summarise, verdicts
+    from simhash_gate.report.page import check_installed, render, write
+    from simhash_gate.stores import StoreError
+    from simhash_gate.stores.urls import without_password
+
+    if output is None and sys.stdout.isatty():
+        raise click.UsageError("a report is not for a terminal: give it a file, -o report.html")
+    settings, console = settings_of(assignments), Console()
+    try:
+        check_installed()
+        source = source or last_log()
+        lines, total = verdicts(source, settings, console.complain)
+        summary = summarise(console.watched(lines, total(), progress), console.complain)
+        if not summary.seen:
+            raise NoVerdictsError(f"{source}: no verdict in it")
+        page = render(summary, name=without_password(source) if "://" in source else source)
+        if output is None:
+            console.put(page)
+        else:
+            write(page, output)
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+    except (MissingExtraError, NoVerdictsError, StoreError) as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(f"{output or 'stdout'}: {why(error)}") from None
+    console.say(f"verdicts in the report: {summary.seen}")
+    return console.status()

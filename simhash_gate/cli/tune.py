@@ -1,0 +1,178 @@
+"""`simhash-gate tune` and `idf`: settings that fit the pages of one's own crawl."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from simhash_gate.cli.options import progress, setting, settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@click.command(short_help="Suggest a threshold for each domain of a crawl.")
+@click.argument("source")
+@click.option(
+    "--pairs",
+    "labels_file",
+    metavar="FILE",
+    help='Labelled pairs, JSON Lines: {"a": URL, "b": URL, "duplicate": true}.',
+)
+@click.option("--label", is_flag=True, help="Ask about pairs, and add the answers to FILE.")
+@click.option(
+    "--questions",
+    type=click.IntRange(min=1),
+    default=40,
+    show_default=True,
+    help="With --label: how many pairs to ask about.",
+)
+@click.option("--scope", metavar="NAME", help="Only pages of this scope.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@setting
+@progress
+def tune(
+    source: str,
+    labels_file: str | None,
+    label: bool,
+    questions: int,
+    scope: str | None,
+    as_json: bool,
+    assignments: tuple[str, ...],
+    progress: bool | None,
+) -> int:
+    """Show how far apart the pages of SOURCE are, and where the threshold should lie.
+
+    SOURCE is what `replay` reads, or the URL of a store.
+    """
+    from simhash_gate.offline.console import Console
+    from simhash_gate.offline.labels import read_labels
+    from simhash_gate.offline.tune import collect, unknown
+    from simhash_gate.offline.tune import tune as tune_all
+    from simhash_gate.offline.tune_text import as_text
+
+    settings, console = settings_of(assignments), Console()
+    if label:
+        _require_terminal(labels_file)
+    labels = read_labels(labels_file, console.complain, missing_ok=label) if labels_file else []
+    with _errors():
+        found = collect(
+            source,
+            settings,
+            console.complain,
+            only=scope,
+            watched=lambda pages: console.watched(pages, None, progress),
+        )
+        if found.repeated:
+            console.say(f"{found.repeated} pages came again under their own URL: left out")
+        if not found.scopes:
+            where = f" in scope {scope!r}" if scope else ""
+            console.complain(source, f"no page with a fingerprint{where}")
+            return console.status()
+        if label and labels_file:
+            from simhash_gate.offline.dialogue import ask
+
+            labels = ask(source, found.scopes, settings, labels, labels_file, questions)
+        missing = unknown(labels, found.scopes)
+        if missing:
+            console.complain(
+                str(labels_file), f"pairs that are not two pages of {source}: {missing}"
+            )
+        tuning = tune_all(source, found.scopes, settings, labels)
+    if as_json:
+        console.write(tuning.as_json())
+    else:
+        for line in as_text(tuning):
+            click.echo(line, color=_color())
+    return console.status()
+
+
+def _require_terminal(labels_file: str | None) -> None:
+    import sys
+
+    if not labels_file:
+        raise click.UsageError("--label needs --pairs FILE: answers are kept there.")
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError("--label asks on a terminal, and stdin or stderr is none.")
+
+
+def _color() -> bool | None:
+    import os
+
+    return False if os.environ.get("NO_COLOR") else None
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    from simhash_gate.offline.entry import MissingExtraError
+    from simhash_gate.stores import StoreError
+
+    try:
+        yield
+    except (MissingExtraError, StoreError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+@click.command(short_help="Weigh words by how rare they are in a crawl.")
+@click.argument("source")
+@click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
+@click.option("--shingles", is_flag=True, help="Weigh shingles, not words.")
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    default=100_000,
+    show_default=True,
+    help="Only so many, the most frequent ones.",
+)
+@click.option(
+    "--min-pages",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Only those of so many pages.",
+)
+@setting
+@progress
+def idf(
+    source: str,
+    output: str | None,
+    shingles: bool,
+    most: int,
+    min_pages: int,
+    assignments: tuple[str, ...],
+    progress: bool | None,
+) -> int:
+    """Make a table of weights for SIMHASH_GATE_IDF from the pages of SOURCE.
+
+    SOURCE is what `replay` reads.
+    """
+    from simhash_gate.offline.console import Console
+    from simhash_gate.offline.idf import as_json, count, write_whole
+    from simhash_gate.offline.sources import open_source
+
+    if "://" in source:
+        raise click.UsageError(f"{source}: a store has no words; give what was crawled.")
+    settings, console = settings_of(assignments), Console()
+    if settings.options.idf:
+        raise click.UsageError("SIMHASH_GATE_IDF is what this command makes.")
+    with _errors():
+        pages = open_source(source, console.complain, settings.max_bytes)
+        watched = console.watched(pages.entries, pages.total(), progress)
+        found = count(watched, settings, console.complain, shingles=shingles)
+        if not found.pages:
+            console.complain(source, "no page with words")
+            return console.status()
+        weights = found.weights(most, min_pages)
+        if not weights:
+            console.complain(source, f"{found.pages} pages, and no word is in {min_pages} of them")
+            return console.status()
+        if output:
+            write_whole(output, as_json(weights))
+        else:
+            click.echo(as_json(weights), nl=False)
+    console.say(f"{len(weights)} {'shingles' if shingles else 'words'} of {found.pages} pages")
+    if found.error:
+        console.say(f"counts are up to {found.error} pages too high: the rarest were forgotten")
+    return console.status()

@@ -1,0 +1,166 @@
+"""`simhash-gate idf`: how rare each word is among the pages of a collection, as weights.
+
+The weight of a word is smooth inverse document frequency, ln((1 + pages) / (1 + pages with it)) + 1
+(Spärck Jones, A statistical interpretation of term specificity, 1972; smoothed as scikit-learn's
+`TfidfTransformer` does), divided by that of a word which no page has: words outside of the table
+weigh 1, and so does their like. Words are those of the features: fleeting lines don't count.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import multiprocessing
+import os
+import signal
+import tempfile
+from collections import deque
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import log
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.pipeline import Options, read_closely
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from concurrent.futures import Future
+
+    from simhash_gate.offline.entry import Complain, Entry
+    from simhash_gate.settings import Settings
+
+AHEAD = 4  # pages for each process: keeps it busy, and bounds what is in memory
+MOST_COUNTED = 4_000_000
+"""Words that are counted at a time, some 400 MB of them."""
+
+
+class Said(NamedTuple):
+    """What counts of a page: its words or shingles, a digest of its text, why there is neither."""
+
+    names: list[str]
+    digest: int
+    failure: str
+
+
+@dataclass
+class Frequencies:
+    """In how many pages each word is. Copies of a page, by their digest, count once.
+
+    With more than `most` words, the rarest are forgotten; a word that comes (again) is then taken
+    to have been in as many pages as any forgotten one, `error`: its count is that much too high at
+    most, and never too low (lossy counting: Manku and Motwani 2002, 4.2).
+    """
+
+    most: int = MOST_COUNTED
+    pages: int = 0
+    error: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    _seen: set[int] = field(default_factory=set)
+
+    def add(self, names: Iterable[str], digest: int) -> None:
+        """Count the words of a page, each once."""
+        if digest in self._seen:
+            return
+        self._seen.add(digest)
+        self.pages += 1
+        for name in names:
+            self.counts[name] = self.counts.get(name, self.error) + 1
+        while len(self.counts) > self.most:
+            self.error += 1
+            self.counts = {name: n for name, n in self.counts.items() if n > self.error}
+
+    def weights(self, most: int, least_pages: int) -> dict[str, float]:
+        """Return the weights, 0 to 1, of the `most` most frequent words of that many pages."""
+        known = ((-n, name) for name, n in self.counts.items() if n >= least_pages)
+        unseen = self._idf(0)
+        return {name: round(self._idf(-n) / unseen, 4) for n, name in heapq.nsmallest(most, known)}
+
+    def _idf(self, pages: int) -> float:
+        return log((1 + self.pages) / (1 + min(pages, self.pages))) + 1
+
+
+def count(
+    entries: Iterable[Entry], settings: Settings, complain: Complain, *, shingles: bool
+) -> Frequencies:
+    """Count the words, or the shingles, of all pages; one that can't be read is complained of."""
+    found = Frequencies()
+    for entry, said in _read(entries, settings, shingles):
+        if said.failure:
+            complain(entry.place, said.failure)
+        elif said.names:
+            found.add(said.names, said.digest)
+    return found
+
+
+def as_json(weights: dict[str, float]) -> str:
+    """Return the table as `SIMHASH_GATE_IDF` reads it, a word a line, in their order."""
+    return json.dumps(weights, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
+
+
+def write_whole(path: str, text: str) -> None:
+    """Write a file of UTF-8, or leave what was there as it is. Raises OSError."""
+    target = Path(path)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(target)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def names_of(features: Collection[str], options: Options, *, shingles: bool) -> list[str]:
+    """Return what the table can have of a page: its shingles, or the words in them."""
+    if shingles or options.shingle == "char":
+        return list(features)
+    return list(dict.fromkeys(word for shingle in features for word in shingle.split(" ")))
+
+
+def _read(
+    entries: Iterable[Entry], settings: Settings, shingles: bool
+) -> Iterator[tuple[Entry, Said]]:
+    """Yield each page with what it says, in order; they are read in several processes."""
+    options, waiting = settings.options, deque[tuple["Entry", "Future[Said]"]]()
+    with ProcessPoolExecutor(
+        max(1, settings.workers), multiprocessing.get_context("spawn"), _ignore_interrupts
+    ) as pool:
+        try:
+            for entry in entries:
+                if entry.skipped:
+                    continue
+                job = entry.body, entry.url, entry.encoding, options, shingles
+                waiting.append((entry, pool.submit(_say, *job)))
+                if len(waiting) > AHEAD * max(1, settings.workers):
+                    yield _result(*waiting.popleft())
+            while waiting:
+                yield _result(*waiting.popleft())
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _result(entry: Entry, said: Future[Said]) -> tuple[Entry, Said]:
+    try:
+        return entry, said.result()
+    except BrokenExecutor:
+        raise OSError(f"{entry.place}: a process died that read this page, or the next") from None
+
+
+def _say(body: bytes, url: str, encoding: str | None, options: Options, shingles: bool) -> Said:
+    reading = read_closely(body, url=url, encoding=encoding, options=options)
+    failure = (reading.page.reason or "") if reading.page.unreadable else ""
+    return Said(
+        names_of(reading.features, options, shingles=shingles), reading.page.digest, failure
+    )
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command to act on

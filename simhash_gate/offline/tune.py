@@ -1,0 +1,246 @@
+"""`simhash-gate tune`: where the threshold of each scope should lie, and why."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from simhash_gate.gate.policy import WHOLE_CRAWL, SettingsError
+from simhash_gate.offline import sample as sampling
+from simhash_gate.offline.collection import members
+from simhash_gate.offline.labels import with_distances
+from simhash_gate.offline.neighbours import find_neighbours
+from simhash_gate.offline.samples import Sample, names_of, read_texts, sample
+from simhash_gate.offline.threshold import (
+    LEAST_OF_EACH,
+    Score,
+    Suggestion,
+    best,
+    count,
+    score,
+    valley,
+)
+from simhash_gate.settings import PREFIX, read_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from simhash_gate.offline.collection import Member
+    from simhash_gate.offline.entry import Complain
+    from simhash_gate.offline.labels import Label
+    from simhash_gate.offline.neighbours import Neighbour, Scope, Scopes
+    from simhash_gate.settings import Settings
+
+SAMPLES = 3
+"""Pairs to show on each side of the line."""
+_OF_ALL = "all labelled pairs, as too few are its own"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """What labels tell: `scores` of each threshold, 0 to 8, on `duplicates` and `others` pairs."""
+
+    duplicates: int
+    others: int
+    scores: list[Score]
+
+    @property
+    def suffice(self) -> bool:
+        """Whether there are enough of either label to choose a threshold by."""
+        return min(self.duplicates, self.others) >= LEAST_OF_EACH
+
+    @property
+    def best(self) -> Score:
+        """The score of the threshold to take."""
+        return self.scores[best([score.f1 for score in self.scores])]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON can say it."""
+        return {
+            "duplicates": self.duplicates,
+            "others": self.others,
+            "thresholds": [score._asdict() for score in self.scores],
+        }
+
+
+@dataclass(frozen=True)
+class ScopeTuning:
+    """One scope: its pages, the threshold set `now`, the one suggested, and pairs to look at."""
+
+    scope: Scope
+    now: int
+    suggestion: Suggestion
+    labelled: Labelled | None
+    under: list[Sample] = field(default_factory=list)
+    beyond: list[Sample] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON can say it."""
+        return {
+            "scope": self.scope.name,
+            "pages": len(self.scope.pages),
+            "looked_at": self.scope.looked_at,
+            "histogram": self.scope.histogram,
+            "threshold": self.now,
+            "suggested": self.suggestion.threshold,
+            "reason": self.suggestion.reason,
+            "labelled": self.labelled and self.labelled.as_json(),
+            "under": [pair.as_json() for pair in self.under],
+            "beyond": [pair.as_json() for pair in self.beyond],
+        }
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A collection: its scopes, the largest first, and what the labels of all of them tell."""
+
+    source: str
+    general: int
+    labelled: Labelled | None
+    scopes: list[ScopeTuning]
+
+    @property
+    def is_store(self) -> bool:
+        """Whether the pages are those that a crawl kept."""
+        return "://" in self.source
+
+    @property
+    def block(self) -> str:
+        """The settings to paste; "" where nothing should change."""
+        lines, general = [], self.general
+        whole = [scope for scope in self.scopes if scope.scope.name in ("", WHOLE_CRAWL)]
+        if whole:
+            general = whole[0].suggestion.threshold
+        elif self.labelled and self.labelled.suffice:
+            general = self.labelled.best.threshold
+        if general != self.general:
+            lines.append(f"SIMHASH_GATE_THRESHOLD = {general}")
+        domains = []
+        for tuned in self.scopes:
+            then = general if tuned.now == self.general else tuned.now
+            if tuned.suggestion.threshold != then and _is_domain(tuned.scope.name):
+                policy = f'{{"threshold": {tuned.suggestion.threshold}}}'
+                domains.append(f"    {json.dumps(tuned.scope.name)}: {policy},")
+        if domains:
+            head = "SIMHASH_GATE_DOMAINS = {  # beside what else you set for these domains"
+            lines += [head, *domains, "}"]
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it as JSON can say it."""
+        return {
+            "source": self.source,
+            "threshold": self.general,
+            "labelled": self.labelled and self.labelled.as_json(),
+            "scopes": [scope.as_json() for scope in self.scopes],
+            "settings": self.block,
+        }
+
+
+def collect(
+    path: str,
+    settings: Settings,
+    complain: Complain,
+    *,
+    only: str | None = None,
+    watched: Callable[[Iterable[Member]], Iterable[Member]] = lambda pages: pages,
+) -> Scopes:
+    """Read a collection, of the scope `only` if it is named.
+
+    Of a store with several pipeline versions, the pages of that with the most are taken, and the
+    rest is complained of. Raises `StoreError` and `MissingExtraError`.
+    """
+    pages = list(watched(members(path, settings, complain)))
+    versions = Counter(page.pipeline for page in pages)
+    if len(versions) > 1:
+        (taken, number), *_ = versions.most_common()
+        complain(
+            path,
+            f"{len(pages) - number} pages of other pipeline versions than {taken!r}, which "
+            f"{number} pages are of: fingerprints of two versions can't be compared",
+        )
+        pages = [page for page in pages if page.pipeline == taken]
+    return find_neighbours(pages, only)
+
+
+def tune(path: str, scopes: Sequence[Scope], settings: Settings, labels: Sequence[Label]) -> Tuning:
+    """Suggest a threshold for each scope, and find pairs on each side of it to look at."""
+    every = _labelled(labels, scopes)
+    is_store = "://" in path
+    tuned = []
+    for scope in scopes:
+        host = f"[{scope.name}]" if ":" in scope.name else scope.name
+        now = settings.policies.of(f"//{host}").threshold
+        own = _labelled(labels, [scope])
+        suggestion = suggest(scope, now, own, every, is_store=is_store)
+        tuned.append(ScopeTuning(scope, now, suggestion, own))
+    sides = [_sides(item.scope, item.suggestion.threshold) for item in tuned]
+    texts = read_texts(path, names_of(chain(*chain(*sides))), settings)
+    shown = [[[sample(pair, texts) for pair in side] for side in both] for both in sides]
+    return Tuning(
+        path,
+        settings.policies.default.threshold,
+        every,
+        [
+            replace(item, under=under, beyond=beyond)
+            for item, (under, beyond) in zip(tuned, shown, strict=True)
+        ],
+    )
+
+
+def unknown(labels: Sequence[Label], scopes: Sequence[Scope]) -> int:
+    """Return how many labels name a pair of which not both pages are in one of the scopes."""
+    pages = [page for scope in scopes for page in scope.pages]
+    known = {label.names for label, _, _ in with_distances(labels, pages)}
+    return sum(label.names not in known for label in labels)
+
+
+def suggest(
+    scope: Scope, now: int, own: Labelled | None, every: Labelled | None, *, is_store: bool
+) -> Suggestion:
+    """Suggest a threshold by labels of the scope's own, of all scopes, or else by the histogram."""
+    for labelled, whose in ((own, "its labelled pairs"), (every, _OF_ALL)):
+        if labelled and labelled.suffice:
+            found = labelled.best
+            reason = (
+                f"F1 {found.f1:.3f} on {whose} ({labelled.duplicates} duplicates, "
+                f"{labelled.others} others)"
+            )
+            if now != found.threshold and now < len(labelled.scores):
+                reason += f", {labelled.scores[now].f1:.3f} at {now}"
+            return Suggestion(found.threshold, reason)
+    if is_store:
+        return Suggestion(now, "a store keeps no page that was dropped: only labels can tell")
+    return valley(scope.histogram, now)
+
+
+def _labelled(labels: Sequence[Label], scopes: Sequence[Scope]) -> Labelled | None:
+    """Score labels: a sample by the share of all pairs it stands for, others one by one."""
+    if labels and all(label.sampled for label in labels):
+        strata = sampling.strata(scopes, {label.names: label.duplicate for label in labels})
+        duplicates = sum(stratum.duplicates for stratum in strata)
+        others = sum(stratum.others for stratum in strata)
+        return Labelled(duplicates, others, sampling.score(strata)) if duplicates + others else None
+    pages = [page for scope in scopes for page in scope.pages]
+    known = [(distance, label.duplicate) for label, _, distance in with_distances(labels, pages)]
+    duplicates = sum(duplicate for _, duplicate in known)
+    return Labelled(duplicates, len(known) - duplicates, score(count(known))) if known else None
+
+
+def _is_domain(name: str) -> bool:
+    """Tell whether a setting can be of this scope, which a manifest may name as it likes."""
+    try:
+        read_settings({f"{PREFIX}DOMAINS": {name: {}}})
+    except SettingsError:
+        return False
+    return True
+
+
+def _sides(scope: Scope, line: int) -> tuple[list[Neighbour], list[Neighbour]]:
+    """Return the pairs next to the line on both its sides."""
+    nearest = sorted(scope.neighbours, key=lambda pair: pair.distance)
+    under = [pair for pair in nearest if pair.distance <= line]
+    return under[::-1][:SAMPLES], nearest[len(under) :][:SAMPLES]

@@ -1,0 +1,42 @@
+"""Page-reading processes that load what they need while Scrapy still does, so no page waits."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from weakref import finalize
+
+from simhash_gate.worker_process import default_workers, end_process, start_process
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+    from scrapy.settings import BaseSettings
+
+
+class HeadStart:
+    """The processes of one crawl, until its gate takes them; if it never does, they are ended."""
+
+    def __init__(self) -> None:
+        self._processes: list[Popen[bytes]] = []
+        finalize(self, _end, self._processes)
+
+    def begin(self, settings: BaseSettings) -> None:
+        """Start as many processes as the settings say; none where they can't be used."""
+        with suppress(ValueError, TypeError, OSError):  # the gate itself will say what is wrong
+            count = int(settings.get("SIMHASH_GATE_WORKERS", default_workers()))
+            if settings.getbool("SIMHASH_GATE_ENABLED", True):
+                while len(self._processes) < count:
+                    self._processes.append(start_process())
+
+    def take(self) -> list[Popen[bytes]]:
+        """Hand the processes over."""
+        taken = list(self._processes)
+        self._processes.clear()
+        return taken
+
+
+def _end(processes: list[Popen[bytes]]) -> None:
+    for process in processes:
+        end_process(process)
+        process.wait()

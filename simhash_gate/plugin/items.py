@@ -1,0 +1,218 @@
+"""What a spider made of two pages: whether the items of one add anything to those of the other."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from itemadapter import ItemAdapter
+
+from simhash_gate.fingerprints.features import words
+from simhash_gate.fingerprints.volatile import is_volatile
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from scrapy.http import Response
+
+    from simhash_gate.gate.verdict import Verdict
+
+LONG = 20
+"""Words above which a text is compared by its words."""
+PHRASE = 4
+"""Words from which on a text may be a headline that a template adds words to."""
+REAL_CHANGE = 0.10
+"""The share of a long text's words that must be new before it says something else: less than that
+is what templates put into the text of one article."""
+MOST_CHARACTERS = 100_000
+"""Of a longer text, the beginning is compared."""
+NO_ITEM = "(no item)"
+"""Stands for a field's name where a page has an item and the other has none at all."""
+
+_SHOWN = 60
+_LONGEST_MOMENT = 40
+_CLOCK_TOLERANCE = 1.0
+_ADDRESS = re.compile(r"\]\([^()\s]*\)|\w{0,20}://\S*")
+
+
+class Value(NamedTuple):
+    """A field's value as text; `own` tells that every page has another one, copies too."""
+
+    text: str
+    own: bool
+
+
+Snapshot = dict[str, Value]
+"""The fields of one item that are not empty, by name."""
+
+
+class Difference(NamedTuple):
+    """A field by which an item says something new, and the change in words."""
+
+    field: str
+    change: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Takes snapshots of items: of the named fields, or of all if none is named.
+
+    `began` is the Unix time of the crawl's beginning.
+    """
+
+    fields: Collection[str]
+    began: float
+
+    def snapshot(self, item: Any, response: Response, verdict: Verdict) -> Snapshot:
+        """Return what an item of a page says. Raises TypeError for what is no kind of item."""
+        own = _addresses(response) | _said_by_gate(verdict)
+        found = {}
+        for name, value in ItemAdapter(item).asdict().items():
+            if self.fields and name not in self.fields:
+                continue
+            text = _text(value)[:MOST_CHARACTERS]
+            if text:
+                own_value = text in own or _is_moment(value, self.began)
+                found[str(name)] = Value(text, own_value and not self.fields)
+        return found
+
+
+def news(kept: Sequence[Snapshot], dropped: Iterable[Snapshot]) -> list[Difference]:
+    """Return how the items of a dropped page say what no item of the kept page says.
+
+    An item that has no equal is compared with the one that differs in the fewest fields. Empty if
+    nothing is lost with the dropped page.
+    """
+    found: list[Difference] = []
+    for item in dropped:
+        closest: list[Difference] | None = None
+        for other in kept:
+            differences = _differences(other, item)
+            if closest is None or len(differences) < len(closest):
+                closest = differences
+            if not closest:
+                break
+        found += [Difference(NO_ITEM, "of the kept page")] if closest is None else closest
+    return found
+
+
+def _differences(kept: Snapshot, dropped: Snapshot) -> list[Difference]:
+    nothing = Value("", False)
+    found = []
+    for name, value in dropped.items():
+        before = kept.get(name, nothing)
+        if not (before.own or value.own) and (change := _change(before.text, value.text)):
+            found.append(Difference(name, change))
+    return found
+
+
+def _change(before: str, after: str) -> str:
+    """Return in words what the second text says beyond the first; "" if nothing."""
+    if " ".join(before.split()) == " ".join(after.split()):
+        return ""
+    shown = f"{_short(before)} → {_short(after)}" if before else f"{_short(after)} is new"
+    if not before:
+        return shown
+    old, new = words(before), words(after)
+    if len(new) > LONG:
+        share = _new_share(before, after)
+        return f"{share:.0%} of its words are new" if share > REAL_CHANGE else ""
+    if min(len(old), len(new)) >= PHRASE and _contains(old, new):
+        return ""
+    return shown
+
+
+def _new_share(before: str, after: str) -> float:
+    """Return the share of the words of a text that another lacks, 0.0 to 1.0."""
+    new = Counter(_lasting_words(after))
+    missing = new - Counter(_lasting_words(before))
+    return missing.total() / max(1, new.total())
+
+
+def _lasting_words(text: str) -> list[str]:
+    """Return the words of a text without addresses, and without lines of clocks and counters."""
+    lines = [line.strip() for line in _ADDRESS.sub(" ", text).splitlines()]
+    said = [(line, words(line)) for line in lines]
+    return [word for line, found in said if not is_volatile(line, len(found)) for word in found]
+
+
+def _contains(a: Sequence[str], b: Sequence[str]) -> bool:
+    """Tell whether one phrase has all words of the other, and neither a number of its own."""
+    one, other = Counter(a), Counter(b)
+    only_one, only_other = one - other, other - one
+    if only_one and only_other:
+        return False
+    return not any(any(map(str.isdigit, word)) for word in (*only_one, *only_other))
+
+
+def _text(value: Any) -> str:
+    """Return a value as text; "" for one that is empty."""
+    if value is None or (isinstance(value, (bytes, list, tuple, dict, set)) and not value):
+        return ""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, bytes):
+        return sha256(value).hexdigest()
+    if isinstance(value, (list, tuple, dict, set, frozenset)):
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    return sorted(map(str, value)) if isinstance(value, (set, frozenset)) else str(value)
+
+
+def _addresses(response: Response) -> set[str]:
+    """Return the forms in which items give the page's own address."""
+    found = set()
+    for url in {response.url, *([response.request.url] if response.request else [])}:
+        parts = urlsplit(url)
+        path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        found |= {url, parts.path, path} - {"", "/"}
+    return found
+
+
+def _said_by_gate(verdict: Verdict) -> set[str]:
+    """Return the values that an item may have from the verdict, and no copy shares."""
+    fingerprint = verdict.fingerprint
+    found: set[str] = {verdict.outcome} if verdict.audited else set()
+    return found if fingerprint is None else found | {f"{fingerprint:016x}", str(fingerprint)}
+
+
+def _is_moment(value: Any, began: float) -> bool:
+    """Tell whether a value is a time of this crawl: when the page was fetched or read."""
+    now = time.time()
+    return any(
+        began - _CLOCK_TOLERANCE <= moment <= now + _CLOCK_TOLERANCE for moment in _moments(value)
+    )
+
+
+def _moments(value: Any) -> list[float]:
+    """Return the Unix times that a value may stand for."""
+    if isinstance(value, str) and len(value) <= _LONGEST_MOMENT:
+        try:
+            value = datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
+        except ValueError:
+            return []
+    if isinstance(value, datetime):
+        try:
+            if value.tzinfo is None:
+                return [value.timestamp(), value.replace(tzinfo=timezone.utc).timestamp()]
+            return [value.timestamp()]
+        except (ValueError, OverflowError, OSError):
+            return []
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return [float(value), value / 1000]
+    return []
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")

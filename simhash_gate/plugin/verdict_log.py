@@ -1,0 +1,160 @@
+"""The verdicts of a crawl, written down and summed up: off the event loop, and never in its way."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import time
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from scrapy import signals
+
+from simhash_gate.gate.line import encode, line_of
+from simhash_gate.gate.policy import SettingsError
+from simhash_gate.offline.entry import MissingExtraError
+from simhash_gate.plugin.awaiting import result
+from simhash_gate.report.page import check_installed, render, write
+from simhash_gate.report.summary import Summary
+from simhash_gate.settings import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import BinaryIO
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+MOST_WAITING = 10_000
+"""Lines beyond these are left out: a disk that hangs must not fill the memory."""
+
+
+class VerdictLog:
+    """Takes down what the gate says of each response, as far as the settings ask for it.
+
+    `SIMHASH_GATE_VERDICTS` is written line by line, `SIMHASH_GATE_REPORT` when the spider closes.
+    Raises `SettingsError` where a report needs a package that is not installed.
+    """
+
+    def __init__(self, crawler: Crawler, settings: Settings) -> None:
+        self._settings = settings
+        self._lines: queue.SimpleQueue[Mapping[str, Any] | None] = queue.SimpleQueue()
+        self._done: Future[None] = Future()
+        self._summary = Summary() if settings.report else None
+        self._is_on = bool(settings.verdicts or settings.report)
+        self._missed = 0
+        if settings.report:
+            try:
+                check_installed()
+            except MissingExtraError as error:
+                raise SettingsError(f"{PREFIX}REPORT: {error}") from None
+        if self._is_on:
+            crawler.signals.connect(self._open, signals.spider_opened)
+            crawler.signals.connect(self._close, signals.spider_closed)
+
+    def add(self, response: Response, verdict: Verdict, *, dropped: bool = False) -> None:
+        """Take down a verdict."""
+        if self._is_on:
+            size = len(response.body)
+            at = round(time.time(), 3)
+            self.add_line(line_of(verdict, url=response.url, dropped=dropped, size=size, at=at))
+
+    def add_line(self, line: Mapping[str, Any]) -> None:
+        """Take down a line of any kind; readers pass over what they do not know."""
+        if not self._is_on:
+            return
+        if self._lines.qsize() < MOST_WAITING:
+            self._lines.put(line)
+        else:
+            self._missed += 1
+
+    def _open(self, spider: Spider) -> None:
+        Thread(target=self._work, args=(spider.name,), name="simhash_gate-log", daemon=True).start()
+
+    async def _close(self) -> None:
+        self._lines.put(None)
+        await result(self._done)
+        if self._missed:
+            logger.error("%d verdicts were not written down: the disk was too slow", self._missed)
+
+    def _work(self, spider: str) -> None:
+        names = {"name": quote(spider, safe=""), "time": time.strftime("%Y-%m-%dT%H-%M-%S")}
+        try:
+            log = _LogFile(self._settings.verdicts % names)
+            while lines := self._waiting():
+                log.write(lines)
+                self._sum_up(lines)
+                if lines[-1] is None:
+                    break
+            log.close()
+            if self._summary is not None:
+                self._summary.missed = self._missed
+                self._report(Path(self._settings.report % names), spider)
+        except Exception:
+            logger.exception("The gate's verdicts could not be written down")
+        finally:
+            self._done.set_result(None)
+
+    def _waiting(self) -> list[Mapping[str, Any] | None]:
+        """Return the lines that wait, at least one; the last is None at the end of the crawl."""
+        lines = [self._lines.get()]
+        with suppress(queue.Empty):
+            while lines[-1] is not None:
+                lines.append(self._lines.get_nowait())
+        return lines
+
+    def _sum_up(self, lines: Sequence[Mapping[str, Any] | None]) -> None:
+        if self._summary is not None:
+            for line in lines:
+                if line is not None:
+                    self._summary.add_line(line)
+
+    def _report(self, path: Path, spider: str) -> None:
+        assert self._summary is not None
+        report = render(self._summary, name=spider)
+        try:
+            write(report, path)
+        except OSError as error:
+            logger.error("The gate's report could not be written: %s", error)
+        else:
+            logger.info("The gate's report: %s (%d kB)", path.absolute(), len(report) // 1000)
+
+
+class _LogFile:
+    """Lines in a file; after a failure, which the log names, it writes no more. "" is no file."""
+
+    def __init__(self, path: str) -> None:
+        self._file: BinaryIO | None = None
+        if path:
+            try:
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+                self._file = Path(path).open("wb")  # noqa: SIM115
+            except OSError as error:
+                logger.error("The gate's verdicts are not written down: %s", error)
+
+    def write(self, lines: Sequence[Mapping[str, Any] | None]) -> None:
+        """Write lines, so that they are there whatever becomes of the crawl."""
+        if self._file is not None:
+            try:
+                self._file.write(b"".join(encode(line) for line in lines if line is not None))
+                self._file.flush()
+            except OSError as error:
+                logger.error("No more verdicts are written to %s: %s", self._file.name, error)
+                self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            with suppress(OSError):  # after a failure, what it still holds can't be written
+                self._file.close()
+            self._file = None

@@ -1,0 +1,1 @@
+"""What a person looks at afterwards: verdicts -> bounded figures -> one HTML file."""

@@ -1,0 +1,134 @@
+"""Summaries whose size does not grow with what they have seen."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simhash_gate.report.judged import Judged, Kept
+
+T = TypeVar("T")
+
+# Each is a multiple of the one before it, so that buckets can be put together.
+DAY = 86_400
+SECONDS = (
+    *(1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600),
+    *(DAY, 7 * DAY, 28 * DAY, 364 * DAY, 3_640 * DAY, 36_400 * DAY),
+)
+PAGES = tuple(factor * 10**power for power in range(15) for factor in (1, 5))
+
+COPIES = 20
+"""How many copies of a kept page are shown."""
+
+
+class Top(Generic[T]):
+    """The items of highest rank; of equal ones, those that came first."""
+
+    def __init__(self, limit: int) -> None:
+        self.seen = 0
+        self._limit = limit
+        self._heap: list[tuple[tuple[float, ...], int, T]] = []
+
+    def add(self, rank: tuple[float, ...], item: T) -> None:
+        """Take an item in, if it is among the highest."""
+        self.seen += 1
+        entry = (rank, -self.seen, item)
+        if len(self._heap) < self._limit:
+            heapq.heappush(self._heap, entry)
+        else:
+            heapq.heappushpop(self._heap, entry)
+
+    def ranked(self) -> list[T]:
+        """Return the items, the highest first."""
+        return [item for _, _, item in sorted(self._heap, reverse=True)]
+
+
+class Bucket(NamedTuple):
+    """How often each outcome came from `start` to `end`."""
+
+    start: int
+    end: int
+    outcomes: Counter[str]
+
+
+class Timeline:
+    """Counts outcomes in at most `most` buckets of one width, which grows as it must."""
+
+    def __init__(self, widths: Sequence[int], most: int = 200) -> None:
+        self.seen = 0
+        self._widths = widths
+        self._grown = 0
+        self._most = most
+        self._buckets: dict[int, Counter[str]] = {}
+        self._first = self._last = 0
+
+    @property
+    def width(self) -> int:
+        """The width of a bucket."""
+        return self._widths[self._grown]
+
+    def add(self, place: float, outcome: str) -> None:
+        """Count an outcome at a place."""
+        number = int(place // self.width)
+        self._first = min(self._first, number) if self.seen else number
+        self._last = max(self._last, number) if self.seen else number
+        self.seen += 1
+        self._buckets.setdefault(number, Counter())[outcome] += 1
+        while self._last - self._first >= self._most and self._grown + 1 < len(self._widths):
+            self._widen()
+
+    def buckets(self) -> list[Bucket]:
+        """Return the buckets that are not empty, in order."""
+        width = self.width
+        return [Bucket(n * width, (n + 1) * width, self._buckets[n]) for n in sorted(self._buckets)]
+
+    def _widen(self) -> None:
+        factor = self._widths[self._grown + 1] // self.width
+        self._grown += 1
+        wider: dict[int, Counter[str]] = {}
+        for number, outcomes in self._buckets.items():
+            wider.setdefault(number // factor, Counter()).update(outcomes)
+        self._buckets = wider
+        self._first //= factor
+        self._last //= factor
+
+
+class Cluster:
+    """A kept page and its copies: how many, and those that are most unlike it."""
+
+    def __init__(self, kept: Kept, most: int) -> None:
+        self.kept = kept
+        self.copies: Top[Judged] = Top(most)
+
+
+class Clusters:
+    """The kept pages with the most copies.
+
+    Where there are more than twice `capacity`, the smaller half is forgotten, as in lossy counting
+    (Manku and Motwani 2002): `exact` tells that this did not happen. Otherwise a count can lack
+    copies that came before their cluster was forgotten.
+    """
+
+    def __init__(self, capacity: int = 10_000, copies: int = COPIES) -> None:
+        self.exact = True
+        self._capacity = capacity
+        self._copies = copies
+        self._clusters: dict[str, Cluster] = {}
+
+    def add(self, kept: Kept, page: Judged, rank: tuple[float, ...]) -> None:
+        """Count a copy of a kept page."""
+        cluster = self._clusters.get(kept.url)
+        if cluster is None:
+            cluster = self._clusters[kept.url] = Cluster(kept, self._copies)
+        cluster.copies.add(rank, page)
+        if len(self._clusters) > 2 * self._capacity:
+            self.exact = False
+            self._clusters = {c.kept.url: c for c in self.largest(self._capacity)}
+
+    def largest(self, most: int) -> list[Cluster]:
+        """Return the largest clusters, the largest first."""
+        return heapq.nlargest(most, self._clusters.values(), key=lambda c: c.copies.seen)

@@ -1,0 +1,128 @@
+"""One line of a verdict log, checked: what a report is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from simhash_gate.fingerprints.hamming import BITS
+
+OUTCOMES = ("new", "near", "duplicate", "unchanged", "skipped", "error", "kept")
+"""Those of verdicts, and `kept`: a page of a store, whose verdict nobody remembers."""
+
+LONGEST_URL = 2_000
+LONGEST_TEXT = 300
+_LAST_TIME = 253_402_300_800.0  # the year 10,000, which no calendar shows
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The kept page that a page was compared with."""
+
+    url: str
+    title: str
+    words: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the gate said of one response. Long texts are cut; `at` is a Unix time."""
+
+    url: str
+    outcome: str
+    reason: str = ""
+    title: str = ""
+    words: int | None = None
+    distance: int | None = None
+    kept: Kept | None = None
+    threshold: int | None = None
+    dropped: bool = False
+    size: int = 0
+    at: float | None = None
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether the page was found to be the copy of another, dropped or not."""
+        return self.dropped or self.outcome == "duplicate"
+
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> Judged:
+        """Return what a line says. Raises ValueError that names the key and its value."""
+        outcome = _text(line, "outcome", LONGEST_TEXT)
+        if outcome not in OUTCOMES:
+            raise ValueError(f"'outcome' is {outcome!r}: expected one of {', '.join(OUTCOMES)}")
+        kept = None
+        if line.get("matched_url") is not None:
+            title = _text(line, "matched_title", LONGEST_TEXT)
+            words = _count(line, "matched_words")
+            kept = Kept(_text(line, "matched_url", LONGEST_URL + 1), title, words)
+        return cls(
+            _text(line, "url", LONGEST_URL + 1),
+            outcome,
+            _text(line, "reason", LONGEST_TEXT),
+            _text(line, "title", LONGEST_TEXT),
+            _count(line, "words"),
+            _count(line, "distance", BITS),
+            kept,
+            _count(line, "threshold", BITS),
+            line.get("dropped") is True,
+            _count(line, "bytes") or 0,
+            _time(line),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """How many duplicates of a domain were looked at, and how many were no copies after all.
+
+    `fields` counts, for each field of an item, how often it was what differed.
+    """
+
+    domain: str
+    audited: int
+    wrong: int
+    fields: Mapping[str, int]
+
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> Audited:
+        """Return what a line says. Raises ValueError that names the key and its value."""
+        fields = line.get("fields") or {}
+        if not isinstance(fields, Mapping):
+            raise ValueError(f"'fields' is {fields!r}: expected counts by field")
+        audited = _count(line, "audited") or 0
+        return cls(
+            _text(line, "domain", LONGEST_TEXT),
+            audited,
+            _count(line, "wrong", audited) or 0,
+            {str(name)[:LONGEST_TEXT]: _count(fields, name) or 0 for name in fields},
+        )
+
+
+def _text(line: Mapping[str, Any], key: str, longest: int) -> str:
+    value = line.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ValueError(f"{key!r} is {value!r}: expected a string")
+    return value if len(value) <= longest else value[: longest - 1] + "…"
+
+
+def _count(line: Mapping[str, Any], key: str, most: int = 1 << 53) -> int | None:
+    value = line.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+        raise ValueError(f"{key!r} is {value!r}: expected a whole number from 0 to {most}")
+    return value
+
+
+def _time(line: Mapping[str, Any]) -> float | None:
+    value = line.get("time")
+    if value is None:
+        return None
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not isfinite(value) or not 0 <= value < _LAST_TIME:
+        raise ValueError(f"'time' is {value!r}: expected a Unix time in seconds")
+    return float(value)

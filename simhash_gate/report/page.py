@@ -1,0 +1,178 @@
+"""A summary as one HTML file that needs nothing else: no network, no script of others."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import time
+from contextlib import suppress
+from datetime import datetime, timezone
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from simhash_gate.offline.entry import MissingExtraError
+from simhash_gate.proportion import wilson
+from simhash_gate.report import charts
+from simhash_gate.report.bounded import COPIES
+from simhash_gate.report.judged import LONGEST_URL, Judged
+from simhash_gate.report.summary import OTHERS, Summary, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+MOST_DOMAINS = 1_000
+MOST_CLUSTERS = 50
+HERE = Path(__file__).parent
+_PACKAGES = ("jinja2", "vl_convert")
+
+
+def check_installed() -> None:
+    """Raise `MissingExtraError` where a package that reports need can't be imported."""
+    for package in _PACKAGES:
+        try:
+            import_module(package)
+        except ImportError as error:
+            message = f"a report needs {package} ({error}): pip install 'simhash-gate[report]'"
+            raise MissingExtraError(message) from None
+
+
+def write(report: bytes, path: str | os.PathLike[str]) -> None:
+    """Write a report, whole or not at all, and the folder that it is for. Raises OSError."""
+    target = Path(path)
+    if target.is_symlink() or (target.exists() and not target.is_file()):
+        target.write_bytes(report)  # a link, a pipe: nothing to put another file in the place of
+        return
+    if not target.parent.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        unfinished.write_bytes(report)
+        unfinished.replace(target)
+    finally:
+        with suppress(OSError):
+            unfinished.unlink()
+
+
+def render(summary: Summary, *, name: str) -> bytes:
+    """Return the report as HTML in UTF-8; `name` says what the verdicts are of: a spider, a file.
+
+    Raises `MissingExtraError`.
+    """
+    check_installed()
+    import jinja2
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"count": "{:,}".format, "share": _share, "size": _size, "utc": _utc}
+    environment.tests["web"] = _is_web
+    environment.globals["difference"] = difference
+    environment.globals["wilson"] = wilson
+    style, script = (
+        (HERE / "report.css").read_text("utf-8"),
+        (HERE / "report.js").read_text("utf-8"),
+    )
+    page = environment.get_template("report.html.jinja").render(
+        name=name,
+        summary=summary,
+        style=Markup(style),
+        script=Markup(script),
+        policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'",
+        made=time.time(),
+        copies=COPIES,
+        **_figures(summary),
+    )
+    return page.encode("utf-8", "replace")  # a lone surrogate is no character
+
+
+def _figures(summary: Summary) -> dict[str, Any]:
+    """Return what the template shows beside the summary itself."""
+    from markupsafe import Markup
+
+    timeline = summary.timeline
+    buckets, by_time = timeline.buckets(), timeline is summary.by_time
+    threshold = max(summary.thresholds, key=lambda t: (summary.thresholds[t], -t), default=None)
+    shown = [outcome for outcome in charts.SHOWN if summary.total.outcomes[outcome]]
+    drawn = {
+        "distances": charts.distances(summary.distances, threshold) if summary.distances else {},
+        "timeline": charts.timeline(buckets, by_time=by_time) if shown else {},
+    }
+    return {
+        "charts": {
+            chart: {size: Markup(svg) for size, svg in sizes.items()}
+            for chart, sizes in drawn.items()
+        },
+        "shown": shown,
+        "threshold": threshold,
+        "buckets": buckets,
+        "by_time": by_time,
+        "domains": list(_domains(summary)),
+        "clusters": summary.clusters.largest(MOST_CLUSTERS),
+        "near": summary.near.ranked(),
+        "duplicates": summary.duplicates.ranked(),
+    }
+
+
+def _domains(summary: Summary) -> Iterator[tuple[str, Tally]]:
+    """Yield the domains with the most pages, and the rest as one."""
+    ranked = sorted(
+        summary.domains.items(), key=lambda item: (item[0] == OTHERS, -item[1].outcomes.total())
+    )
+    yield from ((domain or "(no host)", tally) for domain, tally in ranked[:MOST_DOMAINS])
+    if len(ranked) > MOST_DOMAINS:
+        rest = Tally()
+        for _, tally in ranked[MOST_DOMAINS:]:
+            rest.update(tally)
+        yield f"({len(ranked) - MOST_DOMAINS:,} more)", rest
+
+
+def difference(page: Judged) -> Sequence[str]:
+    """Return, in a few words each, what tells a page from the kept one."""
+    found = []
+    if page.kept is not None and page.kept.title != page.title:
+        found.append("another title")
+    if page.kept is not None and page.words is not None and page.kept.words is not None:
+        more = page.words - page.kept.words
+        if more:
+            found.append(f"{more:+,} word{'s' * (abs(more) != 1)}")
+    said = page.reason.partition("; ")[2]
+    return [*found, said] if said else found
+
+
+def _is_web(url: str) -> bool:
+    """Tell whether a link may lead there: nothing but the web, and no address that was cut."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and len(url) <= LONGEST_URL
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def _size(number: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1_000:
+            return f"{number:,.{0 if unit == 'B' or number >= 100 else 1}f} {unit}"
+        number /= 1_000
+    return f"{number:,.1f} TB"
+
+
+def _utc(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%d %H:%M:%S}"
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

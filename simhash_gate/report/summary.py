@@ -1,0 +1,125 @@
+"""All that a report shows, gathered in one pass over verdicts of any number, in bounded memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from simhash_gate.gate.policy import host_of, registered_domain
+from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
+from simhash_gate.report.judged import Audited, Judged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MOST_TALLIES = 10_000
+MOST_DUPLICATES = 500
+MOST_NEAR = 500
+OTHERS = "(others)"
+
+
+@dataclass(slots=True)
+class Tally:
+    """The counts of one domain."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    dropped: int = 0
+    bytes_saved: int = 0
+
+    @property
+    def checked(self) -> int:
+        """How many pages were judged."""
+        return self.outcomes.total() - self.outcomes["skipped"] - self.outcomes["kept"]
+
+    def add(self, page: Judged) -> None:
+        """Count one response."""
+        self.outcomes[page.outcome] += 1
+        if page.dropped:
+            self.dropped += 1
+            self.bytes_saved += page.size
+
+    def update(self, other: Tally) -> None:
+        """Count what another tally has counted."""
+        self.outcomes.update(other.outcomes)
+        self.dropped += other.dropped
+        self.bytes_saved += other.bytes_saved
+
+
+class Summary:
+    """Counts by domain, distances, a timeline, clusters, and the pages worth a look.
+
+    `missed` counts verdicts that could not be taken in: the figures lack them.
+    """
+
+    def __init__(self) -> None:
+        self.total = Tally()
+        self.domains: dict[str, Tally] = {}
+        self.distances: Counter[tuple[int, str]] = Counter()
+        self.thresholds: Counter[int] = Counter()
+        self.by_time = Timeline(SECONDS)
+        self.by_order = Timeline(PAGES)
+        self.clusters = Clusters()
+        self.duplicates: Top[Judged] = Top(MOST_DUPLICATES)
+        self.near: Top[Judged] = Top(MOST_NEAR)
+        self.audits: list[Audited] = []
+        self.missed = 0
+
+    @property
+    def seen(self) -> int:
+        """How many responses were taken in."""
+        return self.total.outcomes.total()
+
+    @property
+    def timeline(self) -> Timeline:
+        """By time where most verdicts have one; else by the order they came in."""
+        return self.by_time if self.by_time.seen > self.seen / 2 else self.by_order
+
+    def add_line(self, line: Mapping[str, Any]) -> None:
+        """Take in a line of a verdict log; what is none is passed over.
+
+        Raises ValueError that names the key, if a verdict has a value that none can have.
+        """
+        if isinstance(line.get("audit"), dict):
+            self.audits.append(Audited.of(line["audit"]))
+        elif "outcome" in line:
+            self.add(Judged.of(line))
+
+    def add(self, page: Judged) -> None:
+        """Take in what was said of one response."""
+        if page.at is not None:
+            self.by_time.add(page.at, page.outcome)
+        self.by_order.add(self.seen, page.outcome)
+        self.total.add(page)
+        self._domain(page.url).add(page)
+        if page.distance is not None:
+            self.distances[page.distance, page.outcome] += 1
+            if page.threshold is not None:
+                self.thresholds[page.threshold] += 1
+        if page.is_duplicate:
+            self.duplicates.add(_doubt(page), page)
+            if page.kept is not None and page.outcome == "duplicate":
+                self.clusters.add(page.kept, page, _doubt(page))
+        elif page.outcome == "near":
+            self.near.add((-(page.distance or 0), -_growth(page)), page)
+
+    def _domain(self, url: str) -> Tally:
+        domain = registered_domain(host_of(url))
+        tally = self.domains.get(domain)
+        if tally is None:
+            if len(self.domains) >= MOST_TALLIES:
+                domain = OTHERS
+            tally = self.domains.setdefault(domain, Tally())
+        return tally
+
+
+def _doubt(page: Judged) -> tuple[float, ...]:
+    """Rank a duplicate by how much tells it from the kept page."""
+    return (page.distance or 0, _growth(page))
+
+
+def _growth(page: Judged) -> float:
+    """Return the share of its words that a page has more or less than the kept one."""
+    if page.kept is None or not page.words or not page.kept.words:
+        return 0.0
+    return abs(page.words - page.kept.words) / max(page.words, page.kept.words)

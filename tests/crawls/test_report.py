@@ -1,0 +1,116 @@
+"""The verdict log and the report of real crawls."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from harness import Answer, Site, crawl, html_answer, page, start, until
+from lxml import html
+
+ROUTES = {
+    "/a": page(1),
+    "/b": page(1, noise=2),
+    "/c": page(3),
+    "/d": page(3, noise=4),
+    "/e": page(1, noise=7),
+    "/empty": html_answer("<html></html>"),
+    "/gone": html_answer("gone", status=410),
+    "/image": Answer(b"\x89PNG", headers={"Content-Type": "image/png"}),
+}
+PATHS = " ".join(ROUTES)
+OUTCOMES = ("new", "near", "duplicate", "unchanged", "skipped", "error")
+
+
+def test_the_log_and_the_report_say_what_the_stats_say(tmp_path) -> None:
+    settings = {
+        "SIMHASH_GATE_VERDICTS": "logs/%(name)s.jsonl",
+        "SIMHASH_GATE_REPORT": "reports/%(name)s %(time)s.html",
+        "CONCURRENT_REQUESTS": 1,
+    }
+    with Site(ROUTES).running() as site:
+        result = crawl(tmp_path, site, PATHS, settings=settings)
+    lines = [json.loads(line) for line in (tmp_path / "logs/test.jsonl").read_text().splitlines()]
+    for outcome in OUTCOMES:
+        assert sum(line["outcome"] == outcome for line in lines) == result.count(outcome)
+    dropped = [line for line in lines if line["dropped"]]
+    assert len(lines) == result.count("fetched") == 8
+    assert len(dropped) == result.count("dropped") == 3
+    assert sum(line["bytes"] for line in dropped) == result.count("bytes_saved")
+    assert all(line["time"] for line in lines)
+    assert dropped[0]["url"] == f"{site.url}/b"
+    assert dropped[0]["matched_url"] == f"{site.url}/a"
+    assert dropped[0]["matched_title"] == "Story 1"
+
+    (path,) = (tmp_path / "reports").iterdir()
+    assert path.name.startswith("test 20")
+    assert f"The gate's report: {path}" in result.log
+    root = html.fromstring(path.read_text("utf-8"))
+    (row,) = root.xpath("//section[@id='domains']//tbody/tr")
+    cells = [cell.text_content() for cell in row]
+    names = [head.text_content().lower() for head in root.xpath("//section[@id='domains']//th")]
+    figures = dict(zip(names, cells, strict=True))
+    assert figures["domain"] == "127.0.0.1"
+    assert figures["judged"] == str(result.count("checked"))
+    for name in ("new", "duplicate", "skipped", "dropped"):
+        assert figures[name] == str(result.count(name))
+    links = root.xpath("//section[@id='clusters']/div/details[1]//a/@href")
+    assert links[0] == f"{site.url}/a"
+    assert set(links[1:]) == {f"{site.url}/b", f"{site.url}/e"}
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "message"),
+    [
+        ("/dev/full", "No more verdicts are written to /dev/full: [Errno 28] No space left"),
+        ("spider.py/log.jsonl", "The gate's verdicts are not written down: "),
+    ],
+)
+def test_a_log_or_a_report_that_can_not_be_written_costs_no_page(
+    tmp_path, verdicts: str, message: str
+) -> None:
+    settings = {
+        "SIMHASH_GATE_VERDICTS": verdicts,
+        "SIMHASH_GATE_REPORT": "spider.py/report.html",
+        "CONCURRENT_REQUESTS": 1,
+    }
+    with Site(ROUTES).running() as site:
+        result = crawl(tmp_path, site, PATHS, settings=settings)
+    assert result.status == 0
+    assert result.delivered() == ["/a", "/c", "/empty", "/image"]
+    assert result.log.count(message) == 1
+    assert result.log.count("The gate's report could not be written: ") == 1
+    assert "Traceback" not in result.log
+
+
+def test_a_killed_crawl_leaves_the_log_of_what_it_did(tmp_path) -> None:
+    routes = ROUTES | {"/slow": Answer(b"", delay=30)}
+    log = tmp_path / "log.jsonl"
+    settings = {"SIMHASH_GATE_VERDICTS": log}
+    with Site(routes).running() as site:
+        process, finish = start(tmp_path, site, f"{PATHS} /slow", settings=settings)
+        until(lambda: log.exists() and len(log.read_bytes().splitlines()) == len(ROUTES))
+        process.kill()
+        finish()
+    assert {json.loads(line)["url"] for line in log.read_text().splitlines()} == {
+        site.url + path for path in ROUTES
+    }
+
+
+@pytest.mark.parametrize("pattern", ["report-%(day)s.html", "100%.html", "%s%s"])
+def test_a_path_that_can_not_be_filled_in_stops_the_crawl_before_it_starts(
+    tmp_path, pattern: str
+) -> None:
+    with Site(ROUTES).running() as site:
+        result = crawl(tmp_path, site, PATHS, settings={"SIMHASH_GATE_REPORT": pattern})
+        assert not site.hits
+    assert f"SIMHASH_GATE_REPORT = '{pattern}': expected the path of a file" in result.log
+
+
+def test_a_report_without_its_packages_stops_the_crawl_before_it_starts(tmp_path) -> None:
+    (tmp_path / "vl_convert.py").write_text("raise ImportError('not here')")
+    with Site(ROUTES).running() as site:
+        result = crawl(tmp_path, site, PATHS, settings={"SIMHASH_GATE_REPORT": "report.html"})
+        assert not site.hits
+    assert "SIMHASH_GATE_REPORT: a report needs vl_convert" in result.log
+    assert "pip install 'simhash-gate[report]'" in result.log

@@ -1,0 +1,73 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_gate.fingerprints import volatile
+
+_PARTS = [
+    "5",
+    "12",
+    "19",
+    "30",
+    "2021",
+    "5th",
+    "5º",
+    "2021-",
+    "12:",
+    "12:30",
+    "12h30",
+    ".",
+    ",",
+    "/",
+    "-",
+    "_",
+    "#",
+    "(",
+    "(c)",
+    "©",
+    "+",
+    "k",
+    ":",
+    "：",
+    "may",
+    "Mai",
+    "mar.",
+    "dezember",
+    "янв",
+    "de",
+    "年",
+    "views",
+    "Reads",
+    "7views",
+    "min",
+    "read",
+    "mal",
+    "gelesen",
+    "visualizaçx1",
+    "просмотров",
+    "阅读",
+    "次",
+    "の閲覧",
+    "조회",
+    "تعليقات",
+    "دقائق",
+    "للقراءة",
+    "ago",
+    "minutes",
+    "copyright",
+    "Copyright",
+    "vor",
+    "il",
+    "y",
+    "a",
+    "há",
+    "قبل",
+    "分前",
+    "天前",
+    "word",
+]
+_lines = st.lists(st.sampled_from([*_PARTS, " ", " ", " "]), max_size=9).map("".join)
+
+
+@given(_lines | st.text(max_size=20))
+def test_looking_only_where_a_pattern_can_begin_finds_as_much(text):
+    assert volatile._tells_volatile(text) == bool(volatile._VOLATILE.search(text))

@@ -1,0 +1,129 @@
+"""What to ask about, and what the answers say of all pairs."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from simhash_gate.offline.collection import Member
+from simhash_gate.offline.neighbours import Neighbour, Scope, find_neighbours
+from simhash_gate.offline.sample import next_pair, score, strata
+
+
+def member(name: str, fingerprint: int, scope: str = "a.example") -> Member:
+    return Member(name, scope, fingerprint, name.title(), 100)
+
+
+def scope_of(sizes: dict[int, int], name: str = "a.example") -> Scope:
+    """A scope with so many pairs at each distance."""
+    pairs = [
+        Neighbour(member(f"{name}/{bits}-{n}", 0), member(f"{name}/{bits}-{n}-kept", 0), bits)
+        for bits, number in sizes.items()
+        for n in range(number)
+    ]
+    return Scope(name, [], 0, pairs)
+
+
+def test_each_page_is_compared_with_those_before_it() -> None:
+    found = find_neighbours(
+        [
+            member("first", 0b0),
+            member("far", (1 << 40) - 1),
+            member("second", 0b111),
+            member("third", 0b110),
+            member("elsewhere", 0b0, "b.example"),
+            member("first", 0b1),  # a later visit
+        ]
+    )
+    assert found.repeated == 1
+    large, small = found.scopes
+    assert [(p.page.name, p.earlier.name, p.distance) for p in large.neighbours] == [
+        ("second", "first", 3),
+        ("third", "second", 1),
+    ]
+    assert (large.histogram[1], large.histogram[3], sum(large.histogram)) == (1, 1, 2)
+    assert (small.name, small.neighbours) == ("b.example", [])
+
+
+def test_every_distance_is_asked_about_first_from_the_line_outwards() -> None:
+    scope = scope_of({0: 50, 3: 5, 4: 5, 8: 5, 14: 20})
+    answers: dict[frozenset[str], bool] = {}
+    order = []
+    for _ in range(5):
+        pair = next_pair(strata([scope], answers), set(answers), line=3)
+        assert pair is not None
+        order.append(pair.distance)
+        answers[pair.names] = True
+    assert order in ([3, 4, 0, 8, 14], [4, 3, 0, 8, 14])
+
+
+def test_then_where_answers_differ_and_many_pairs_are_at_stake() -> None:
+    scope = scope_of({0: 40, 4: 40, 14: 40})
+    answers: dict[frozenset[str], bool] = {}
+    asked: Counter[int] = Counter()
+    while len(answers) < 40:
+        pair = next_pair(strata([scope], answers), set(answers), line=3)
+        assert pair is not None
+        asked[pair.distance] += 1
+        answers[pair.names] = pair.distance == 0 or (pair.distance == 4 and asked[4] % 2 == 0)
+    assert asked[4] > asked[0] + asked[14]
+
+
+def test_pairs_of_all_scopes_are_asked_about_in_proportion() -> None:
+    scopes = [scope_of({4: 60}, "large.example"), scope_of({4: 20}, "small.example")]
+    answers: dict[frozenset[str], bool] = {}
+    names: Counter[str] = Counter()
+    for _ in range(20):
+        pair = next_pair(strata(scopes, answers), set(answers), line=3)
+        assert pair is not None
+        names[pair.page.name.split("/")[0]] += 1
+        answers[pair.names] = True
+    assert names == {"large.example": 15, "small.example": 5}
+
+
+def test_no_pair_is_asked_about_twice() -> None:
+    scope = scope_of({0: 2, 20: 5})  # nobody needs to look at pairs that far apart
+    asked: set[frozenset[str]] = set()
+    while pair := next_pair(strata([scope], {}), asked, line=3):
+        assert pair.names not in asked
+        asked.add(pair.names)
+    assert len(asked) == 2
+
+
+def test_answers_stand_for_their_share_of_all_pairs() -> None:
+    scope = scope_of({0: 90, 4: 10})
+    by_distance = {bits: [p for p in scope.neighbours if p.distance == bits] for bits in (0, 4)}
+    answers = {pair.names: True for pair in by_distance[0][:5]}
+    answers |= {pair.names: n < 2 for n, pair in enumerate(by_distance[4][:4])}
+    scores = score(strata([scope], answers))
+    assert scores[3].recall == pytest.approx(90 / 95)
+    assert scores[4].precision == pytest.approx(95 / 100)
+    assert scores[4].recall == 1
+    assert scores[4].precision_interval.low < 95 / 100 < scores[4].precision_interval.high
+
+
+def test_the_intervals_hold_what_all_answers_would_give() -> None:
+    """With 40 answers of 1,000 pairs, in at least 18 of 20 rounds."""
+    shares = {0: 0.98, 1: 0.9, 2: 0.8, 3: 0.6, 4: 0.4, 6: 0.2, 12: 0.05}
+    held = Counter[str]()
+    for seed in range(20):
+        chance = random.Random(seed)
+        sizes = {bits: chance.randrange(50, 250) for bits in shares}
+        scope = scope_of(sizes)
+        truth = {p.names: chance.random() < shares[p.distance] for p in scope.neighbours}
+        answers: dict[frozenset[str], bool] = {}
+        while len(answers) < 40:
+            pair = next_pair(strata([scope], answers), set(answers), line=3)
+            assert pair is not None
+            answers[pair.names] = truth[pair.names]
+        known = score(strata([scope], answers))[3]
+        exact = score(strata([scope], truth))[3]
+        assert exact.precision is not None
+        low, high = known.precision_interval
+        held["precision"] += low <= exact.precision <= high
+        low, high = known.recall_interval
+        held["recall"] += low <= exact.recall <= high
+    assert held["precision"] >= 18
+    assert held["recall"] >= 18

@@ -1,0 +1,186 @@
+"""`simhash-gate tune`, over pages on disk and over stores of known fingerprints."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+
+import pytest
+
+from simhash_gate.settings import read_settings
+from simhash_gate.stores import Record, open_store
+
+SITE = "https://hive.example"
+
+
+@pytest.fixture
+def crawl(write, manifest):
+    """Pages 0 to 9, a copy of each, and other pages: a manifest."""
+    lines = []
+    for seed in range(10):
+        for noise in (0, 1):
+            name = f"{seed}-{noise}.html"
+            write(name, seed, noise=noise)
+            lines.append({"path": name, "url": f"{SITE}/{seed}?{noise}"})
+    return manifest(*lines)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Write records of these fingerprints to a store; return its URL."""
+
+    def store(*fingerprints: int, scope: str = "hive.example", pipeline: str = "9c1f") -> str:
+        url = f"sqlite:///{tmp_path}/pages.sqlite"
+        with closing(open_store(url)) as opened:
+            run = f"{scope} {pipeline}"
+            opened.begin(run)
+            for number, fingerprint in enumerate(fingerprints):
+                page = f"https://{scope}/{number}"
+                record = Record(
+                    scope, page, page, fingerprint, number, 100, f"Page {number}", pipeline, run,
+                    1.0, 1.0,
+                )  # fmt: skip
+                opened.check_and_add(record, None)
+            opened.end(run)
+        return url
+
+    return store
+
+
+def bits(number: int) -> int:
+    return (1 << number) - 1
+
+
+def labels(manifest, distances: dict[int, tuple[int, int]], scope: str = "hive.example"):
+    """A store's pages 1, 2, ... at these distances from page 0, so many of each label."""
+    fingerprints, lines = [0], []
+    for distance, (duplicates, others) in distances.items():
+        for duplicate in [True] * duplicates + [False] * others:
+            pair = {"a": f"https://{scope}/0", "b": f"https://{scope}/{len(fingerprints)}"}
+            lines.append(pair | {"duplicate": duplicate})
+            fingerprints.append(bits(distance))
+    return fingerprints, manifest(*lines, name="labels.jsonl")
+
+
+def test_a_crawl_is_shown_with_a_threshold_and_pairs_to_judge(run, crawl) -> None:
+    result = run("tune", crawl)
+    assert (result.status, result.err) == (0, "")
+    assert "hive.example  20 pages\n" in result.out
+    assert "   0       10  ████" in result.out
+    assert "threshold 3 (as it is): " in result.out
+    assert f" 0 bits  {SITE}/0?0\n         Story 0 (" in result.out
+    assert result.out.endswith("settings\nas they are\n")
+
+
+def test_what_is_shown_is_there_as_json(run, crawl) -> None:
+    result = run("tune", crawl, "--json")
+    [found] = result.lines
+    [scope] = found["scopes"]
+    assert (scope["scope"], scope["pages"], scope["histogram"][0]) == ("hive.example", 20, 10)
+    assert (scope["threshold"], scope["suggested"]) == (3, 3)
+    [pair, *_] = scope["under"]
+    assert (pair["distance"], pair["a"]["title"], pair["changes"]) == (0, "Story 0", [])
+
+
+def test_labelled_pairs_decide_and_the_settings_can_be_pasted(run, store, manifest) -> None:
+    known, file = labels(manifest, {1: (8, 0), 5: (8, 1), 7: (0, 8)})
+    result = run("tune", store(*known), "--pairs", file)
+    assert result.status == 0
+    assert "threshold 5 (now 3): F1 0.970 on its labelled pairs (16 duplicates, 9 others)" in (
+        result.out
+    )
+    settings: dict = {}
+    exec(result.out.split("settings\n")[1], settings)
+    assert settings["SIMHASH_GATE_THRESHOLD"] == 5
+    del settings["__builtins__"]
+    read_settings(settings)
+    told = ("-s", "SIMHASH_GATE_THRESHOLD=5")
+    assert run("tune", store(*known), "--pairs", file, *told).out.endswith("as they are\n")
+
+
+def test_a_domain_has_a_threshold_of_its_own_where_its_labels_say_so(run, store, manifest) -> None:
+    one, first = labels(manifest, {1: (30, 0), 5: (30, 0), 7: (0, 30)})
+    lines = first.read_text().splitlines()
+    other, second = labels(manifest, {1: (6, 0), 2: (0, 9)}, scope="wasp.example")
+    lines += second.read_text().splitlines()
+    store(*one)
+    url = store(*other, scope="wasp.example")
+    result = run("tune", url, "--pairs", manifest(*lines), "--json")
+    [found] = result.lines
+    settings: dict = {}
+    exec(found["settings"], settings)
+    assert settings["SIMHASH_GATE_THRESHOLD"] in (5, 6)
+    assert settings["SIMHASH_GATE_DOMAINS"]["wasp.example"] == {"threshold": 1}
+
+
+def test_without_labels_nothing_is_read_out_of_a_store(run, store) -> None:
+    result = run("tune", store(0, bits(5), 1 << 63), "--scope", "hive.example")
+    assert "threshold 3 (as it is): a store keeps no page that was dropped" in result.out
+    assert "distances up to the threshold that they were crawled with are missing" in result.out
+
+
+def test_of_several_pipeline_versions_the_one_with_most_pages_is_taken(run, store) -> None:
+    store(0, bits(20), 1 << 63, pipeline="new")
+    result = run("tune", store(1, pipeline="old"), "--json")
+    assert result.status == 1
+    assert "1 pages of other pipeline versions than 'new', which 3 pages are of" in result.err
+    assert result.lines[0]["scopes"][0]["pages"] == 3
+
+
+def test_labels_that_say_nothing_are_named(run, crawl, manifest) -> None:
+    file = manifest(
+        {"a": f"{SITE}/0?0", "b": f"{SITE}/0?1", "duplicate": True},
+        {"a": f"{SITE}/0?0", "b": "https://elsewhere.example/", "duplicate": True},
+        {"a": f"{SITE}/0?0", "b": 7, "duplicate": True},
+        {"a": f"{SITE}/0?0", "b": f"{SITE}/1?0", "duplicate": "yes"},
+        name="labels.jsonl",
+    )
+    result = run("tune", crawl, "--pairs", file)
+    assert result.status == 1
+    assert f"{file}:3: 'b' is 7: expected a URL, or a path\n" in result.err
+    assert f"{file}:4: 'duplicate' is 'yes': expected true or false\n" in result.err
+    assert f"{file}: pairs that are not two pages of {crawl}: 1\n" in result.err
+    assert "labelled pairs: 1 duplicates, 0 others\n" in result.out
+    assert "too few of either to choose a threshold by\n" in result.out
+    assert run("tune", crawl, "--pairs", "nowhere.jsonl").status == 1
+
+
+def test_a_collection_without_pages_is_an_error(run, manifest, tmp_path) -> None:
+    empty = manifest()
+    for arguments in ((empty,), (empty, "--json"), ("nowhere.jsonl",)):
+        result = run("tune", *arguments)
+        assert (result.status, result.out) == (1, "")
+        assert f"{arguments[0]}: no page with a fingerprint\n" in result.err
+    result = run("tune", f"sqlite:///{tmp_path}/nowhere.sqlite")
+    assert (result.status, result.out) == (1, "")
+    assert "there is no such file" in result.err
+
+
+def test_a_title_can_not_command_the_terminal(run, write, manifest) -> None:
+    for noise in (0, 1):
+        path = write(f"{noise}.html", 1, noise=noise)
+        path.write_bytes(path.read_bytes().replace(b"Story 1", b"Story \x1b]0;evil\x07 &#27;[2J"))
+    lines = ({"path": f"{n}.html", "url": f"{SITE}/{n}"} for n in (0, 1))
+    result = run("tune", manifest(*lines))
+    assert "Story" in result.out
+    assert "\x1b" not in result.out
+    assert "\x07" not in result.out
+
+
+def test_labels_can_not_be_asked_for_without_a_terminal_and_a_file(run, crawl) -> None:
+    assert "--label needs --pairs FILE" in run("tune", crawl, "--label").err
+    result = run("tune", crawl, "--label", "--pairs", "labels.jsonl")
+    assert result.status == 2
+    assert "--label asks on a terminal" in result.err
+
+
+def test_json_needs_no_escape_for_what_is_counted(run, crawl, manifest) -> None:
+    file = manifest(
+        {"a": f"{SITE}/0?0", "b": f"{SITE}/0?1", "duplicate": True}, name="labels.jsonl"
+    )
+    [found] = run("tune", crawl, "--pairs", file, "--json").lines
+    row = found["labelled"]["thresholds"][0]
+    assert (row["threshold"], row["precision"], row["recall"]) == (0, 1, 1)
+    low, high = row["precision_interval"]
+    assert 0 < low < high == 1
+    assert json.dumps(found)

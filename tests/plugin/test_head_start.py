@@ -1,0 +1,58 @@
+"""Page-reading processes that are started before the gate: whose they are, and who ends them."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+from scrapy.settings import Settings
+
+from simhash_gate.pipeline import Options, read_page
+from simhash_gate.plugin.addon import Addon
+from simhash_gate.workers import WorkerPool
+
+BODY = b"<article><h1>Title</h1><p>" + b"word " * 50
+
+
+def addon(**settings) -> Addon:
+    made = Addon()
+    made.update_settings(
+        Settings({f"SIMHASH_GATE_{name}": value for name, value in settings.items()})
+    )
+    return made
+
+
+def test_a_pool_reads_pages_in_the_processes_that_were_started_for_it() -> None:
+    started = addon(WORKERS="2").head_start.take()
+    pool = WorkerPool(Options(), 2, timeout=10, started=started)
+    try:
+        assert pool.read(BODY, "", None).result(60) == read_page(BODY)
+        assert pool.pids == [process.pid for process in started]
+    finally:
+        pool.close()
+    assert all(process.returncode is not None for process in started)
+
+
+def test_a_pool_of_fewer_processes_ends_the_others() -> None:
+    started = addon(WORKERS=2).head_start.take()
+    pool = WorkerPool(Options(), 1, timeout=10, started=started)
+    assert pool.read(BODY, "", None).result(60).fingerprint is not None
+    assert pool.pids == [started[0].pid]
+    pool.close()
+    assert all(process.returncode is not None for process in started)
+
+
+def test_processes_that_nobody_takes_are_ended_with_the_addon() -> None:
+    made = addon(WORKERS=1)
+    (process,) = made.head_start._processes
+    assert process.poll() is None
+    del made
+    gc.collect()
+    assert process.returncode is not None
+
+
+@pytest.mark.parametrize(
+    "settings", [{"WORKERS": 0}, {"ENABLED": False}, {"WORKERS": "many"}, {"ENABLED": "perhaps"}]
+)
+def test_none_is_started_where_none_can_be_used(settings) -> None:
+    assert addon(**settings).head_start.take() == []

@@ -1,0 +1,43 @@
+"""Lines of a verdict log, made up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+NOON = 1_717_243_200.0  # of 1 June 2024, UTC
+SITE = "https://example.com/"
+
+
+def verdict(path: str = "a", outcome: str = "new", **given: Any) -> dict[str, Any]:
+    """Return a line as a crawl writes it; one with a `kept` path has been compared with it."""
+    kept = given.pop("kept", None)
+    url = path if ":" in path else SITE + path
+    line = {
+        "id": None,
+        "url": url,
+        "outcome": outcome,
+        "distance": None if kept is None else 0,
+        "matched_url": None if kept is None else SITE + kept,
+        "fingerprint": "b0621b61d9d51ad2",
+        "reason": "distance 0, threshold 3" if kept else "no similar page is remembered",
+        "title": f"About {path}",
+        "words": 300,
+        "matched_title": None if kept is None else f"About {kept}",
+        "matched_words": None if kept is None else 300,
+        "threshold": 3,
+        "near": 8,
+        "dropped": outcome == "duplicate",
+        "bytes": 1_000,
+        "time": NOON,
+    }
+    return line | given
+
+
+def copy(path: str, kept: str, distance: int = 0, **given: Any) -> dict[str, Any]:
+    """Return the line of a duplicate."""
+    return verdict(path, "duplicate", kept=kept, distance=distance, **given)
+
+
+def near(path: str, kept: str, distance: int = 5, **given: Any) -> dict[str, Any]:
+    """Return the line of a page that passed although it was near another."""
+    return verdict(path, "near", kept=kept, distance=distance, **given)
