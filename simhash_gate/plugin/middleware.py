@@ -18,12 +18,10 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.pipeline import pipeline_version
-from simhash_gate.plugin import replay
 from simhash_gate.plugin.addon import Addon
 from simhash_gate.plugin.audit import NOT_REMEMBERED, audit_of
 from simhash_gate.plugin.awaiting import result
 from simhash_gate.plugin.fate import Fate
-from simhash_gate.plugin.journal import Journal
 from simhash_gate.plugin.judging import Judge
 from simhash_gate.plugin.names import META_KEY, RECOVERED_KEY, VERDICT_KEY
 from simhash_gate.plugin.places import feeds_stored, store_url
@@ -103,6 +101,8 @@ class SimhashGateMiddleware:
         self.reader = PageReader(settings, self.stats)
         self.verdict_log = VerdictLog(crawler, settings)
         if settings.journal and not settings.recover:
+            from simhash_gate.plugin.journal import Journal
+
             self.journal = Journal(crawler, settings, pipeline)
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._started, signals.engine_started)
@@ -125,7 +125,9 @@ class SimhashGateMiddleware:
         if settings.durable == "page" and not sees_pages_end(crawler.settings):
             raise SettingsError(DURABLE_ALONE)
         if settings.recover:
-            replay.check(settings.recover, crawler.settings)
+            from simhash_gate.plugin.replay import check
+
+            check(settings.recover, crawler.settings)
         return cls(crawler, settings)
 
     def process_request(self, request: Request) -> None:
