@@ -48,7 +48,7 @@ class Judge:
         self._opened: Future[None] = Future()
         self._closed: Future[None] = Future()
         self._ended: bool | None = None
-        self._at_once = False
+        self._at_once = True  # until a thread is there to ask
 
     def open(self, url: str, *, at_once: bool = False) -> Future[None]:
         """Open the store, and begin the run, before anything that is submitted later.

@@ -139,3 +139,7 @@ def test_a_store_that_never_waits_answers_at_once_on_this_thread() -> None:
     with pytest.raises(StoreError, match="no run"):
         judge.submit(lambda gate: gate.store.end("no run")).result(timeout=0)
     assert judge.close(ended=True).done()
+
+
+def test_a_judge_that_was_never_opened_closes() -> None:
+    assert Judge("v1").close(ended=False).done()
