@@ -22,7 +22,7 @@ INTERRUPTED = 130  # what a shell reports of a process that Ctrl-C ended: 128 + 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="simhash-gate")
 def cli() -> None:
-    """Fingerprint pages, replay a crawl through the gate, compare two pages, look into a store.
+    """Fingerprint pages, replay a crawl, compare pages, look into a store, tune the threshold.
 
     Exit status: 0, or 1 if an input could not be used, 2 for a wrong command line or setting.
     """

@@ -72,5 +72,5 @@ def test_an_example_shows_what_comes_out(run, command: str, shown: str) -> None:
 
 def test_every_command_has_an_example() -> None:
     assert {command.split()[0] for command, _ in EXAMPLES} == {
-        *("fingerprint", "replay", "compare", "store")
+        *("fingerprint", "replay", "compare", "store", "tune", "idf")
     }
