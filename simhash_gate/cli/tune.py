@@ -150,7 +150,7 @@ def idf(
     """
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.idf import as_json, count, write_whole
-    from simhash_gate.offline.sources import open_source
+    from simhash_gate.offline.sources import open_pages
 
     if "://" in source:
         raise click.UsageError(f"{source}: a store has no words; give what was crawled.")
@@ -158,7 +158,7 @@ def idf(
     if settings.options.idf:
         raise click.UsageError("SIMHASH_GATE_IDF is what this command makes.")
     with _errors():
-        pages = open_source(source, console.complain, settings.max_bytes)
+        pages = open_pages(source, console.complain, settings.max_bytes)
         watched = console.watched(pages.entries, pages.total(), progress)
         found = count(watched, settings, console.complain, shingles=shingles)
         if not found.pages:

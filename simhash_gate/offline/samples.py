@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from simhash_gate.offline.comparison import Change, changes
-from simhash_gate.offline.sources import open_source
+from simhash_gate.offline.sources import open_pages
 from simhash_gate.pipeline import read_closely
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def read_texts(path: str, names: Collection[str], settings: Settings) -> Texts:
     texts: Texts = {}
     if "://" in path or not names:
         return texts
-    for entry in open_source(path, _ignore, settings.max_bytes).entries:
+    for entry in open_pages(path, _ignore, settings.max_bytes).entries:
         name = entry.url or entry.path
         if name in names and name not in texts and not entry.skipped:
             reading = read_closely(

@@ -59,7 +59,7 @@ def test_the_table_is_bounded_and_the_same_each_time(run, crawl) -> None:
 def test_shingles_can_be_weighed(run, crawl) -> None:
     result = run("idf", crawl, "--shingles", "--min-pages", 1)
     assert "bees fly home" in json.loads(result.out)
-    assert "12 shingles of 3 pages" in result.err or " shingles of 3 pages" in result.err
+    assert " shingles of 3 pages" in result.err
 
 
 def test_bad_input_is_named_and_leaves_an_earlier_table_alone(

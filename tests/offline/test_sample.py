@@ -105,12 +105,12 @@ def test_answers_stand_for_their_share_of_all_pairs() -> None:
 
 
 def test_the_intervals_hold_what_all_answers_would_give() -> None:
-    """With 40 answers of 1,000 pairs, in at least 18 of 20 rounds."""
-    shares = {0: 0.98, 1: 0.9, 2: 0.8, 3: 0.6, 4: 0.4, 6: 0.2, 12: 0.05}
+    """In 20 rounds; less than 17 would come in 2 of 100 runs of what is right 95 times of 100."""
+    shares = {0: 0.98, 2: 0.8, 3: 0.6, 4: 0.4, 6: 0.2, 12: 0.05}
     held = Counter[str]()
     for seed in range(20):
         chance = random.Random(seed)
-        sizes = {bits: chance.randrange(50, 250) for bits in shares}
+        sizes = {bits: chance.randrange(30, 120) for bits in shares}
         scope = scope_of(sizes)
         truth = {p.names: chance.random() < shares[p.distance] for p in scope.neighbours}
         answers: dict[frozenset[str], bool] = {}
@@ -125,5 +125,5 @@ def test_the_intervals_hold_what_all_answers_would_give() -> None:
         held["precision"] += low <= exact.precision <= high
         low, high = known.recall_interval
         held["recall"] += low <= exact.recall <= high
-    assert held["precision"] >= 18
-    assert held["recall"] >= 18
+    assert held["precision"] >= 17
+    assert held["recall"] >= 17

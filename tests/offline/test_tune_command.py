@@ -68,7 +68,7 @@ def test_a_crawl_is_shown_with_a_threshold_and_pairs_to_judge(run, crawl) -> Non
     assert "hive.example  20 pages\n" in result.out
     assert "   0       10  ████" in result.out
     assert "threshold 3 (as it is): " in result.out
-    assert f" 0 bits  {SITE}/0?0\n         Story 0 (" in result.out
+    assert f" 0 bits  {SITE}/9?0\n           Story 9 (" in result.out
     assert result.out.endswith("settings\nas they are\n")
 
 
@@ -79,12 +79,13 @@ def test_what_is_shown_is_there_as_json(run, crawl) -> None:
     assert (scope["scope"], scope["pages"], scope["histogram"][0]) == ("hive.example", 20, 10)
     assert (scope["threshold"], scope["suggested"]) == (3, 3)
     [pair, *_] = scope["under"]
-    assert (pair["distance"], pair["a"]["title"], pair["changes"]) == (0, "Story 0", [])
+    assert (pair["distance"], pair["a"]["title"], pair["changes"]) == (0, "Story 9", [])
 
 
 def test_labelled_pairs_decide_and_the_settings_can_be_pasted(run, store, manifest) -> None:
-    known, file = labels(manifest, {1: (8, 0), 5: (8, 1), 7: (0, 8)})
-    result = run("tune", store(*known), "--pairs", file)
+    known, file = labels(manifest, {1: (8, 0), 5: (8, 1), 6: (0, 8)})
+    url = store(*known)
+    result = run("tune", url, "--pairs", file)
     assert result.status == 0
     assert "threshold 5 (now 3): F1 0.970 on its labelled pairs (16 duplicates, 9 others)" in (
         result.out
@@ -95,7 +96,7 @@ def test_labelled_pairs_decide_and_the_settings_can_be_pasted(run, store, manife
     del settings["__builtins__"]
     read_settings(settings)
     told = ("-s", "SIMHASH_GATE_THRESHOLD=5")
-    assert run("tune", store(*known), "--pairs", file, *told).out.endswith("as they are\n")
+    assert run("tune", url, "--pairs", file, *told).out.endswith("as they are\n")
 
 
 def test_a_domain_has_a_threshold_of_its_own_where_its_labels_say_so(run, store, manifest) -> None:
