@@ -26,6 +26,11 @@ def read(html: str, **options) -> Page:
     return read_page(html.encode(), url="https://example.org/", options=Options(**options))
 
 
+def test_a_title_in_chinese_is_told_from_a_longer_name_of_the_site():
+    html = "<title>北方的蜜蜂迎来新的春天 - The Daily Miniature</title><p>蜜蜂很忙。</p>"
+    assert read_page(html.encode(), encoding="utf-8").title == "北方的蜜蜂迎来新的春天"
+
+
 def test_a_page_is_its_title_markdown_words_and_fingerprint():
     page = read(ENGLISH)
     assert page.title == "Bees of the north"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import east_asian_width
 
 from simhash_gate.page.blocks import blocks
 from simhash_gate.page.flow import flow
@@ -28,6 +29,11 @@ class Titles(NamedTuple):
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words of a title as they are compared: case and punctuation tell nothing."""
     return tuple(_WORD.findall(text.casefold()))
+
+
+def _letters(text: str) -> int:
+    """Return how long a text is, in letters: a wide character of Chinese says as much as three."""
+    return sum(3 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def text_of(heading: HtmlElement) -> str:
@@ -58,6 +64,6 @@ def find_titles(root: HtmlElement) -> Titles:
             return Titles(headline, variants)
     if whole:
         # og:title leaves the site out; of `<title>`, the longest part is the page's own.
-        title = whole[1] if len(whole) > 1 else max(_SEPARATOR.split(whole[0]), key=len)
+        title = whole[1] if len(whole) > 1 else max(_SEPARATOR.split(whole[0]), key=_letters)
         return Titles(title, variants)
     return Titles(next(filter(None, headlines), ""), variants)
