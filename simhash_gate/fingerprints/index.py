@@ -94,7 +94,7 @@ class HammingIndex:
         return True
 
     def insert_new(self, fingerprint: int) -> None:
-        """Add a fingerprint that is valid and not there yet, which is left to the caller to know."""
+        """Add a fingerprint that is valid and not there yet: the caller knows it is."""
         slot = self._end
         if slot == len(self._values) and not self._reserve(1):
             self._build(self._array())
