@@ -73,11 +73,11 @@ def _count(groups: Groups, radius: int) -> int:
         if not groups.repeated:
             return sum(int(np.count_nonzero(near)) for _, near in crowd.near(radius))
         sizes = groups.sizes(crowd.look_up(groups.values))
-        # As floats, to multiply with BLAS: each row's sum is an integer far below 2 to the 53rd.
-        weights = sizes.astype(np.float64)
+        # As floats, to multiply with BLAS; with so many bits that every sum is an exact integer.
+        weights = sizes.astype(np.float32 if sizes.sum() < 1 << 24 else np.float64)
         total = 0
         for start, near in crowd.near(radius):
-            sums = near.astype(np.float64) @ weights[start:]
+            sums = near.astype(weights.dtype) @ weights[start:]
             total += int(sizes[start : start + len(near)] @ sums.astype(np.intp))
         return total
 

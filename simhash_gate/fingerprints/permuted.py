@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from itertools import combinations
 from math import comb, log2
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 
 # What fits the cache of a core, with the scratch arrays beside it.
 _CHUNK = 1 << 16
-_COMPARED = 1 << 17
+_COMPARED = 1 << 15
 # Pairs that a portion may have; to look up where they came from takes as long for few as for many.
 _HELD = 1 << 20
 # From here on, the pairs of a run are compared all with all.
@@ -111,13 +111,24 @@ class Crowd(NamedTuple):
         Yields the first row, and a matrix of so many rows and all columns from the first row on; of
         a pair of two of these rows, one half is left out.
         """
-        rows = max(1, _COMPARED // len(self.run))
+        rows = min(max(1, _COMPARED // len(self.run)), len(self.run))
+        upper = np.arange(rows)[:, None] < np.arange(rows)
+        skipped = [_narrow(self.run, block) for block in self.table.skipped]
         for start in range(0, len(self.run), rows):
-            differ = self.run[start : start + rows, None] ^ self.run[start:]
+            stop = min(start + rows, len(self.run))
+            differ = self.run[start:stop, None] ^ self.run[start:]
             near = np.bitwise_count(differ) <= radius
-            near &= self.table.own(differ)
-            near[:, :rows] = np.triu(near[:, :rows], 1)
+            for part in skipped:  # what `Table.own` says
+                near &= part[start:stop, None] != part[start:]
+            near[:, :rows] &= upper[: stop - start, : stop - start]
             yield start, near
+
+
+def _narrow(values: Fingerprints, block: np.uint64) -> NDArray[np.unsignedinteger[Any]]:
+    """Return the bits of a block alone, in a type that is as quick to compare as can be."""
+    lowest = int(block) & -int(block)
+    kind = np.uint16 if int(block) // lowest < 1 << 16 else np.uint64
+    return ((values & block) // np.uint64(lowest)).astype(kind)
 
 
 def near_pairs(

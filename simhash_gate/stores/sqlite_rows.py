@@ -21,10 +21,11 @@ NUMBER = 13
 
 INSERT = """
 INSERT INTO record
-    (id, scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen,
-    sketch, settled)
+    (id, scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen,
+    last_seen, sketch, settled)
 VALUES
-    (?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)
+    (?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?,
+    ?)
 """
 
 
@@ -50,7 +51,7 @@ def to_row(number: int, record: Record, scope: int, run: int) -> tuple[Any, ...]
 
 def to_record(row: tuple[Any, ...]) -> Record:
     """Return the record in a row of SELECT."""
-    scope, url, request, fingerprint, digest, *rest, settled = row[:NUMBER]
-    return Record(
-        scope, url, request, unsigned(fingerprint), unsigned(digest), *rest, bool(settled)
-    )
+    values = list(row[:NUMBER])
+    values[3:5] = unsigned(values[3]), unsigned(values[4])
+    values[-1] = bool(values[-1])
+    return Record(*values)

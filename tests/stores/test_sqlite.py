@@ -187,6 +187,64 @@ def test_a_file_of_the_first_schema_is_brought_to_this_one_with_its_pages(path, 
         assert store.check_and_add(make_record(2**64 - 4), 3).match.record.identity == old.identity
 
 
+def test_a_file_of_the_second_schema_keeps_its_pages_its_window_and_its_numbers(path, make_record):
+    folder = files("simhash_gate.stores")
+    add = (
+        "INSERT INTO record (scope, run, url, request, fingerprint, digest, words, title, "
+        "pipeline, first_seen, last_seen, sketch, settled) "
+        "VALUES (1, 1, ?, 'r', ?, 1, 9, 't', 'v1', 1.0, 2.0, x'', 1)"
+    )
+    with closing(sqlite3.connect(path)) as db:
+        for name in ("sqlite_001.sql", "sqlite_002.sql"):
+            db.executescript(folder.joinpath(name).read_text("utf-8"))
+        db.execute("INSERT INTO run (name, live) VALUES ('old', 0)")
+        db.execute("INSERT INTO scope (name) VALUES ('example.com')")
+        db.executemany(add, [(f"u{number}", number << 40) for number in range(5)])
+        db.execute("DELETE FROM record WHERE id = 5")
+        db.execute("PRAGMA user_version = 2")
+        db.commit()
+    with closing(SQLiteStore(path)) as store:
+        store.begin("run")
+        assert [page.url for page in store.records()] == ["u0", "u1", "u2", "u3"]
+        page = make_record(77 << 20)
+        assert store.check_and_add(page, 3, window=Window(pages=3)).added
+        assert [page.url for page in store.records()] == ["u2", "u3", page.url]
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT max(id) FROM record").fetchone() == (6,)
+
+
+def test_the_number_of_a_forgotten_page_is_not_given_again(path, make_record):
+    """Others know what is new by its number."""
+    with closing(SQLiteStore(path)) as store, closing(SQLiteStore(path)) as other:
+        store.begin("run")
+        other.begin("other")
+        first, second = make_record(0xFF), make_record(0xFF << 32, run="other")
+        assert store.check_and_add(first, 3).added
+        assert not other.check_and_add(make_record(0xFF, run="other"), 3).added
+        assert store.forget(first)
+        assert other.check_and_add(second, 3).added
+        assert not store.check_and_add(make_record(0xFF << 32), 3).added
+        assert other.forget(second)
+        third = make_record(0xFF << 16)
+        assert store.check_and_add(third, 3).added
+        assert other.check_and_add(make_record(0xFF << 16, run="other"), 3).match.record == (
+            store.current(third)
+        )
+
+
+def test_a_window_is_kept_exactly_by_two_that_add_by_turns(path, make_record):
+    """More pages than are counted one by one, by two processes' worth of counts."""
+    window = Window(pages=700)
+    with closing(SQLiteStore(path)) as store, closing(SQLiteStore(path)) as other:
+        store.begin("run")
+        other.begin("other")
+        pages = [make_record(n << 20, run=("run", "other")[n // 3 % 2]) for n in range(1_500)]
+        for page in pages:
+            owner = store if page.run == "run" else other
+            assert owner.check_and_add(page, 0, window=window).added
+        assert [*store.records()] == pages[-700:]
+
+
 def test_nothing_but_the_database_stays_after_a_crawl(filled):
     assert [*filled.parent.iterdir()] == [filled]
 
