@@ -15,7 +15,6 @@ from simhash_gate.fingerprints.hamming import require_distance, require_fingerpr
 from simhash_gate.stores.base import (
     DEFAULT_WINDOW,
     Answer,
-    Match,
     Store,
     StoreError,
     StoreUnavailable,
@@ -31,8 +30,8 @@ from simhash_gate.stores.postgres_rows import (
     from_stored,
     identity,
     listed,
-    matched,
     question,
+    read_answer,
 )
 
 if TYPE_CHECKING:
@@ -110,17 +109,14 @@ class PostgresStore(Store):
                 statement, asked = question(
                     record, run, pipeline, radius, refused, near=near, exact=exact, window=window
                 )
-                ((outcome, distance, *found),) = self._rows(statement, asked)
+                said = self._value(statement, asked)
+                if said is None:
+                    return Answer(True, None)
+                outcome, match = read_answer(record.scope, record.pipeline, said)
                 if outcome != "not live":
-                    break
+                    return Answer(outcome == "added", match)
                 self._announce(record.run)
-            else:
-                raise StoreUnavailable(self._message(f"run {record.run!r} is lost once begun"))
-        if distance is None:
-            return Answer(True, None)
-        return Answer(
-            outcome == "added", Match(matched(record.scope, record.pipeline, found), distance)
-        )
+            raise StoreUnavailable(self._message(f"run {record.run!r} is lost once begun"))
 
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""

@@ -8,15 +8,15 @@ CREATE TYPE answer AS (
     outcome text,
     distance integer,
     settled boolean,
-    run_name text,
-    url text,
-    request text,
     fingerprint bigint,
     digest bigint,
     words bigint,
-    title text,
     first_seen double precision,
     last_seen double precision,
+    run_name text,
+    url text,
+    request text,
+    title text,
     sketch bytea
 );
 
@@ -176,9 +176,9 @@ BEGIN
             END IF;
             added := ROW(
                 CASE WHEN best_class = 2 THEN 'added' ELSE 'found' END, best_gap,
-                best.settled OR its_run.state = 'ended', its_run.name, best.url, best.request,
-                best.fingerprint, best.digest, best.words, best.title, best.first_seen,
-                best.last_seen, best.sketch
+                best.settled OR its_run.state = 'ended', best.fingerprint, best.digest, best.words,
+                best.first_seen, best.last_seen, its_run.name, best.url, best.request, best.title,
+                best.sketch
             );
             IF best_class < 2 THEN
                 RETURN added;

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from psycopg.types.numeric import Float8, Int4, Int8
 
 from simhash_gate.fingerprints.blocks import probes, split
-from simhash_gate.stores.base import Record
+from simhash_gate.stores.base import Match, Record
 from simhash_gate.stores.ranking import NEAR_REACH, reach
 from simhash_gate.stores.values import signed, unsigned
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from simhash_gate.stores.base import Window
 
 _BLOCKS = 4
+_COUNT = Struct("!i")
+_FIELD = Struct("!Ii")  # type and length of what follows
+# Of an `answer`, what comes before the texts.
+_NUMBERS = Struct("!i?qqqdd")
 # Beyond two flipped bits a block, there are about as many keys to ask for as a scope has pages.
 _FARTHEST_PROBE = 3 * _BLOCKS - 1
 _MOST_PAGES = (1 << 63) - 1
@@ -28,7 +33,7 @@ _UNSTORABLE = re.compile(f"[\0\ud800-\udfff{_ESCAPE}]")
 _ESCAPED = re.compile(f"{_ESCAPE}([0-9a-f]{{6}})")
 
 _STORED = "url, request, fingerprint, digest, words, title, first_seen, last_seen, sketch"
-_CHECK_AND_ADD = "SELECT (said).* FROM (SELECT check_and_add({}) AS said OFFSET 0) AS page"
+_CHECK_AND_ADD = "SELECT check_and_add({})"
 _NEEDED = ["%s"] * 17
 _EXACT = ["exact => %s"]
 _PROBES = ["scan => %s", *(f"probes{block} => %s" for block in range(_BLOCKS))]
@@ -131,6 +136,29 @@ def listed(row: Sequence[Any]) -> Record:
     """Return the record of a row of PAGES_AFTER, PAGES_OF_SCOPE_AFTER or CURRENT."""
     _, scope, pipeline, *rest = row
     return matched(from_stored(scope), from_stored(pipeline), rest)
+
+
+def read_answer(scope: str, pipeline: str, said: bytes) -> tuple[str, Match | None]:
+    """Return the outcome and the match of an `answer`, which comes as PostgreSQL sends rows.
+
+    Taken as a column each, they would cost the server and psycopg more than looking for them.
+    """
+    fields: list[bytes] = []
+    at = _COUNT.size
+    while at < len(said):
+        _, length = _FIELD.unpack_from(said, at)
+        at += _FIELD.size
+        fields.append(said[at : at + length] if length > 0 else b"")
+        at += max(0, length)
+    outcome, *numbers = fields[:8]
+    if outcome == b"not live":
+        return "not live", None
+    distance, settled, *values = _NUMBERS.unpack(b"".join(numbers))
+    run, url, request, title = (text.decode() for text in fields[8:12])
+    fingerprint, digest, words, first_seen, last_seen = values
+    row = (settled, run, url, request, fingerprint, digest, words, title)
+    found = matched(scope, pipeline, (*row, first_seen, last_seen, fields[12]))
+    return outcome.decode(), Match(found, distance)
 
 
 def matched(scope: str, pipeline: str, row: Sequence[Any]) -> Record:
