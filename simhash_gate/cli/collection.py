@@ -71,13 +71,20 @@ def pairs(  # noqa: PLR0913, PLR0917 - one for each option
     """
     from simhash_gate.offline.clusters import cluster_rows
     from simhash_gate.offline.console import Console
+    from simhash_gate.offline.entry import MissingExtraError
     from simhash_gate.offline.pairs import find_pairs, pair_rows
+    from simhash_gate.offline.parquet import load
     from simhash_gate.offline.table import format_of, write_rows
 
     settings, console = settings_of(assignments), Console()
     form = form or format_of(output)
-    if form == "parquet" and not output:
-        raise click.UsageError("Parquet is written to a file: name it with -o FILE.")
+    if form == "parquet":
+        if not output:
+            raise click.UsageError("Parquet is written to a file: name it with -o FILE.")
+        try:
+            load()  # before hours of reading
+        except MissingExtraError as error:
+            raise click.ClickException(str(error)) from None
     with _collection(
         sources, settings, console, progress, _cache_path(cache_path, no_cache), across=across
     ) as gathered:

@@ -204,6 +204,19 @@ def test_parquet_is_no_thing_for_a_terminal(run, tmp_path) -> None:
     assert "-o FILE" in result.err
 
 
+def test_without_pyarrow_parquet_is_refused_before_anything_is_read(run, tmp_path) -> None:
+    html_folder(tmp_path)
+    (tmp_path / "without/pyarrow").mkdir(parents=True)
+    (tmp_path / "without/pyarrow/__init__.py").write_text("raise ImportError")
+    path = f"{tmp_path}/without{os.pathsep}{ROOT}"
+    for arguments in (["pages", "-o", "out.parquet"], ["kept.parquet"]):
+        result = run("pairs", *arguments, PYTHONPATH=path)
+        assert (result.status, result.out) == (1, "")
+        assert result.err == (
+            "Error: Parquet files need pyarrow: pip install 'simhash-gate[parquet]'\n"
+        )
+
+
 def test_pages_of_other_pipeline_versions_are_not_compared_and_that_is_said(run, tmp_path) -> None:
     fill(tmp_path, ("u/1", 1, "9c1f"), ("u/2", 1, "9c1f"), ("u/3", 1, "77aa"))
     result = run("pairs", f"sqlite:///{tmp_path}/kept.sqlite")
