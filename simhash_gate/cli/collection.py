@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 import click
@@ -71,23 +71,30 @@ def pairs(  # noqa: PLR0913, PLR0917 - one for each option
     """
     from simhash_gate.offline.clusters import cluster_rows
     from simhash_gate.offline.console import Console
+    from simhash_gate.offline.entry import MissingExtraError
     from simhash_gate.offline.pairs import find_pairs, pair_rows
+    from simhash_gate.offline.parquet import load
     from simhash_gate.offline.table import format_of, write_rows
 
     settings, console = settings_of(assignments), Console()
     form = form or format_of(output)
-    if form == "parquet" and not output:
-        raise click.UsageError("Parquet is written to a file: name it with -o FILE.")
+    if form == "parquet":
+        if not output:
+            raise click.UsageError("Parquet is written to a file: name it with -o FILE.")
+        try:
+            load()  # before hours of reading
+        except MissingExtraError as error:
+            raise click.ClickException(str(error)) from None
     with _collection(
         sources, settings, console, progress, _cache_path(cache_path, no_cache), across=across
-    ) as (gathered, folder):
+    ) as gathered:
         if not len(gathered):
             return console.status()
         if clusters:
             rows = cluster_rows(gathered, distance)
         else:
             with console.counted("pairs", progress) as tell:
-                found = find_pairs(gathered, distance, folder, memory, tell)
+                found = find_pairs(gathered, distance, memory, tell)
             rows = pair_rows(gathered, found)
         columns = (COPIES if clusters else PAIRS)[: 5 if gathered.named else 3]
         with _output(output, console) as write:
@@ -126,7 +133,7 @@ def similar(
     settings, console = settings_of(assignments), Console()
     with _collection(
         [source], settings, console, progress, _cache_path(cache_path, no_cache), across=True
-    ) as (gathered, _):
+    ) as gathered:
         query = find_query(page, gathered, settings, console.complain) if len(gathered) else None
         if query is not None:
             columns = SIMILAR if gathered.named else ("page", "distance", "fingerprint")
@@ -145,8 +152,8 @@ def _collection(
     cache_path: Path | None,
     *,
     across: bool,
-) -> Iterator[tuple[Gathered, Path]]:
-    """Gather sources in a temporary folder; yield both. An empty collection is complained of."""
+) -> Iterator[Gathered]:
+    """Gather sources in temporary files. An empty collection is complained of."""
     from simhash_gate.offline.collection import Members
     from simhash_gate.offline.entry import MissingExtraError, TooManyError
     from simhash_gate.offline.gathered import gather
@@ -162,15 +169,14 @@ def _collection(
     try:
         with (
             _disk(f"temporary files in {gettempdir()} (TMPDIR names another folder)"),
-            TemporaryDirectory(prefix="simhash-gate-") as name,
             _cache(cache_path, settings, console) as members.cache,
-            gather(sources, members, Path(name), across=across) as gathered,
+            gather(sources, members, across=across) as gathered,
         ):
             if members.passed_over:
                 console.say(f"pages without a fingerprint: {members.passed_over}")
             if not len(gathered):
                 console.complain(", ".join(sources), "no page with a fingerprint in it")
-            yield gathered, Path(name)
+            yield gathered
     except (MissingExtraError, StoreError, TooManyError) as error:
         raise click.ClickException(str(error)) from None
 

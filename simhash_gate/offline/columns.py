@@ -1,14 +1,16 @@
-"""Columns in files: what a collection knows of its pages, written once and then looked up."""
+"""Columns in files: what a collection knows of its pages, written once and then looked up.
+
+The files have no names, so that nothing of them is left behind by a kill.
+"""
 
 from __future__ import annotations
 
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
 _HELD = 1 << 14  # values before they are written
@@ -17,8 +19,8 @@ _HELD = 1 << 14  # values before they are written
 class Column:
     """Numbers of one type, in the order in which they came. Raises OSError where the disk does."""
 
-    def __init__(self, path: Path, dtype: type[np.generic]) -> None:
-        self._file = path.open("w+b")
+    def __init__(self, dtype: type[np.generic]) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115 - as long as the column
         self._dtype = np.dtype(dtype)
         self._held: list[int] = []
         self._count = 0
@@ -61,9 +63,9 @@ class Column:
 class Texts:
     """Texts, in the order in which they came; any of them can be looked up."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("w+b")
-        self._stops = Column(path.with_suffix(".stops"), np.uint64)
+    def __init__(self) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115 - as long as the texts
+        self._stops = Column(np.uint64)
         self._end = 0
         self._found: tuple[NDArray[Any], NDArray[Any]] | None = None
 

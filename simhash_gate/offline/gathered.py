@@ -1,4 +1,4 @@
-"""A collection in a folder: names and titles wait there, so that memory has fingerprints only."""
+"""A collection in temporary files, so that memory has no more of it than fingerprints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from simhash_gate.pipeline import pipeline_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -30,12 +29,12 @@ class Gathered:
     Raises OSError when the disk is full.
     """
 
-    def __init__(self, folder: Path, version: str, *, across: bool, named: bool) -> None:
-        self._bits = Column(folder / "fingerprints", np.uint64)
-        self._groups = Column(folder / "groups", np.uint32)
-        self._numbers = Column(folder / "numbers", np.uint64)
-        self._names = Texts(folder / "names")
-        self._titles = Texts(folder / "titles")
+    def __init__(self, version: str, *, across: bool, named: bool) -> None:
+        self._bits = Column(np.uint64)
+        self._groups = Column(np.uint32)
+        self._numbers = Column(np.uint64)
+        self._names = Texts()
+        self._titles = Texts()
         self._version = version
         self._across = across
         self._known: dict[tuple[str, str], int] = {}
@@ -93,17 +92,15 @@ class Gathered:
 
 
 @contextmanager
-def gather(
-    paths: Sequence[str], members: Members, folder: Path, *, across: bool
-) -> Iterator[Gathered]:
-    """Read all sources into files of a folder. Raises `StoreError`, `MissingExtraError`, OSError.
+def gather(paths: Sequence[str], members: Members, *, across: bool) -> Iterator[Gathered]:
+    """Read all sources into temporary files. Raises `StoreError`, `MissingExtraError`, OSError.
 
     One source without names has its rows known by number. Several pipeline versions are complained
     of.
     """
     numbered = members.numbered(paths[0]) if len(paths) == 1 else None
     version = pipeline_version(members.settings.options)
-    gathered = Gathered(folder, version, across=across, named=numbered is None)
+    gathered = Gathered(version, across=across, named=numbered is None)
     try:
         for batch in numbered or ():
             gathered.extend(batch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from simhash_gate.offline.runs import SortedRuns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from simhash_gate.offline.gathered import Gathered
     from simhash_gate.offline.table import Row
 
-MOST_DISTANCE = 8
 MOST_ROWS = 1 << 30
 _ROW = np.uint64(30)
 _DISTANCE = np.uint64(4)
@@ -37,20 +35,19 @@ _BYTES = 64
 def find_pairs(
     gathered: Gathered,
     radius: int,
-    folder: Path,
     memory: int,
     tell: Callable[[int], object],
 ) -> SortedRuns:
     """Find all pairs of a collection within 0 to 8 bits; `pair_rows` makes rows of what comes out.
 
-    About `memory` bytes are taken, and the rest kept in the folder. `tell` is called with the
+    About `memory` bytes are taken, and the rest waits in temporary files. `tell` is called with the
     number of pairs as they are found. Raises OSError when the disk is full, `TooManyError`
     for more than `MOST_ROWS` pages.
     """
     bits = gathered.fingerprints
     if len(bits) > MOST_ROWS:
         raise TooManyError(f"{len(bits)} pages: no more than {MOST_ROWS} can be compared")
-    found = SortedRuns(folder, memory // _BYTES)
+    found = SortedRuns(memory // _BYTES)
 
     def use(one: Positions, other: Positions) -> None:
         distance = np.bitwise_count(bits[one] ^ bits[other])
@@ -62,7 +59,7 @@ def find_pairs(
         tell(len(packed))
 
     def new_array(size: int, dtype: Any, /) -> NDArray[Any]:
-        with tempfile.TemporaryFile(dir=folder) as file:
+        with TemporaryFile() as file:
             # Without its room on the disk, a full one would end the process where it writes.
             os.posix_fallocate(file.fileno(), 0, max(size, 1) * np.dtype(dtype).itemsize)
             return np.memmap(file, dtype, "w+", shape=(size,)).view(np.ndarray)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tempfile import TemporaryFile
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -24,8 +24,7 @@ class SortedRuns:
     Safe to add to from several threads. Raises OSError when the disk is full.
     """
 
-    def __init__(self, folder: Path, most: int) -> None:
-        self._folder = folder
+    def __init__(self, most: int) -> None:
         self._most = most
         self._held: list[Numbers] = []
         self._size = 0
@@ -74,6 +73,7 @@ class SortedRuns:
     def _write(self) -> None:
         numbers = self._sorted()
         self._held, self._size = [], 0
-        path = self._folder / f"run-{len(self._runs)}"
-        numbers.tofile(path)
-        self._runs.append(np.memmap(path, np.uint64, "r").view(np.ndarray))
+        with TemporaryFile() as file:
+            numbers.tofile(file)
+            file.flush()
+            self._runs.append(np.memmap(file, np.uint64, "r").view(np.ndarray))

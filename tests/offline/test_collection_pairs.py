@@ -34,13 +34,12 @@ def crowded(draw):
 
 @contextmanager
 def gathered(pages, *, across):
-    with TemporaryDirectory() as name:
-        found = Gathered(Path(name), "1", across=across, named=True)
-        for number, (bits, scope) in enumerate(pages):
-            found.add(Member(f"{number}", scope, bits, "", 0))
-        found.finish()
-        yield found, Path(name)
-        found.close()
+    found = Gathered("1", across=across, named=True)
+    for number, (bits, scope) in enumerate(pages):
+        found.add(Member(f"{number}", scope, bits, "", 0))
+    found.finish()
+    yield found
+    found.close()
 
 
 def tell(_):
@@ -54,13 +53,13 @@ def test_pairs_are_those_of_brute_force_however_little_memory(
     memory, pages, radius, across, at_once
 ):
     with (
-        gathered(pages, across=across) as (found, folder),
+        gathered(pages, across=across) as found,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(runs, "_AT_ONCE", at_once)
         for module in ("stream", "permuted"):
             patch.setattr(f"simhash_gate.fingerprints.{module}.MOST_RANGE_BITS", 4)
-        rows = list(pair_rows(found, find_pairs(found, radius, folder, memory, tell)))
+        rows = list(pair_rows(found, find_pairs(found, radius, memory, tell)))
     assert [row[:3] for row in rows] == [
         (f"{i}", f"{j}", (a ^ b).bit_count())
         for (i, (a, one)), (j, (b, other)) in combinations(enumerate(pages), 2)
@@ -86,7 +85,7 @@ def test_copies_are_those_of_a_gate_that_keeps_page_after_page(few, pages, radiu
         else:
             kept.append(number)
     with (
-        gathered(pages, across=False) as (found, _),
+        gathered(pages, across=False) as found,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(clusters, "_FEW", few)

@@ -204,6 +204,19 @@ def test_parquet_is_no_thing_for_a_terminal(run, tmp_path) -> None:
     assert "-o FILE" in result.err
 
 
+def test_without_pyarrow_parquet_is_refused_before_anything_is_read(run, tmp_path) -> None:
+    html_folder(tmp_path)
+    (tmp_path / "without/pyarrow").mkdir(parents=True)
+    (tmp_path / "without/pyarrow/__init__.py").write_text("raise ImportError")
+    path = f"{tmp_path}/without{os.pathsep}{ROOT}"
+    for arguments in (["pages", "-o", "out.parquet"], ["kept.parquet"]):
+        result = run("pairs", *arguments, PYTHONPATH=path)
+        assert (result.status, result.out) == (1, "")
+        assert result.err == (
+            "Error: Parquet files need pyarrow: pip install 'simhash-gate[parquet]'\n"
+        )
+
+
 def test_pages_of_other_pipeline_versions_are_not_compared_and_that_is_said(run, tmp_path) -> None:
     fill(tmp_path, ("u/1", 1, "9c1f"), ("u/2", 1, "9c1f"), ("u/3", 1, "77aa"))
     result = run("pairs", f"sqlite:///{tmp_path}/kept.sqlite")
@@ -259,18 +272,25 @@ def test_a_full_disk_is_named_with_what_could_not_be_written(
     assert b"Traceback" not in done.stderr
 
 
-def test_a_file_that_can_not_grow_is_left_as_it_was(tmp_path, environment) -> None:
-    (tmp_path / "list").write_text(f"{'0' * 16}\n" * 400)
+@pytest.mark.parametrize(
+    ("lines", "said"), [(400, "out.jsonl: File"), (20_000, "temporary files in {tmp} (TMPDIR")]
+)
+def test_a_file_that_can_not_grow_is_left_as_it_was(tmp_path, environment, lines, said) -> None:
+    (tmp_path / "list").write_text(f"{'0' * 16}\n" * lines)
     (tmp_path / "out.jsonl").write_text("before\n")
+    (tmp_path / "tmp").mkdir()
     done = subprocess.run(
         [*COMMAND, "pairs", "list", "-o", "out.jsonl"],
-        cwd=tmp_path, env=environment, capture_output=True, check=False,
+        cwd=tmp_path, env=environment | {"TMPDIR": str(tmp_path / "tmp")}, capture_output=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16)),
+        check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    assert b"out.jsonl: File too large" in done.stderr
+    assert said.format(tmp=tmp_path / "tmp") in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
     assert (tmp_path / "out.jsonl").read_text() == "before\n"
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".cache", "list", "out.jsonl"]
+    assert not [*(tmp_path / "tmp").iterdir()]
+    assert not [path for path in tmp_path.iterdir() if "part" in path.name]
 
 
 COUNTING = """

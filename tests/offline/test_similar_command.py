@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from harness import page
 
 
 @pytest.fixture
@@ -47,7 +46,6 @@ def test_a_file_is_compared_with_the_pages_of_a_folder(run, tmp_path, write) -> 
     write("mine.html", 1, noise=5)
     assert run("similar", "pages", "mine.html").column("page") == ["pages/a.html"]
     assert run("similar", "pages", "pages/a.html").lines == []
-    (tmp_path / "copy.txt").write_bytes(page(2).body)
 
 
 def test_lines_of_a_list_are_numbers(run, tmp_path) -> None:
