@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import queue
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -37,6 +37,8 @@ logger = logging.getLogger(__name__)
 
 MOST_WAITING = 10_000
 """Lines beyond these are left out: a disk that hangs must not fill the memory."""
+LONGEST_CLOSING = 60.0
+"""Seconds after which a crawl ends without its log or report: a disk that hangs holds none."""
 
 
 class VerdictLog:
@@ -49,7 +51,7 @@ class VerdictLog:
     def __init__(self, crawler: Crawler, settings: Settings) -> None:
         self._settings = settings
         self._lines: queue.SimpleQueue[Mapping[str, Any] | None] = queue.SimpleQueue()
-        self._done: Future[None] = Future()
+        self._done: Future[bool] = Future()
         self._summary = Summary() if settings.report else None
         self._is_on = bool(settings.verdicts or settings.report)
         self._missed = 0
@@ -83,7 +85,12 @@ class VerdictLog:
 
     async def _close(self) -> None:
         self._lines.put(None)
-        await result(self._done)
+        limit = Timer(LONGEST_CLOSING, self._finish, [False])
+        limit.daemon = True
+        limit.start()
+        if not await result(self._done):
+            logger.error("The crawl ends without all of its verdicts written: the disk hangs")
+        limit.cancel()
         if self._missed:
             logger.error("%d verdicts were not written down: the disk was too slow", self._missed)
 
@@ -103,7 +110,11 @@ class VerdictLog:
         except Exception:
             logger.exception("The gate's verdicts could not be written down")
         finally:
-            self._done.set_result(None)
+            self._finish(True)
+
+    def _finish(self, in_time: bool) -> None:
+        with suppress(InvalidStateError):  # whoever is first
+            self._done.set_result(in_time)
 
     def _waiting(self) -> list[Mapping[str, Any] | None]:
         """Return the lines that wait, at least one; the last is None at the end of the crawl."""

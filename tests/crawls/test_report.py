@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from harness import Answer, Site, crawl, html_answer, page, start, until
@@ -81,6 +82,23 @@ def test_a_log_or_a_report_that_can_not_be_written_costs_no_page(
     assert result.log.count(message) == 1
     assert result.log.count("The gate's report could not be written: ") == 1
     assert "Traceback" not in result.log
+
+
+IMPATIENT = """
+from simhash_gate.plugin import verdict_log
+verdict_log.LONGEST_CLOSING, verdict_log.MOST_WAITING = 1.0, 2
+"""
+
+
+def test_a_disk_that_hangs_holds_no_crawl(tmp_path) -> None:
+    os.mkfifo(tmp_path / "log.jsonl")  # nobody reads it: it can't even be opened
+    settings = {"SIMHASH_GATE_VERDICTS": "log.jsonl", "CONCURRENT_REQUESTS": 1}
+    with Site(ROUTES).running() as site:
+        result = crawl(tmp_path, site, PATHS, spider=IMPATIENT, settings=settings)
+    assert result.status == 0
+    assert result.delivered() == ["/a", "/c", "/empty", "/image"]
+    assert result.log.count("The crawl ends without all of its verdicts written") == 1
+    assert f"{len(ROUTES) - 2} verdicts were not written down" in result.log
 
 
 def test_a_killed_crawl_leaves_the_log_of_what_it_did(tmp_path) -> None:

@@ -1,0 +1,47 @@
+"""What a report says of itself."""
+
+from __future__ import annotations
+
+from verdicts import copy, verdict
+
+from simhash_gate.report.bounded import Clusters
+from simhash_gate.report.page import render
+from simhash_gate.report.summary import Summary
+
+
+def shown(summary: Summary) -> str:
+    return render(summary, name="news").decode()
+
+
+def test_it_says_what_its_figures_lack() -> None:
+    summary = Summary()
+    summary.clusters = Clusters(capacity=1)
+    for n in range(3):
+        summary.add_line(copy(f"copy-{n}", f"kept-{n}"))
+    summary.missed = 1_234
+    assert "1,234 verdicts are missing here" in shown(summary)
+    assert "counts may lack some copies" in shown(summary)
+    summary.missed, summary.clusters.exact = 0, True
+    assert "missing here" not in shown(summary)
+    assert "may lack" not in shown(summary)
+
+
+def test_other_thresholds_and_more_domains_than_fit_are_told() -> None:
+    summary = Summary()
+    summary.add_line(copy("a", "x", threshold=5))
+    for n in range(1_100):
+        summary.add_line(copy(f"https://site{n}.com/", "x"))
+    page = shown(summary)
+    assert "threshold, 3 bits (3 for 1,100, 5 for 1 of them)" in page
+    assert "(101 more)" in page
+    assert page.count("<tr><td><bdi>site") == 999
+
+
+def test_it_fetches_nothing_and_forbids_what_is_not_its_own() -> None:
+    summary = Summary()
+    summary.add_line(verdict())
+    page = shown(summary)
+    assert "default-src 'none'; style-src 'sha256-" in page.replace("&#39;", "'")
+    assert "unsafe" not in page
+    for reference in (" src=", "<link", "@import", "url("):
+        assert reference not in page
