@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
-import math
-from collections.abc import Mapping
 from dataclasses import InitVar, asdict, dataclass
-from functools import lru_cache
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.parse import urljoin
 
@@ -21,12 +16,19 @@ from simhash_gate.fingerprints.features import (
     each_shingle,
     features,
     without,
-    words,
     words_of_each,
 )
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
-from simhash_gate.page import Article, Draft, Extractor, blocks, clean, flow, parse
+from simhash_gate.options import (
+    READABILITY,
+    STEADY,
+    Options,
+    load_extractor,
+    load_idf,
+    load_stop_words,
+)
+from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
 from simhash_gate.page.blocks import captions
 from simhash_gate.page.identity import find_identity
 from simhash_gate.page.title import text_of
@@ -37,103 +39,24 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-    from simhash_gate.fingerprints.features import Shingle
     from simhash_gate.page import Block, Cleaned
-from simhash_gate.page.identity import Identity
+    from simhash_gate.page.identity import Identity
+
+__all__ = [
+    "READABILITY",
+    "STEADY",
+    "Options",
+    "Page",
+    "Reading",
+    "pipeline_version",
+    "read_closely",
+    "read_page",
+]
 
 ALGORITHM = 2  # raise it with every change that moves fingerprints
-STEADY = "simhash_gate.page.extract.SteadyExtractor"
-READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
 
 _UNREADABLE = "unreadable:"
 _UNDECIDED = ("sketch", "markdown")  # options that fingerprints do not depend on
-
-
-def _invalid(name: str, value: object, allowed: str) -> ValueError:
-    return ValueError(f"{name} = {value!r}: expected {allowed}")
-
-
-@lru_cache(maxsize=8)
-def _load_idf(source: str | tuple[tuple[str, float], ...]) -> dict[str, float]:
-    table: Any = source
-    if isinstance(source, str):
-        try:
-            table = json.loads(Path(source).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise _invalid("idf", source, f"a readable JSON file ({error})") from error
-        table = table.items() if isinstance(table, dict) else None
-    try:
-        weights = {str(name): float(weight) for name, weight in table}
-    except (TypeError, ValueError):
-        weights = {"": math.nan}
-    if not all(0 <= weight < math.inf for weight in weights.values()):
-        raise _invalid("idf", source, "words or shingles with weights of 0 or more")
-    return weights
-
-
-@lru_cache(maxsize=8)
-def _load_stop_words(source: str | tuple[str, ...]) -> frozenset[str]:
-    lines: Any = source
-    if isinstance(source, str):
-        try:
-            lines = Path(source).read_text(encoding="utf-8").split()
-        except (OSError, ValueError) as error:
-            raise _invalid("stop_words", source, f"a readable text file ({error})") from error
-    if not isinstance(lines, (tuple, list)) or not all(isinstance(word, str) for word in lines):
-        raise _invalid("stop_words", source, "a text file, or words")
-    return frozenset(word for line in lines for word in words(line))
-
-
-@lru_cache(maxsize=8)
-def _load_extractor(path: str) -> Extractor:
-    try:
-        module, _, name = path.rpartition(".")
-        return cast("Extractor", getattr(importlib.import_module(module), name)())
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise _invalid("extractor", path, f"the path of a class ({error})") from error
-
-
-@dataclass(frozen=True)
-class Options:
-    """What decides the fingerprint of a page besides its bytes and its URL.
-
-    `shingle` is `auto`, `word` or `char`; `shingle_size` counts words, `char_shingle_size`
-    characters. `idf` is a JSON file or a mapping of word or shingle -> weight, `stop_words` a text
-    file, or the words. `extractor` is the path of a class that finds the article. Mappings and
-    lists are frozen into tuples. Raises ValueError for a value that is not allowed.
-
-    `sketch` asks for `Page.sketch`; `markdown` asks for `Page.markdown` to be rendered where the
-    page is read, not where it is first asked for. Neither decides a fingerprint.
-    """
-
-    shingle: Shingle = "auto"
-    shingle_size: int = 3
-    char_shingle_size: int = 5
-    idf: str | tuple[tuple[str, float], ...] = ()
-    stop_words: str | tuple[str, ...] = ()
-    extractor: str = STEADY
-    sketch: bool = False
-    markdown: bool = False
-
-    def __post_init__(self) -> None:
-        given = cast("Any", self)
-        if isinstance(given.idf, Mapping):
-            object.__setattr__(self, "idf", tuple(sorted(given.idf.items())))
-        if isinstance(given.idf, Path):
-            object.__setattr__(self, "idf", str(given.idf))
-        if isinstance(given.stop_words, (list, set, frozenset)):
-            object.__setattr__(self, "stop_words", tuple(sorted(given.stop_words)))
-        if isinstance(given.stop_words, Path):
-            object.__setattr__(self, "stop_words", str(given.stop_words))
-        if self.shingle not in ("auto", "word", "char"):
-            raise _invalid("shingle", self.shingle, "'auto', 'word' or 'char'")
-        for name in ("shingle_size", "char_shingle_size"):
-            size = getattr(self, name)
-            if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= 20:
-                raise _invalid(name, size, "a whole number from 1 to 20")
-        _load_idf(self.idf)
-        _load_stop_words(self.stop_words)
-        _load_extractor(self.extractor)
 
 
 class Renderer(Protocol):
@@ -240,8 +163,8 @@ def pipeline_version(options: Options = Options()) -> str:
     """Return a short digest of all that decides fingerprints; two versions never compare."""
     parts = {name: value for name, value in asdict(options).items() if name not in _UNDECIDED} | {
         "algorithm": ALGORITHM,
-        "idf": sorted(_load_idf(options.idf).items()),
-        "stop_words": sorted(_load_stop_words(options.stop_words)),
+        "idf": sorted(load_idf(options.idf).items()),
+        "stop_words": sorted(load_stop_words(options.stop_words)),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -253,7 +176,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     base = _base(root, url)
     identity = find_identity(root, url) if options.sketch else None
     cleaned = clean(root, whole=options.sketch)
-    article = _load_extractor(options.extractor)(cleaned)
+    article = load_extractor(options.extractor)(cleaned)
     content = flow(article.element)
     found = blocks(content)
     if not found:
@@ -287,9 +210,9 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
 
 
 def _fingerprint(tokens: list[str], options: Options) -> int:
-    if _load_idf(options.idf):
+    if load_idf(options.idf):
         return simhash(_features(tokens, options))
-    said = without(_load_stop_words(options.stop_words), tokens)
+    said = without(load_stop_words(options.stop_words), tokens)
     sizes = options.shingle_size, options.char_shingle_size
     return simhash_of_set(each_shingle(said, options.shingle, *sizes))
 
@@ -300,8 +223,8 @@ def _features(tokens: list[str], options: Options) -> dict[str, float]:
         kind=options.shingle,
         size=options.shingle_size,
         char_size=options.char_shingle_size,
-        idf=_load_idf(options.idf),
-        stop_words=_load_stop_words(options.stop_words),
+        idf=load_idf(options.idf),
+        stop_words=load_stop_words(options.stop_words),
     )
 
 

@@ -35,12 +35,12 @@ _COUNTED = (
     r"دقائق للقراءة|دقيقة للقراءة)"
 )
 # Numbers are bounded: of a very long one, the end would be read from each of its digits.
-_NUMBER_OF = rf"\d[\d.,\s]{{0,40}}[km]?\+?\s?[次回]?(?=[^\W\d]){_COUNTED}(?!\w)"
+_NUMBER_OF = rf"\d[\d.,\s]{{0,40}}(?![\d.,])[km]?\+?\s?[次回]?(?=[^\W\d]){_COUNTED}(?!\w)"
 _OF_NUMBER = rf"(?<!\w)(?=\w+(?: \w+)?\s?[:：(]?\s?\d){_COUNTED}\s?[:：(]?\s?\d"
 _COUNT = f"{_NUMBER_OF}|{_OF_NUMBER}"
 _COPYRIGHT = r"©|\(c\)\s?(?:19|20)\d\d|\bcopyright\b"
 _AGO_FIRST = r"(?<!\w)(?:vor|il y a|hace|há|قبل|منذ)\s\d+\s\w+"
-_AGO_LAST = r"\d{1,40}\s?(?:分钟|分鐘|小时|小時|天|時間|分)前"
+_AGO_LAST = r"\d{1,40}(?!\d)\s?(?:分钟|分鐘|小时|小時|天|時間|分)前"
 _AGO = f"{_AGO_FIRST}|{_AGO_LAST}"
 _UPDATED = (
     r"^\W*(?:last\s(?:modified|updated|edited|reviewed|change)|(?:page\s)?(?:updated|modified|generated)\b|"

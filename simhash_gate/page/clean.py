@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from functools import lru_cache
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.flow import flow
@@ -21,26 +21,20 @@ from simhash_gate.page.vocabulary import (
     CONTENT_STARTS,
     EXTRA_TOKENS,
     INVISIBLE,
-    LINK_LISTS,
     OUTSIDE_TOKENS,
     PAGE_HEADS,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection
 
     from lxml.html import HtmlElement
 
-_LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it is called
+LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it is called
 _LISTING = 0.6
 _SOME_TEXT = 20
-_LINK_DENSE = 0.8
 _PIECE = re.compile(r"[^A-Za-z0-9]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
-_LABEL_START = re.compile(rf"\W*[{''.join(a[0] + a[0].upper() for a in AD_LABELS)}]")
-_FIRST_WORD = re.compile(r"\W*([^\s:|·–—.…\])-]+)")
-_BEHIND_LABEL = re.compile(r"\s*(?:[:|·–—.…\])-].*)?", re.S)
 _PAGE_TAGS = frozenset({"html", "body", "main"})
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
 
@@ -225,7 +219,7 @@ def _drop_chrome(root: HtmlElement, measures: Measures) -> None:
     gone: list[HtmlElement] = []
     large: list[HtmlElement] = []
     outer: set[HtmlElement] = set()
-    largest = _LARGEST * measures[root].text
+    largest = LARGEST * measures[root].text
     elements = iter(measures)
     for element in elements:
         if not _is_chrome(element):
@@ -303,68 +297,3 @@ def _names_chrome(words: list[str]) -> bool:
 def _content_head(words: list[str]) -> bool:
     head = next((word for word in reversed(words) if len(word) > 2), words[-1])
     return head in CONTENT_HEADS
-
-
-def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
-    """Remove the lists of links, and the paid links, that stand within an article."""
-    largest = _LARGEST * measures[article].text
-    gone = []
-    grids = {article: False}
-    elements = article.iter("a", *LINK_LISTS)
-    for element in elements:
-        size = measures[element]
-        if not size.links or size.text > largest or element is article:
-            continue
-        if _is_paid(element) or (_is_link_list(element, size) and not _in_grid(element, grids)):
-            gone.append(element)
-            within = sum(1 for _ in element.iter("a", *LINK_LISTS)) - 1
-            next(islice(elements, within, within), None)
-    drop_all(gone, measures)
-
-
-def _is_paid(element: HtmlElement) -> bool:
-    return element.tag == "a" and "sponsored" in (element.get("rel") or "")
-
-
-def _is_link_list(element: HtmlElement, size: Measure) -> bool:
-    return element.tag in LINK_LISTS and size.links > _LINK_DENSE * size.text
-
-
-def _in_grid(element: HtmlElement, grids: dict[HtmlElement, bool]) -> bool:
-    """Tell if this stands in a table built from `div`s: a cell of it may well be a link."""
-    outer = cast("HtmlElement", element.getparent())
-    if outer not in grids:
-        grids[outer] = len(outer) >= 4 and len({child.tag for child in outer}) == 1
-    return grids[outer]
-
-
-def _is_label(text: str) -> bool:
-    """Tell if a text is a word for advertisements, and maybe more behind a colon or the like."""
-    found = _FIRST_WORD.match(text)
-    return (
-        found is not None
-        and found[1].lower() in AD_LABELS
-        and _BEHIND_LABEL.fullmatch(text, found.end()) is not None
-    )
-
-
-def drop_advertisements(
-    article: HtmlElement, measures: Measures, labels: Iterable[HtmlElement]
-) -> None:
-    """Remove the small boxes that say of themselves, first thing, that they are advertisements."""
-    labels = {e for e in labels if _LABEL_START.match(e.text or "") and _is_label(e.text)}
-    for element in [e for e in article.iter("*") if e in labels] if labels else ():
-        if not 0 < measures[element].text <= _LABELLED:
-            continue
-        box = element
-        for outer in element.iterancestors():
-            if (
-                outer is article
-                or measures[outer].text > _LABELLED
-                or box.getprevious() is not None
-                or (outer.text or "").strip()
-            ):
-                break
-            box = outer
-        if box is not article and measures[box].text <= _LABELLED:
-            drop(box, measures)

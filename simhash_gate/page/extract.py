@@ -16,12 +16,11 @@ from readability import Document  # type: ignore[import-untyped]
 
 from simhash_gate.page.clean import (
     Cleaned,
-    drop_advertisements,
     drop_all,
-    drop_link_lists,
     is_listing,
     measure,
 )
+from simhash_gate.page.insets import drop_advertisements, drop_link_lists
 from simhash_gate.page.title import text_of, words_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 

@@ -1,0 +1,111 @@
+"""What decides the fingerprint of a page besides its bytes and its URL, and the tables it names."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from simhash_gate.fingerprints.features import words
+
+if TYPE_CHECKING:
+    from simhash_gate.fingerprints.features import Shingle
+    from simhash_gate.page import Extractor
+
+STEADY = "simhash_gate.page.extract.SteadyExtractor"
+READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
+
+
+def _invalid(name: str, value: object, allowed: str) -> ValueError:
+    return ValueError(f"{name} = {value!r}: expected {allowed}")
+
+
+@lru_cache(maxsize=8)
+def load_idf(source: str | tuple[tuple[str, float], ...]) -> dict[str, float]:
+    """Return the weights of an IDF table. Raises ValueError for what is none."""
+    table: Any = source
+    if isinstance(source, str):
+        try:
+            table = json.loads(Path(source).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise _invalid("idf", source, f"a readable JSON file ({error})") from error
+        table = table.items() if isinstance(table, dict) else None
+    try:
+        weights = {str(name): float(weight) for name, weight in table}
+    except (TypeError, ValueError):
+        weights = {"": math.nan}
+    if not all(0 <= weight < math.inf for weight in weights.values()):
+        raise _invalid("idf", source, "words or shingles with weights of 0 or more")
+    return weights
+
+
+@lru_cache(maxsize=8)
+def load_stop_words(source: str | tuple[str, ...]) -> frozenset[str]:
+    """Return the words that a file has, or that are given. Raises ValueError for what is none."""
+    lines: Any = source
+    if isinstance(source, str):
+        try:
+            lines = Path(source).read_text(encoding="utf-8").split()
+        except (OSError, ValueError) as error:
+            raise _invalid("stop_words", source, f"a readable text file ({error})") from error
+    if not isinstance(lines, (tuple, list)) or not all(isinstance(word, str) for word in lines):
+        raise _invalid("stop_words", source, "a text file, or words")
+    return frozenset(word for line in lines for word in words(line))
+
+
+@lru_cache(maxsize=8)
+def load_extractor(path: str) -> Extractor:
+    """Return what finds articles. Raises ValueError for a path that leads to no class."""
+    try:
+        module, _, name = path.rpartition(".")
+        return cast("Extractor", getattr(importlib.import_module(module), name)())
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise _invalid("extractor", path, f"the path of a class ({error})") from error
+
+
+@dataclass(frozen=True)
+class Options:
+    """What decides the fingerprint of a page besides its bytes and its URL.
+
+    `shingle` is `auto`, `word` or `char`; `shingle_size` counts words, `char_shingle_size`
+    characters. `idf` is a JSON file or a mapping of word or shingle -> weight, `stop_words` a text
+    file, or the words. `extractor` is the path of a class that finds the article. Mappings and
+    lists are frozen into tuples. Raises ValueError for a value that is not allowed.
+
+    `sketch` asks for `Page.sketch`; `markdown` asks for `Page.markdown` to be rendered where the
+    page is read, not where it is first asked for. Neither decides a fingerprint.
+    """
+
+    shingle: Shingle = "auto"
+    shingle_size: int = 3
+    char_shingle_size: int = 5
+    idf: str | tuple[tuple[str, float], ...] = ()
+    stop_words: str | tuple[str, ...] = ()
+    extractor: str = STEADY
+    sketch: bool = False
+    markdown: bool = False
+
+    def __post_init__(self) -> None:
+        given = cast("Any", self)
+        if isinstance(given.idf, Mapping):
+            object.__setattr__(self, "idf", tuple(sorted(given.idf.items())))
+        if isinstance(given.idf, Path):
+            object.__setattr__(self, "idf", str(given.idf))
+        if isinstance(given.stop_words, (list, set, frozenset)):
+            object.__setattr__(self, "stop_words", tuple(sorted(given.stop_words)))
+        if isinstance(given.stop_words, Path):
+            object.__setattr__(self, "stop_words", str(given.stop_words))
+        if self.shingle not in ("auto", "word", "char"):
+            raise _invalid("shingle", self.shingle, "'auto', 'word' or 'char'")
+        for name in ("shingle_size", "char_shingle_size"):
+            size = getattr(self, name)
+            if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= 20:
+                raise _invalid(name, size, "a whole number from 1 to 20")
+        load_idf(self.idf)
+        load_stop_words(self.stop_words)
+        load_extractor(self.extractor)

@@ -1,0 +1,88 @@
+"""What stands inside an article and is none of it: lists of links, paid links, advertisements."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, cast
+
+from simhash_gate.page.clean import LARGEST, drop, drop_all
+from simhash_gate.page.vocabulary import AD_LABELS, LINK_LISTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lxml.html import HtmlElement
+
+    from simhash_gate.page.clean import Measure, Measures
+
+_LINK_DENSE = 0.8
+_LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
+_LABEL_START = re.compile(rf"\W*[{''.join(a[0] + a[0].upper() for a in AD_LABELS)}]")
+_FIRST_WORD = re.compile(r"\W*([^\s:|·–—.…\])-]+)")
+_BEHIND_LABEL = re.compile(r"\s*(?:[:|·–—.…\])-].*)?", re.S)
+
+
+def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
+    """Remove the lists of links, and the paid links, that stand within an article."""
+    largest = LARGEST * measures[article].text
+    gone = []
+    grids = {article: False}
+    elements = article.iter("a", *LINK_LISTS)
+    for element in elements:
+        size = measures[element]
+        if not size.links or size.text > largest or element is article:
+            continue
+        if _is_paid(element) or (_is_link_list(element, size) and not _in_grid(element, grids)):
+            gone.append(element)
+            within = sum(1 for _ in element.iter("a", *LINK_LISTS)) - 1
+            next(islice(elements, within, within), None)
+    drop_all(gone, measures)
+
+
+def _is_paid(element: HtmlElement) -> bool:
+    return element.tag == "a" and "sponsored" in (element.get("rel") or "")
+
+
+def _is_link_list(element: HtmlElement, size: Measure) -> bool:
+    return element.tag in LINK_LISTS and size.links > _LINK_DENSE * size.text
+
+
+def _in_grid(element: HtmlElement, grids: dict[HtmlElement, bool]) -> bool:
+    """Tell if this stands in a table built from `div`s: a cell of it may well be a link."""
+    outer = cast("HtmlElement", element.getparent())
+    if outer not in grids:
+        grids[outer] = len(outer) >= 4 and len({child.tag for child in outer}) == 1
+    return grids[outer]
+
+
+def _is_label(text: str) -> bool:
+    """Tell if a text is a word for advertisements, and maybe more behind a colon or the like."""
+    found = _FIRST_WORD.match(text)
+    return (
+        found is not None
+        and found[1].lower() in AD_LABELS
+        and _BEHIND_LABEL.fullmatch(text, found.end()) is not None
+    )
+
+
+def drop_advertisements(
+    article: HtmlElement, measures: Measures, labels: Iterable[HtmlElement]
+) -> None:
+    """Remove the small boxes that say of themselves, first thing, that they are advertisements."""
+    labels = {e for e in labels if _LABEL_START.match(e.text or "") and _is_label(e.text)}
+    for element in [e for e in article.iter("*") if e in labels] if labels else ():
+        if not 0 < measures[element].text <= _LABELLED:
+            continue
+        box = element
+        for outer in element.iterancestors():
+            if (
+                outer is article
+                or measures[outer].text > _LABELLED
+                or box.getprevious() is not None
+                or (outer.text or "").strip()
+            ):
+                break
+            box = outer
+        if box is not article and measures[box].text <= _LABELLED:
+            drop(box, measures)
