@@ -180,10 +180,11 @@ class Audit:
             well = page.entered and page.finished
             self._end(request, page, page.failure or ("" if well else "failed"))
 
-    def close(self) -> None:
-        """Write the closing figures."""
+    def close(self) -> AuditFigures:
+        """Write the closing figures, and return them."""
         self._log.close()
         self.figures.close()
+        return self.figures
 
     def _chooses(self, fingerprint: str, share: float) -> bool:
         digest = blake2b(fingerprint.encode(), key=self._seed, digest_size=8).digest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.plugin.stats import OTHERS
 from simhash_gate.proportion import wilson
@@ -40,6 +40,11 @@ class AuditRow(NamedTuple):
     high: float
     fields: tuple[tuple[str, int], ...]
     not_comparable: tuple[tuple[str, int], ...]
+
+    def as_line(self) -> dict[str, Any]:
+        """Return what a verdict log and a report say of it."""
+        known = {name: getattr(self, name) for name in ("domain", "audited", "compared", "wrong")}
+        return {"audit": known | {"fields": dict(self.fields)}}
 
 
 @dataclass(slots=True)

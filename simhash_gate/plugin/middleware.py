@@ -300,11 +300,13 @@ class SimhashGateMiddleware:
         if request is not None:
             self.recovery.failed(request)
 
-    def _closed(self) -> None:
+    async def _closed(self) -> None:
         self.reader.close()
-        if self.audit is not None:
-            self.audit.close()
-        self.stats.close(self.audit.figures if self.audit is not None else None)
+        figures = self.audit.close() if self.audit is not None else None
+        self.stats.close(figures)
+        for row in figures.rows() if figures else ():
+            self.verdict_log.add_line(row.as_line())
+        await self.verdict_log.close()
 
     async def _stopped(self) -> None:
         self.recovery.forget_swallowed()

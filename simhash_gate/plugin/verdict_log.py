@@ -62,7 +62,6 @@ class VerdictLog:
                 raise SettingsError(f"{PREFIX}REPORT: {error}") from None
         if self._is_on:
             crawler.signals.connect(self._open, signals.spider_opened)
-            crawler.signals.connect(self._close, signals.spider_closed)
 
     def add(self, response: Response, verdict: Verdict, *, dropped: bool = False) -> None:
         """Take down a verdict."""
@@ -83,7 +82,10 @@ class VerdictLog:
     def _open(self, spider: Spider) -> None:
         Thread(target=self._work, args=(spider.name,), name="simhash_gate-log", daemon=True).start()
 
-    async def _close(self) -> None:
+    async def close(self) -> None:
+        """Write what is left, and the report; waits for a disk that hangs, but not for ever."""
+        if not self._is_on:
+            return
         self._lines.put(None)
         limit = Timer(LONGEST_CLOSING, self._finish, [False])
         limit.daemon = True

@@ -75,13 +75,14 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """How many duplicates of a domain were looked at, and how many were no copies after all.
+    """How many duplicates of a domain were chosen, compared, and no copies after all.
 
     `fields` counts, for each field of an item, how often it was what differed.
     """
 
     domain: str
     audited: int
+    compared: int
     wrong: int
     fields: Mapping[str, int]
 
@@ -92,10 +93,12 @@ class Audited:
         if not isinstance(fields, Mapping):
             raise ValueError(f"'fields' is {fields!r}: expected counts by field")
         audited = _count(line, "audited") or 0
+        compared = _count(line, "compared", audited) or 0
         return cls(
             _text(line, "domain", LONGEST_TEXT),
             audited,
-            _count(line, "wrong", audited) or 0,
+            compared,
+            _count(line, "wrong", compared) or 0,
             {str(name)[:LONGEST_TEXT]: _count(fields, name) or 0 for name in fields},
         )
 

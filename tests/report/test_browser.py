@@ -71,7 +71,15 @@ CRAWL = [
     *(copy(f"https://site{n}.org/c", "a3", time=NOON) for n in range(3, 6)),
     copy("https://site3.org/d", "a3", 3, reason="distance 3, threshold 3; only 'x' → 'y' differs"),
     verdict("robots.txt", "skipped"),
-    {"audit": {"domain": "example.com", "audited": 40, "wrong": 2, "fields": {"price": 2}}},
+    {
+        "audit": {
+            "domain": "example.com",
+            "audited": 50,
+            "compared": 40,
+            "wrong": 2,
+            "fields": {"price": 2},
+        }
+    },
 ]
 
 
@@ -102,7 +110,7 @@ def test_it_opens_with_the_figures_of_the_crawl(show: Open) -> None:
     expect(page.locator("#near-pages tbody tr").first).to_contain_text("https://example.com/near-0")
     expect(page.locator("#duplicates tbody tr").first).to_contain_text("only 'x' → 'y' differs")
     expect(page.locator("#audit tbody tr")).to_contain_text("price (2)")
-    assert column(page, "audit", 4) + column(page, "audit", 5) == ["1.4", "16.5"]
+    assert column(page, "audit", 5) + column(page, "audit", 6) == ["1.4", "16.5"]
 
 
 def test_tables_are_sorted_by_mouse_and_by_keyboard(show: Open) -> None:
@@ -183,7 +191,13 @@ def test_hostile_titles_reasons_and_addresses_do_nothing(show: Open) -> None:
         lines += [copy(address, "a", **given), near(address, "b", **given)]
     for address in NO_LINKS:
         lines += [copy(address, "a"), copy("c", "a", matched_url=address), near(address, "b")]
-    domain = {"domain": HOSTILE[0], "audited": 3, "wrong": 1, "fields": {HOSTILE[1]: 1}}
+    domain = {
+        "domain": HOSTILE[0],
+        "audited": 3,
+        "compared": 3,
+        "wrong": 1,
+        "fields": {HOSTILE[1]: 1},
+    }
     page = show(*lines, {"audit": domain})
     page.evaluate("document.querySelectorAll('details').forEach(it => it.open = true)")
     for link in page.locator("td a").all()[:5]:

@@ -153,7 +153,13 @@ def test_long_texts_are_cut() -> None:
 
 
 def test_audited_duplicates_are_rows_of_their_own() -> None:
-    audit = {"domain": "example.com", "audited": 40, "wrong": 2, "fields": {"price": 2}}
+    audit = {
+        "domain": "example.com",
+        "audited": 50,
+        "compared": 40,
+        "wrong": 2,
+        "fields": {"price": 2},
+    }
     summary = summary_of({"audit": audit})
     assert summary.audits[0].fields == {"price": 2}
     with pytest.raises(ValueError, match="'wrong' is 41"):
