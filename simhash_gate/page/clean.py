@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
+
+from lxml.etree import tostring
 
 from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.flow import flow
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
+_TIMES_READ = 8
 LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it is called
 _LISTING = 0.6
 _SOME_TEXT = 20
@@ -81,14 +84,14 @@ class Cleaned(NamedTuple):
 def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
     """Remove the chrome from a page's tree."""
     titles = find_titles(root)
-    elements = list(root.iter("*"))  # while they are held, lxml makes no others for the same nodes
-    drop_all([e for e in elements if e.tag in INVISIBLE and not _is_task(e)])
+    drop_all([e for e in root.iter(*INVISIBLE) if not _is_task(e)])
     drop_all(_gutters(root))
-    measures, labels = _survey(root)
     body = root.find("body")
     body = root if body is None else body
     visible = blocks(flow(body)) if whole else []
-    _drop_chrome(root, measures)
+    left = _drop_chrome(root)
+    measures, labels = _survey(root, left)
+    _drop_large(left.large, root, measures)
     return Cleaned(root, body, measures, labels, is_listing(measures[body]), titles, visible)
 
 
@@ -184,13 +187,25 @@ def _forget(gone: Collection[HtmlElement], measures: Measures) -> None:
 
 def measure(root: HtmlElement) -> Measures:
     """Measure every element of a tree; they come in document order."""
-    return _survey(root)[0]
+    return _survey(root, _Left(list(root.iter("*")), [], {}))[0]
 
 
-def _survey(root: HtmlElement) -> tuple[Measures, list[HtmlElement]]:
+class _Left(NamedTuple):
+    """What is left of a tree, in document order, and which of it is chrome that is too large.
+
+    Of `large` the outer ones come first, and of neighbours the last. `lost` are the characters that
+    links have lost: they are as long as they were.
+    """
+
+    elements: list[HtmlElement]
+    large: list[HtmlElement]
+    lost: dict[HtmlElement, int]
+
+
+def _survey(root: HtmlElement, left: _Left) -> tuple[Measures, list[HtmlElement]]:
     """Measure a tree, and find what may begin with a label, now or when a neighbour is gone."""
     labels: list[HtmlElement] = []
-    measures = {element: Measure() for element in root.iter("*")}
+    measures = {element: Measure() for element in left.elements}
     # In reverse document order, every element comes after all that is in it.
     for element, own in reversed(measures.items()):
         text = element.text
@@ -199,12 +214,12 @@ def _survey(root: HtmlElement) -> tuple[Measures, list[HtmlElement]]:
             if words[0].lower() in AD_LABELS or not words[0].isalpha():
                 labels.append(element)
         if element.tag == "a":
-            own.links = own.text
+            own.links = own.text + left.lost.get(element, 0)
         if element is root:
             break
         parent = element.getparent()
         outer = measures[parent]
-        if own.text:
+        if own.links or own.text:
             outer.text += own.text
             outer.links += own.links
         text = element.tail
@@ -215,25 +230,64 @@ def _survey(root: HtmlElement) -> tuple[Measures, list[HtmlElement]]:
     return measures, labels
 
 
-def _drop_chrome(root: HtmlElement, measures: Measures) -> None:
-    gone: list[HtmlElement] = []
-    large: list[HtmlElement] = []
+class _Sizes:
+    """Characters of text in an element, white space not counted: read when they are asked for.
+
+    Where much is read again and again, of boxes in boxes, all elements are measured instead.
+    """
+
+    def __init__(self, root: HtmlElement) -> None:
+        self._root = root
+        self._measures: Measures | None = None
+        self.whole = self._left = self._read(root)
+        self._left *= _TIMES_READ
+
+    def of(self, element: HtmlElement) -> int:
+        """Return the size of an element."""
+        if self._left < 0 and self._measures is None:
+            self._measures = measure(self._root)
+        if self._measures is not None:
+            return self._measures[element].text
+        size = self._read(element)
+        self._left -= size
+        return size
+
+    def _read(self, element: HtmlElement) -> int:
+        text: str = tostring(element, encoding="unicode", method="text", with_tail=False)
+        return len("".join(text.split()))
+
+
+def _drop_chrome(root: HtmlElement) -> _Left:
+    """Take out what is chrome by name, but for what is too large to be."""
+    left, gone = _Left([root], [], {}), []
     outer: set[HtmlElement] = set()
-    largest = LARGEST * measures[root].text
-    elements = iter(measures)
-    for element in elements:
-        if not _is_chrome(element):
-            continue
-        if measures[element].text <= largest:
-            gone.append(element)
-            within = sum(1 for _ in element.iter("*")) - 1
-            next(islice(elements, within, within), None)
+    sizes = _Sizes(root)
+    largest = LARGEST * sizes.whole
+    levels = [iter(root)]
+    while levels:
+        for element in levels[-1]:
+            if _is_chrome(element):
+                size = sizes.of(element)
+                if size <= largest:
+                    gone.append(element)
+                    for link in element.iterancestors("a"):
+                        left.lost[link] = left.lost.get(link, 0) + size
+                    continue
+                place = sum(e in outer for e in element.iterancestors())
+                left.large.insert(place, element)
+                outer.add(element)
+            left.elements.append(element)
+            if len(element):
+                levels.append(iter(element))
+                break
         else:
-            # Outer ones first, and of neighbours the last.
-            large.insert(sum(e in outer for e in element.iterancestors()), element)
-            outer.add(element)
-    drop_all(gone, measures)
-    # A page of few words under a big menu: it is larger than the article, and still a menu.
+            levels.pop()
+    drop_all(gone)
+    return left
+
+
+def _drop_large(large: list[HtmlElement], root: HtmlElement, measures: Measures) -> None:
+    """Take out large boxes of a page of few words: larger than the article, and still a menu."""
     for element in large:
         size = measures[element]
         menu = size.links > 0.5 * size.text

@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 
 from simhash_gate.page import clean, parse
@@ -133,3 +135,23 @@ def test_the_menu_of_a_short_page_goes_although_it_is_larger_than_the_article():
 def test_the_footer_of_a_short_page_goes_although_it_is_larger_than_the_article(tag):
     body = f"<body><h1>A short page of few words</h1><{tag}>{PROSE}</{tag.split()[0]}></body>"
     assert cleaned(body) == "A short page of few words"
+
+
+@pytest.mark.parametrize("depth", [1, 5, 300])
+def test_boxes_in_boxes_are_sized_alike_however_often_they_are_read(depth, monkeypatch) -> None:
+    page = (
+        "<body>"
+        + "<div class=sidebar><nav>Home</nav>" * depth
+        + f"<p>{'word ' * 100}</p>"
+        + "<aside>More</aside></div>" * depth
+        + "<p>The end of it all, in some words.</p>"
+    ).encode()
+
+    def left() -> list[str]:
+        return [f"{e.tag} {e.text}" for e in clean(parse(page)).root.iter("*")]
+
+    read = left()
+    monkeypatch.setattr(sys.modules[clean.__module__], "_TIMES_READ", -1)
+    assert left() == read
+    assert "nav Home" not in read
+    assert "aside More" not in read
