@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.pipeline import Options, Page, pipeline_version, read_page
+    from simhash_gate.options import Options, pipeline_version
+    from simhash_gate.pages import Page
+    from simhash_gate.pipeline import read_page
     from simhash_gate.plugin.addon import Addon
     from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
     from simhash_gate.plugin.spider_middleware import CallbackWitness, SimhashGateSpiderMiddleware
@@ -29,8 +31,8 @@ _HOMES = {
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
     "NearDuplicate": "plugin.middleware",
-    "Options": "pipeline",
-    "Page": "pipeline",
+    "Options": "options",
+    "Page": "pages",
     "Policy": "gate.policy",
     "SimhashGateMiddleware": "plugin.middleware",
     "SimhashGateSpiderMiddleware": "plugin.spider_middleware",
@@ -38,7 +40,7 @@ _HOMES = {
     "hamming_distance": "fingerprints.hamming",
     "near_duplicate_pairs": "fingerprints.pairs",
     "open_store": "stores",
-    "pipeline_version": "pipeline",
+    "pipeline_version": "options",
     "read_page": "pipeline",
     "simhash": "fingerprints.simhash",
     "similarity": "fingerprints.hamming",

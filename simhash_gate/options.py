@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
     from simhash_gate.fingerprints.features import Shingle
     from simhash_gate.page import Extractor
 
+ALGORITHM = 2  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
 READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
+
+_UNDECIDED = ("sketch", "markdown")  # options that fingerprints do not depend on
 
 
 def _invalid(name: str, value: object, allowed: str) -> ValueError:
@@ -108,4 +112,15 @@ class Options:
                 raise _invalid(name, size, "a whole number from 1 to 20")
         load_idf(self.idf)
         load_stop_words(self.stop_words)
-        load_extractor(self.extractor)
+        if self.extractor not in (STEADY, READABILITY):  # to load these takes longer than all else
+            load_extractor(self.extractor)
+
+
+def pipeline_version(options: Options = Options()) -> str:
+    """Return a short digest of all that decides fingerprints; two versions never compare."""
+    parts = {name: value for name, value in asdict(options).items() if name not in _UNDECIDED} | {
+        "algorithm": ALGORITHM,
+        "idf": sorted(load_idf(options.idf).items()),
+        "stop_words": sorted(load_stop_words(options.stop_words)),
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]

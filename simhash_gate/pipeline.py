@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from dataclasses import InitVar, asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urljoin
 
 import mmh3
@@ -27,11 +25,13 @@ from simhash_gate.options import (
     load_extractor,
     load_idf,
     load_stop_words,
+    pipeline_version,
 )
 from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
 from simhash_gate.page.blocks import captions
 from simhash_gate.page.identity import find_identity
 from simhash_gate.page.title import text_of
+from simhash_gate.pages import UNREADABLE, Page
 from simhash_gate.sketch import Sketch, sentences
 
 if TYPE_CHECKING:
@@ -52,76 +52,6 @@ __all__ = [
     "read_closely",
     "read_page",
 ]
-
-ALGORITHM = 2  # raise it with every change that moves fingerprints
-
-_UNREADABLE = "unreadable:"
-_UNDECIDED = ("sketch", "markdown")  # options that fingerprints do not depend on
-
-
-class Renderer(Protocol):
-    """Anything that makes Markdown."""
-
-    def render(self) -> str:
-        """Return the Markdown."""
-
-
-@dataclass(frozen=True)
-class Page:
-    """What the pipeline makes of one response.
-
-    `words` is a count, without the lines that tell of the page itself (clocks, counters), unless
-    there is nothing else; `fingerprint` 64 bits unsigned, or None, and then `reason` says why;
-    `digest` an unsigned 64-bit hash of the words that last, on a short page with its dates, 0 for
-    none;
-    `listing` tells that the page is mostly links to others. `sketch` is what `Sketch.encode` makes
-    of it, if the options ask for one. With a `draft`, `markdown` is rendered when it is first asked
-    for; a page that is pickled before takes its draft along.
-    """
-
-    title: str
-    markdown: str
-    words: int
-    fingerprint: int | None
-    digest: int
-    listing: bool
-    reason: str | None
-    sketch: bytes = b""
-    draft: InitVar[Renderer | None] = None
-
-    def __post_init__(self, draft: Renderer | None) -> None:
-        if draft is not None:
-            vars(self)["_draft"] = draft
-            del vars(self)["markdown"]
-
-    def __getattr__(self, name: str) -> Any:
-        if name != "markdown" or "_draft" not in vars(self):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        vars(self)["markdown"] = text = vars(self).pop("_draft").render()
-        return text
-
-    def drafted(self, draft: Renderer | None) -> Page:
-        """Return this page with Markdown that `draft` renders when it is first asked for.
-
-        With None it has no Markdown, and nobody may ask for it.
-        """
-        page = object.__new__(Page)
-        vars(page).update(vars(self))
-        vars(page).pop("markdown", None)
-        vars(page).pop("_draft", None)
-        if draft is not None:
-            vars(page)["_draft"] = draft
-        return page
-
-    @property
-    def is_rendered(self) -> bool:
-        """Whether the Markdown is there already."""
-        return "markdown" in vars(self)
-
-    @property
-    def unreadable(self) -> bool:
-        """Whether reading failed, which an empty page is no case of."""
-        return (self.reason or "").startswith(_UNREADABLE)
 
 
 @dataclass(frozen=True)
@@ -156,17 +86,7 @@ def read_closely(
     try:
         return _read(body, url, encoding, options)
     except Exception as error:  # a parser or a user's extractor may do anything to one page
-        return _without(f"{_UNREADABLE} {type(error).__name__}: {error}", options)
-
-
-def pipeline_version(options: Options = Options()) -> str:
-    """Return a short digest of all that decides fingerprints; two versions never compare."""
-    parts = {name: value for name, value in asdict(options).items() if name not in _UNDECIDED} | {
-        "algorithm": ALGORITHM,
-        "idf": sorted(load_idf(options.idf).items()),
-        "stop_words": sorted(load_stop_words(options.stop_words)),
-    }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+        return _without(f"{UNREADABLE} {type(error).__name__}: {error}", options)
 
 
 def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Reading:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import sqrt
-from statistics import NormalDist
 from typing import NamedTuple
 
 
@@ -20,6 +19,8 @@ def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
     Of no trials, it is 0 to 1. Raises ValueError for counts that can't be. Source: Wilson,
     Probable inference, the law of succession, and statistical inference (1927).
     """
+    from statistics import NormalDist  # not before it is needed: it loads slowly
+
     if not 0 <= successes <= trials:
         raise ValueError(f"{successes} of {trials}: expected a share")
     if trials == 0:

@@ -23,7 +23,7 @@ from simhash_gate.gate.policy import (
     one_of,
     whole_number,
 )
-from simhash_gate.pipeline import Options
+from simhash_gate.options import Options
 from simhash_gate.stores import StoreError, store_opener
 from simhash_gate.worker_process import default_workers
 

@@ -22,10 +22,14 @@ from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from simhash_gate.frames import frames, read_frame
-from simhash_gate.pipeline import Options, Page, read_page
+from simhash_gate.pipeline import read_page
+
+if TYPE_CHECKING:
+    from simhash_gate.options import Options
+    from simhash_gate.pages import Page
 
 _GARBAGE = 50_000  # objects between collections: a page makes some ten thousand
 _STATM = Path("/proc/self/statm")

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from simhash_gate.pipeline import Options, Page
+    from simhash_gate.options import Options
+    from simhash_gate.pages import Page
 
 START_TIMEOUT = 60.0
 AHEAD = 2

@@ -8,12 +8,14 @@ from concurrent.futures import Future
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simhash_gate.pipeline import Options, Page, read_page
+from simhash_gate.pages import Page
 from simhash_gate.worker_process import Job, WorkerProcess, end_process, start_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from subprocess import Popen
+
+    from simhash_gate.options import Options
 
 WATCH_INTERVAL = 0.1
 ENDED = "the page-reading processes have been ended"
@@ -35,6 +37,8 @@ class Anew(NamedTuple):
 
     def render(self) -> str:
         """Return the Markdown."""
+        from simhash_gate.pipeline import read_page
+
         body, url, encoding, options = self
         return read_page(body, url=url, encoding=encoding, options=options).markdown
 
@@ -49,6 +53,8 @@ class InlineReader:
         self, body: bytes, url: str, encoding: str | None, *, markdown: bool = True
     ) -> Future[Page]:
         """Return the page as a future that is done. Markdown waits until it is asked for."""
+        from simhash_gate.pipeline import read_page
+
         future: Future[Page] = Future()
         try:
             future.set_result(read_page(body, url=url, encoding=encoding, options=self.options))

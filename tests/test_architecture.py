@@ -80,6 +80,8 @@ def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> No
         "gate",
         "journal",
         "offline",
+        "options",
+        "pages",
         "pipeline",
         "proportion",
         "report",
@@ -116,6 +118,18 @@ def test_what_runs_without_scrapy_does_not_load_it(name: str) -> None:
     code = (
         f"import sys, simhash_gate.{name}; "
         "print(*{m.split('.')[0] for m in sys.modules} & {'scrapy', 'twisted'})"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == ""
+
+
+def test_a_crawl_does_not_load_what_reads_pages_elsewhere() -> None:
+    code = (
+        "import sys; from simhash_gate.settings import read_settings; read_settings({}); "
+        "import simhash_gate.plugin.middleware; "
+        "print(*{m.split('.')[0] for m in sys.modules} & {'bs4', 'markdownify', 'readability'})"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

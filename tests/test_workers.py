@@ -91,7 +91,7 @@ def test_closing_ends_the_processes(pool) -> None:
 
 PARENT = """
 import os, sys, time
-from simhash_gate.pipeline import Options
+from simhash_gate.options import Options
 from simhash_gate.workers import WorkerPool
 pool = WorkerPool(Options(extractor="{extractor}"), processes=2, timeout=60)
 {submit}

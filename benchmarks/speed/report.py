@@ -19,7 +19,7 @@ from benchmarks.speed.measure import MissingError, markdown_table, say, write_js
 from simhash_gate.gate.line import encode, line_of
 from simhash_gate.gate.policy import Policy, host_of, registered_domain
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.pipeline import Page
+from simhash_gate.pages import Page
 from simhash_gate.report.page import render
 from simhash_gate.report.summary import Summary
 from simhash_gate.stores import Match, Record

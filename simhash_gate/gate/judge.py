@@ -13,7 +13,7 @@ from simhash_gate.stores.base import Match, Record, Window
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from simhash_gate.pipeline import Page
+    from simhash_gate.pages import Page
     from simhash_gate.stores.base import Store
 
 DEFAULT_POLICY = Policy()

@@ -15,7 +15,8 @@ from simhash_gate.offline.parquet import ParquetFile
 from simhash_gate.offline.reading import read_pages
 from simhash_gate.offline.sources import open_pages
 from simhash_gate.offline.store import opened
-from simhash_gate.pipeline import Page, pipeline_version
+from simhash_gate.options import pipeline_version
+from simhash_gate.pages import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

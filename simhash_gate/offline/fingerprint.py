@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.offline.reading import read_pages
-from simhash_gate.pipeline import Page
+from simhash_gate.pages import Page
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simhash_gate.offline.columns import Column, Texts
-from simhash_gate.pipeline import pipeline_version
+from simhash_gate.options import pipeline_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -22,13 +22,14 @@ from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.pipeline import Options, read_closely
+from simhash_gate.pipeline import read_closely
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from concurrent.futures import Future
 
     from simhash_gate.offline.entry import Complain, Entry
+    from simhash_gate.options import Options
     from simhash_gate.settings import Settings
 
 AHEAD = 4  # pages for each process: keeps it busy, and bounds what is in memory

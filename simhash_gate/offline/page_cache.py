@@ -13,13 +13,14 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from simhash_gate.pipeline import Page, pipeline_version
+from simhash_gate.options import pipeline_version
+from simhash_gate.pages import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from simhash_gate.pipeline import Options
+    from simhash_gate.options import Options
     from simhash_gate.workers import InlineReader, WorkerPool
 
 _SCHEMA = 1

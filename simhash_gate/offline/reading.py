@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.offline.entry import Entry
     from simhash_gate.offline.page_cache import PageCache
-    from simhash_gate.pipeline import Page
+    from simhash_gate.pages import Page
     from simhash_gate.settings import Settings
 
 AHEAD = 4  # entries for each process: keeps it busy, and bounds what is in memory

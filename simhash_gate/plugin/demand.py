@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simhash_gate.pipeline import Page
+    from simhash_gate.pages import Page
 
 PATIENCE = 100
 """Pages in a row whose Markdown nobody has read, until none is made any more."""

@@ -17,7 +17,7 @@ from scrapy.utils.defer import deferred_from_coro
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.pipeline import pipeline_version
+from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.addon import Addon
 from simhash_gate.plugin.audit import NOT_REMEMBERED, audit_of
 from simhash_gate.plugin.awaiting import result

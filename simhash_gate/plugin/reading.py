@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.pipeline import Page
+    from simhash_gate.pages import Page
     from simhash_gate.plugin.stats import GateStats
     from simhash_gate.settings import Settings
 

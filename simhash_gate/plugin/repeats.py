@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 from simhash_gate.workers import Anew
 
 if TYPE_CHECKING:
-    from simhash_gate.pipeline import Options, Page
+    from simhash_gate.options import Options
+    from simhash_gate.pages import Page
 
 Key = tuple[bytes, str, str]
 

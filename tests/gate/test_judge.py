@@ -8,7 +8,7 @@ import pytest
 
 from simhash_gate.gate.judge import FEW_WORDS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
-from simhash_gate.pipeline import Page
+from simhash_gate.pages import Page
 from simhash_gate.sketch import Sketch
 from simhash_gate.stores import open_store
 

@@ -22,7 +22,7 @@ from test_replay_http_cache import settings as cached_crawl
 from test_replay_http_cache import site
 from test_replay_warc import record
 
-from simhash_gate.pipeline import pipeline_version
+from simhash_gate.options import pipeline_version
 from simhash_gate.stores import Record, open_store
 
 A, COPY, OTHER = (page(1), page(1, noise=2), page(2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.quality.methods.base import HammingMethod, Method
 from simhash_gate import Gate, Page, Policy, open_store, read_page
-from simhash_gate.pipeline import Options
+from simhash_gate.options import Options
 
 NEEDS = ("lxml", "readability-lxml", "mmh3", "numpy")
 READING = ("pipeline.py", "page/*.py", "fingerprints/*.py")
