@@ -7,6 +7,7 @@ import queue
 import time
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Thread, Timer
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,7 @@ class VerdictLog:
         self._summary = Summary() if settings.report else None
         self._is_on = bool(settings.verdicts or settings.report)
         self._missed = 0
+        self._thread: Thread | None = None
         if settings.report:
             try:
                 check_installed()
@@ -80,11 +82,13 @@ class VerdictLog:
             self._missed += 1
 
     def _open(self, spider: Spider) -> None:
-        Thread(target=self._work, args=(spider.name,), name="simhash_gate-log", daemon=True).start()
+        work, name = partial(self._work, spider.name), "simhash_gate-log"
+        self._thread = Thread(target=work, name=name, daemon=True)
+        self._thread.start()
 
     async def close(self) -> None:
         """Write what is left, and the report; waits for a disk that hangs, but not for ever."""
-        if not self._is_on:
+        if self._thread is None:  # the spider was never opened, or nothing is asked for
             return
         self._lines.put(None)
         limit = Timer(LONGEST_CLOSING, self._finish, [False])
