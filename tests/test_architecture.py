@@ -86,13 +86,21 @@ def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> No
         "settings",
         "stores",
         "workers",
+        "writing",
     }
     assert {name.split(".")[0] for name in ours(module)} <= known
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("report/")])
 def test_a_report_is_made_of_verdicts_alone(module: str) -> None:
-    known = {"report", "proportion", "fingerprints.hamming", "gate.policy", "offline.entry"}
+    known = {
+        "report",
+        "proportion",
+        "fingerprints.hamming",
+        "gate.policy",
+        "offline.entry",
+        "writing",
+    }
     assert {name for name in ours(module) if not name.startswith("report")} <= known
 
 

@@ -212,13 +212,13 @@ def _cache_path(named: str | None, without: bool) -> Path | None:
 
 @contextmanager
 def _output(path: str | None, console: Console) -> Iterator[Callable[[bytes], object]]:
-    from simhash_gate.offline.table import whole_file
+    from simhash_gate.writing import whole_file
 
     with _disk(path or "<stdout>"):
         if path is None:
             yield console.write_bytes
         else:
-            with whole_file(Path(path)) as file:
+            with whole_file(path) as file:
                 yield file.write
 
 
