@@ -100,7 +100,7 @@ class SimhashGateMiddleware:
         self.audit = audit_of(crawler, settings)
         self.reader = PageReader(settings, self.stats)
         self.verdict_log = VerdictLog(crawler, settings)
-        if settings.journal and not settings.recover:
+        if settings.journal:
             from simhash_gate.plugin.journal import Journal
 
             self.journal = Journal(crawler, settings, pipeline)
@@ -125,9 +125,10 @@ class SimhashGateMiddleware:
         if settings.durable == "page" and not sees_pages_end(crawler.settings):
             raise SettingsError(DURABLE_ALONE)
         if settings.recover:
-            from simhash_gate.plugin.replay import check
+            from simhash_gate.plugin.recover_mode import check, without_records
 
             check(settings.recover, crawler.settings)
+            settings = without_records(settings)
         return cls(crawler, settings)
 
     def process_request(self, request: Request) -> None:

@@ -143,6 +143,22 @@ def test_a_recovery_leaves_a_waiting_queue_and_a_cache_alone(tmp_path) -> None:
     assert not any(name.startswith("httpcache") for name in again.stats)
 
 
+def test_a_recovery_leaves_what_the_crawl_wrote_down_alone(tmp_path) -> None:
+    written = {
+        **KEEP,
+        "SIMHASH_GATE_VERDICTS": "log.jsonl",
+        "SIMHASH_GATE_REPORT": "report.html",
+        "SIMHASH_GATE_AUDIT": "0.5",
+    }
+    with Site(dict(COPIES)).running() as site:
+        assert crawl(tmp_path, site, PATHS, settings=written).count("journaled") == 4
+        before = {path: (tmp_path / path).read_bytes() for path in ("log.jsonl", "report.html")}
+        result = recover(tmp_path, site, settings=written)
+    assert result.count("recovered") == 4
+    assert {path: (tmp_path / path).read_bytes() for path in before} == before
+    assert "Audit:" not in result.log
+
+
 def test_what_a_spider_has_no_callback_for_is_named(tmp_path) -> None:
     spider = """
     async def start(self):
