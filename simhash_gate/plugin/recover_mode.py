@@ -19,7 +19,6 @@ from scrapy.utils.misc import load_object
 
 from simhash_gate.gate.policy import SettingsError
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.journal.drop import DamagedError
 from simhash_gate.journal.reading import Found, drops, load
 from simhash_gate.journal.records import need_fastwarc
 from simhash_gate.offline.entry import MissingExtraError
@@ -181,7 +180,7 @@ class RecoverDownloaderMiddleware(_Recover):
             raise IgnoreRequest(f"nothing is fetched in a recovery ({SETTING})")
         try:
             return _response(load(found.place), found)
-        except (DamagedError, OSError, ValueError) as error:
+        except Exception as error:  # it is what a file says: anything may be wrong with it
             self._failed(found.place, error)
             raise IgnoreRequest(f"{found.place}: {error}") from error
 
