@@ -8,6 +8,7 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
 from harness import Answer, Crawl, Site, crawl, html_answer, page, start, text, until
 from test_demo import start_demo
 from warcio.archiveiterator import ArchiveIterator
@@ -255,6 +256,20 @@ simhash_gate.plugin.journal.MOST_WAITING = 100
         result = crawl(tmp_path, site, PATHS, spider=little, settings=KEEP)
     assert result.count("journal_failed") == 4
     assert result.log.count("more than 100 bytes wait to be written") == 1
+
+
+def test_a_folder_that_can_not_be_locked_holds_no_crawl(tmp_path) -> None:
+    (tmp_path / "journal").mkdir()
+    impatient = """
+from simhash_gate.plugin import journal
+journal.LONGEST_CLOSING = 0.1
+"""
+    with Site(dict(COPIES)).running() as site, FileLock(tmp_path / "journal/.lock"):
+        result = crawl(tmp_path, site, PATHS, spider=impatient, settings=KEEP)
+    assert result.status == 0
+    assert len(result.delivered()) == 1
+    assert result.count("journal_failed") == result.count("dropped") == 4
+    assert result.log.count("The crawl ends without all that it dropped in the journal") == 1
 
 
 def test_the_journal_keeps_its_bound_over_several_crawls(tmp_path) -> None:
