@@ -15,7 +15,7 @@ from twisted.internet.task import deferLater
 T = TypeVar("T")
 
 LONGEST_CLOSING = 60.0
-"""Seconds after which a crawl ends without what is not written yet: a disk that hangs holds none."""
+"""Seconds after which a crawl ends without what is not written yet: the disk hangs."""
 
 
 async def result(future: Future[T]) -> T:
