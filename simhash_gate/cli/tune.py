@@ -106,7 +106,7 @@ def _color() -> bool | None:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    from simhash_gate.offline.entry import MissingExtraError
+    from simhash_gate.complaints import MissingExtraError
     from simhash_gate.stores import StoreError
 
     try:

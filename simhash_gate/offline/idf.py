@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from concurrent.futures import Future
 
-    from simhash_gate.offline.entry import Complain, Entry
+    from simhash_gate.complaints import Complain
+    from simhash_gate.offline.entry import Entry
     from simhash_gate.settings import Settings
 
 AHEAD = 4  # pages for each process: keeps it busy, and bounds what is in memory

@@ -14,8 +14,8 @@ from simhash_gate.writing import open_to_append
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from simhash_gate.complaints import Complain
     from simhash_gate.offline.collection import Member
-    from simhash_gate.offline.entry import Complain
 
 _EXAMPLE = '{"a": "https://…", "b": "https://…", "duplicate": true}'
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy import signals
 from scrapy.http import HtmlResponse
 
+from simhash_gate.complaints import MissingExtraError
 from simhash_gate.journal.drop import Drop, Stored
 from simhash_gate.journal.records import need_fastwarc, pack
 from simhash_gate.journal.segments import Segments
-from simhash_gate.offline.entry import MissingExtraError
 from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within
 from simhash_gate.plugin.requests import RequestWriter
 from simhash_gate.plugin.signals import near_duplicate_dropped

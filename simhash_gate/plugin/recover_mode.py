@@ -17,11 +17,11 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers, HtmlResponse, Response
 from scrapy.utils.misc import load_object
 
+from simhash_gate.complaints import MissingExtraError
 from simhash_gate.gate.policy import SettingsError
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.journal.reading import Found, drops, load
 from simhash_gate.journal.records import need_fastwarc
-from simhash_gate.offline.entry import MissingExtraError
 from simhash_gate.plugin.names import RECOVERED_KEY, VERDICT_KEY
 from simhash_gate.plugin.requests import request_of
 from simhash_gate.plugin.spider_middleware import GateFollower, is_installed

@@ -15,9 +15,9 @@ from urllib.parse import quote
 
 from scrapy import signals
 
+from simhash_gate.complaints import MissingExtraError
 from simhash_gate.gate.line import encode, line_of
 from simhash_gate.gate.policy import SettingsError
-from simhash_gate.offline.entry import MissingExtraError
 from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within
 from simhash_gate.report.page import check_installed, render, write
 from simhash_gate.report.summary import Summary

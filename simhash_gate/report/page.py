@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from simhash_gate.offline.entry import MissingExtraError
+from simhash_gate.complaints import MissingExtraError
 from simhash_gate.proportion import wilson
 from simhash_gate.report import charts
 from simhash_gate.report.bounded import COPIES
