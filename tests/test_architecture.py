@@ -69,13 +69,14 @@ def test_stores_know_only_fingerprints(module: str) -> None:
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("journal/")])
 def test_the_journal_knows_only_itself_and_how_input_is_complained_of(module: str) -> None:
-    assert {n for n in ours(module) if not n.startswith("journal.")} <= {"offline.entry"}
+    assert {name.split(".")[0] for name in ours(module)} <= {"journal", "complaints"}
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith(("offline/", "cli/"))])
 def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> None:
     known = {
         "cli",
+        "complaints",
         "fingerprints",
         "gate",
         "journal",
@@ -88,14 +89,25 @@ def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> No
         "settings",
         "stores",
         "workers",
+        "writing",
     }
     assert {name.split(".")[0] for name in ours(module)} <= known
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("report/")])
 def test_a_report_is_made_of_verdicts_alone(module: str) -> None:
-    known = {"report", "proportion", "fingerprints.hamming", "gate.policy", "offline.entry"}
+    known = {"complaints", "fingerprints.hamming", "gate.policy", "proportion", "writing"}
     assert {name for name in ours(module) if not name.startswith("report")} <= known
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if not m.startswith("cli/")])
+def test_nothing_is_built_on_the_command(module: str) -> None:
+    assert "cli" not in {name.split(".")[0] for name in ours(module)}
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if not m.startswith(("offline/", "cli/"))])
+def test_a_crawl_needs_nothing_of_what_works_on_files(module: str) -> None:
+    assert "offline" not in {name.split(".")[0] for name in ours(module)}
 
 
 def test_the_command_answers_before_it_loads_what_reads_pages() -> None:

@@ -69,9 +69,9 @@ def pairs(  # noqa: PLR0913, PLR0917 - one for each option
     SOURCE is a folder or file of HTML or text, a WARC file, an HttpCache, JSON Lines, Parquet, a
     list of fingerprints, or the URL of a store.
     """
+    from simhash_gate.complaints import MissingExtraError
     from simhash_gate.offline.clusters import cluster_rows
     from simhash_gate.offline.console import Console
-    from simhash_gate.offline.entry import MissingExtraError
     from simhash_gate.offline.pairs import find_pairs, pair_rows
     from simhash_gate.offline.parquet import load
     from simhash_gate.offline.table import format_of, write_rows
@@ -154,8 +154,9 @@ def _collection(
     across: bool,
 ) -> Iterator[Gathered]:
     """Gather sources in temporary files. An empty collection is complained of."""
+    from simhash_gate.complaints import MissingExtraError
     from simhash_gate.offline.collection import Members
-    from simhash_gate.offline.entry import MissingExtraError, TooManyError
+    from simhash_gate.offline.entry import TooManyError
     from simhash_gate.offline.gathered import gather
     from simhash_gate.stores import StoreError
 
@@ -183,7 +184,7 @@ def _collection(
 
 @contextmanager
 def _cache(path: Path | None, settings: Settings, console: Console) -> Iterator[PageCache | None]:
-    from simhash_gate.offline.entry import why
+    from simhash_gate.complaints import why
     from simhash_gate.offline.page_cache import PageCache
 
     if path is None:
@@ -212,20 +213,20 @@ def _cache_path(named: str | None, without: bool) -> Path | None:
 
 @contextmanager
 def _output(path: str | None, console: Console) -> Iterator[Callable[[bytes], object]]:
-    from simhash_gate.offline.table import whole_file
+    from simhash_gate.writing import whole_file
 
     with _disk(path or "<stdout>"):
         if path is None:
             yield console.write_bytes
         else:
-            with whole_file(Path(path)) as file:
+            with whole_file(path) as file:
                 yield file.write
 
 
 @contextmanager
 def _disk(place: str) -> Iterator[None]:
     """Tell where the disk failed. Raises click.ClickException."""
-    from simhash_gate.offline.entry import why
+    from simhash_gate.complaints import why
 
     try:
         yield

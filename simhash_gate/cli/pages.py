@@ -53,9 +53,9 @@ def replay(source: str, assignments: tuple[str, ...], progress: bool | None) -> 
     SOURCE is a manifest (JSON Lines with "path" and "url"), a WARC file (.warc, .warc.gz) or a
     folder of Scrapy's HttpCache.
     """
+    from simhash_gate.complaints import MissingExtraError
     from simhash_gate.gate.policy import SettingsError
     from simhash_gate.offline.console import Console
-    from simhash_gate.offline.entry import MissingExtraError
     from simhash_gate.offline.replay import replay as judge_all
     from simhash_gate.offline.sources import open_source
     from simhash_gate.stores import StoreError

@@ -106,7 +106,7 @@ def _color() -> bool | None:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    from simhash_gate.offline.entry import MissingExtraError
+    from simhash_gate.complaints import MissingExtraError
     from simhash_gate.stores import StoreError
 
     try:
@@ -149,8 +149,9 @@ def idf(
     SOURCE is what `replay` reads.
     """
     from simhash_gate.offline.console import Console
-    from simhash_gate.offline.idf import as_json, count, write_whole
+    from simhash_gate.offline.idf import as_json, count
     from simhash_gate.offline.sources import open_pages
+    from simhash_gate.writing import whole_file
 
     if "://" in source:
         raise click.UsageError(f"{source}: a store has no words; give what was crawled.")
@@ -169,7 +170,8 @@ def idf(
             console.complain(source, f"{found.pages} pages, and no word is in {min_pages} of them")
             return console.status()
         if output:
-            write_whole(output, as_json(weights))
+            with whole_file(output) as file:
+                file.write(as_json(weights).encode())
         else:
             click.echo(as_json(weights), nl=False)
     console.say(f"{len(weights)} {'shingles' if shingles else 'words'} of {found.pages} pages")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
+_LAST_TIME = 253_402_300_800  # the year 10,000, which no calendar shows
+
 
 class DamagedError(Exception):
     """Something in a journal is cut off, or makes no sense; the message says what."""
@@ -53,6 +55,8 @@ class Drop:
         for name, value in known.items():
             if not isinstance(value, _TYPES[name]):
                 raise DamagedError(f"metadata whose {name!r} is {value!r}")
+        if not 0 <= known["time"] < _LAST_TIME:
+            raise DamagedError(f"metadata whose 'time' is {known['time']!r}")
         return cls(**known)
 
 

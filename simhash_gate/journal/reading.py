@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from simhash_gate.complaints import why
 from simhash_gate.journal.drop import DamagedError, Drop
 from simhash_gate.journal.records import drop_of, members, need_fastwarc, record, stored_of
 from simhash_gate.journal.segments import segments
-from simhash_gate.offline.entry import why
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simhash_gate.complaints import Complain
     from simhash_gate.journal.drop import Stored
-    from simhash_gate.offline.entry import Complain
 
 
 class Place(NamedTuple):

@@ -11,8 +11,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
+from simhash_gate.complaints import MissingExtraError
 from simhash_gate.journal.drop import DamagedError, Drop, Stored
-from simhash_gate.offline.entry import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -42,7 +42,11 @@ class Segment:
         self.path = path
         self.size = 0
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # a file system without locks
+            self.close()
+            raise
 
     def append(self, records: bytes) -> None:
         """Write records; raises OSError, and then none of them is there."""

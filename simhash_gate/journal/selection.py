@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable, Iterator
 
+    from simhash_gate.complaints import Complain
     from simhash_gate.journal.drop import Drop
     from simhash_gate.journal.reading import Found
-    from simhash_gate.offline.entry import Complain
 
 
 @dataclass(frozen=True, slots=True)

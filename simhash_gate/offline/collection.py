@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from simhash_gate.complaints import why
 from simhash_gate.gate.policy import scope_of
-from simhash_gate.offline.entry import why
 from simhash_gate.offline.fingerprinted import fingerprinted, is_fingerprinted
 from simhash_gate.offline.jsonl import count_lines
 from simhash_gate.offline.numbered import is_list, read_list
@@ -21,7 +21,7 @@ from simhash_gate.pages import Page
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from simhash_gate.offline.entry import Complain
+    from simhash_gate.complaints import Complain
     from simhash_gate.offline.numbered import Numbered
     from simhash_gate.offline.page_cache import PageCache
     from simhash_gate.settings import Settings

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from simhash_gate.complaints import why
 from simhash_gate.fingerprints.hamming import band, hamming_distance
 from simhash_gate.fingerprints.overlap import cosine, jaccard
-from simhash_gate.offline.entry import Entry, read_body, why
+from simhash_gate.offline.entry import Entry, read_body
 from simhash_gate.offline.fingerprint import describe
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.pipeline import read_closely
@@ -18,9 +19,9 @@ from simhash_gate.pipeline import read_closely
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from simhash_gate.complaints import Complain
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.offline.entry import Complain
     from simhash_gate.pipeline import Reading
     from simhash_gate.settings import Settings
 

@@ -1,23 +1,16 @@
-"""What every source of pages yields, and how it tells what it can't use."""
+"""What every source of pages yields."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import os
-
-Complain = Callable[[str, str], None]
-"""Called with the place of an input that can't be used (`file`, `file:line`), and why."""
+    from collections.abc import Callable, Iterator
 
 TOO_LARGE = "too large"
-
-
-class MissingExtraError(Exception):
-    """An optional dependency is not installed; the message says how to install it."""
 
 
 class TooManyError(Exception):
@@ -59,8 +52,3 @@ def read_body(path: str | os.PathLike[str], max_bytes: int) -> bytes | None:
     except ValueError as error:  # a name that no file can have
         raise OSError(str(error)) from None
     return None if len(body) > max_bytes else body
-
-
-def why(error: OSError) -> str:
-    """Return what went wrong, without the path that the place names already."""
-    return error.strerror or str(error)

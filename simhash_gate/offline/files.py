@@ -6,13 +6,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from simhash_gate.complaints import why
 from simhash_gate.offline import text
-from simhash_gate.offline.entry import TOO_LARGE, Entry, Source, read_body, why
+from simhash_gate.offline.entry import TOO_LARGE, Entry, Source, read_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from simhash_gate.offline.entry import Complain
+    from simhash_gate.complaints import Complain
 
 SUFFIXES = (".html", ".htm", ".xhtml", ".xht")
 

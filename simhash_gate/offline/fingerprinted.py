@@ -12,7 +12,7 @@ from simhash_gate.offline.jsonl import json_objects
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simhash_gate.offline.entry import Complain
+    from simhash_gate.complaints import Complain
 
 _EXAMPLE = '{"url": …, "fingerprint": "b0621b61d9d51ad2"}'
 _TEXTS = ("url", "path", "scope", "title", "pipeline")

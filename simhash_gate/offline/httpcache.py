@@ -7,13 +7,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.offline.entry import TOO_LARGE, Entry, Source, read_body, why
+from simhash_gate.complaints import why
+from simhash_gate.offline.entry import TOO_LARGE, Entry, Source, read_body
 from simhash_gate.offline.http import GZIP, UndecodableError, gunzip, read_headers, response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from simhash_gate.offline.entry import Complain
+    from simhash_gate.complaints import Complain
 
 # `meta` is a dict as Python writes it. Its pickled twin is never opened: a pickle may run anything.
 FILES = frozenset({"meta", "response_headers", "response_body"})

@@ -11,15 +11,11 @@ from __future__ import annotations
 import heapq
 import json
 import multiprocessing
-import os
 import signal
-import tempfile
 from collections import deque
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from math import log
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.pipeline import read_closely
@@ -28,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from concurrent.futures import Future
 
-    from simhash_gate.offline.entry import Complain, Entry
+    from simhash_gate.complaints import Complain
+    from simhash_gate.offline.entry import Entry
     from simhash_gate.options import Options
     from simhash_gate.settings import Settings
 
@@ -98,25 +95,6 @@ def count(
 def as_json(weights: dict[str, float]) -> str:
     """Return the table as `SIMHASH_GATE_IDF` reads it, a word a line, in their order."""
     return json.dumps(weights, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
-
-
-def write_whole(path: str, text: str) -> None:
-    """Write a file of UTF-8, or leave what was there as it is. Raises OSError."""
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(target)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
 
 
 def names_of(features: Collection[str], options: Options, *, shingles: bool) -> list[str]:

@@ -8,12 +8,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.offline.entry import why
+from simhash_gate.complaints import why
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simhash_gate.offline.entry import Complain
+    from simhash_gate.complaints import Complain
 
 STDIN = "-"
 

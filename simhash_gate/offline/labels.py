@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simhash_gate.gate.line import encode
 from simhash_gate.offline.jsonl import json_objects
+from simhash_gate.writing import open_to_append
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from simhash_gate.complaints import Complain
     from simhash_gate.offline.collection import Member
-    from simhash_gate.offline.entry import Complain
 
 _EXAMPLE = '{"a": "https://…", "b": "https://…", "duplicate": true}'
 
@@ -54,16 +55,11 @@ def read_labels(path: str, complain: Complain, *, missing_ok: bool = False) -> l
 
 def append_label(path: str, label: Label) -> None:
     """Add a line that is on disk when this returns. Raises OSError."""
-    line = {"a": label.a, "b": label.b, "duplicate": label.duplicate}
+    line: dict[str, Any] = {"a": label.a, "b": label.b, "duplicate": label.duplicate}
     if label.sampled:
         line["sampled"] = True
-    data = json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
-    with Path(path).open("a+b") as file:
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            if file.read(1) != b"\n":  # the line that a full disk cut off
-                data = b"\n" + data
-        file.write(data)
+    with open_to_append(path) as file:
+        file.write(encode(line))
         file.flush()
         os.fsync(file.fileno())
 

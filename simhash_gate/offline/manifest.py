@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.offline.entry import TOO_LARGE, Entry, Source, read_body, why
+from simhash_gate.complaints import why
+from simhash_gate.offline.entry import TOO_LARGE, Entry, Source, read_body
 from simhash_gate.offline.jsonl import count_lines, json_objects
 from simhash_gate.offline.text import as_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simhash_gate.offline.entry import Complain
+    from simhash_gate.complaints import Complain
 
 Record = Mapping[str, Any]
 _EXAMPLE = '{"path": "page.html"}'

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from simhash_gate.offline.entry import why
+from simhash_gate.complaints import why
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from simhash_gate.offline.entry import Complain
+    from simhash_gate.complaints import Complain
 
 _DIGITS = 16
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?[0-9a-fA-F]{16}\s*(?:\n|\Z)")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simhash_gate.complaints import MissingExtraError
 from simhash_gate.fingerprints.hamming import from_hex
-from simhash_gate.offline.entry import MissingExtraError
 from simhash_gate.offline.numbered import Numbered
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simhash_gate.offline.entry import Complain
+    from simhash_gate.complaints import Complain
 
 SUFFIX = ".parquet"
 FINGERPRINT = "fingerprint"

@@ -23,7 +23,8 @@ from simhash_gate.stores import StoreError
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
-    from simhash_gate.offline.entry import Complain, Entry
+    from simhash_gate.complaints import Complain
+    from simhash_gate.offline.entry import Entry
     from simhash_gate.settings import Settings
     from simhash_gate.workers import ReadError
 

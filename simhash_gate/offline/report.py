@@ -16,7 +16,7 @@ from simhash_gate.report.summary import Summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from simhash_gate.offline.entry import Complain
+    from simhash_gate.complaints import Complain
     from simhash_gate.settings import Settings
 
 LAST_LOGS = Path(".scrapy", "simhash_gate")

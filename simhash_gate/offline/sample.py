@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -123,34 +123,31 @@ def _precision(answered: Sequence[Stratum], threshold: int) -> Interval:
         return Interval(0.0, 1.0)
     called = sum(len(stratum.pairs) for stratum in within)
     low, high = _bounds((len(stratum.pairs) / called, stratum) for stratum in within)
-    return Interval(max(0.0, low), min(1.0, high))
+    return Interval(max(0.0, float(low)), min(1.0, float(high)))
 
 
 def _recall(answered: Sequence[Stratum], threshold: int) -> Interval:
     """Try every value in steps of a thousandth."""
-    possible = []
-    for step in range(1001):
-        recall = step / 1000
-        low, high = _bounds(
-            (len(stratum.pairs) * ((stratum.first <= threshold) - recall), stratum)
-            for stratum in answered
-        )
-        if low <= 0 <= high:
-            possible.append(recall)
+    recalls = np.arange(1001) / 1000
+    low, high = _bounds(
+        (len(stratum.pairs) * ((stratum.first <= threshold) - recalls), stratum)
+        for stratum in answered
+    )
+    possible = recalls[(low <= 0) & (high >= 0)].tolist()
     return Interval(possible[0], possible[-1]) if possible else Interval(0.0, 1.0)
 
 
-def _bounds(terms: Iterable[tuple[float, Stratum]]) -> Interval:
-    """Return the interval of a sum of shares of duplicates, each times a factor."""
+def _bounds(terms: Iterable[tuple[Any, Stratum]]) -> tuple[Any, Any]:
+    """Return the interval of a sum of shares of duplicates, each times a factor, or an array."""
     total = below = above = 0.0
     for factor, stratum in terms:
         share = stratum.duplicates / stratum.answers
         ends = [factor * end for end in _wilson(stratum.duplicates, stratum.answers)]
         rest = 1 - stratum.answers / len(stratum.pairs)  # what is not known for sure
         total += factor * share
-        below += rest * (factor * share - min(ends)) ** 2
-        above += rest * (max(ends) - factor * share) ** 2
-    return Interval(total - sqrt(below), total + sqrt(above))
+        below += rest * (factor * share - np.minimum(*ends)) ** 2
+        above += rest * (np.maximum(*ends) - factor * share) ** 2
+    return total - np.sqrt(below), total + np.sqrt(above)
 
 
 def _spread(pairs: list[Neighbour]) -> list[Neighbour]:

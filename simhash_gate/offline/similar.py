@@ -13,7 +13,7 @@ from simhash_gate.offline.collection import Members
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simhash_gate.offline.entry import Complain
+    from simhash_gate.complaints import Complain
     from simhash_gate.offline.gathered import Gathered
     from simhash_gate.offline.table import Row
     from simhash_gate.settings import Settings

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from simhash_gate.offline import files, httpcache, manifest, text, warc
 
 if TYPE_CHECKING:
-    from simhash_gate.offline.entry import Complain, Source
+    from simhash_gate.complaints import Complain
+    from simhash_gate.offline.entry import Source
 
 
 def open_source(path: str, complain: Complain, max_bytes: int) -> Source:

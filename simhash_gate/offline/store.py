@@ -20,7 +20,7 @@ from simhash_gate.stores import Record, StoreError, Window, open_store
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
-    from simhash_gate.offline.entry import Complain
+    from simhash_gate.complaints import Complain
     from simhash_gate.stores import Store
 
 # What one run brings is not what a window of it is: an import evicts nothing.

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-from contextlib import contextmanager
 from itertools import islice
 from json.encoder import encode_basestring
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from simhash_gate.offline.parquet import load
 
@@ -45,28 +43,6 @@ def write_rows(
         write(text(part))
         written += len(part)
     return written
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for writing that takes its name when the block has ended well.
-
-    What is no ordinary file, a pipe for one, is written as it is. Raises OSError.
-    """
-    path = path.resolve()
-    if path.exists() and not path.is_file():
-        with path.open("wb") as file:
-            yield file
-        return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:

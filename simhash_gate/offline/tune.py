@@ -28,8 +28,8 @@ from simhash_gate.settings import PREFIX, read_settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from simhash_gate.complaints import Complain
     from simhash_gate.offline.collection import Member
-    from simhash_gate.offline.entry import Complain
     from simhash_gate.offline.labels import Label
     from simhash_gate.offline.neighbours import Neighbour, Scope, Scopes
     from simhash_gate.settings import Settings

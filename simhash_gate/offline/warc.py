@@ -10,7 +10,8 @@ from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from simhash_gate.offline.entry import TOO_LARGE, Entry, MissingExtraError, Source, why
+from simhash_gate.complaints import MissingExtraError, why
+from simhash_gate.offline.entry import TOO_LARGE, Entry, Source
 from simhash_gate.offline.http import GZIP, UndecodableError, read_headers, response
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from fastwarc.warc import WarcRecord
 
-    from simhash_gate.offline.entry import Complain
+    from simhash_gate.complaints import Complain
 
 SUFFIXES = (".warc", ".warc.gz")
 _CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]+[ \t]*[;\r]")

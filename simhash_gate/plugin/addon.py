@@ -35,6 +35,6 @@ class Addon:
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
         if settings.get("SIMHASH_GATE_RECOVER"):
-            from simhash_gate.plugin.replay import install
+            from simhash_gate.plugin.recover_mode import install
 
             install(settings)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import os
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from simhash_gate.gate.line import encode
+from simhash_gate.writing import open_to_append
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,22 +17,21 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def audit_line(url: str, verdict: Verdict, differences: Iterable[Difference]) -> str:
-    """Return a compared pair as a line of JSON.
+def audit_line(url: str, verdict: Verdict, differences: Iterable[Difference]) -> dict[str, Any]:
+    """Return a compared pair.
 
     `a` is the kept page and `b` the dropped one; `duplicate` tells whether the items agree,
     `distance` is in bits, `fields` are those that differ.
     """
     assert verdict.match is not None
     fields = [difference.field for difference in differences]
-    pair = {
+    return {
         "a": verdict.match.record.url,
         "b": url,
         "duplicate": not fields,
         "distance": verdict.match.distance,
         "fields": list(dict.fromkeys(fields)),
     }
-    return json.dumps(pair, ensure_ascii=False)
 
 
 class AuditLog:
@@ -48,9 +47,8 @@ class AuditLog:
             return
         try:
             if self._file is None:
-                self._file = _open(self._path)
-            line = audit_line(url, verdict, differences) + "\n"
-            self._file.write(line.encode("utf-8", "backslashreplace"))
+                self._file = open_to_append(self._path)
+            self._file.write(encode(audit_line(url, verdict, differences)))
             self._file.flush()
         except OSError as error:
             logger.error("Audited pairs are not written to %s any more: %s", self._path, error)
@@ -63,13 +61,3 @@ class AuditLog:
                 self._file.close()
             except OSError as error:
                 logger.error("The end of %s may be missing: %s", self._path, error)
-
-
-def _open(path: str) -> BinaryIO:
-    """Open a file to append lines; one that a full disk once cut off is ended. Raises OSError."""
-    file = Path(path).open("a+b")  # noqa: SIM115 - to be closed with the crawl
-    if file.tell():
-        file.seek(-1, os.SEEK_END)
-        if file.read(1) != b"\n":
-            file.write(b"\n")
-    return file

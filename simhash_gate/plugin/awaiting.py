@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, TypeVar
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from threading import Timer
+from typing import Any, TypeVar
 
 from scrapy.utils.asyncio import is_asyncio_available
 from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
 T = TypeVar("T")
+
+LONGEST_CLOSING = 60.0
+"""Seconds after which a crawl ends without what is not written yet: the disk hangs."""
 
 
 async def result(future: Future[T]) -> T:
@@ -27,6 +30,24 @@ async def result(future: Future[T]) -> T:
     future.add_done_callback(lambda _: reactor.callFromThread(arrived.callback, None))
     await arrived
     return future.result()
+
+
+async def done_within(future: Future[Any], seconds: float) -> bool:
+    """Wait until a future of another thread is done, or time is up; tell whether it is done."""
+    in_time: Future[bool] = Future()
+
+    def end(done: bool) -> None:
+        with suppress(InvalidStateError):  # whoever is first
+            in_time.set_result(done)
+
+    limit = Timer(seconds, end, [False])
+    limit.daemon = True
+    limit.start()
+    future.add_done_callback(lambda _: end(True))
+    try:
+        return await result(in_time)
+    finally:
+        limit.cancel()
 
 
 async def pause(seconds: float) -> None:

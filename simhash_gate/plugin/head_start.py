@@ -23,7 +23,8 @@ class HeadStart:
 
     def begin(self, settings: BaseSettings) -> None:
         """Start as many processes as the settings say; none where they can't be used."""
-        with suppress(ValueError, TypeError, OSError):  # the gate itself will say what is wrong
+        # The gate itself will say what is wrong.
+        with suppress(ValueError, TypeError, OverflowError, OSError):
             count = int(settings.get("SIMHASH_GATE_WORKERS", default_workers()))
             if settings.getbool("SIMHASH_GATE_ENABLED", True):
                 while len(self._processes) < count:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy import signals
 from scrapy.http import HtmlResponse
 
+from simhash_gate.complaints import MissingExtraError
 from simhash_gate.journal.drop import Drop, Stored
 from simhash_gate.journal.records import need_fastwarc, pack
 from simhash_gate.journal.segments import Segments
-from simhash_gate.offline.entry import MissingExtraError
-from simhash_gate.plugin.awaiting import result
+from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within
 from simhash_gate.plugin.requests import RequestWriter
 from simhash_gate.plugin.signals import near_duplicate_dropped
 from simhash_gate.settings import PREFIX
@@ -57,8 +57,8 @@ class Journal:
         self._closed: Future[None] | None = None
         self._told: set[str] = set()
         # Each is changed by one thread: the first two by the crawl's, the others by the journal's.
-        self._queued_bytes = self._not_queued = 0
-        self._taken_bytes = self._written = self._written_bytes = self._failed = 0
+        self._dropped_pages = self._queued_bytes = 0
+        self._taken_bytes = self._written = self._written_bytes = 0
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._dropped, near_duplicate_dropped)
         crawler.signals.connect(self._close, signals.spider_closed)
@@ -71,12 +71,12 @@ class Journal:
         Thread(target=work, name="simhash_gate-journal", daemon=True).start()
 
     def _dropped(self, request: Request, response: Response, verdict: Verdict) -> None:
+        self._dropped_pages += 1
         try:
             if self._queued_bytes - self._taken_bytes + len(response.body) > MOST_WAITING:
                 raise OSError(f"more than {MOST_WAITING} bytes wait to be written")
             said, unsaid = self._requests.json_of(request)
         except Exception as error:
-            self._not_queued += 1
             self._tell(error)
             return
         self._queued_bytes += len(response.body)
@@ -86,8 +86,11 @@ class Journal:
         if self._closed is None:
             return
         self._queue.put(None)
-        await result(self._closed)
-        failed = self._failed + self._not_queued
+        if not await done_within(self._closed, LONGEST_CLOSING):
+            logger.error(
+                "The crawl ends without all that it dropped in the journal: the disk hangs"
+            )
+        failed = self._dropped_pages - self._written
         for name, value in (
             ("journaled", self._written),
             ("journal_bytes", self._written_bytes),
@@ -123,7 +126,6 @@ class Journal:
             self._written += 1
             self._written_bytes += len(records)
         except Exception as error:
-            self._failed += 1
             self._tell(error)
         finally:
             self._taken_bytes += len(waiting.response.body)

@@ -12,7 +12,6 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
-from scrapy.utils.defer import deferred_from_coro
 
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
@@ -30,9 +29,10 @@ from simhash_gate.plugin.recovery import Recovery
 from simhash_gate.plugin.signals import near_duplicate_dropped
 from simhash_gate.plugin.spider_middleware import is_installed, sees_pages_end
 from simhash_gate.plugin.stats import GateStats
+from simhash_gate.plugin.store_failures import StoreFailures
 from simhash_gate.plugin.verdict_log import VerdictLog
 from simhash_gate.settings import PREFIX, read_settings
-from simhash_gate.stores import StoreError, StoreUnavailable
+from simhash_gate.stores import StoreError
 from simhash_gate.stores.urls import without_password
 from simhash_gate.workers import ReadError
 
@@ -65,8 +65,6 @@ DURABLE_ALONE = (
     f"{PREFIX}DURABLE = 'page' needs the spider middlewares, to see callbacks and items end: "
     "install the add-on, ADDONS = {'simhash_gate.Addon': 0}"
 )
-STORE_FAILED = "simhash_gate_store_failed"
-"""The reason why a spider is closed when its store fails and must not."""
 
 
 class NearDuplicate(IgnoreRequest):
@@ -89,18 +87,18 @@ class SimhashGateMiddleware:
         self.crawler = crawler
         self.settings = settings
         self._links = is_installed(crawler.settings)
-        self._reported: set[str] = set()
-        self._closing = False
         self._opening: Future[None] | None = None
         pipeline = pipeline_version(settings.options)
         self.judge = Judge(pipeline, durable=settings.durable == "page")
+        closes = settings.store_failure == "close"
+        self._store_failures = StoreFailures(crawler, self.judge.session, closes=closes)
         self.recovery = Recovery(crawler, self.judge)
         self.fate = Fate(self.judge, self.recovery, crawler.stats)
         self.stats = GateStats(crawler.stats, self.judge.session)
         self.audit = audit_of(crawler, settings)
         self.reader = PageReader(settings, self.stats)
         self.verdict_log = VerdictLog(crawler, settings)
-        if settings.journal and not settings.recover:
+        if settings.journal:
             from simhash_gate.plugin.journal import Journal
 
             self.journal = Journal(crawler, settings, pipeline)
@@ -125,9 +123,10 @@ class SimhashGateMiddleware:
         if settings.durable == "page" and not sees_pages_end(crawler.settings):
             raise SettingsError(DURABLE_ALONE)
         if settings.recover:
-            from simhash_gate.plugin.replay import check
+            from simhash_gate.plugin.recover_mode import check, without_records
 
             check(settings.recover, crawler.settings)
+            settings = without_records(settings)
         return cls(crawler, settings)
 
     def process_request(self, request: Request) -> None:
@@ -226,7 +225,7 @@ class SimhashGateMiddleware:
             return await self.fate.verdict(ask, scope, fingerprint, page.fingerprint)
         except StoreError as error:
             reason = str(error)
-            self._store_failed(error)
+            self._store_failures.page_passed(error)
         except (ReadError, SettingsError) as error:
             reason = str(error)
             logger.warning("Passed %s unjudged: %s", response.url, reason)
@@ -252,34 +251,9 @@ class SimhashGateMiddleware:
             raise SettingsError(NOT_REMEMBERED)
         return policy
 
-    def _store_failed(self, error: StoreError) -> None:
-        """Count it, say so once for each reason, and close the spider if that is asked for."""
-        self.stats.store_failed()
-        reason = str(error)
-        told = error is self.judge.session.failure or isinstance(error, StoreUnavailable)
-        if not told and reason not in self._reported:
-            self._reported.add(reason)
-            logger.error("Passing pages unjudged: %s", reason)
-        self._close_spider(reason)
-
-    def _close_spider(self, reason: str) -> None:
-        engine = self.crawler.engine
-        if self.settings.store_failure != "close" or engine is None or self._closing:
-            return
-        self._closing = True
-        logger.error("Closing the spider (%sSTORE_FAILURE = 'close'): %s", PREFIX, reason)
-        deferred_from_coro(engine.close_spider_async(reason=STORE_FAILED))
-
     def _started(self) -> None:
         # Before its engine starts, a spider can't be closed.
-        if self.settings.store_failure == "close" and self._opening is not None:
-            deferred_from_coro(self._close_unless_open(self._opening))
-
-    async def _close_unless_open(self, opening: Future[None]) -> None:
-        try:
-            await result(opening)
-        except StoreError as error:
-            self._close_spider(str(error))
+        self._store_failures.started(self._opening)
 
     def _open(self, spider: Spider) -> None:
         settings = self.settings

@@ -100,10 +100,6 @@ class GateStats:
         self._callbacks += 1
         self._callback_seconds += seconds
 
-    def store_failed(self) -> None:
-        """Count a page that passed unjudged because the store could not be asked."""
-        self._count("store_failed")
-
     def item_held(self) -> None:
         """Count an item that was held back."""
         self._count("items_held")

@@ -5,19 +5,20 @@ from __future__ import annotations
 import logging
 import queue
 import time
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from threading import Thread, Timer
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from scrapy import signals
 
+from simhash_gate.complaints import MissingExtraError
 from simhash_gate.gate.line import encode, line_of
 from simhash_gate.gate.policy import SettingsError
-from simhash_gate.offline.entry import MissingExtraError
-from simhash_gate.plugin.awaiting import result
+from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within
 from simhash_gate.report.page import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import PREFIX
@@ -37,8 +38,6 @@ logger = logging.getLogger(__name__)
 
 MOST_WAITING = 10_000
 """Lines beyond these are left out: a disk that hangs must not fill the memory."""
-LONGEST_CLOSING = 60.0
-"""Seconds after which a crawl ends without its log or report: a disk that hangs holds none."""
 
 
 class VerdictLog:
@@ -51,10 +50,11 @@ class VerdictLog:
     def __init__(self, crawler: Crawler, settings: Settings) -> None:
         self._settings = settings
         self._lines: queue.SimpleQueue[Mapping[str, Any] | None] = queue.SimpleQueue()
-        self._done: Future[bool] = Future()
+        self._done: Future[None] = Future()
         self._summary = Summary() if settings.report else None
         self._is_on = bool(settings.verdicts or settings.report)
         self._missed = 0
+        self._thread: Thread | None = None
         if settings.report:
             try:
                 check_installed()
@@ -80,19 +80,17 @@ class VerdictLog:
             self._missed += 1
 
     def _open(self, spider: Spider) -> None:
-        Thread(target=self._work, args=(spider.name,), name="simhash_gate-log", daemon=True).start()
+        work, name = partial(self._work, spider.name), "simhash_gate-log"
+        self._thread = Thread(target=work, name=name, daemon=True)
+        self._thread.start()
 
     async def close(self) -> None:
         """Write what is left, and the report; waits for a disk that hangs, but not for ever."""
-        if not self._is_on:
+        if self._thread is None:  # the spider was never opened, or nothing is asked for
             return
         self._lines.put(None)
-        limit = Timer(LONGEST_CLOSING, self._finish, [False])
-        limit.daemon = True
-        limit.start()
-        if not await result(self._done):
+        if not await done_within(self._done, LONGEST_CLOSING):
             logger.error("The crawl ends without all of its verdicts written: the disk hangs")
-        limit.cancel()
         if self._missed:
             logger.error("%d verdicts were not written down: the disk was too slow", self._missed)
 
@@ -112,11 +110,7 @@ class VerdictLog:
         except Exception:
             logger.exception("The gate's verdicts could not be written down")
         finally:
-            self._finish(True)
-
-    def _finish(self, in_time: bool) -> None:
-        with suppress(InvalidStateError):  # whoever is first
-            self._done.set_result(in_time)
+            self._done.set_result(None)
 
     def _waiting(self) -> list[Mapping[str, Any] | None]:
         """Return the lines that wait, at least one; the last is None at the end of the crawl."""

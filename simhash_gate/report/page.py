@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import time
-from contextlib import suppress
 from datetime import datetime, timezone
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from simhash_gate.offline.entry import MissingExtraError
+from simhash_gate.complaints import MissingExtraError
 from simhash_gate.proportion import wilson
 from simhash_gate.report import charts
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.judged import LONGEST_URL, Judged
 from simhash_gate.report.summary import OTHERS, Summary, Tally
+from simhash_gate.writing import whole_file
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Sequence
 
 MOST_DOMAINS = 1_000
@@ -41,19 +41,11 @@ def check_installed() -> None:
 
 def write(report: bytes, path: str | os.PathLike[str]) -> None:
     """Write a report, whole or not at all, and the folder that it is for. Raises OSError."""
-    target = Path(path)
-    if target.is_symlink() or (target.exists() and not target.is_file()):
-        target.write_bytes(report)  # a link, a pipe: nothing to put another file in the place of
-        return
-    if not target.parent.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        unfinished.write_bytes(report)
-        unfinished.replace(target)
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()
+    folder = Path(path).parent
+    if not folder.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
+        file.write(report)
 
 
 def render(summary: Summary, *, name: str) -> bytes:

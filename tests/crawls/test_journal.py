@@ -8,6 +8,7 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
 from harness import Answer, Crawl, Site, crawl, html_answer, page, start, text, until
 from test_demo import start_demo
 from warcio.archiveiterator import ArchiveIterator
@@ -143,6 +144,22 @@ def test_a_recovery_leaves_a_waiting_queue_and_a_cache_alone(tmp_path) -> None:
     assert not any(name.startswith("httpcache") for name in again.stats)
 
 
+def test_a_recovery_leaves_what_the_crawl_wrote_down_alone(tmp_path) -> None:
+    written = {
+        **KEEP,
+        "SIMHASH_GATE_VERDICTS": "log.jsonl",
+        "SIMHASH_GATE_REPORT": "report.html",
+        "SIMHASH_GATE_AUDIT": "0.5",
+    }
+    with Site(dict(COPIES)).running() as site:
+        assert crawl(tmp_path, site, PATHS, settings=written).count("journaled") == 4
+        before = {path: (tmp_path / path).read_bytes() for path in ("log.jsonl", "report.html")}
+        result = recover(tmp_path, site, settings=written)
+    assert result.count("recovered") == 4
+    assert {path: (tmp_path / path).read_bytes() for path in before} == before
+    assert "Audit:" not in result.log
+
+
 def test_what_a_spider_has_no_callback_for_is_named(tmp_path) -> None:
     spider = """
     async def start(self):
@@ -239,6 +256,20 @@ simhash_gate.plugin.journal.MOST_WAITING = 100
         result = crawl(tmp_path, site, PATHS, spider=little, settings=KEEP)
     assert result.count("journal_failed") == 4
     assert result.log.count("more than 100 bytes wait to be written") == 1
+
+
+def test_a_folder_that_can_not_be_locked_holds_no_crawl(tmp_path) -> None:
+    (tmp_path / "journal").mkdir()
+    impatient = """
+from simhash_gate.plugin import journal
+journal.LONGEST_CLOSING = 0.1
+"""
+    with Site(dict(COPIES)).running() as site, FileLock(tmp_path / "journal/.lock"):
+        result = crawl(tmp_path, site, PATHS, spider=impatient, settings=KEEP)
+    assert result.status == 0
+    assert len(result.delivered()) == 1
+    assert result.count("journal_failed") == result.count("dropped") == 4
+    assert result.log.count("The crawl ends without all that it dropped in the journal") == 1
 
 
 def test_the_journal_keeps_its_bound_over_several_crawls(tmp_path) -> None:

@@ -101,6 +101,30 @@ def test_a_disk_that_hangs_holds_no_crawl(tmp_path) -> None:
     assert f"{len(ROUTES) - 2} verdicts were not written down" in result.log
 
 
+NEVER_OPENED = """
+class Broken:
+    def open_spider(self):
+        raise RuntimeError("no database")
+    def process_item(self, item):
+        return item
+"""
+
+
+def test_a_crawl_that_fails_to_open_its_spider_waits_for_no_log(tmp_path) -> None:
+    settings = {
+        "SIMHASH_GATE_VERDICTS": "log.jsonl",
+        "SIMHASH_GATE_JOURNAL": "journal",
+        "SIMHASH_GATE_AUDIT": "0.5",
+        "ITEM_PIPELINES": '{"spider.Broken": 1}',
+    }
+    with Site(ROUTES).running() as site:
+        spider = IMPATIENT + NEVER_OPENED
+        result = crawl(tmp_path, site, PATHS, spider=spider, settings=settings)
+    assert "no database" in result.log
+    assert "verdicts" not in result.log
+    assert not (tmp_path / "log.jsonl").exists()
+
+
 def test_a_killed_crawl_leaves_the_log_of_what_it_did(tmp_path) -> None:
     routes = ROUTES | {"/slow": Answer(b"", delay=30)}
     log = tmp_path / "log.jsonl"

@@ -102,6 +102,7 @@ def test_what_is_no_journal_is_named(tmp_path, content: bytes, complaint: str) -
         ([], "no JSON object"),
         ({"url": "https://hive.example/"}, "without time, spider"),
         ({**drop().as_json(), "distance": "far"}, "'distance' is 'far'"),
+        ({**drop().as_json(), "time": 1e300}, "'time' is 1e"),
     ],
 )
 def test_metadata_that_make_no_sense_are_damage(values, complaint: str) -> None:

@@ -341,13 +341,12 @@ def test_an_ended_command_goes_on_where_it_was(tmp_path, counting, ended_by) -> 
     assert b"Traceback" not in complaints
     assert kept.exists()
     assert not (tmp_path / "out.jsonl").exists()
-    before = read()
     process = start()
     out, complaints = process.communicate(timeout=60)
     assert process.returncode == 0, complaints
     assert len(out.splitlines()) == 30
     if ended_by == signal.SIGINT:
-        assert read() - before < 60 - before + 10  # those in flight are read again
+        assert read() < 60 + 10  # those in flight are read again
     process = start()
     assert process.communicate(timeout=60)[0] == out
     total = read()

@@ -52,7 +52,14 @@ def test_processes_that_nobody_takes_are_ended_with_the_addon() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"WORKERS": 0}, {"ENABLED": False}, {"WORKERS": "many"}, {"ENABLED": "perhaps"}]
+    "settings",
+    [
+        {"WORKERS": 0},
+        {"ENABLED": False},
+        {"WORKERS": "many"},
+        {"WORKERS": float("inf")},
+        {"ENABLED": "perhaps"},
+    ],
 )
 def test_none_is_started_where_none_can_be_used(settings) -> None:
     assert addon(**settings).head_start.take() == []

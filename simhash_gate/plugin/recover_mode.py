@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from dataclasses import replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +17,11 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers, HtmlResponse, Response
 from scrapy.utils.misc import load_object
 
+from simhash_gate.complaints import MissingExtraError
 from simhash_gate.gate.policy import SettingsError
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.journal.drop import DamagedError
 from simhash_gate.journal.reading import Found, drops, load
 from simhash_gate.journal.records import need_fastwarc
-from simhash_gate.offline.entry import MissingExtraError
 from simhash_gate.plugin.names import RECOVERED_KEY, VERDICT_KEY
 from simhash_gate.plugin.requests import request_of
 from simhash_gate.plugin.spider_middleware import GateFollower, is_installed
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.journal.drop import Stored
+    from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +49,8 @@ UNUSED = {"HTTPCACHE_ENABLED": False, "JOBDIR": None}
 def install(settings: BaseSettings) -> None:
     """Add what recovers pages to the settings of a crawl."""
     for name, component in (
-        ("DOWNLOADER_MIDDLEWARES", ReplayDownloaderMiddleware),
-        ("SPIDER_MIDDLEWARES", ReplaySpiderMiddleware),
+        ("DOWNLOADER_MIDDLEWARES", RecoverDownloaderMiddleware),
+        ("SPIDER_MIDDLEWARES", RecoverSpiderMiddleware),
     ):
         settings.setdefault_in_component_priority_dict(name, component, OUTERMOST)
     for name, value in UNUSED.items():
@@ -58,7 +59,7 @@ def install(settings: BaseSettings) -> None:
 
 def check(path: str, settings: BaseSettings) -> None:
     """Raise `SettingsError` where the journal can't be recovered with these settings."""
-    if not is_installed(settings, ReplaySpiderMiddleware):
+    if not is_installed(settings, RecoverSpiderMiddleware):
         raise SettingsError(f"{SETTING} needs the add-on: ADDONS = {{'simhash_gate.Addon': 0}}")
     if not Path(path).exists():
         raise SettingsError(f"{SETTING} = {path!r}: no such file or folder")
@@ -68,7 +69,12 @@ def check(path: str, settings: BaseSettings) -> None:
         raise SettingsError(f"{SETTING}: {error}") from None
 
 
-class _Replay(GateFollower):
+def without_records(settings: Settings) -> Settings:
+    """Return the settings such that what the crawl wrote of its verdicts is not written over."""
+    return replace(settings, journal="", verdicts="", report="")
+
+
+class _Recover(GateFollower):
     """What both middlewares of a recovery have."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -95,7 +101,7 @@ class _Replay(GateFollower):
             logger.error("Not recovered: %s: %s", place, error)
 
 
-class ReplaySpiderMiddleware(_Replay):
+class RecoverSpiderMiddleware(_Recover):
     """Starts the crawl with the requests of the journal, and lets no other go on."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -163,7 +169,7 @@ class ReplaySpiderMiddleware(_Replay):
         )  # fmt: skip
 
 
-class ReplayDownloaderMiddleware(_Replay):
+class RecoverDownloaderMiddleware(_Recover):
     """Answers the requests of the journal with what was fetched then, and refuses all others."""
 
     def process_request(self, request: Request) -> Response:
@@ -174,7 +180,7 @@ class ReplayDownloaderMiddleware(_Replay):
             raise IgnoreRequest(f"nothing is fetched in a recovery ({SETTING})")
         try:
             return _response(load(found.place), found)
-        except (DamagedError, OSError, ValueError) as error:
+        except Exception as error:  # it is what a file says: anything may be wrong with it
             self._failed(found.place, error)
             raise IgnoreRequest(f"{found.place}: {error}") from error
 

@@ -1,0 +1,49 @@
+"""Files that are written whole or not at all, and files that lines are added to."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file for writing that takes its name when the block has ended well.
+
+    What is no ordinary file, a pipe for one, is written as it is. Raises OSError.
+    """
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        with target.open("wb") as file:
+            yield file
+        return
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+def open_to_append(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file to add lines; one that a full disk once cut off is ended. Raises OSError."""
+    file = Path(path).open("a+b")  # noqa: SIM115 - whoever asked for it closes it
+    try:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                file.write(b"\n")
+    except BaseException:
+        file.close()
+        raise
+    return file
