@@ -100,7 +100,7 @@ class SimhashGateMiddleware:
         self.audit = audit_of(crawler, settings)
         self.reader = PageReader(settings, self.stats)
         self.verdict_log = VerdictLog(crawler, settings)
-        if settings.journal and not settings.recover:
+        if settings.journal:
             from simhash_gate.plugin.journal import Journal
 
             self.journal = Journal(crawler, settings, pipeline)

@@ -143,6 +143,22 @@ def test_a_recovery_leaves_a_waiting_queue_and_a_cache_alone(tmp_path) -> None:
     assert not any(name.startswith("httpcache") for name in again.stats)
 
 
+def test_a_recovery_leaves_the_log_and_the_report_of_the_crawl_before_alone(tmp_path) -> None:
+    written = {
+        "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
+        "SIMHASH_GATE_REPORT": "report.html",
+        "SIMHASH_GATE_AUDIT": 0.01,
+    }
+    names = ("verdicts.jsonl", "report.html")
+    with Site(COPIES).running() as site:
+        crawl(tmp_path, site, PATHS, settings=KEEP | written)
+        before = [(tmp_path / name).read_bytes() for name in names]
+        again = recover(tmp_path, site, settings=KEEP | written)
+    assert again.count("recovered") == 4
+    assert [(tmp_path / name).read_bytes() for name in names] == before
+    assert "Audit" not in again.log
+
+
 def test_what_a_spider_has_no_callback_for_is_named(tmp_path) -> None:
     spider = """
     async def start(self):
