@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from command import COMMAND
-from harness import ROOT, crawl, page
+from harness import ROOT, Site, crawl, page
 from test_replay_http_cache import settings as cached_crawl
 from test_replay_http_cache import site
 from test_replay_warc import record
@@ -128,6 +128,16 @@ def test_what_fingerprint_and_store_list_print_is_a_source(run, tmp_path) -> Non
         (tmp_path / name).write_text(run(*command).out)
         (pair,) = run("pairs", name).lines
         assert "copy" in pair["b"]
+
+
+def test_the_verdict_log_of_an_audited_crawl_is_a_source(run, tmp_path) -> None:
+    routes = {"/a": page(1), "/copy": page(1, noise=2)}
+    settings = {"SIMHASH_GATE_AUDIT": 1, "SIMHASH_GATE_VERDICTS": "verdicts.jsonl"}
+    with Site(routes).running() as running:
+        crawl(tmp_path, running, "/a /copy", settings=settings)
+    assert '{"audit"' in (tmp_path / "verdicts.jsonl").read_text()
+    (pair,) = run("pairs", "verdicts.jsonl").lines
+    assert {pair["a"], pair["b"]} == {f"{running.url}/a", f"{running.url}/copy"}
 
 
 def test_a_list_of_fingerprints_gives_the_numbers_of_lines(run, tmp_path) -> None:
