@@ -150,9 +150,9 @@ def idf(
     """
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.idf import as_json, count, write_whole
-    from simhash_gate.offline.sources import open_pages
+    from simhash_gate.offline.sources import names_store, open_pages
 
-    if "://" in source:
+    if names_store(source):
         raise click.UsageError(f"{source}: a store has no words; give what was crawled.")
     settings, console = settings_of(assignments), Console()
     if settings.options.idf:

@@ -235,6 +235,13 @@ def test_pages_of_other_pipeline_versions_are_not_compared_and_that_is_said(run,
     assert "pages of 2 pipeline versions (9c1f: 2, 77aa: 1); only those of the same" in result.err
 
 
+@pytest.mark.parametrize("command", ["pairs", "tune", "report"])
+def test_the_store_of_a_crawl_has_to_be_named_in_full(run, command) -> None:
+    result = run(command, "sqlite:")
+    assert result.status == 1
+    assert "name the file; that of a spider is sqlite:///.scrapy/simhash_gate/" in result.err
+
+
 def test_an_empty_collection_says_so(run, tmp_path) -> None:
     (tmp_path / "bare").mkdir()
     (tmp_path / "empty.html").write_text("<html><body></body></html>")
