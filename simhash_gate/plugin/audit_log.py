@@ -67,6 +67,7 @@ class AuditLog:
 
 def _open(path: str) -> BinaryIO:
     """Open a file to append lines; one that a full disk once cut off is ended. Raises OSError."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     file = Path(path).open("a+b")  # noqa: SIM115 - to be closed with the crawl
     if file.tell():
         file.seek(-1, os.SEEK_END)
