@@ -121,7 +121,7 @@ _KINDS = {
     "REPORT": PATH_PATTERN,
     "AUDIT_ITEMS": one_of("drop", "pass"),
     "AUDIT_FIELDS": Kind("names of item fields: a list, or with commas between them", _names),
-    "AUDIT_LOG": PATH,
+    "AUDIT_LOG": PATH_PATTERN,
     "JOURNAL": PATH,
     "JOURNAL_BYTES": whole_number(1 << 20),
     "RECOVER": PATH,

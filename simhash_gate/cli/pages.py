@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
 from simhash_gate.cli.options import progress, setting, settings_of
@@ -102,7 +100,5 @@ def compare(
         if as_json:
             console.write(found.as_json(markdown=markdown))
         else:
-            color = False if os.environ.get("NO_COLOR") else None
-            for line in found.as_text(markdown=markdown):
-                click.echo(line, color=color)
+            console.show(found.as_text(markdown=markdown))
     return console.status()

@@ -27,6 +27,7 @@ def report(
     from simhash_gate.gate.policy import SettingsError
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.report import NoVerdictsError, last_log, summarise, verdicts
+    from simhash_gate.offline.sources import names_store
     from simhash_gate.report.page import check_installed, render, write
     from simhash_gate.stores import StoreError
     from simhash_gate.stores.urls import without_password
@@ -41,7 +42,7 @@ def report(
         summary = summarise(console.watched(lines, total(), progress), console.complain)
         if not summary.seen:
             raise NoVerdictsError(f"{source}: no verdict in it")
-        page = render(summary, name=without_password(source) if "://" in source else source)
+        page = render(summary, name=without_password(source) if names_store(source) else source)
         if output is None:
             console.write_bytes(page)
         else:

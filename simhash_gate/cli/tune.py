@@ -45,7 +45,7 @@ def tune(
 ) -> int:
     """Show how far apart the pages of SOURCE are, and where the threshold should lie.
 
-    SOURCE is what `replay` reads, or the URL of a store.
+    SOURCE is what `pairs` reads, a store or the verdict log of a crawl among it.
     """
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.labels import read_labels
@@ -84,8 +84,7 @@ def tune(
     if as_json:
         console.write(tuning.as_json())
     else:
-        for line in as_text(tuning):
-            click.echo(line, color=_color())
+        console.show(as_text(tuning))
     return console.status()
 
 
@@ -96,12 +95,6 @@ def _require_terminal(labels_file: str | None) -> None:
         raise click.UsageError("--label needs --pairs FILE: answers are kept there.")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError("--label asks on a terminal, and stdin or stderr is none.")
-
-
-def _color() -> bool | None:
-    import os
-
-    return False if os.environ.get("NO_COLOR") else None
 
 
 @contextmanager
@@ -146,14 +139,15 @@ def idf(
 ) -> int:
     """Make a table of weights for SIMHASH_GATE_IDF from the pages of SOURCE.
 
-    SOURCE is what `replay` reads.
+    SOURCE is what `pairs` reads, if it has pages: no fingerprints, and no store.
     """
+    from simhash_gate.complaints import why
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.idf import as_json, count
-    from simhash_gate.offline.sources import open_pages
+    from simhash_gate.offline.sources import names_store, open_pages
     from simhash_gate.writing import whole_file
 
-    if "://" in source:
+    if names_store(source):
         raise click.UsageError(f"{source}: a store has no words; give what was crawled.")
     settings, console = settings_of(assignments), Console()
     if settings.options.idf:
@@ -170,10 +164,13 @@ def idf(
             console.complain(source, f"{found.pages} pages, and no word is in {min_pages} of them")
             return console.status()
         if output:
-            with whole_file(output) as file:
-                file.write(as_json(weights).encode())
+            try:
+                with whole_file(output) as file:
+                    file.write(as_json(weights).encode())
+            except OSError as error:
+                raise click.ClickException(f"{output}: {why(error)}") from None
         else:
-            click.echo(as_json(weights), nl=False)
+            console.write_bytes(as_json(weights).encode())
     console.say(f"{len(weights)} {'shingles' if shingles else 'words'} of {found.pages} pages")
     if found.error:
         console.say(f"counts are up to {found.error} pages too high: the rarest were forgotten")

@@ -13,7 +13,7 @@ from simhash_gate.offline.numbered import is_list, read_list
 from simhash_gate.offline.parquet import SUFFIX as PARQUET
 from simhash_gate.offline.parquet import ParquetFile
 from simhash_gate.offline.reading import read_pages
-from simhash_gate.offline.sources import open_pages
+from simhash_gate.offline.sources import names_store, open_pages
 from simhash_gate.offline.store import opened
 from simhash_gate.options import pipeline_version
 from simhash_gate.pages import Page
@@ -74,7 +74,7 @@ class Members:
 
     def of(self, path: str) -> Iterator[Member]:
         """Yield the pages of a source, in order. Raises `StoreError` and `MissingExtraError`."""
-        if "://" in path:
+        if names_store(path):
             yield from self._of_store(path)
         elif path.lower().endswith(PARQUET):
             file = self._parquet(path)
@@ -96,7 +96,7 @@ class Members:
             if file.texts:
                 return None
             return (numbered for numbered, _ in file.batches(self.complain))
-        if "://" not in path and is_list(path):
+        if not names_store(path) and is_list(path):
             return read_list(path, self.complain)
         return None
 

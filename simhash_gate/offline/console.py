@@ -86,13 +86,16 @@ class Console:
 
     def write_bytes(self, data: bytes) -> None:
         """Write whole lines to stdout. Exits quietly when nobody reads any more."""
-        try:
+        with _as_long_as_somebody_reads():
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
-        except BrokenPipeError:
-            # The interpreter flushes stdout once more when it ends: that must not fail again.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise SystemExit(BROKEN_PIPE) from None
+
+    def show(self, lines: Iterable[str]) -> None:
+        """Write text for a person to stdout: in colour on a terminal, unless NO_COLOR is set."""
+        color = False if os.environ.get("NO_COLOR") else None
+        with _as_long_as_somebody_reads():
+            for line in lines:
+                click.echo(line, color=color)
 
     def summarise(self, outcomes: Counter[str]) -> None:
         """Say on stderr how many pages had each outcome."""
@@ -104,3 +107,13 @@ class Console:
         if self.complaints:
             click.echo(f"could not be used: {self.complaints}", err=True)
         return 1 if self.complaints else 0
+
+
+@contextmanager
+def _as_long_as_somebody_reads() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more when it ends: that must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(BROKEN_PIPE) from None

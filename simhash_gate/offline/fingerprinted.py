@@ -32,8 +32,13 @@ def is_fingerprinted(path: str) -> bool:
 def fingerprinted(
     path: str, complain: Complain
 ) -> Iterator[tuple[str, dict[str, Any], int | None]]:
-    """Yield the place of each line, its object, and its fingerprint, None if it has none."""
+    """Yield the place of each line, its object, and its fingerprint, None if it has none.
+
+    What a crawl's audit found, which stands among the verdicts, is passed over.
+    """
     for place, record in json_objects(path, complain, _EXAMPLE):
+        if "audit" in record:
+            continue
         try:
             yield place, record, _fingerprint(record)
         except ValueError as error:

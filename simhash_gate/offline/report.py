@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_gate.offline.jsonl import STDIN, count_lines, json_objects
 from simhash_gate.offline.replay import replay
-from simhash_gate.offline.sources import open_source
+from simhash_gate.offline.sources import names_store, open_source
 from simhash_gate.offline.store import opened
 from simhash_gate.report.summary import Summary
 
@@ -56,7 +56,7 @@ def verdicts(
     A store gives its kept pages; what holds no verdicts is replayed. Raises `StoreError`,
     `SettingsError` and `MissingExtraError`, when they are asked for.
     """
-    if "://" in source:
+    if names_store(source):
         return _kept(source), lambda: None
     if source == STDIN or _is_log(source):
         return json_objects(source, complain, _EXAMPLE), lambda: count_lines(source)

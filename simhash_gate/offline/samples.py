@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from simhash_gate.offline.comparison import Change, changes
-from simhash_gate.offline.sources import open_pages
+from simhash_gate.offline.sources import names_store, open_pages
 from simhash_gate.pipeline import read_closely
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def read_texts(path: str, names: Collection[str], settings: Settings) -> Texts:
     The source is gone through once more, and only these pages are read.
     """
     texts: Texts = {}
-    if "://" in path or not names:
+    if names_store(path) or not names:
         return texts
     for entry in open_pages(path, _ignore, settings.max_bytes).entries:
         name = entry.url or entry.path

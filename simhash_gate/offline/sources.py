@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from simhash_gate.offline.entry import Source
 
 
+def names_store(path: str) -> bool:
+    """Tell if a source is the URL of a store; a crawl's own, `sqlite:`, is one without a path."""
+    return "://" in path or path == "sqlite:"
+
+
 def open_source(path: str, complain: Complain, max_bytes: int) -> Source:
     """Return the pages of an HttpCache folder, a WARC file (`.warc`, `.warc.gz`) or a manifest.
 

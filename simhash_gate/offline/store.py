@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # What one run brings is not what a window of it is: an import evicts nothing.
 EVERYTHING = Window(pages=1 << 62)
+_OF_A_CRAWL = "that of a spider is sqlite:///.scrapy/simhash_gate/SPIDER.sqlite"
 _EXAMPLE = "those that `simhash-gate store export` writes"
 
 
@@ -33,6 +34,8 @@ def opened(url: str) -> Iterator[Store]:
     """Open a store that is there. Raises StoreError, and makes no file."""
     if url.partition(":")[0].lower() == "memory":
         raise StoreError(f"store URL {url!r}: what is in memory is gone with its crawl")
+    if url == "sqlite:":
+        raise StoreError(f"store URL {url!r}: name the file; {_OF_A_CRAWL}")
     path = url.removeprefix("sqlite:///")
     if path != url and not Path(path).exists():
         raise StoreError(f"store URL {url!r}: there is no such file")

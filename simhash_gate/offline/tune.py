@@ -14,6 +14,7 @@ from simhash_gate.offline.collection import members
 from simhash_gate.offline.labels import with_distances
 from simhash_gate.offline.neighbours import find_neighbours
 from simhash_gate.offline.samples import Sample, names_of, read_texts, sample
+from simhash_gate.offline.sources import names_store
 from simhash_gate.offline.threshold import (
     LEAST_OF_EACH,
     Score,
@@ -105,7 +106,7 @@ class Tuning:
     @property
     def is_store(self) -> bool:
         """Whether the pages are those that a crawl kept."""
-        return "://" in self.source
+        return names_store(self.source)
 
     @property
     def block(self) -> str:
@@ -169,7 +170,7 @@ def collect(
 def tune(path: str, scopes: Sequence[Scope], settings: Settings, labels: Sequence[Label]) -> Tuning:
     """Suggest a threshold for each scope, and find pairs on each side of it to look at."""
     every = _labelled(labels, scopes)
-    is_store = "://" in path
+    is_store = names_store(path)
     tuned = []
     for scope in scopes:
         host = f"[{scope.name}]" if ":" in scope.name else scope.name

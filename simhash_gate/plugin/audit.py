@@ -23,6 +23,7 @@ from simhash_gate.plugin.audit_figures import AuditFigures
 from simhash_gate.plugin.audit_log import AuditLog
 from simhash_gate.plugin.items import Reader, Snapshot, Value, news
 from simhash_gate.plugin.names import VERDICT_KEY
+from simhash_gate.plugin.places import fill_in
 from simhash_gate.plugin.spider_middleware import sees_pages_end
 from simhash_gate.settings import PREFIX
 
@@ -104,11 +105,13 @@ class AuditedPage(Harvest):
 
 def audit_of(crawler: Crawler, settings: Settings) -> Audit | None:
     """Return the audit that the settings ask for, if any. Raises `SettingsError`."""
-    if settings.recover or not any(policy.audit for policy in settings.policies.all):
+    if not any(policy.audit for policy in settings.policies.all):
         return None
     if not sees_pages_end(crawler.settings):
         raise SettingsError(NEEDS_SPIDER_MIDDLEWARES)
-    return Audit(settings, crawler.stats)
+    spider = crawler.spider or crawler.spidercls  # `scrapy shell` makes its spider later
+    log = fill_in(settings.audit_log, spider.name)
+    return Audit(replace(settings, audit_log=log), crawler.stats)
 
 
 class Audit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from simhash_gate.gate.line import encode
@@ -47,6 +48,7 @@ class AuditLog:
             return
         try:
             if self._file is None:
+                Path(self._path).parent.mkdir(parents=True, exist_ok=True)
                 self._file = open_to_append(self._path)
             self._file.write(encode(audit_line(url, verdict, differences)))
             self._file.flush()

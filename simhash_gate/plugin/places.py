@@ -1,8 +1,9 @@
-"""Where things go: the store of a crawl, and whether its feeds have arrived."""
+"""Where things go: the store and the files of a crawl, and whether its feeds have arrived."""
 
 from __future__ import annotations
 
 import logging
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -44,6 +45,11 @@ def store_url(configured: str, settings: BaseSettings, spider: str) -> str:
         logger.error("The gate remembers this crawl in memory only: %s", error)
         return "memory:"
     return f"sqlite:///{path}"
+
+
+def fill_in(pattern: str, spider: str) -> str:
+    """Return the path that a setting names by the spider, `%(name)s`, and the time, `%(time)s`."""
+    return pattern % {"name": quote(spider, safe=""), "time": time.strftime("%Y-%m-%dT%H-%M-%S")}
 
 
 def feeds_stored(crawler: Crawler) -> bool:

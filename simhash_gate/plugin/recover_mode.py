@@ -42,8 +42,15 @@ logger = logging.getLogger(__name__)
 
 SETTING = f"{PREFIX}RECOVER"
 OUTERMOST = -20_000
-UNUSED = {"HTTPCACHE_ENABLED": False, "JOBDIR": None}
-"""What a recovery does without: it fills no cache, and takes nothing from a waiting queue."""
+UNUSED = {
+    "HTTPCACHE_ENABLED": False,
+    "JOBDIR": None,
+    f"{PREFIX}JOURNAL": "",
+    f"{PREFIX}VERDICTS": "",
+    f"{PREFIX}REPORT": "",
+}
+"""What a recovery does without: it fills no cache, takes nothing from a waiting queue, and leaves
+the journal, log and report of the crawl before as they are."""
 
 
 def install(settings: BaseSettings) -> None:

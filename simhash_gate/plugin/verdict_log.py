@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from scrapy import signals
 
@@ -19,6 +18,7 @@ from simhash_gate.complaints import MissingExtraError
 from simhash_gate.gate.line import encode, line_of
 from simhash_gate.gate.policy import SettingsError
 from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within
+from simhash_gate.plugin.places import fill_in
 from simhash_gate.report.page import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import PREFIX
@@ -95,9 +95,9 @@ class VerdictLog:
             logger.error("%d verdicts were not written down: the disk was too slow", self._missed)
 
     def _work(self, spider: str) -> None:
-        names = {"name": quote(spider, safe=""), "time": time.strftime("%Y-%m-%dT%H-%M-%S")}
         try:
-            log = _LogFile(self._settings.verdicts % names)
+            report = Path(fill_in(self._settings.report, spider))
+            log = _LogFile(fill_in(self._settings.verdicts, spider))
             while lines := self._waiting():
                 log.write(lines)
                 self._sum_up(lines)
@@ -106,7 +106,7 @@ class VerdictLog:
             log.close()
             if self._summary is not None:
                 self._summary.missed = self._missed
-                self._report(Path(self._settings.report % names), spider)
+                self._report(report, spider)
         except Exception:
             logger.exception("The gate's verdicts could not be written down")
         finally:

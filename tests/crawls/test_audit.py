@@ -201,7 +201,15 @@ def test_pages_that_an_earlier_crawl_kept_have_no_items_to_compare_with(tmp_path
 
 def test_a_log_of_pairs_that_can_not_be_written_is_named_once(tmp_path) -> None:
     with Site(ROUTES).running() as site:
-        settings = {**ALL, "SIMHASH_GATE_AUDIT_LOG": "no/such/folder/pairs.jsonl"}
+        (tmp_path / "file").touch()
+        settings = {**ALL, "SIMHASH_GATE_AUDIT_LOG": "file/pairs.jsonl"}
         result = crawl(tmp_path, site, PATHS, spider=VISITORS, settings=settings)
-    assert result.log.count("Audited pairs are not written to no/such/folder/pairs.jsonl") == 1
+    assert result.log.count("Audited pairs are not written to file/pairs.jsonl") == 1
     assert result.count("audit/compared") == 2
+
+
+def test_a_log_of_pairs_is_named_by_the_spider_in_a_folder_that_is_made(tmp_path) -> None:
+    with Site(ROUTES).running() as site:
+        settings = {**ALL, "SIMHASH_GATE_AUDIT_LOG": "pairs/%(name)s.jsonl"}
+        crawl(tmp_path, site, PATHS, spider=VISITORS, settings=settings)
+    assert len((tmp_path / "pairs" / "test.jsonl").read_text().splitlines()) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -102,6 +103,35 @@ def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path, write, environm
     assert process.wait(60) == 141
     assert process.stderr.read() == b""
     process.stderr.close()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["tune", "pages.jsonl"],
+        ["idf", "pages.jsonl", "--min-pages", "1"],
+        ["compare", "0.html", "1.html"],
+    ],
+)
+def test_what_is_shown_to_nobody_ends_as_quietly(
+    tmp_path, write, manifest, environment, command
+) -> None:
+    for number in range(2):
+        write(f"{number}.html", 1, noise=number)
+    lines = [{"path": f"{n}.html", "url": f"http://example.com/{n}"} for n in range(2)]
+    manifest(*lines, name="pages.jsonl")
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        [*COMMAND, *command],
+        cwd=tmp_path,
+        env=environment,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (141, b"")
 
 
 def test_ctrl_c_ends_the_command_its_workers_and_its_run(tmp_path, write, environment, run) -> None:

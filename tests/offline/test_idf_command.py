@@ -77,7 +77,9 @@ def test_bad_input_is_named_and_leaves_an_earlier_table_alone(
     result = run("idf", crawl, "-o", "idf.json", "--min-pages", 9)
     assert f"{crawl}: 3 pages, and no word is in 9 of them\n" in result.err
     assert (tmp_path / "idf.json").read_text() == "before"
-    assert run("idf", crawl, "-o", "nowhere/idf.json").status == 1
+    result = run("idf", crawl, "-o", "nowhere/idf.json")
+    assert result.status == 1
+    assert "Error: nowhere/idf.json: No such file or directory\n" in result.err
     assert run("idf", "sqlite:///pages.sqlite").status == 2
     assert not list(tmp_path.glob(".idf.json*"))
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from command import COMMAND
-from harness import ROOT, crawl, page
+from harness import ROOT, Site, crawl, page
 from test_replay_http_cache import settings as cached_crawl
 from test_replay_http_cache import site
 from test_replay_warc import record
@@ -130,6 +130,16 @@ def test_what_fingerprint_and_store_list_print_is_a_source(run, tmp_path) -> Non
         assert "copy" in pair["b"]
 
 
+def test_the_verdict_log_of_an_audited_crawl_is_a_source(run, tmp_path) -> None:
+    routes = {"/a": page(1), "/copy": page(1, noise=2)}
+    settings = {"SIMHASH_GATE_AUDIT": 1, "SIMHASH_GATE_VERDICTS": "verdicts.jsonl"}
+    with Site(routes).running() as running:
+        crawl(tmp_path, running, "/a /copy", settings=settings)
+    assert '{"audit"' in (tmp_path / "verdicts.jsonl").read_text()
+    (pair,) = run("pairs", "verdicts.jsonl").lines
+    assert {pair["a"], pair["b"]} == {f"{running.url}/a", f"{running.url}/copy"}
+
+
 def test_a_list_of_fingerprints_gives_the_numbers_of_lines(run, tmp_path) -> None:
     (tmp_path / "list").write_text("00000000000000F0\n\n00000000000000f1\nnone\n0000000000000000\n")
     result = run("pairs", "list", "-k", "4", "--memory", "1K")
@@ -223,6 +233,13 @@ def test_pages_of_other_pipeline_versions_are_not_compared_and_that_is_said(run,
     assert result.column("b") == ["u/2"]
     assert result.status == 1
     assert "pages of 2 pipeline versions (9c1f: 2, 77aa: 1); only those of the same" in result.err
+
+
+@pytest.mark.parametrize("command", ["pairs", "tune", "report"])
+def test_the_store_of_a_crawl_has_to_be_named_in_full(run, command) -> None:
+    result = run(command, "sqlite:")
+    assert result.status == 1
+    assert "name the file; that of a spider is sqlite:///.scrapy/simhash_gate/" in result.err
 
 
 def test_an_empty_collection_says_so(run, tmp_path) -> None:

@@ -261,6 +261,7 @@ def test_prune_removes_what_a_run_that_died_left_in_postgresql(run, request) -> 
     ("url", "why"),
     [
         ("sqlite:///missing.sqlite", "there is no such file"),
+        ("sqlite:", "name the file"),
         ("memory:", "gone with its crawl"),
         ("nonsense", "no such store"),
     ],
