@@ -152,12 +152,13 @@ def test_a_spider_closes_for_a_failed_store_if_that_is_asked_for(tmp_path, store
 def test_a_spider_closes_when_its_store_fails_in_mid_crawl_and_the_page_passes(
     tmp_path, store
 ) -> None:
-    routes = {**COPIES, "/away": doing(store.go)}
+    # A page that is judged first: until then, the store may still be opening.
+    routes = {**COPIES, "/other": page(1000), "/away": doing(store.go)}
     settings = {
         "SIMHASH_GATE_STORE": store.url,
         "SIMHASH_GATE_STORE_FAILURE": "close",
         "CONCURRENT_REQUESTS": 1,
-        "TEST_BEFORE": "/away",
+        "TEST_BEFORE": "/other /away",
         "TEST_PAGES": " ".join(COPIES),
     }
     with Site(routes).running() as site:
