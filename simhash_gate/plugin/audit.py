@@ -105,7 +105,7 @@ class AuditedPage(Harvest):
 
 def audit_of(crawler: Crawler, settings: Settings) -> Audit | None:
     """Return the audit that the settings ask for, if any. Raises `SettingsError`."""
-    if not any(policy.audit for policy in settings.policies.all):
+    if settings.recover or not any(policy.audit for policy in settings.policies.all):
         return None
     if not sees_pages_end(crawler.settings):
         raise SettingsError(NEEDS_SPIDER_MIDDLEWARES)
