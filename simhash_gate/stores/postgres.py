@@ -13,6 +13,7 @@ from psycopg.types.numeric import Int4, Int8
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
 from simhash_gate.stores.base import (
+    ADDED,
     DEFAULT_WINDOW,
     Answer,
     Store,
@@ -112,10 +113,10 @@ class PostgresStore(Store):
                 )
                 said = self._prepared_value(statement, asked)
                 if said is None:
-                    return Answer(True, None)
-                outcome, match = read_answer(record.scope, record.pipeline, said)
-                if outcome != "not live":
-                    return Answer(outcome == "added", match)
+                    return ADDED
+                answer = read_answer(record.scope, record.pipeline, said)
+                if answer is not None:
+                    return answer
                 self._announce(record.run)
             raise StoreUnavailable(self._message(f"run {record.run!r} is lost once begun"))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg.types.numeric import Int8
 
 from simhash_gate.fingerprints.blocks import probes, split
-from simhash_gate.stores.base import Match, Record
+from simhash_gate.stores.base import Answer, Match, Record
 from simhash_gate.stores.postgres_connection import Prepared
 from simhash_gate.stores.ranking import NEAR_REACH, reach
 from simhash_gate.stores.values import signed, unsigned
@@ -25,9 +25,10 @@ _INT4, _INT8, _UINT8, _FLOAT8, _BOOL = (Struct(f"!{form}").pack for form in "iqQ
 _INT4_TYPE, _TEXT_TYPE = 23, 25  # their oids, the same on every server
 _DIMENSIONS = Struct("!iiI")  # of an array: how many, whether there are NULLs, type
 _BOUNDS = Struct("!ii")  # of a dimension: length, first index
-_FIELD = Struct("!Ii")  # type and length of what follows
-# Of an `answer`, what comes before the texts.
-_NUMBERS = Struct("!i?qqqdd")
+# An `answer` is the number of fields, then each: its type, its length, and what it is.
+_FIELD = Struct("!4xi")
+_NUMBERS = Struct("!4x8xi8x?8x?8xq8xq8xq8xd8xd")  # what comes before the texts
+_DISTANCE_AT, _NOTHING = 8, b"\xff\xff\xff\xff"  # the length of NULL
 # Beyond two flipped bits a block, there are about as many keys to ask for as a scope has pages.
 _FARTHEST_PROBE = 3 * _BLOCKS - 1
 _MOST_PAGES = (1 << 63) - 1
@@ -157,27 +158,23 @@ def listed(row: Sequence[Any]) -> Record:
     return matched(from_stored(scope), from_stored(pipeline), rest)
 
 
-def read_answer(scope: str, pipeline: str, said: bytes) -> tuple[str, Match | None]:
-    """Return the outcome and the match of an `answer`, which comes as PostgreSQL sends rows.
+def read_answer(scope: str, pipeline: str, said: bytes) -> Answer | None:
+    """Return what an `answer` says, which comes as PostgreSQL sends rows; None: run not live.
 
-    Taken as a column each, they would cost the server and psycopg more than looking for them.
+    Taken as a column each, its fields would cost the server and psycopg more than looking for them.
     """
-    fields: list[bytes] = []
-    at = _COUNT.size
+    if said.startswith(_NOTHING, _DISTANCE_AT):
+        return None
+    distance, added, settled, *values, first_seen, last_seen = _NUMBERS.unpack_from(said)
+    texts: list[bytes] = []
+    at = _NUMBERS.size
     while at < len(said):
-        _, length = _FIELD.unpack_from(said, at)
-        at += _FIELD.size
-        fields.append(said[at : at + length] if length > 0 else b"")
-        at += max(0, length)
-    outcome, *numbers = fields[:8]
-    if outcome == b"not live":
-        return "not live", None
-    distance, settled, *values = _NUMBERS.unpack(b"".join(numbers))
-    run, url, request, title = (text.decode() for text in fields[8:12])
-    fingerprint, digest, words, first_seen, last_seen = values
-    row = (settled, run, url, request, fingerprint, digest, words, title)
-    found = matched(scope, pipeline, (*row, first_seen, last_seen, fields[12]))
-    return outcome.decode(), Match(found, distance)
+        start = at + _FIELD.size
+        at = start + _FIELD.unpack_from(said, at)[0]
+        texts.append(said[start:at])
+    run, url, request, title = (text.decode() for text in texts[:4])
+    row = (settled, run, url, request, *values, title, first_seen, last_seen, texts[4])
+    return Answer(added, Match(matched(scope, pipeline, row), distance))
 
 
 def matched(scope: str, pipeline: str, row: Sequence[Any]) -> Record:
