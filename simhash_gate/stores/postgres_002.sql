@@ -122,7 +122,7 @@ BEGIN
         INSERT INTO scope (name) VALUES (page_scope);
     END LOOP;
     IF here.run_name IS NULL THEN
-        said.distance := NULL;
+        said.added := NULL; -- a row of NULLs, which is not NULL itself
         RETURN said;
     END IF;
 

@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from simhash_gate.stores.base import Window
 
 _BLOCKS = 4
-_COUNT = Struct("!i")
+_LENGTH = Struct("!i")
 _INT4, _INT8, _UINT8, _FLOAT8, _BOOL = (Struct(f"!{form}").pack for form in "iqQd?")
 _INT4_TYPE, _TEXT_TYPE = 23, 25  # their oids, the same on every server
-_DIMENSIONS = Struct("!iiI")  # of an array: how many, whether there are NULLs, type
-_BOUNDS = Struct("!ii")  # of a dimension: length, first index
+_ARRAY = Struct("!iiIii")  # its dimensions, whether there are NULLs, type, length, first index
 # An `answer` is the number of fields, then each: its type, its length, and what it is.
 _FIELD = Struct("!4xi")
 _NUMBERS = Struct("!4x8xi8x?8x?8xq8xq8xq8xd8xd")  # what comes before the texts
@@ -214,11 +213,8 @@ def from_stored(stored: str) -> str:
 
 def _array(kind: int, values: Iterable[bytes]) -> bytes:
     """Return an array of a type as PostgreSQL's `array_recv` takes it."""
-    values = list(values)
-    head = _DIMENSIONS.pack(bool(values), 0, kind) + (
-        _BOUNDS.pack(len(values), 1) if values else b""
-    )
-    return head + b"".join(_COUNT.pack(len(value)) + value for value in values)
+    parts = [_LENGTH.pack(len(value)) + value for value in values]
+    return _ARRAY.pack(1, 0, kind, len(parts), 1) + b"".join(parts)
 
 
 def _keys(fingerprint: int, radius: int) -> list[list[int]]:
