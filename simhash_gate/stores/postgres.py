@@ -6,13 +6,14 @@ import secrets
 from datetime import timedelta
 from threading import RLock
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg.types.numeric import Int4, Int8
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
 from simhash_gate.stores.base import (
+    ADDED,
     DEFAULT_WINDOW,
     Answer,
     Store,
@@ -35,11 +36,12 @@ from simhash_gate.stores.postgres_rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from simhash_gate.stores.base import Record
-    from simhash_gate.stores.postgres_connection import Address, PatientConnection
+    from simhash_gate.stores.postgres_connection import Address, PatientConnection, Prepared
 
+_Said = TypeVar("_Said")
 _REAPED_AT_ONCE = 1_000
 
 
@@ -109,12 +111,12 @@ class PostgresStore(Store):
                 statement, asked = question(
                     record, run, pipeline, radius, refused, near=near, exact=exact, window=window
                 )
-                said = self._value(statement, asked)
+                said = self._prepared_value(statement, asked)
                 if said is None:
-                    return Answer(True, None)
-                outcome, match = read_answer(record.scope, record.pipeline, said)
-                if outcome != "not live":
-                    return Answer(outcome == "added", match)
+                    return ADDED
+                answer = read_answer(record.scope, record.pipeline, said)
+                if answer is not None:
+                    return answer
                 self._announce(record.run)
             raise StoreUnavailable(self._message(f"run {record.run!r} is lost once begun"))
 
@@ -213,12 +215,18 @@ class PostgresStore(Store):
     def _rows(
         self, statement: str, asked: Sequence[Any] | dict[str, Any], *, prepare: bool | None = None
     ) -> list[tuple[Any, ...]]:
+        return self._try(lambda connection: connection.ask(statement, asked, prepare=prepare))
+
+    def _prepared_value(self, statement: Prepared, asked: Sequence[bytes | None]) -> bytes | None:
+        return self._try(lambda connection: connection.prepared_value(statement, asked))
+
+    def _try(self, call: Callable[[PatientConnection], _Said]) -> _Said:
         self._require_open()
         if self._connection is None:
             self._pipelines.clear()
             self._connection = connect(self._address)
         try:
-            return self._connection.ask(statement, asked, prepare=prepare)
+            return call(self._connection)
         except psycopg.Error as error:
             if self._connection.broken or self._connection.closed:
                 close(self._connection)

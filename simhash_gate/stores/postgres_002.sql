@@ -3,10 +3,11 @@
 
 DROP FUNCTION check_and_add;
 
--- What `check_and_add` says of a page: 'added' or 'found', and the match; or, of its run, 'not live'.
+-- What `check_and_add` says of a page: whether it was added, and the match. All of it is NULL if the
+-- run is not live.
 CREATE TYPE answer AS (
-    outcome text,
     distance integer,
+    added boolean,
     settled boolean,
     fingerprint bigint,
     digest bigint,
@@ -98,90 +99,86 @@ DECLARE
     here record;
     other page;
     best page;
-    its_run record;
-    wide boolean := probes0 IS NOT NULL OR refused IS NOT NULL;
+    rank integer; -- the distance, and 100 for another request, or 200 beyond the radius
+    best_rank integer;
+    its_name text; -- of the run of the best, where it is not this one
+    its_state text;
+    its_lease timestamptz;
+    wide boolean;
     after bigint;
-    gap integer;
-    class integer;
-    best_gap integer := 0;
-    best_id bigint := 0;
-    best_class integer := 3; -- 0: the same request, 1: another one, 2: beyond the radius, 3: none
-    added answer;
-    own0 bigint;
-    own1 bigint;
-    own2 bigint;
-    own3 bigint;
+    said answer;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended(page_scope, 20));
     LOOP
-        SELECT id, kept, evicted, EXISTS (
-            SELECT FROM run WHERE id = page_run AND state = 'live' AND expires > clock_timestamp()
-        ) AS live
+        SELECT id, kept, evicted,
+            bucket(id, page_fingerprint, 0) AS bucket0, bucket(id, page_fingerprint, 1) AS bucket1,
+            bucket(id, page_fingerprint, 2) AS bucket2, bucket(id, page_fingerprint, 3) AS bucket3,
+            (
+                SELECT name FROM run
+                WHERE id = page_run AND state = 'live' AND expires > clock_timestamp()
+            ) AS run_name
         INTO here FROM scope WHERE name = page_scope;
         EXIT WHEN FOUND;
         INSERT INTO scope (name) VALUES (page_scope);
     END LOOP;
-    IF NOT here.live THEN
-        added.outcome := 'not live';
-        RETURN added;
+    IF here.run_name IS NULL THEN
+        said.added := NULL; -- a row of NULLs, which is not NULL itself
+        RETURN said;
     END IF;
-    own0 := bucket(here.id, page_fingerprint, 0);
-    own1 := bucket(here.id, page_fingerprint, 1);
-    own2 := bucket(here.id, page_fingerprint, 2);
-    own3 := bucket(here.id, page_fingerprint, 3);
 
     IF radius IS NOT NULL AND here.kept > 0 THEN
         after := CASE WHEN here.kept > most
             THEN first_of_window(here.id, here.evicted, most) - 1 ELSE here.evicted END;
-        IF NOT wide THEN
+        IF probes0 IS NULL AND refused IS NULL THEN
             FOR other IN
                 SELECT * FROM page
-                WHERE (bucket0 = own0 OR bucket1 = own1 OR bucket2 = own2 OR bucket3 = own3)
-                    AND bit_count((fingerprint # page_fingerprint)::bit(64)) <= greatest(radius, near)
+                WHERE (
+                    bucket0 = here.bucket0 OR bucket1 = here.bucket1
+                    OR bucket2 = here.bucket2 OR bucket3 = here.bucket3
+                ) AND bit_count((fingerprint # page_fingerprint)::bit(64)) <= greatest(radius, near)
             LOOP
                 CONTINUE WHEN other.pipeline <> page_pipeline OR other.first_seen < since
                     OR other.id <= after OR exact AND other.digest <> page_digest;
-                gap := hamming_distance(other.fingerprint, page_fingerprint);
-                class := CASE WHEN gap > radius THEN 2 WHEN other.request = page_request THEN 0 ELSE 1 END;
-                IF (class, gap, -other.id) < (best_class, best_gap, -best_id) THEN
-                    best_class := class;
-                    best_gap := gap;
-                    best_id := other.id;
+                rank := hamming_distance(other.fingerprint, page_fingerprint);
+                rank := rank + CASE
+                    WHEN rank > radius THEN 200 WHEN other.request <> page_request THEN 100 ELSE 0
+                END;
+                IF best_rank IS NULL OR rank < best_rank OR rank = best_rank AND other.id > best.id THEN
+                    best_rank := rank;
                     best := other;
                 END IF;
             END LOOP;
-            IF best_class < 3 THEN
-                SELECT name, state, expires INTO its_run FROM run WHERE id = best.run;
+            IF best.run <> page_run THEN
+                SELECT name, state, expires INTO its_name, its_state, its_lease
+                    FROM run WHERE id = best.run;
                 -- It may have died with its run: who comes after it?
-                wide := NOT (best.durable OR counts(its_run.state, its_run.expires));
+                wide := NOT (best.durable OR counts(its_state, its_lease));
             END IF;
+        ELSE
+            wide := true;
         END IF;
         IF wide THEN
             best := best_match(
                 here.id, page_pipeline, page_request, page_fingerprint, page_digest, radius, near,
                 after, since, exact, scan, probes0, probes1, probes2, probes3, refused
             );
-            best_class := 3;
-            IF best.id IS NOT NULL THEN
-                best_gap := hamming_distance(best.fingerprint, page_fingerprint);
-                best_class := CASE WHEN best_gap > radius THEN 2 ELSE 1 END;
-                SELECT name, state, expires INTO its_run FROM run WHERE id = best.run;
-            END IF;
+            best_rank := hamming_distance(best.fingerprint, page_fingerprint);
+            best_rank := best_rank + CASE WHEN best_rank > radius THEN 200 ELSE 0 END;
+            SELECT name, state INTO its_name, its_state FROM run WHERE id = best.run;
         END IF;
-        IF best_class < 3 THEN
-            IF best_class < 2 AND best.last_seen < page_last_seen THEN
-                UPDATE page SET last_seen = page_last_seen
-                    WHERE id = best.id AND last_seen < page_last_seen;
+        IF best_rank IS NOT NULL THEN
+            IF best_rank < 200 AND best.last_seen < page_last_seen THEN
+                UPDATE page SET last_seen = page_last_seen WHERE id = best.id;
                 best.last_seen := page_last_seen;
             END IF;
-            added := ROW(
-                CASE WHEN best_class = 2 THEN 'added' ELSE 'found' END, best_gap,
-                best.settled OR its_run.state = 'ended', best.fingerprint, best.digest, best.words,
-                best.first_seen, best.last_seen, its_run.name, best.url, best.request, best.title,
-                best.sketch
+            said := ROW(
+                best_rank % 100, best_rank >= 200,
+                best.settled OR its_state IS NOT DISTINCT FROM 'ended', best.fingerprint,
+                best.digest, best.words, best.first_seen, best.last_seen,
+                coalesce(its_name, here.run_name), best.url, best.request, best.title, best.sketch
             );
-            IF best_class < 2 THEN
-                RETURN added;
+            IF best_rank < 200 THEN
+                RETURN said;
             END IF;
         END IF;
     END IF;
@@ -190,15 +187,15 @@ BEGIN
         run, fingerprint, digest, bucket0, bucket1, bucket2, bucket3, first_seen, last_seen, words,
         scope, pipeline, settled, request, url, title, sketch
     ) VALUES (
-        page_run, page_fingerprint, page_digest, own0, own1, own2, own3, page_first_seen,
-        page_last_seen, page_words, here.id, page_pipeline, page_settled, page_request, page_url,
-        page_title, page_sketch
+        page_run, page_fingerprint, page_digest, here.bucket0, here.bucket1, here.bucket2,
+        here.bucket3, page_first_seen, page_last_seen, page_words, here.id, page_pipeline,
+        page_settled, page_request, page_url, page_title, page_sketch
     );
     IF here.kept < most AND since = '-infinity' THEN
         UPDATE scope SET kept = kept + 1 WHERE id = here.id;
     ELSE
         PERFORM evict(here.id, here.kept + 1, here.evicted, most, since);
     END IF;
-    RETURN added;
+    RETURN said;
 END
 $$;

@@ -7,10 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psycopg
-from psycopg import sql
+from psycopg import generators, sql
+from psycopg.errors import error_from_result
+from psycopg.pq import ExecStatus, Format
 
 from simhash_gate.stores.base import StoreError, StoreUnavailable
 from simhash_gate.stores.urls import lease_and_timeout, take_parameters, without_password
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
 SCHEMA = "simhash_gate"
 OLDEST_SERVER = 140000
+_BINARY = Format.BINARY
 _LONGEST_NAME = 63  # bytes, of a schema
 
 # SQLSTATE classes of what may pass: connection, resources, rollback, operator, system.
@@ -91,6 +94,13 @@ def read_address(url: str) -> Address:
     return Address(conninfo, shown, schema, timeout, lease, durable == "true")
 
 
+class Prepared(NamedTuple):
+    """A statement that gives one value, and the types of what it is asked with."""
+
+    types: str
+    statement: str
+
+
 class PatientConnection(psycopg.Connection[Any]):
     """A connection that waits no longer than `patience` seconds for an answer.
 
@@ -99,6 +109,27 @@ class PatientConnection(psycopg.Connection[Any]):
 
     patience = float("inf")
     _asking: psycopg.Cursor[Any] | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._names: dict[Prepared, bytes] = {}
+
+    def prepared_value(self, prepared: Prepared, asked: Sequence[bytes | None]) -> bytes | None:
+        """Return the value that a statement gives; it and what is asked with are in binary form.
+
+        There is no cursor: with one, the crawler would work half as long again.
+        """
+        name = self._names.get(prepared)
+        if name is None:
+            name = f"asked_{len(self._names)}".encode()
+            self.execute(f"PREPARE {name.decode()} ({prepared.types}) AS {prepared.statement}")
+            self._names[prepared] = name
+        self.pgconn.send_query_prepared(name, asked, [_BINARY] * len(asked), _BINARY)
+        result = self.wait(generators.execute(self.pgconn))[-1]
+        if result.status != ExecStatus.TUPLES_OK:
+            raise error_from_result(result)
+        value: bytes | None = result.get_value(0, 0)
+        return value
 
     def ask(
         self, statement: str, asked: Sequence[Any] | dict[str, Any], *, prepare: bool | None

@@ -6,23 +6,28 @@ import re
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
-from psycopg.types.numeric import Float8, Int4, Int8
+from psycopg.types.numeric import Int8
 
 from simhash_gate.fingerprints.blocks import probes, split
-from simhash_gate.stores.base import Match, Record
+from simhash_gate.stores.base import Answer, Match, Record
+from simhash_gate.stores.postgres_connection import Prepared
 from simhash_gate.stores.ranking import NEAR_REACH, reach
 from simhash_gate.stores.values import signed, unsigned
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from simhash_gate.stores.base import Window
 
 _BLOCKS = 4
-_COUNT = Struct("!i")
-_FIELD = Struct("!Ii")  # type and length of what follows
-# Of an `answer`, what comes before the texts.
-_NUMBERS = Struct("!i?qqqdd")
+_LENGTH = Struct("!i")
+_INT4, _INT8, _UINT8, _FLOAT8, _BOOL = (Struct(f"!{form}").pack for form in "iqQd?")
+_INT4_TYPE, _TEXT_TYPE = 23, 25  # their oids, the same on every server
+_ARRAY = Struct("!iiIii")  # its dimensions, whether there are NULLs, type, length, first index
+# An `answer` is the number of fields, then each: its type, its length, and what it is.
+_FIELD = Struct("!4xi")
+_NUMBERS = Struct("!4x8xi8x?8x?8xq8xq8xq8xd8xd")  # what comes before the texts
+_DISTANCE_AT, _NOTHING = 8, b"\xff\xff\xff\xff"  # the length of NULL
 # Beyond two flipped bits a block, there are about as many keys to ask for as a scope has pages.
 _FARTHEST_PROBE = 3 * _BLOCKS - 1
 _MOST_PAGES = (1 << 63) - 1
@@ -33,16 +38,29 @@ _UNSTORABLE = re.compile(f"[\0\ud800-\udfff{_ESCAPE}]")
 _ESCAPED = re.compile(f"{_ESCAPE}([0-9a-f]{{6}})")
 
 _STORED = "url, request, fingerprint, digest, words, title, first_seen, last_seen, sketch"
-_CHECK_AND_ADD = "SELECT check_and_add({})"
-_NEEDED = ["%s"] * 17
-_EXACT = ["exact => %s"]
-_PROBES = ["scan => %s", *(f"probes{block} => %s" for block in range(_BLOCKS))]
-_REFUSED = ["refused => %s"]
+# What `check_and_add` is always asked with, in order, and what it can be told by name.
+_NEEDED = (
+    *("bigint", "text", "integer", "text", "text", "bigint", "bigint", "bigint", "text"),
+    *("double precision", "double precision", "bytea", "boolean"),
+    *("integer", "integer", "bigint", "double precision"),
+)
+_EXACT = (("exact", "boolean"),)
+_PROBES = (("scan", "boolean"), *((f"probes{block}", "integer[]") for block in range(_BLOCKS)))
+_REFUSED = (("refused", "text[]"),)
+
+
+def _asked_with(*named: tuple[str, str]) -> Prepared:
+    types = [*_NEEDED, *(kind for _, kind in named)]
+    names = [""] * len(_NEEDED) + [f"{name} => " for name, _ in named]
+    values = ", ".join(f"{name}${place}" for place, name in enumerate(names, 1))
+    return Prepared(", ".join(types), f"SELECT check_and_add({values})")
+
+
 # Keyed by whether only equal texts count, whether it looks beyond the page's own buckets, and
 # whether there are pages to pass over.
 _QUESTIONS = {
-    (exact, probing, refusing): _CHECK_AND_ADD.format(
-        ", ".join(_NEEDED + _EXACT * exact + _PROBES * probing + _REFUSED * refusing)
+    (exact, probing, refusing): _asked_with(
+        *_EXACT * exact, *_PROBES * probing, *_REFUSED * refusing
     )
     for exact in (False, True)
     for probing in (False, True)
@@ -84,39 +102,40 @@ def question(
     near: int,
     exact: bool,
     window: Window,
-) -> tuple[str, list[Any]]:
-    """Return the statement that checks and adds, and its arguments.
+) -> tuple[Prepared, list[bytes | None]]:
+    """Return the statement that checks and adds, and its arguments, in PostgreSQL's binary form.
 
-    `run` and `pipeline` are the numbers of the record's. Numbers are sent as of one type whatever
-    their size: the server makes a plan for each combination of types.
+    `run` and `pipeline` are the numbers of the record's.
     """
     reached = -1 if radius is None else reach(radius, near)
     scanning, probing = reached > _FARTHEST_PROBE, reached > NEAR_REACH
-    asked: list[Any] = [
-        Int8(run),
-        as_stored(record.scope),
-        Int4(pipeline),
-        as_stored(record.url),
-        as_stored(record.request),
-        Int8(signed(record.fingerprint)),
-        Int8(signed(record.digest)),
-        Int8(record.words),
-        as_stored(record.title),
-        Float8(record.first_seen),
-        Float8(record.last_seen),
+    asked = [
+        _INT8(run),
+        as_stored(record.scope).encode(),
+        _INT4(pipeline),
+        as_stored(record.url).encode(),
+        as_stored(record.request).encode(),
+        _UINT8(record.fingerprint),
+        _UINT8(record.digest),
+        _INT8(record.words),
+        as_stored(record.title).encode(),
+        _FLOAT8(record.first_seen),
+        _FLOAT8(record.last_seen),
         record.sketch,
-        record.settled,
-        None if radius is None else Int4(radius),
-        Int4(near),
-        Int8(max(0, min(window.pages, _MOST_PAGES))),
-        Float8(window.since(record)),
+        _BOOL(record.settled),
+        None if radius is None else _INT4(radius),
+        _INT4(near),
+        _INT8(max(0, min(window.pages, _MOST_PAGES))),
+        _FLOAT8(window.since(record)),
     ]
     if exact:
-        asked.append(True)
+        asked.append(_BOOL(True))
     if probing:
-        asked += [scanning, *_keys(record.fingerprint, -1 if scanning else reached)]
+        keys = _keys(record.fingerprint, -1 if scanning else reached)
+        asked += [_BOOL(scanning), *(_array(_INT4_TYPE, map(_INT4, some)) for some in keys)]
     if refused:
-        asked.append([_identity_in_scope(other) for other in refused])
+        names = [_identity_in_scope(other).encode() for other in refused]
+        asked.append(_array(_TEXT_TYPE, names))
     return _QUESTIONS[exact, probing, bool(refused)], asked
 
 
@@ -138,27 +157,23 @@ def listed(row: Sequence[Any]) -> Record:
     return matched(from_stored(scope), from_stored(pipeline), rest)
 
 
-def read_answer(scope: str, pipeline: str, said: bytes) -> tuple[str, Match | None]:
-    """Return the outcome and the match of an `answer`, which comes as PostgreSQL sends rows.
+def read_answer(scope: str, pipeline: str, said: bytes) -> Answer | None:
+    """Return what an `answer` says, which comes as PostgreSQL sends rows; None: run not live.
 
-    Taken as a column each, they would cost the server and psycopg more than looking for them.
+    Taken as a column each, its fields would cost the server and psycopg more than looking for them.
     """
-    fields: list[bytes] = []
-    at = _COUNT.size
+    if said.startswith(_NOTHING, _DISTANCE_AT):
+        return None
+    distance, added, settled, *values, first_seen, last_seen = _NUMBERS.unpack_from(said)
+    texts: list[bytes] = []
+    at = _NUMBERS.size
     while at < len(said):
-        _, length = _FIELD.unpack_from(said, at)
-        at += _FIELD.size
-        fields.append(said[at : at + length] if length > 0 else b"")
-        at += max(0, length)
-    outcome, *numbers = fields[:8]
-    if outcome == b"not live":
-        return "not live", None
-    distance, settled, *values = _NUMBERS.unpack(b"".join(numbers))
-    run, url, request, title = (text.decode() for text in fields[8:12])
-    fingerprint, digest, words, first_seen, last_seen = values
-    row = (settled, run, url, request, fingerprint, digest, words, title)
-    found = matched(scope, pipeline, (*row, first_seen, last_seen, fields[12]))
-    return outcome.decode(), Match(found, distance)
+        start = at + _FIELD.size
+        at = start + _FIELD.unpack_from(said, at)[0]
+        texts.append(said[start:at])
+    run, url, request, title = (text.decode() for text in texts[:4])
+    row = (settled, run, url, request, *values, title, first_seen, last_seen, texts[4])
+    return Answer(added, Match(matched(scope, pipeline, row), distance))
 
 
 def matched(scope: str, pipeline: str, row: Sequence[Any]) -> Record:
@@ -196,11 +211,17 @@ def from_stored(stored: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), stored)
 
 
-def _keys(fingerprint: int, radius: int) -> list[list[Int4]]:
+def _array(kind: int, values: Iterable[bytes]) -> bytes:
+    """Return an array of a type as PostgreSQL's `array_recv` takes it."""
+    parts = [_LENGTH.pack(len(value)) + value for value in values]
+    return _ARRAY.pack(1, 0, kind, len(parts), 1) + b"".join(parts)
+
+
+def _keys(fingerprint: int, radius: int) -> list[list[int]]:
     """Return what to look up in each block so that nothing within `radius` is missed."""
-    keys: list[list[Int4]] = [[] for _ in range(_BLOCKS)]
+    keys: list[list[int]] = [[] for _ in range(_BLOCKS)]
     for table, flips in probes(_BLOCKS, radius) if radius >= 0 else ():
         block = split(_BLOCKS)[table]
         own = fingerprint >> block.shift & block.mask
-        keys[table] = [Int4(own ^ flip) for flip in flips]
+        keys[table] = [own ^ flip for flip in flips]
     return keys
