@@ -52,7 +52,7 @@ class MirroredScope:
         self._last = 0
         self._shelves: defaultdict[str, Shelf] = defaultdict(Shelf)
 
-    def refresh(self, db: sqlite3.Connection, version: int) -> None:
+    def refresh(self, db: sqlite3.Cursor, version: int) -> None:
         """Take in what other processes have added."""
         if self.version == version:
             return
@@ -67,14 +67,14 @@ class MirroredScope:
         """Count the records anew when asked next."""
         self._kept = None
 
-    def kept(self, db: sqlite3.Connection) -> int:
+    def kept(self, db: sqlite3.Cursor) -> int:
         """Return how many records the scope has."""
         if self._kept is None:
             counted, self._uncounted = db.execute(_KEPT, (self.number,)).fetchone()
             self._kept = int(counted + self._uncounted)
         return self._kept
 
-    def count(self, db: sqlite3.Connection) -> None:
+    def count(self, db: sqlite3.Cursor) -> None:
         """Write down how many records the scope has, if there are many to count."""
         if self._kept is not None and self._uncounted >= _UNCOUNTED:
             db.execute(_COUNTED, (self._kept, self._last, self.number))
@@ -132,7 +132,7 @@ class Mirror:
         """Take note that other processes may have changed the database."""
         self._version = None
 
-    def scope(self, db: sqlite3.Connection, name: str) -> MirroredScope:
+    def scope(self, db: sqlite3.Cursor, name: str) -> MirroredScope:
         """Return a scope as it is now in the database; made if there is none."""
         scope = self._scopes.get(name)
         if scope is None:
@@ -150,7 +150,7 @@ class Mirror:
             self._total -= oldest.counted
         return scope
 
-    def next_number(self, db: sqlite3.Connection) -> int:
+    def next_number(self, db: sqlite3.Cursor) -> int:
         """Return a number for a record, greater than any before."""
         last, version = self._last
         if version is None or version != self._version:
@@ -170,6 +170,6 @@ class Mirror:
         self._last = (0, None)
 
 
-def _number(db: sqlite3.Connection, name: str) -> int:
+def _number(db: sqlite3.Cursor, name: str) -> int:
     row = db.execute(_NUMBER, (as_bytes(name),)).fetchone()
     return int(row[0]) if row else db.execute(_MAKE, (as_bytes(name),)).lastrowid or 0

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from simhash_gate.stores.base import Record
+from simhash_gate.stores.base import make_record
 from simhash_gate.stores.values import as_parameter, signed, unsigned
+
+if TYPE_CHECKING:
+    from simhash_gate.stores.base import Record
 
 # What the column `settled` says.
 SETTLED, DURABLE = 1, 2
 
 _COLUMNS = """url, request, fingerprint, digest, words, title, pipeline, run.name,
-    first_seen, last_seen, sketch, settled OR NOT live, record.id, run, live
-FROM record JOIN run ON run.id = run"""
-SELECT = f"SELECT scope.name, {_COLUMNS} JOIN scope ON scope.id = scope"
-# One record, of a scope that is known; its name is to be put in front of the row.
-SELECT_ONE = f"SELECT {_COLUMNS} WHERE record.id = ? AND scope = ?"
-# Where its rows have the record's number; what follows is the run's number, and whether it lives.
-NUMBER = 13
+    first_seen, last_seen, sketch, settled OR NOT live, run, live"""
+# One record, of a scope that is known.
+SELECT_ONE = f"""
+SELECT {_COLUMNS} FROM record JOIN run ON run.id = run WHERE record.id = ? AND scope = ?
+"""
+SELECT = f"""
+SELECT {_COLUMNS}, record.id, scope.name
+FROM record JOIN run ON run.id = run JOIN scope ON scope.id = scope
+"""
+
+# What the rows have beside the record's values: in SELECT_ONE only the first two.
+RUN, LIVE, NUMBER, SCOPE = 12, 13, 14, 15
 
 INSERT = """
 INSERT INTO record
@@ -49,9 +57,22 @@ def to_row(number: int, record: Record, scope: int, run: int) -> tuple[Any, ...]
     )
 
 
-def to_record(row: tuple[Any, ...]) -> Record:
-    """Return the record in a row of SELECT."""
-    values = list(row[:NUMBER])
-    values[3:5] = unsigned(values[3]), unsigned(values[4])
-    values[-1] = bool(values[-1])
-    return Record(*values)
+def to_record(scope: str, row: tuple[Any, ...]) -> Record:
+    """Return the record of a scope in a row of SELECT or SELECT_ONE."""
+    url, request, fingerprint, digest, words, title, pipeline, run = row[:8]
+    first_seen, last_seen, sketch, settled = row[8:12]
+    return make_record(
+        scope,
+        url,
+        request,
+        unsigned(fingerprint),
+        unsigned(digest),
+        words,
+        title,
+        pipeline,
+        run,
+        first_seen,
+        last_seen,
+        sketch,
+        bool(settled),
+    )

@@ -19,7 +19,6 @@ from crawler_process import GROUPS, fingerprint_of
 from simhash_gate.stores import StoreError, StoreUnavailable, Window
 from simhash_gate.stores.sqlite import SQLiteStore
 from simhash_gate.stores.sqlite_file import APPLICATION_ID
-from simhash_gate.stores.sqlite_mirror import Mirror
 
 BASE = 0x9E3779B97F4A7C15
 
@@ -403,7 +402,7 @@ def test_of_more_fingerprints_than_fit_in_memory_the_longest_unused_are_read_aga
 ):
     with closing(SQLiteStore(path)) as store:
         store.begin("run")
-        store._mirror = Mirror(most=10)
+        store._mirror._most = 10
         pages = [make_record(n << 30, scope=f"{n % 5}.example") for n in range(100)]
         for page in pages:
             assert store.check_and_add(page, 0).added
