@@ -24,13 +24,15 @@ from simhash_gate.stores.sqlite_mirror import Mirror, MirroredScope
 from simhash_gate.stores.sqlite_rows import (
     DURABLE,
     INSERT,
-    LIVE,
     NUMBER,
     RUN,
+    RUN_LIVES,
+    RUN_NAME,
     SCOPE,
     SELECT,
     SELECT_ONE,
     SETTLED,
+    Run,
     to_record,
     to_row,
 )
@@ -95,6 +97,7 @@ class SQLiteStore(Store):
         """Close a run: commit that its records count, then let go of its lock."""
         with self._transaction as db:
             db.execute("UPDATE run SET live = 0 WHERE id = ?", (self._number(run),))
+            self._mirror.outdate()
         with self._transaction.lock:
             self._runs.pop(run, None)
             self._locks.release(run)
@@ -164,7 +167,9 @@ class SQLiteStore(Store):
         while last is not None:
             with self._transaction as db:
                 rows = db.execute(page, (last, *names)).fetchall()
-            yield from (to_record(row[SCOPE], row) for row in rows)
+            for row in rows:
+                run = Run(row[RUN_NAME], bool(row[RUN_LIVES]))
+                yield to_record(row[SCOPE], run, row)
             last = rows[-1][NUMBER] if rows else None
 
     def versions(self) -> Mapping[str, int]:
@@ -219,11 +224,11 @@ class SQLiteStore(Store):
         row = db.execute(SELECT_ONE, (number, scope.number)).fetchone()
         if row is None:
             return None
-        record = to_record(scope.name, row)
-        if row[LIVE] and self._is_dead(record.run):
+        run = self._mirror.run(db, row[RUN])
+        if run.live and self._is_dead(run.name):
             self._bury(db, row[RUN])
             return self._load(db, scope, number)
-        return record
+        return to_record(scope.name, run, row)
 
     def _compared(self, db: sqlite3.Cursor, inside: Inside, number: int) -> Record | None:
         """Return a record that `inside` came across, or None if it isn't to be compared."""

@@ -7,14 +7,15 @@ brought up to date inside the transaction with what others have added.
 
 from __future__ import annotations
 
+import sqlite3
 from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING
 
 from simhash_gate.stores.shelf import Shelf
+from simhash_gate.stores.sqlite_rows import Run
 from simhash_gate.stores.values import as_bytes, unsigned
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable
 
     from simhash_gate.stores.base import Record
@@ -37,6 +38,7 @@ _COUNTED = "UPDATE scope SET kept = ?, counted = ? WHERE id = ?"
 _LAST = "SELECT max(last, coalesce((SELECT max(id) FROM record), 0)) FROM sequence"
 _MAKE = "INSERT INTO scope (name) VALUES (CAST(? AS TEXT))"
 _NUMBER = "SELECT id FROM scope WHERE name = CAST(? AS TEXT)"
+_RUN = "SELECT name, live FROM run WHERE id = ?"
 
 
 class MirroredScope:
@@ -116,9 +118,9 @@ class MirroredScope:
 
 
 class Mirror:
-    """The scopes of a store that this process has met, the ones met longest ago first.
+    """The scopes of a store that this process has met, the ones met longest ago first; its runs.
 
-    `begin` goes before a transaction, `scope` inside it.
+    `begin` goes before a transaction, `scope` inside it, and before `run`.
     """
 
     def __init__(self, most: int = MOST_MIRRORED) -> None:
@@ -127,6 +129,8 @@ class Mirror:
         self._scopes: OrderedDict[str, MirroredScope] = OrderedDict()
         self._version: int | None = None
         self._last: tuple[int, int | None] = (0, None)
+        self._runs: dict[int, Run] = {}
+        self._runs_version: int | None = None
 
     def begin(self) -> None:
         """Take note that other processes may have changed the database."""
@@ -158,14 +162,29 @@ class Mirror:
         self._last = (last + 1, self._version)
         return last + 1
 
+    def run(self, db: sqlite3.Cursor, number: int) -> Run:
+        """Return a run that has records."""
+        if self._runs_version != self._version:
+            self._runs_version = self._version
+            self._runs.clear()
+        run = self._runs.get(number)
+        if run is None:
+            row = db.execute(_RUN, (number,)).fetchone()
+            if row is None:
+                raise sqlite3.DatabaseError(f"records of run {number}, but no such run")
+            run = self._runs[number] = Run(row[0], bool(row[1]))
+        return run
+
     def outdate(self) -> None:
-        """Take note that this process removed records of any scope: they are left over here."""
+        """Take note that this process changed runs, or removed records: they are left over here."""
+        self._runs.clear()
         for scope in self._scopes.values():
             scope.outdate()
 
     def clear(self) -> None:
         """Let go of everything: a transaction was rolled back."""
         self._scopes.clear()
+        self._runs.clear()
         self._total = 0
         self._last = (0, None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.stores.base import make_record
 from simhash_gate.stores.values import as_parameter, signed, unsigned
@@ -13,19 +13,16 @@ if TYPE_CHECKING:
 # What the column `settled` says.
 SETTLED, DURABLE = 1, 2
 
-_COLUMNS = """url, request, fingerprint, digest, words, title, pipeline, run.name,
-    first_seen, last_seen, sketch, settled OR NOT live, run, live"""
+_COLUMNS = """url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen,
+    sketch, settled, run"""
 # One record, of a scope that is known.
-SELECT_ONE = f"""
-SELECT {_COLUMNS} FROM record JOIN run ON run.id = run WHERE record.id = ? AND scope = ?
-"""
+SELECT_ONE = f"SELECT {_COLUMNS} FROM record WHERE id = ? AND scope = ?"
 SELECT = f"""
-SELECT {_COLUMNS}, record.id, scope.name
+SELECT {_COLUMNS}, run.name, live, record.id, scope.name
 FROM record JOIN run ON run.id = run JOIN scope ON scope.id = scope
 """
-
-# What the rows have beside the record's values: in SELECT_ONE only the first two.
-RUN, LIVE, NUMBER, SCOPE = 12, 13, 14, 15
+# What the rows have beside the record's values: that of SELECT_ONE only the first.
+RUN, RUN_NAME, RUN_LIVES, NUMBER, SCOPE = range(11, 16)
 
 INSERT = """
 INSERT INTO record
@@ -57,10 +54,17 @@ def to_row(number: int, record: Record, scope: int, run: int) -> tuple[Any, ...]
     )
 
 
-def to_record(scope: str, row: tuple[Any, ...]) -> Record:
-    """Return the record of a scope in a row of SELECT or SELECT_ONE."""
-    url, request, fingerprint, digest, words, title, pipeline, run = row[:8]
-    first_seen, last_seen, sketch, settled = row[8:12]
+class Run(NamedTuple):
+    """A run that has records: what its number stands for."""
+
+    name: str
+    live: bool
+
+
+def to_record(scope: str, run: Run, row: tuple[Any, ...]) -> Record:
+    """Return the record of a scope and a run in a row of SELECT or SELECT_ONE."""
+    url, request, fingerprint, digest, words, title, pipeline = row[:7]
+    first_seen, last_seen, sketch, settled = row[7:RUN]
     return make_record(
         scope,
         url,
@@ -70,9 +74,9 @@ def to_record(scope: str, row: tuple[Any, ...]) -> Record:
         words,
         title,
         pipeline,
-        run,
+        run.name,
         first_seen,
         last_seen,
         sketch,
-        bool(settled),
+        settled > 0 or not run.live,
     )

@@ -122,6 +122,17 @@ def test_text_that_is_none_is_damage_too(filled, make_record):
         assert store.check_and_add(make_record(BASE, run="second"), 3).added
 
 
+def test_a_page_whose_run_is_gone_is_damage_too(filled, make_record):
+    with closing(sqlite3.connect(filled)) as db:
+        db.execute("UPDATE run SET id = id + 7")
+        db.commit()
+    with closing(SQLiteStore(filled)) as store:
+        store.begin("second")
+        with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*damaged"):
+            store.check_and_add(make_record(0, run="second"), 3)
+        assert store.check_and_add(make_record(BASE, run="second"), 3).added
+
+
 def test_a_directory_is_named(tmp_path):
     with pytest.raises(StoreError, match=f"{re.escape(str(tmp_path))}.*directory"):
         SQLiteStore(tmp_path)
