@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simhash_gate.stores.base import Match
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from simhash_gate.stores.base import Record
 
@@ -28,7 +28,7 @@ def reach(radius: int, near: int) -> int:
     return radius if radius >= NEAR_REACH else max(radius, min(near, NEAR_REACH))
 
 
-def best_first(candidates: Collection[Candidate], radius: int) -> Collection[Candidate]:
+def best_first(candidates: Iterable[Candidate], radius: int) -> list[Candidate]:
     """Return the matches within `radius`, then those beyond it, each the best first.
 
     Within the radius the same request goes first, then the least distance, then the latest; beyond
@@ -40,7 +40,7 @@ def best_first(candidates: Collection[Candidate], radius: int) -> Collection[Can
         other = beyond or not candidate.same_request
         return beyond, other, candidate.distance, -candidate.number
 
-    return sorted(candidates, key=rank) if len(candidates) > 1 else candidates
+    return sorted(candidates, key=rank)
 
 
 def best_match(
@@ -54,7 +54,8 @@ def best_match(
     `load` returns the record with a number, or None if it counts no more.
     """
     refused = {record.identity for record in dismissed} if dismissed else ()
-    for number, distance, _ in best_first(candidates, radius):
+    ordered = best_first(candidates, radius) if len(candidates) > 1 else candidates
+    for number, distance, _ in ordered:
         record = load(number)
         if record is not None and not (refused and record.identity in refused):
             return number, Match(record, distance)

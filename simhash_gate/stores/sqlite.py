@@ -200,9 +200,9 @@ class SQLiteStore(Store):
             self._transaction.require_whole()
 
     def _number(self, run: str) -> int:
-        self._transaction.require_open()
         number = self._runs.get(run)
         if number is None:
+            self._transaction.require_open()
             raise self._transaction.error(f"run {run!r} is not live here; begin it first")
         return number
 

@@ -55,9 +55,7 @@ class MirroredScope:
         self._shelves: defaultdict[str, Shelf] = defaultdict(Shelf)
 
     def refresh(self, db: sqlite3.Cursor, version: int) -> None:
-        """Take in what other processes have added."""
-        if self.version == version:
-            return
+        """Take in what other processes have added until this version of the database."""
         self.version, self._kept = version, None
         if self.size > 2 * self.kept(db) + _LEFT_OVER:
             self.size = self._last = 0
@@ -101,9 +99,8 @@ class MirroredScope:
 
     def near(self, record: Record, radius: int, limit: int) -> list[tuple[int, int]]:
         """Return number and distance of records near to another one; see `Shelf.near`."""
-        if record.pipeline not in self._shelves:
-            return []
-        return self._shelves[record.pipeline].near(record.fingerprint, radius, limit)
+        shelf = self._shelves.get(record.pipeline)
+        return shelf.near(record.fingerprint, radius, limit) if shelf is not None else []
 
     def numbers(self, fingerprint: int) -> list[int]:
         """Return the numbers of the records with exactly this fingerprint, in order."""
@@ -145,8 +142,9 @@ class Mirror:
             self._scopes.move_to_end(name)
         if self._version is None:
             # Changes when another connection has changed the database.
-            self._version = int(db.execute("PRAGMA data_version").fetchone()[0])
-        scope.refresh(db, self._version)
+            (self._version,) = db.execute("PRAGMA data_version").fetchone()
+        if scope.version != self._version:
+            scope.refresh(db, self._version)
         self._total += scope.size - scope.counted
         scope.counted = scope.size
         while self._total > self._most and len(self._scopes) > 1:

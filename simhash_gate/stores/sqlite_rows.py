@@ -63,8 +63,10 @@ class Run(NamedTuple):
 
 def to_record(scope: str, run: Run, row: tuple[Any, ...]) -> Record:
     """Return the record of a scope and a run in a row of SELECT or SELECT_ONE."""
-    url, request, fingerprint, digest, words, title, pipeline = row[:7]
-    first_seen, last_seen, sketch, settled = row[7:RUN]
+    (
+        url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen,
+        sketch, settled, *_,
+    ) = row  # fmt: skip
     return make_record(
         scope,
         url,

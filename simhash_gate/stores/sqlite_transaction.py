@@ -36,8 +36,8 @@ class Transaction:
     def __enter__(self) -> sqlite3.Cursor:
         self.lock.acquire()
         try:
-            self.require_open()
-            if self.batched:
+            if self._closed or self.batched:
+                self.require_open()
                 self.require_whole()
             else:
                 self._mirror.begin()

@@ -67,11 +67,12 @@ class Inside(NamedTuple):
 
     def holds(self, db: sqlite3.Cursor, number: int, other: Record) -> bool:
         """Tell whether a record with this number is to be compared."""
-        return (
-            other.first_seen >= self.window.since(self.record)
-            and (not self.exact or other.digest == self.record.digest)
-            and number >= self._first(db)
-        )
+        _, record, window, exact = self
+        if exact and other.digest != record.digest:
+            return False
+        if window.seconds is not None and other.first_seen < window.since(record):
+            return False
+        return number >= self._first(db)
 
     def _first(self, db: sqlite3.Cursor) -> int:
         """Return the number of the first record of the window."""
