@@ -144,7 +144,7 @@ class MemoryStore(Store):
                 if met:
                     visited = scope.inside(met, record, window, exact=exact)
                     load = partial(self._load, scope)
-                    found = best_match(visited, load, radius, near, dismissed)
+                    found = best_match(visited, load, radius, dismissed)
                 if found and found[1].distance <= radius:
                     number, (other, distance) = found
                     seen = other.seen(record.last_seen)

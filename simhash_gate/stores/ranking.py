@@ -28,8 +28,8 @@ def reach(radius: int, near: int) -> int:
     return radius if radius >= NEAR_REACH else max(radius, min(near, NEAR_REACH))
 
 
-def best_first(candidates: Iterable[Candidate], radius: int, near: int) -> list[Candidate]:
-    """Return the matches within `radius`, then those within `near`, each the best first.
+def best_first(candidates: Iterable[Candidate], radius: int) -> list[Candidate]:
+    """Return the matches within `radius`, then those beyond it, each the best first.
 
     Within the radius the same request goes first, then the least distance, then the latest; beyond
     it the least distance, then the latest.
@@ -40,24 +40,22 @@ def best_first(candidates: Iterable[Candidate], radius: int, near: int) -> list[
         other = beyond or not candidate.same_request
         return beyond, other, candidate.distance, -candidate.number
 
-    limit = max(radius, near)
-    found = {candidate for candidate in candidates if candidate.distance <= limit}
-    return sorted(found, key=rank) if len(found) > 1 else [*found]
+    return sorted(candidates, key=rank)
 
 
 def best_match(
-    candidates: Iterable[Candidate],
+    candidates: Collection[Candidate],
     load: Callable[[int], Record | None],
     radius: int,
-    near: int,
     dismissed: Collection[Record],
 ) -> tuple[int, Match] | None:
-    """Return the best match within `radius`, else within `near`, and its number; None without one.
+    """Return the best match within `radius`, else beyond it, and its number; None without one.
 
     `load` returns the record with a number, or None if it counts no more.
     """
     refused = {record.identity for record in dismissed} if dismissed else ()
-    for number, distance, _ in best_first(candidates, radius, near):
+    ordered = best_first(candidates, radius) if len(candidates) > 1 else candidates
+    for number, distance, _ in ordered:
         record = load(number)
         if record is not None and not (refused and record.identity in refused):
             return number, Match(record, distance)

@@ -52,8 +52,11 @@ class Shelf:
         found = self._index.candidates(fingerprint, radius, limit)
         if not found:
             return []
-        return [
-            (number, (other ^ fingerprint).bit_count())
-            for other in (set(found) if len(found) > 1 else found)
-            for number in self.numbers(other)
-        ]
+        near = []
+        for other in set(found):
+            distance, numbers = (other ^ fingerprint).bit_count(), self._numbers[other]
+            if isinstance(numbers, int):
+                near.append((numbers, distance))
+            else:
+                near.extend((number, distance) for number in numbers)
+        return near

@@ -6,7 +6,6 @@ import sqlite3
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from threading import RLock
 from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
@@ -16,7 +15,6 @@ from simhash_gate.stores.base import (
     Match,
     Record,
     Store,
-    StoreError,
     Window,
 )
 from simhash_gate.stores.ranking import best_match, reach
@@ -27,12 +25,18 @@ from simhash_gate.stores.sqlite_rows import (
     DURABLE,
     INSERT,
     NUMBER,
+    RUN,
+    RUN_LIVES,
+    RUN_NAME,
+    SCOPE,
     SELECT,
     SELECT_ONE,
     SETTLED,
+    Run,
     to_record,
     to_row,
 )
+from simhash_gate.stores.sqlite_transaction import Transaction
 from simhash_gate.stores.sqlite_window import Inside, evict
 from simhash_gate.stores.values import as_bytes
 
@@ -55,8 +59,6 @@ WHERE id = ? AND scope = ? AND run = (SELECT id FROM run WHERE name = CAST(? AS 
 _FORGET = "DELETE FROM record WHERE id = ?"
 _SETTLE = "UPDATE record SET settled = max(settled, ?) WHERE id = ?"
 
-_TAKEN_BACK = "a call of this batch failed, and all were taken back"
-
 
 class SQLiteStore(Store):
     """Remembers kept pages in the SQLite file at `path`, made with its folders if there is none.
@@ -70,34 +72,33 @@ class SQLiteStore(Store):
     def __init__(self, path: str | Path, *, timeout: float = 10.0) -> None:
         self.path = Path(path).absolute()
         self._db = connect(self.path, timeout)
-        self._lock = RLock()
-        self._batched = False
         self._locks = RunLocks(self.path)
         self._mirror = Mirror()
+        self._transaction = Transaction(self._db, self.path, self._mirror)
         self._runs: dict[str, int] = {}
-        self._closed = False
 
     def begin(self, run: str) -> None:
         """Open a run and take its lock; remove what dead runs left, their lock files too."""
-        with self._transaction() as db:
+        with self._transaction as db:
             self._locks.sweep(self._reap(db))
             known = "SELECT 1 FROM run WHERE name = CAST(? AS TEXT)"
             if db.execute(known, (as_bytes(run),)).fetchone() or not self._locks.take(run):
-                raise self._error(f"run {run!r} was begun before; take a new name")
+                raise self._transaction.error(f"run {run!r} was begun before; take a new name")
             add = "INSERT INTO run (name, live) VALUES (CAST(? AS TEXT), 1)"
             number = db.execute(add, (as_bytes(run),)).lastrowid
         self._runs[run] = number or 0
 
     def renew(self, run: str) -> None:
         """Write, to see that it can be done; the lock speaks for the run."""
-        with self._transaction() as db:
+        with self._transaction as db:
             db.execute("UPDATE run SET live = 1 WHERE id = ?", (self._number(run),))
 
     def end(self, run: str) -> None:
         """Close a run: commit that its records count, then let go of its lock."""
-        with self._transaction() as db:
+        with self._transaction as db:
             db.execute("UPDATE run SET live = 0 WHERE id = ?", (self._number(run),))
-        with self._lock:
+            self._mirror.outdate()
+        with self._transaction.lock:
             self._runs.pop(run, None)
             self._locks.release(run)
 
@@ -116,15 +117,16 @@ class SQLiteStore(Store):
         if radius is not None:
             require_distance(radius)
         run = self._number(record.run)
-        with self._transaction() as db:
+        with self._transaction as db:
             scope = self._mirror.scope(db, record.scope)
             found = None
             if radius is not None:
-                inside = Inside(scope, record, window, exact=exact)
-                visited = inside.candidates(db, reach(radius, near), max(radius, near))
-                found = best_match(
-                    visited, partial(self._compared, db, inside), radius, near, dismissed
-                )
+                limit = near if near > radius else radius
+                met = scope.near(record, reach(radius, near), limit)
+                if met:
+                    inside = Inside(scope, record, window, exact)
+                    load = partial(self._compared, db, inside)
+                    found = best_match(inside.candidates(db, met), load, radius, dismissed)
                 if found and found[1].distance <= radius:
                     number, (other, distance) = found
                     return Answer(False, Match(_see(db, number, other, record.last_seen), distance))
@@ -136,7 +138,7 @@ class SQLiteStore(Store):
 
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""
-        with self._transaction() as db:
+        with self._transaction as db:
             numbers = self._find(db, record)
             db.executemany(_FORGET, [(number,) for number in numbers])
             self._mirror.outdate()
@@ -145,33 +147,35 @@ class SQLiteStore(Store):
     def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
         """Mark records settled, all in one transaction."""
         mark = DURABLE if durable else SETTLED
-        with self._transaction() as db:
+        with self._transaction as db:
             marked = [(mark, number) for record in records for number in self._find(db, record)]
             db.executemany(_SETTLE, marked)
 
     def current(self, record: Record) -> Record | None:
         """Return the record with this identity as it is now, or None."""
-        with self._transaction() as db:
+        with self._transaction as db:
             numbers = self._find(db, record)
             scope = self._mirror.scope(db, record.scope)
             return self._load(db, scope, numbers[-1]) if numbers else None
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered, oldest first; read in parts, so that others can go on."""
-        with self._transaction() as db:
+        with self._transaction as db:
             self._reap(db)
         page, names = (_PAGE, ()) if scope is None else (_PAGE_OF_SCOPE, (as_bytes(scope),))
         last: int | None = 0
         while last is not None:
-            with self._transaction() as db:
+            with self._transaction as db:
                 rows = db.execute(page, (last, *names)).fetchall()
-            yield from map(to_record, rows)
+            for row in rows:
+                run = Run(row[RUN_NAME], bool(row[RUN_LIVES]))
+                yield to_record(row[SCOPE], run, row)
             last = rows[-1][NUMBER] if rows else None
 
     def versions(self) -> Mapping[str, int]:
         """Count without writing, so that crawlers can go on; those of the dead are counted too."""
-        with self._lock:
-            self._require_open()
+        with self._transaction.lock:
+            self._transaction.require_open()
             try:
                 return dict(self._db.execute(_VERSIONS).fetchall())
             except sqlite3.Error as error:
@@ -179,70 +183,33 @@ class SQLiteStore(Store):
 
     def close(self) -> None:
         """Let go of the file and of the locks of all runs; who was not ended is dead now."""
-        with self._lock:
-            self._closed = True
+        with self._transaction.lock:
             self._runs.clear()
             self._locks.drop()
-            self._db.close()
+            self._transaction.close()
 
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Make one transaction of all calls in the block: if one fails, all are taken back."""
-        with self._transaction() as db:
-            self._batched = True
+        with self._transaction:
+            self._transaction.batched = True
             try:
                 yield
             finally:
-                self._batched = False
-            if not db.in_transaction:
-                raise self._error(_TAKEN_BACK)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Have the database alone, among threads and processes; do all of it, or nothing."""
-        with self._lock:
-            self._require_open()
-            try:
-                if not self._batched:
-                    self._mirror.begin()
-                    self._db.execute("BEGIN IMMEDIATE")
-                elif not self._db.in_transaction:
-                    raise self._error(_TAKEN_BACK)
-                yield self._db
-                if not self._batched:
-                    self._db.execute("COMMIT")
-            # A damaged file can hold text that is none.
-            except (sqlite3.Error, UnicodeError, OSError) as error:
-                self._take_back()
-                raise failure(self.path, error) from error
-            except BaseException:
-                self._take_back()
-                raise
-
-    def _take_back(self) -> None:
-        # SQLite itself may have rolled back already, as it does when the disk is full.
-        self._mirror.clear()
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
-
-    def _error(self, what: str) -> StoreError:
-        return StoreError(f"SQLite store {self.path}: {what}")
-
-    def _require_open(self) -> None:
-        if self._closed:
-            raise self._error("it is closed")
+                self._transaction.batched = False
+            self._transaction.require_whole()
 
     def _number(self, run: str) -> int:
-        self._require_open()
         number = self._runs.get(run)
         if number is None:
-            raise self._error(f"run {run!r} is not live here; begin it first")
+            self._transaction.require_open()
+            raise self._transaction.error(f"run {run!r} is not live here; begin it first")
         return number
 
     def _is_dead(self, run: str) -> bool:
         return run not in self._runs and self._locks.is_dead(run)
 
-    def _reap(self, db: sqlite3.Connection) -> list[str]:
+    def _reap(self, db: sqlite3.Cursor) -> list[str]:
         """Remove the records of runs found dead; return the names of those that live."""
         live = []
         for number, name in db.execute("SELECT id, name FROM run WHERE live").fetchall():
@@ -252,30 +219,30 @@ class SQLiteStore(Store):
                 live.append(name)
         return live
 
-    def _load(self, db: sqlite3.Connection, scope: MirroredScope, number: int) -> Record | None:
+    def _load(self, db: sqlite3.Cursor, scope: MirroredScope, number: int) -> Record | None:
         """Return a record, or None if it died with its run: a match is looked at closely."""
         row = db.execute(SELECT_ONE, (number, scope.number)).fetchone()
         if row is None:
             return None
-        record = to_record((scope.name, *row))
-        if row[-1] and self._is_dead(record.run):
-            self._bury(db, row[-2])
+        run = self._mirror.run(db, row[RUN])
+        if run.live and self._is_dead(run.name):
+            self._bury(db, row[RUN])
             return self._load(db, scope, number)
-        return record
+        return to_record(scope.name, run, row)
 
-    def _compared(self, db: sqlite3.Connection, inside: Inside, number: int) -> Record | None:
+    def _compared(self, db: sqlite3.Cursor, inside: Inside, number: int) -> Record | None:
         """Return a record that `inside` came across, or None if it isn't to be compared."""
         other = self._load(db, inside.scope, number)
         return other if other is not None and inside.holds(db, number, other) else None
 
-    def _bury(self, db: sqlite3.Connection, run: int) -> None:
+    def _bury(self, db: sqlite3.Cursor, run: int) -> None:
         """Remove a dead run and its records but the durable ones; with these it counts as ended."""
         db.execute("DELETE FROM record WHERE run = ? AND settled < ?", (run, DURABLE))
         db.execute("UPDATE run SET live = 0 WHERE id = ?", (run,))
         db.execute("DELETE FROM run WHERE id = ? AND id NOT IN (SELECT run FROM record)", (run,))
         self._mirror.outdate()
 
-    def _find(self, db: sqlite3.Connection, record: Record) -> list[int]:
+    def _find(self, db: sqlite3.Cursor, record: Record) -> list[int]:
         """Return the numbers of the records with this identity, in order."""
         scope = self._mirror.scope(db, record.scope)
         names = (scope.number, as_bytes(record.run), as_bytes(record.request))
@@ -286,7 +253,7 @@ class SQLiteStore(Store):
         ]
 
 
-def _see(db: sqlite3.Connection, number: int, record: Record, last_seen: float) -> Record:
+def _see(db: sqlite3.Cursor, number: int, record: Record, last_seen: float) -> Record:
     if last_seen <= record.last_seen:
         return record
     db.execute(_SEE, (last_seen, number))

@@ -108,6 +108,8 @@ def _open(path: Path, timeout: float) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
         db.text_factory = as_text
+        # Of a new database: a commit writes whole pages, smaller ones sooner.
+        db.execute("PRAGMA page_size = 2048")
         # Before anything is written: a damaged file stays as it is, for who can mend it.
         (health,) = db.execute("PRAGMA quick_check(1)").fetchone()
         if health != "ok":
@@ -116,7 +118,9 @@ def _open(path: Path, timeout: float) -> sqlite3.Connection:
         # One writer, many readers; after a power cut the last commits may be missing, no more.
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-        # Each checkpoint waits for the disk: fewer of them, for a log of 40 MB at most.
+        # Of records that come up again, 100,000 or so without sketches; in KiB.
+        db.execute("PRAGMA cache_size = -32000")
+        # Each checkpoint waits for the disk: fewer of them, for a log of 20 MB at most.
         db.execute("PRAGMA wal_autocheckpoint = 10000")
     except BaseException:
         db.close()

@@ -7,14 +7,15 @@ brought up to date inside the transaction with what others have added.
 
 from __future__ import annotations
 
+import sqlite3
 from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING
 
 from simhash_gate.stores.shelf import Shelf
+from simhash_gate.stores.sqlite_rows import Run
 from simhash_gate.stores.values import as_bytes, unsigned
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable
 
     from simhash_gate.stores.base import Record
@@ -37,6 +38,7 @@ _COUNTED = "UPDATE scope SET kept = ?, counted = ? WHERE id = ?"
 _LAST = "SELECT max(last, coalesce((SELECT max(id) FROM record), 0)) FROM sequence"
 _MAKE = "INSERT INTO scope (name) VALUES (CAST(? AS TEXT))"
 _NUMBER = "SELECT id FROM scope WHERE name = CAST(? AS TEXT)"
+_RUN = "SELECT name, live FROM run WHERE id = ?"
 
 
 class MirroredScope:
@@ -52,10 +54,8 @@ class MirroredScope:
         self._last = 0
         self._shelves: defaultdict[str, Shelf] = defaultdict(Shelf)
 
-    def refresh(self, db: sqlite3.Connection, version: int) -> None:
-        """Take in what other processes have added."""
-        if self.version == version:
-            return
+    def refresh(self, db: sqlite3.Cursor, version: int) -> None:
+        """Take in what other processes have added until this version of the database."""
         self.version, self._kept = version, None
         if self.size > 2 * self.kept(db) + _LEFT_OVER:
             self.size = self._last = 0
@@ -67,14 +67,14 @@ class MirroredScope:
         """Count the records anew when asked next."""
         self._kept = None
 
-    def kept(self, db: sqlite3.Connection) -> int:
+    def kept(self, db: sqlite3.Cursor) -> int:
         """Return how many records the scope has."""
         if self._kept is None:
             counted, self._uncounted = db.execute(_KEPT, (self.number,)).fetchone()
             self._kept = int(counted + self._uncounted)
         return self._kept
 
-    def count(self, db: sqlite3.Connection) -> None:
+    def count(self, db: sqlite3.Cursor) -> None:
         """Write down how many records the scope has, if there are many to count."""
         if self._kept is not None and self._uncounted >= _UNCOUNTED:
             db.execute(_COUNTED, (self._kept, self._last, self.number))
@@ -99,9 +99,8 @@ class MirroredScope:
 
     def near(self, record: Record, radius: int, limit: int) -> list[tuple[int, int]]:
         """Return number and distance of records near to another one; see `Shelf.near`."""
-        if record.pipeline not in self._shelves:
-            return []
-        return self._shelves[record.pipeline].near(record.fingerprint, radius, limit)
+        shelf = self._shelves.get(record.pipeline)
+        return shelf.near(record.fingerprint, radius, limit) if shelf is not None else []
 
     def numbers(self, fingerprint: int) -> list[int]:
         """Return the numbers of the records with exactly this fingerprint, in order."""
@@ -116,9 +115,9 @@ class MirroredScope:
 
 
 class Mirror:
-    """The scopes of a store that this process has met, the ones met longest ago first.
+    """The scopes of a store that this process has met, the ones met longest ago first; its runs.
 
-    `begin` goes before a transaction, `scope` inside it.
+    `begin` goes before a transaction, `scope` inside it, and before `run`.
     """
 
     def __init__(self, most: int = MOST_MIRRORED) -> None:
@@ -127,12 +126,14 @@ class Mirror:
         self._scopes: OrderedDict[str, MirroredScope] = OrderedDict()
         self._version: int | None = None
         self._last: tuple[int, int | None] = (0, None)
+        self._runs: dict[int, Run] = {}
+        self._runs_version: int | None = None
 
     def begin(self) -> None:
         """Take note that other processes may have changed the database."""
         self._version = None
 
-    def scope(self, db: sqlite3.Connection, name: str) -> MirroredScope:
+    def scope(self, db: sqlite3.Cursor, name: str) -> MirroredScope:
         """Return a scope as it is now in the database; made if there is none."""
         scope = self._scopes.get(name)
         if scope is None:
@@ -141,8 +142,9 @@ class Mirror:
             self._scopes.move_to_end(name)
         if self._version is None:
             # Changes when another connection has changed the database.
-            self._version = int(db.execute("PRAGMA data_version").fetchone()[0])
-        scope.refresh(db, self._version)
+            (self._version,) = db.execute("PRAGMA data_version").fetchone()
+        if scope.version != self._version:
+            scope.refresh(db, self._version)
         self._total += scope.size - scope.counted
         scope.counted = scope.size
         while self._total > self._most and len(self._scopes) > 1:
@@ -150,7 +152,7 @@ class Mirror:
             self._total -= oldest.counted
         return scope
 
-    def next_number(self, db: sqlite3.Connection) -> int:
+    def next_number(self, db: sqlite3.Cursor) -> int:
         """Return a number for a record, greater than any before."""
         last, version = self._last
         if version is None or version != self._version:
@@ -158,18 +160,33 @@ class Mirror:
         self._last = (last + 1, self._version)
         return last + 1
 
+    def run(self, db: sqlite3.Cursor, number: int) -> Run:
+        """Return a run that has records."""
+        if self._runs_version != self._version:
+            self._runs_version = self._version
+            self._runs.clear()
+        run = self._runs.get(number)
+        if run is None:
+            row = db.execute(_RUN, (number,)).fetchone()
+            if row is None:
+                raise sqlite3.DatabaseError(f"records of run {number}, but no such run")
+            run = self._runs[number] = Run(row[0], bool(row[1]))
+        return run
+
     def outdate(self) -> None:
-        """Take note that this process removed records of any scope: they are left over here."""
+        """Take note that this process changed runs, or removed records: they are left over here."""
+        self._runs.clear()
         for scope in self._scopes.values():
             scope.outdate()
 
     def clear(self) -> None:
         """Let go of everything: a transaction was rolled back."""
         self._scopes.clear()
+        self._runs.clear()
         self._total = 0
         self._last = (0, None)
 
 
-def _number(db: sqlite3.Connection, name: str) -> int:
+def _number(db: sqlite3.Cursor, name: str) -> int:
     row = db.execute(_NUMBER, (as_bytes(name),)).fetchone()
     return int(row[0]) if row else db.execute(_MAKE, (as_bytes(name),)).lastrowid or 0

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simhash_gate.stores.base import Record
+from simhash_gate.stores.base import make_record
 from simhash_gate.stores.values import as_parameter, signed, unsigned
+
+if TYPE_CHECKING:
+    from simhash_gate.stores.base import Record
 
 # What the column `settled` says.
 SETTLED, DURABLE = 1, 2
 
-_COLUMNS = """url, request, fingerprint, digest, words, title, pipeline, run.name,
-    first_seen, last_seen, sketch, settled OR NOT live, record.id, run, live
-FROM record JOIN run ON run.id = run"""
-SELECT = f"SELECT scope.name, {_COLUMNS} JOIN scope ON scope.id = scope"
-# One record, of a scope that is known; its name is to be put in front of the row.
-SELECT_ONE = f"SELECT {_COLUMNS} WHERE record.id = ? AND scope = ?"
-# Where its rows have the record's number; what follows is the run's number, and whether it lives.
-NUMBER = 13
+_COLUMNS = """url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen,
+    sketch, settled, run"""
+# One record, of a scope that is known.
+SELECT_ONE = f"SELECT {_COLUMNS} FROM record WHERE id = ? AND scope = ?"
+SELECT = f"""
+SELECT {_COLUMNS}, run.name, live, record.id, scope.name
+FROM record JOIN run ON run.id = run JOIN scope ON scope.id = scope
+"""
+# What the rows have beside the record's values: that of SELECT_ONE only the first.
+RUN, RUN_NAME, RUN_LIVES, NUMBER, SCOPE = range(11, 16)
 
 INSERT = """
 INSERT INTO record
@@ -49,9 +54,31 @@ def to_row(number: int, record: Record, scope: int, run: int) -> tuple[Any, ...]
     )
 
 
-def to_record(row: tuple[Any, ...]) -> Record:
-    """Return the record in a row of SELECT."""
-    values = list(row[:NUMBER])
-    values[3:5] = unsigned(values[3]), unsigned(values[4])
-    values[-1] = bool(values[-1])
-    return Record(*values)
+class Run(NamedTuple):
+    """A run that has records: what its number stands for."""
+
+    name: str
+    live: bool
+
+
+def to_record(scope: str, run: Run, row: tuple[Any, ...]) -> Record:
+    """Return the record of a scope and a run in a row of SELECT or SELECT_ONE."""
+    (
+        url, request, fingerprint, digest, words, title, pipeline, first_seen, last_seen,
+        sketch, settled, *_,
+    ) = row  # fmt: skip
+    return make_record(
+        scope,
+        url,
+        request,
+        unsigned(fingerprint),
+        unsigned(digest),
+        words,
+        title,
+        pipeline,
+        run.name,
+        first_seen,
+        last_seen,
+        sketch,
+        settled > 0 or not run.live,
+    )

@@ -10,7 +10,7 @@ from simhash_gate.stores.values import as_bytes, signed
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from simhash_gate.stores.base import Record, Window
     from simhash_gate.stores.sqlite_mirror import MirroredScope
@@ -41,18 +41,14 @@ class Inside(NamedTuple):
     window: Window
     exact: bool
 
-    def candidates(self, db: sqlite3.Connection, radius: int, limit: int) -> Iterator[Candidate]:
-        """Yield what the lookup of `radius` comes across within `limit` bits.
+    def candidates(self, db: sqlite3.Cursor, near: Sequence[tuple[int, int]]) -> list[Candidate]:
+        """Return those of `near`, numbers and distances, that are to be compared.
 
         One alone is left to `holds`, once it is read: most often it is the match.
         """
-        near = self.scope.near(self.record, radius, limit)
-        if not near:
-            return
         if len(near) == 1:
             ((number, distance),) = near
-            yield Candidate(number, distance, False)  # alone, it has no need of a rank
-            return
+            return [Candidate(number, distance, False)]  # alone, it has no need of a rank
         distances = dict(near)
         numbers = list(distances)
         parameters = (
@@ -62,20 +58,23 @@ class Inside(NamedTuple):
             self.window.since(self.record),
             signed(self.record.digest) if self.exact else None,
         )
-        for start in range(0, len(numbers), _MOST_AT_ONCE):
-            some = numbers[start : start + _MOST_AT_ONCE]
-            for number, same_request in db.execute(_inside(len(some)), (*parameters, *some)):
-                yield Candidate(number, distances[number], bool(same_request))
+        return [
+            Candidate(number, distances[number], bool(same_request))
+            for start in range(0, len(numbers), _MOST_AT_ONCE)
+            for some in [numbers[start : start + _MOST_AT_ONCE]]
+            for number, same_request in db.execute(_inside(len(some)), (*parameters, *some))
+        ]
 
-    def holds(self, db: sqlite3.Connection, number: int, other: Record) -> bool:
+    def holds(self, db: sqlite3.Cursor, number: int, other: Record) -> bool:
         """Tell whether a record with this number is to be compared."""
-        return (
-            other.first_seen >= self.window.since(self.record)
-            and (not self.exact or other.digest == self.record.digest)
-            and number >= self._first(db)
-        )
+        _, record, window, exact = self
+        if exact and other.digest != record.digest:
+            return False
+        if window.seconds is not None and other.first_seen < window.since(record):
+            return False
+        return number >= self._first(db)
 
-    def _first(self, db: sqlite3.Connection) -> int:
+    def _first(self, db: sqlite3.Cursor) -> int:
         """Return the number of the first record of the window."""
         pages = self.window.pages
         if self.scope.kept(db) <= pages:
@@ -90,7 +89,7 @@ def _inside(count: int) -> str:
     return _INSIDE.format(", ".join("?" * count))
 
 
-def evict(db: sqlite3.Connection, scope: MirroredScope, window: Window, added: Record) -> None:
+def evict(db: sqlite3.Cursor, scope: MirroredScope, window: Window, added: Record) -> None:
     """Remove what falls out of the window, oldest first."""
     overflow = scope.kept(db) - window.pages
     gone = db.execute(_OVERFLOW, (scope.number, overflow)).fetchall() if overflow > 0 else []

@@ -19,7 +19,6 @@ from crawler_process import GROUPS, fingerprint_of
 from simhash_gate.stores import StoreError, StoreUnavailable, Window
 from simhash_gate.stores.sqlite import SQLiteStore
 from simhash_gate.stores.sqlite_file import APPLICATION_ID
-from simhash_gate.stores.sqlite_mirror import Mirror
 
 BASE = 0x9E3779B97F4A7C15
 
@@ -120,6 +119,17 @@ def test_text_that_is_none_is_damage_too(filled, make_record):
             store.check_and_add(make_record(0, run="second"), 3)
         with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*damaged"):
             next(store.records())
+        assert store.check_and_add(make_record(BASE, run="second"), 3).added
+
+
+def test_a_page_whose_run_is_gone_is_damage_too(filled, make_record):
+    with closing(sqlite3.connect(filled)) as db:
+        db.execute("UPDATE run SET id = id + 7")
+        db.commit()
+    with closing(SQLiteStore(filled)) as store:
+        store.begin("second")
+        with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*damaged"):
+            store.check_and_add(make_record(0, run="second"), 3)
         assert store.check_and_add(make_record(BASE, run="second"), 3).added
 
 
@@ -403,7 +413,7 @@ def test_of_more_fingerprints_than_fit_in_memory_the_longest_unused_are_read_aga
 ):
     with closing(SQLiteStore(path)) as store:
         store.begin("run")
-        store._mirror = Mirror(most=10)
+        store._mirror._most = 10
         pages = [make_record(n << 30, scope=f"{n % 5}.example") for n in range(100)]
         for page in pages:
             assert store.check_and_add(page, 0).added
