@@ -215,7 +215,17 @@ def suggest(
             return Suggestion(found.threshold, reason)
     if is_store:
         return Suggestion(now, "a store keeps no page that was dropped: only labels can tell")
-    return valley(scope.histogram, now)
+    guess = valley(scope.histogram, now)
+    for labelled in (own, every):
+        if labelled and now < len(labelled.scores):
+            there, here = (labelled.scores[at].f1 for at in (guess.threshold, now))
+            if there < here:
+                return Suggestion(
+                    now,
+                    f"{guess.reason} would be {guess.threshold}, but F1 on the labelled pairs, few "
+                    f"as they are, is {there:.3f} there and {here:.3f} here",
+                )
+    return guess
 
 
 def _labelled(labels: Sequence[Label], scopes: Sequence[Scope]) -> Labelled | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from simhash_gate.offline.threshold import best, count, f1_of, score, valley
+from simhash_gate.offline.tune import Labelled, suggest
 
 
 def histogram(*counts: int) -> list[int]:
@@ -62,3 +65,15 @@ def test_without_a_valley_the_setting_stays() -> None:
     assert valley(chance, now=3).threshold == 3
     assert "no valley" in valley(chance, now=3).reason
     assert valley(histogram(), now=5).threshold == 5
+
+
+def test_a_valley_does_not_move_the_threshold_against_the_few_labels_there_are() -> None:
+    scope = SimpleNamespace(histogram=[342, 0, 3] + [0] * 22)
+    assert suggest(scope, 3, None, None, is_store=False).threshold == 1
+    pairs = [(0, True)] * 70 + [(2, True)] * 3 + [(3, False)]
+    few = Labelled(73, 1, score(count(pairs)))
+    suggestion = suggest(scope, 3, few, few, is_store=False)
+    assert suggestion.threshold == 3
+    assert "would be 1, but F1 on the labelled pairs" in suggestion.reason
+    against = Labelled(70, 4, score(count([(0, True)] * 70 + [(2, False)] * 4)))
+    assert suggest(scope, 3, against, against, is_store=False).threshold == 1
