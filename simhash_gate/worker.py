@@ -44,8 +44,12 @@ def _receive(stream: IO[bytes], received: SimpleQueue[bytes]) -> None:
 
 
 def _answer(stream: IO[bytes], answer: Page | str | None) -> None:
-    stream.writelines(frames(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)))
-    stream.flush()
+    message = frames(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+    try:
+        stream.writelines(message)
+        stream.flush()
+    except BrokenPipeError:  # the parent is gone, which the other thread may see later
+        os._exit(0)
 
 
 def main() -> None:
