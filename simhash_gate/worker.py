@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from simhash_gate.options import Options
     from simhash_gate.pages import Page
 
-_GARBAGE = 50_000  # objects between collections: a page makes some ten thousand
+GARBAGE = 50_000  # objects between collections: a page makes some ten thousand
 _STATM = Path("/proc/self/statm")
 
 
@@ -65,7 +65,7 @@ def main() -> None:
         options = {markdown: replace(given, markdown=markdown) for markdown in options}
     read_page(b"<p>The first page is always slower.")
     gc.freeze()  # what has been loaded is not looked through again
-    gc.set_threshold(_GARBAGE)
+    gc.set_threshold(GARBAGE)
     least = _limit_memory(memory)
     _answer(answers, None)
     while not memory or _resident() - least <= memory // 2:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.speed.page_methods import BARE, FINGERPRINT, OURS, STAGES, peers, stages
 from benchmarks.speed.page_set import grown, load, renewed
+from simhash_gate.worker import GARBAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,6 +72,7 @@ def _measure(pages: list[bytes], methods: dict[str, Method], rounds: int) -> Rou
     for method in methods.values():
         method(next(bodies))  # imports and tables are no cost of a page
     gc.collect()
+    gc.set_threshold(GARBAGE)  # as in a page-reading process
     gc.freeze()  # nor is looking through them for garbage: which method that hit was chance
     for number in range(rounds):
         times: Rounds = defaultdict(list)
