@@ -14,13 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from lxml import html
 from readability import Document  # type: ignore[import-untyped]
 
-from simhash_gate.page.clean import (
-    Cleaned,
-    drop_all,
-    is_listing,
-    measure,
-)
+from simhash_gate.page.clean import Cleaned, drop_all
 from simhash_gate.page.insets import drop_advertisements, drop_link_lists
+from simhash_gate.page.measure import is_listing, measure
 from simhash_gate.page.title import text_of, words_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 
@@ -29,7 +25,7 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-    from simhash_gate.page.clean import Measures
+    from simhash_gate.page.measure import Measures
     from simhash_gate.page.title import Titles
 
 _SHARE = 0.6  # of the text that is left: what holds it is where the article is

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-    from simhash_gate.page.clean import Measure, Measures
+    from simhash_gate.page.measure import Measure, Measures
 
 _LINK_DENSE = 0.8
 _LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with

@@ -1,0 +1,115 @@
+"""How much text each element of a tree holds, and how much of it is links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lxml.etree import tostring
+
+from simhash_gate.page.vocabulary import AD_LABELS
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_LISTING = 0.6
+_TIMES_READ = 8
+
+
+class Measure:
+    """Characters of text in an element, white space not counted, and how many are in links."""
+
+    __slots__ = ("links", "text")
+
+    def __init__(self) -> None:
+        self.text = 0
+        self.links = 0
+
+    def add(self, other: Measure) -> None:
+        """Count what the other counts as well."""
+        self.text += other.text
+        self.links += other.links
+
+    @property
+    def prose(self) -> int:
+        """Characters outside of links."""
+        return self.text - self.links
+
+
+Measures = dict["HtmlElement", Measure]
+
+
+def is_listing(size: Measure) -> bool:
+    """Tell if most of the text is links to other pages."""
+    return size.links > _LISTING * size.text
+
+
+def measure(root: HtmlElement) -> Measures:
+    """Measure every element of a tree; they come in document order."""
+    return survey(root, Left(list(root.iter("*")), [], {}))[0]
+
+
+class Left(NamedTuple):
+    """What is left of a tree, in document order, and which of it is chrome that is too large.
+
+    Of `large` the outer ones come first, and of neighbours the last. `lost` are the characters that
+    links have lost: they are as long as they were.
+    """
+
+    elements: list[HtmlElement]
+    large: list[HtmlElement]
+    lost: dict[HtmlElement, int]
+
+
+def survey(root: HtmlElement, left: Left) -> tuple[Measures, list[HtmlElement]]:
+    """Measure a tree, and find what may begin with a label, now or when a neighbour is gone."""
+    labels: list[HtmlElement] = []
+    measures = {element: Measure() for element in left.elements}
+    # In reverse document order, every element comes after all that is in it.
+    for element, own in reversed(measures.items()):
+        text = element.text
+        if text and (words := text.split()):
+            own.text += len("".join(words))
+            if words[0].lower() in AD_LABELS or not words[0].isalpha():
+                labels.append(element)
+        if element.tag == "a":
+            own.links = own.text + left.lost.get(element, 0)
+        if element is root:
+            break
+        parent = element.getparent()
+        outer = measures[parent]
+        if own.links or own.text:
+            outer.text += own.text
+            outer.links += own.links
+        text = element.tail
+        if text and (words := text.split()):
+            outer.text += len("".join(words))
+            if words[0].lower() in AD_LABELS or not words[0].isalpha():
+                labels.append(parent)
+    return measures, labels
+
+
+class Sizes:
+    """Characters of text in an element, white space not counted: read when they are asked for.
+
+    Where much is read again and again, of boxes in boxes, all elements are measured instead.
+    """
+
+    def __init__(self, root: HtmlElement) -> None:
+        self._root = root
+        self._measures: Measures | None = None
+        self.whole = self._left = self._read(root)
+        self._left *= _TIMES_READ
+
+    def of(self, element: HtmlElement) -> int:
+        """Return the size of an element."""
+        if self._left < 0 and self._measures is None:
+            self._measures = measure(self._root)
+        if self._measures is not None:
+            return self._measures[element].text
+        size = self._read(element)
+        self._left -= size
+        return size
+
+    def _read(self, element: HtmlElement) -> int:
+        text: str = tostring(element, encoding="unicode", method="text", with_tail=False)
+        return len("".join(text.split()))
