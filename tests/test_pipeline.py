@@ -2,7 +2,7 @@ import json
 import pickle
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simhash_gate.pipeline import READABILITY, Options, Page, pipeline_version, read_page
@@ -59,7 +59,7 @@ def test_markdown_is_rendered_at_once_or_when_it_is_asked_for():
 
 def test_golden_values():
     # A change here needs a new ALGORITHM number: old and new fingerprints must never compare.
-    assert pipeline_version() == "ae968a3c0c8c"
+    assert pipeline_version() == "f1d249f7628f"
     found = [f"{read(html).fingerprint:016x}" for html in (ENGLISH, JAPANESE, LISTING)]
     assert found == ["da5a8224000002eb", "50ddfe752b172481", "87ec2e888e890268"]
 
@@ -213,6 +213,7 @@ def test_a_link_within_code_is_none_in_the_markdown_nor_in_the_words():
 
 @settings(deadline=None, max_examples=300)
 @given(st.lists(soup, min_size=2, max_size=12))
+@example(["1. <p>12:30", "<td>1. <p>12:30"])
 def test_equal_markdown_means_equal_fingerprint(htmls):
     seen: dict[str, int | None] = {}
     for html in htmls:

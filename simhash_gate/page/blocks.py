@@ -89,7 +89,7 @@ class _Writer:
             self._layouts.append(bool(token.value))
         elif self._owner:
             self._nested += tag == self._owner
-        elif tag in _KINDS and not (tag in CELLS and any(self._layouts[-1:])):
+        elif tag in _KINDS and (tag not in CELLS or self._layouts[-1:] == [False]):
             self._owner, self._kind = tag, _KINDS[tag]
 
     def end(self, token: End) -> None:
