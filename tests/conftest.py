@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
@@ -10,6 +11,10 @@ from benchmarks.speed.chromium import find_chromium
 from benchmarks.speed.measure import MissingError
 
 pytest_plugins = ["store_urls"]
+
+# A shell lets what it starts in the background ignore Ctrl-C, and all that this starts in turn.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -113,7 +113,9 @@ class Console:
 def _as_long_as_somebody_reads() -> Iterator[None]:
     try:
         yield
-    except BrokenPipeError:
+    except OSError as error:
         # The interpreter flushes stdout once more when it ends: that must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(BROKEN_PIPE) from None
+        if isinstance(error, BrokenPipeError):
+            raise SystemExit(BROKEN_PIPE) from None
+        raise
