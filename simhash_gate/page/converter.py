@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from bs4 import Tag
@@ -29,69 +28,59 @@ _MAY_START_LINE = frozenset("0123456789#+->")
 _LINE_START = re.compile(r"(\d{0,9})(?=(?:#{1,6}|[-+>]|(?<=\d)[.)])(?:\s|$))")
 _TICKS = re.compile("`+")
 _LINE_BEHIND = re.compile(r"\n(?=[^\n])")
-NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
 
 
-class Node(Tag):
-    """A tag of BeautifulSoup that knows what it contains, and not its neighbours.
+class _Node(Tag):
+    """A tag of BeautifulSoup that knows its name and its attributes.
 
     Its own constructor asks a builder how HTML treats each tag, and keeps five links between
-    neighbours in order; the Markdown of the few tags here needs neither. A mark, and what is
-    written on one line, contains Markdown; any other contains nodes that have their Markdown.
+    neighbours in order; the Markdown of the few tags here needs neither.
     """
 
     namespace = prefix = parser_class = None
     can_be_empty_element = hidden = False
     cdata_list_attributes = preserve_whitespace_tags = interesting_string_types = None
 
-    parent: Node | None = None
-    markdown = ""
-
-    def __init__(
-        self,
-        name: str,
-        around: frozenset[str] = frozenset(),
-        attributes: Mapping[str, str] = NO_ATTRIBUTES,
-    ) -> None:
+    def __init__(self, name: str, attributes: Mapping[str, str]) -> None:
         self.name = name
-        self.inside = _inside(around, name)
         self.attrs: Any = attributes
-        self.contents: list[Any] = []
+        self.contents = []
 
 
 class _Converter(MarkdownConverter):
     """markdownify for nodes, which have no white space but what is shown."""
 
-    def convert_li(self, el: Node, text: str, parent_tags: Any) -> str:
+    def convert_li(self, el: _Node, text: str, parent_tags: Any) -> str:
         first, feed, others = text.strip().partition("\n")
         bullet = f"{el['value']}. " if el.has_attr("value") else "- "
         return _indented(bullet, f"{first.rstrip()}{feed}{others}")
 
-    def convert_dd(self, el: Node, text: str, parent_tags: Any) -> str:
+    def convert_dd(self, el: _Node, text: str, parent_tags: Any) -> str:
         text = text.strip()
         return _indented(":   ", text) if text else "\n"
 
-    def convert_tr(self, el: Node, text: str, parent_tags: Any) -> str:
-        columns = len(el.contents)
+    def convert_tr(self, el: _Node, text: str, parent_tags: Any) -> str:
+        cells = el.attrs["cells"].split()
+        columns = len(cells)
         rule = f"| {' | '.join(['---'] * columns)} |\n"
         row = f"|{text}\n"
         if not el.has_attr("first"):
             return row
-        if all(cell.name == "th" for cell in el.contents):
+        if all(cell == "th" for cell in cells):
             return row + rule
         return f"| {' | '.join([''] * columns)} |\n{rule}{row}"
 
-    def convert_list(self, el: Node, text: str, parent_tags: Any) -> str:
+    def convert_list(self, el: _Node, text: str, parent_tags: Any) -> str:
         return f"\n{text.rstrip()}" if "li" in parent_tags else f"\n\n{text.strip()}\n\n"
 
     convert_ul = convert_list
     convert_ol = convert_list
 
-    def convert_pre(self, el: Node, text: str, parent_tags: Any) -> str:
+    def convert_pre(self, el: _Node, text: str, parent_tags: Any) -> str:
         fence = "`" * max(3, _longest_run(text) + 1)
         return f"\n\n{fence}{el.get('lang', '')}\n{text}\n{fence}\n\n"
 
-    def convert_code(self, el: Node, text: str, parent_tags: Any) -> str:
+    def convert_code(self, el: _Node, text: str, parent_tags: Any) -> str:
         before, after, code = chomp(text)
         if not code:
             return ""
@@ -99,18 +88,27 @@ class _Converter(MarkdownConverter):
         fence = "`" * (run + 1)
         return f"{before}{fence} {code} {fence}{after}" if run else f"{before}`{code}`{after}"
 
-    def convert_input(self, el: Node, text: str, parent_tags: Any) -> str:
+    def convert_img(self, el: _Node, text: str, parent_tags: Any) -> str:
+        alt = str(el["alt"])
+        return alt if "_inline" in parent_tags else f"![{alt}]({el['src']})"
+
+    def convert_input(self, el: _Node, text: str, parent_tags: Any) -> str:
         return "[x] " if el.has_attr("checked") else "[ ] "
 
 
 _CONVERTER = _Converter(heading_style=ATX, autolinks=False, bullets="-")
 
-CONVERT: dict[str, Callable[[Node, str, frozenset[str]], str]] = {
-    tag: _CONVERTER.get_conv_fn(tag)  # type: ignore[attr-defined]
-    for tag in {"p", "br", "hr", "img", "input", "pre", *MARKS.values(), *ONE_LINE, *CONTAINERS}
+_EMPTY = ("br", "hr", "img", "input", "pre")
+_TAGS: dict[str, tuple[Callable[..., str], _Node]] = {
+    tag: (_CONVERTER.get_conv_fn(tag), _Node(tag, {}))  # type: ignore[attr-defined]
+    for tag in {"p", *_EMPTY, *MARKS.values(), *ONE_LINE, *CONTAINERS}
 }
-"""For every tag, what returns its Markdown, by the node, the Markdown of its contents, and
-the `inside` of the node around it."""
+
+
+def convert(tag: str, attributes: Mapping[str, str], text: str, around: frozenset[str]) -> str:
+    """Return the Markdown of a tag, by that of its contents and by what is `inside` its parent."""
+    function, node = _TAGS[tag]
+    return function(_Node(tag, attributes) if attributes else node, text, around)
 
 
 def escape(text: str) -> str:
@@ -135,8 +133,8 @@ def _indented(bullet: str, text: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _inside(around: frozenset[str], name: str) -> frozenset[str]:
-    """Return what markdownify is told of the tags around a node's contents."""
+def inside(around: frozenset[str], name: str) -> frozenset[str]:
+    """Return what markdownify is told of the tags around the contents of a tag."""
     if name in ONE_LINE:
         return around | {name, "_inline"}
     return around | ({name, "_noformat"} if name == "code" else {name})

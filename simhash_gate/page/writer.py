@@ -5,10 +5,11 @@ What carried the same content comes out the same, whatever tags, classes or whit
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
 from simhash_gate.page.address import Base
-from simhash_gate.page.converter import CONTAINERS, CONVERT, NO_ATTRIBUTES, ONE_LINE, Node, escape
+from simhash_gate.page.converter import CONTAINERS, ONE_LINE, convert, escape, inside
 from simhash_gate.page.flow import MARKS, Start
 from simhash_gate.page.vocabulary import CELLS
 
@@ -19,6 +20,26 @@ if TYPE_CHECKING:
 
 _TABLE = CELLS | {"table", "tr"}
 _NESTING = 30
+_NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
+
+
+class _Part:
+    """A tag of Markdown that is open, or complete.
+
+    A mark, and what is written on one line, contains Markdown; any other contains parts. These are
+    no nodes of BeautifulSoup: such ones are slow to ask for anything.
+    """
+
+    __slots__ = ("attributes", "contents", "inside", "markdown", "tag")
+
+    def __init__(
+        self, tag: str, around: frozenset[str], attributes: Mapping[str, str] = _NO_ATTRIBUTES
+    ) -> None:
+        self.tag = tag
+        self.inside = inside(around, tag)
+        self.attributes = attributes
+        self.contents: list[Any] = []
+        self.markdown = ""
 
 
 def write(flow: Flow, base: str = "") -> str:
@@ -27,17 +48,17 @@ def write(flow: Flow, base: str = "") -> str:
 
 
 class _Writer:
-    """Opens a node where a tag starts, and has it converted where it ends, inner ones first."""
+    """Opens a part where a tag starts, and has it converted where it ends, inner ones first."""
 
     def __init__(self, flow: Flow, base: str) -> None:
         self._tokens = iter(flow.tokens)
         self._base = Base(base)
-        self._open: list[Node] = [Node("[document]")]
+        self._open: list[_Part] = [_Part("[document]", frozenset())]
         self._opened: list[bool] = []  # for every element around: whether it is in `_open`
         self._next: list[int] = []
         self._layouts: list[bool] = []
-        self._line: list[Node] = []  # the line that is open, and the marks within, innermost last
-        self._spaced = True
+        self._line: list[_Part] = []  # the line that is open, and the marks within, innermost last
+        self._spaced = True  # where white space would show nothing
 
     def write(self) -> str:
         for token in self._tokens:
@@ -49,7 +70,7 @@ class _Writer:
                 self._end_line()
             elif token.tag not in MARKS:
                 self._end(token)
-            elif self._line and self._line[-1].name == MARKS[token.tag]:
+            elif self._line and self._line[-1].tag == MARKS[token.tag]:
                 self._end_mark()
         self._end_line()
         return _joined(self._open[0].contents)
@@ -70,7 +91,7 @@ class _Writer:
             self._layouts.pop()
 
     def _is_block(self, tag: str) -> bool:
-        if self._open[-1].name in ONE_LINE or len(self._open) > _NESTING:
+        if self._open[-1].tag in ONE_LINE or len(self._open) > _NESTING:
             return False
         if tag in _TABLE:
             return self._layouts[-1:] == [False]
@@ -78,40 +99,42 @@ class _Writer:
 
     def _open_block(self, token: Start) -> None:
         outer = self._open[-1]
-        block = Node(token.tag, outer.inside)
+        block = _Part(token.tag, outer.inside)
         if token.tag == "ol":
             start = str(token.value)
             self._next.append(int(start) if start.isdecimal() and len(start) < 10 else 1)
-        elif token.tag == "li" and outer.name == "ol":
-            block.attrs = {"value": str(self._next[-1])}
+        elif token.tag == "li" and outer.tag == "ol":
+            block.attributes = {"value": str(self._next[-1])}
             self._next[-1] += 1
         elif token.tag == "tr" and not outer.contents:
-            block.attrs = {"first": ""}
+            block.attributes = {"first": ""}
         self._open.append(block)
 
     def _close_block(self) -> None:
         block = self._open.pop()
         contents = block.contents
-        if block.name == "ol":
+        if block.tag == "ol":
             self._next.pop()
-        if block.name in ONE_LINE:
-            if contents or block.name in CELLS:
+        if block.tag in ONE_LINE:
+            if contents or block.tag in CELLS:
                 self._add(block, "".join(contents))
         elif contents:
-            if block.name == "li":
+            if block.tag == "li":
                 _tighten(contents)
+            elif block.tag == "tr":
+                cells = " ".join(part.tag for part in contents)
+                block.attributes = {**block.attributes, "cells": cells}
             self._add(block, _joined(contents))
 
-    def _add(self, node: Node, text: str = "") -> None:
-        """Put a complete node, with the Markdown of its contents, into the innermost block."""
+    def _add(self, part: _Part, text: str) -> None:
+        """Put a complete part, with the Markdown of its contents, into the innermost block."""
         outer = self._open[-1]
-        node.markdown = CONVERT[node.name](node, text, outer.inside)
-        outer.contents.append(node)
+        part.markdown = convert(part.tag, part.attributes, text, outer.inside)
+        outer.contents.append(part)
 
-    def _start_line(self) -> list[Node]:
+    def _start_line(self) -> list[_Part]:
         block = self._open[-1]
-        self._line.append(block if block.name in ONE_LINE else Node("p", block.inside))
-        self._spaced = True
+        self._line.append(block if block.tag in ONE_LINE else _Part("p", block.inside))
         return self._line
 
     def _end_line(self) -> None:
@@ -120,25 +143,22 @@ class _Writer:
         while len(self._line) > 1:
             self._end_mark()
         line = self._line.pop()
-        if line.name in ONE_LINE:
+        self._spaced = True
+        if line.tag in ONE_LINE:
             line.contents.append(" ")
         else:
             self._add(line, "".join(line.contents))
 
     def _text(self, text: str) -> None:
-        words = text.strip()
-        if "  " in words or not words.isprintable():  # which no white space is but the blank
-            words = " ".join(words.split())
-        if words != text:
-            if text[0].isspace() and self._line and not self._spaced:
-                words = " " + words
-            if text[-1].isspace() and words not in ("", " "):
-                words += " "
-            if not words:
+        if "  " in text or not text.isprintable():  # of white space, only the blank is printable
+            text = _single_spaced(text)
+        if self._spaced and text[0] == " ":
+            text = text[1:]
+            if not text:
                 return
         inner = (self._line or self._start_line())[-1]
-        inner.contents.append(words if "_noformat" in inner.inside else escape(words))
-        self._spaced = words[-1] == " "
+        inner.contents.append(text if "_noformat" in inner.inside else escape(text))
+        self._spaced = text[-1] == " "
 
     def _start_mark(self, token: Start) -> None:
         self._open_mark(MARKS[token.tag])
@@ -148,52 +168,55 @@ class _Writer:
         if href is not None:
             self._open_mark("a", {"href": href})
 
-    def _open_mark(self, name: str, attributes: Mapping[str, str] = NO_ATTRIBUTES) -> None:
+    def _open_mark(self, tag: str, attributes: Mapping[str, str] = _NO_ATTRIBUTES) -> None:
         line = self._line or self._start_line()
         around = line[-1].inside
-        if name not in around:
-            line.append(Node(name, around, attributes))
+        if tag not in around:
+            line.append(_Part(tag, around, attributes))
 
     def _end_mark(self) -> None:
         mark = self._line.pop()
         outer = self._line[-1]
-        outer.contents.append(CONVERT[mark.name](mark, "".join(mark.contents), outer.inside))
+        outer.contents.append(
+            convert(mark.tag, mark.attributes, "".join(mark.contents), outer.inside)
+        )
 
-    def _add_inline(self, node: Node) -> None:
-        """Put a node without contents into the line."""
-        outer = node.parent = (self._line or self._start_line())[-1]
-        outer.contents.append(CONVERT[node.name](node, "", outer.inside))
+    def _add_inline(self, tag: str, attributes: Mapping[str, str] = _NO_ATTRIBUTES) -> None:
+        """Put a tag without contents into the line."""
+        inner = (self._line or self._start_line())[-1]
+        inner.contents.append(convert(tag, attributes, "", inner.inside))
 
     def _img(self, token: Start) -> None:
         alt, sources = cast("tuple[str, tuple[str, ...]]", token.value)
         source = next(filter(None, map(self._base.absolute, sources)), None)
         if source is not None:
-            self._add_inline(Node("img", attributes={"src": source, "alt": " ".join(alt.split())}))
+            self._add_inline("img", {"src": source, "alt": " ".join(alt.split())})
             self._spaced = False
 
     def _br(self, _: Start) -> None:
         if self._line:
-            self._add_inline(Node("br"))
+            self._add_inline("br")
             self._spaced = True
 
     def _hr(self, _: Start) -> None:
         self._end_line()
-        if self._open[-1].name not in ONE_LINE:
-            self._add(Node("hr"))
+        if self._open[-1].tag not in ONE_LINE:
+            self._add(_Part("hr", frozenset()), "")
 
     def _input(self, token: Start) -> None:
         if token.value is not None:
-            self._add_inline(Node("input", attributes={"checked": ""} if token.value else {}))
+            self._add_inline("input", {"checked": ""} if token.value else _NO_ATTRIBUTES)
 
     def _pre(self, token: Start) -> None:
         self._end_line()
         text = _code(self._tokens)
-        if self._open[-1].name in ONE_LINE:
+        if self._open[-1].tag in ONE_LINE:
             if text:
                 self._text(text)
             self._end_line()
         elif text.strip():
-            self._add(Node("pre", attributes={"lang": str(token.value)}), text.strip("\n").rstrip())
+            code = _Part("pre", frozenset(), {"lang": str(token.value)})
+            self._add(code, text.strip("\n").rstrip())
 
 
 _STARTS = {
@@ -207,26 +230,35 @@ _STARTS = {
 }
 
 
-def _tighten(item: list[Node]) -> None:
+def _single_spaced(text: str) -> str:
+    words = text.split()
+    if text[0].isspace():
+        words.insert(0, "")
+    if text[-1].isspace():
+        words.append("")
+    return " ".join(words)
+
+
+def _tighten(item: list[_Part]) -> None:
     """Write `- text` and not `- <paragraph>`: a list is loose only where it has real paragraphs."""
     first, *others = item
-    if first.name == "p" and not any(node.name == "p" for node in others):
+    if first.tag == "p" and not any(part.tag == "p" for part in others):
         first.markdown = "".join(first.contents)
 
 
-def _joined(nodes: list[Node]) -> str:
+def _joined(parts: list[_Part]) -> str:
     """Return the Markdown of blocks, with one blank line between any two that want some."""
-    if len(nodes) == 1:
-        return nodes[0].markdown
-    parts: list[str] = []
-    for node in nodes:
-        part = node.markdown
-        if part.startswith("\n") and parts and parts[-1].endswith("\n"):
-            parts[-1] = parts[-1].rstrip("\n")
-            part = "\n\n" + part.lstrip("\n")
-        if part:
-            parts.append(part)
-    return "".join(parts)
+    if len(parts) == 1:
+        return parts[0].markdown
+    texts: list[str] = []
+    for part in parts:
+        text = part.markdown
+        if text.startswith("\n") and texts and texts[-1].endswith("\n"):
+            texts[-1] = texts[-1].rstrip("\n")
+            text = "\n\n" + text.lstrip("\n")
+        if text:
+            texts.append(text)
+    return "".join(texts)
 
 
 def _code(tokens: Iterator[Token]) -> str:
