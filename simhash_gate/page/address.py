@@ -6,9 +6,11 @@ import re
 from urllib.parse import urljoin, urlsplit
 
 _NAME = r"[\w%~+,=&@-][\w%~+,=&@.-]*"  # one that is no `.` or `..`, and has no scheme
-_REST = r"(?:\?[\w%~+,=&@.-]+)?(?:#[\w%~+,=&@.-]+)?"
-_ABSOLUTE = re.compile(rf"https?://[\w.-]+(?:/{_NAME})*/?{_REST}", re.ASCII)
-_RELATIVE = re.compile(rf"{_NAME}(?:/{_NAME})*/?{_REST}", re.ASCII)
+_MORE = r"[\w%~+,=&@.:;/()-]+"
+_USUAL = re.compile(
+    rf"(#){_MORE}|(https?://|/|(?:\.\./)+|){_NAME}(?:/{_NAME})*/?(?:\?{_MORE})?(?:#{_MORE})?",
+    re.ASCII,
+)
 
 
 def is_address(href: object) -> bool:
@@ -31,25 +33,25 @@ class Base:
     """The address that a page's links are relative to."""
 
     def __init__(self, address: str) -> None:
-        self._address = address
         try:
-            self._host = urljoin(address, "/x")[:-1]
-            self._folder = urljoin(address, "x")[:-1]
-            self._page = urljoin(address, "#x")[:-1]
+            folder = urljoin(address, "x")[:-1]
         except ValueError:
-            self._address = self._host = self._folder = self._page = ""
+            address = folder = ""
+        self._address = address
+        self._leads = {"": folder, "http://": "http://", "https://": "https://"}
 
-    def join(self, address: str) -> str:
-        """Return the address as `urljoin` does, faster for the usual ones.
+    def absolute(self, href: object) -> str | None:
+        """Return the address that a link leads to, by `urljoin`; None if it is no address."""
+        if not isinstance(href, str):
+            return None
+        usual = _USUAL.fullmatch(href)
+        if usual is None:
+            return self._join(href.strip()) if is_address(href) else None
+        lead = usual[1] or usual[2]
+        start = self._leads.get(lead)
+        if start is None:
+            start = self._leads[lead] = urljoin(self._address, lead + "x")[:-1]
+        return start + href[len(lead) :]
 
-        Raises ValueError for one that can't be parsed.
-        """
-        if _ABSOLUTE.fullmatch(address):
-            return address
-        if address[:1] == "#" and _RELATIVE.fullmatch(address, 1) and "/" not in address:
-            return self._page + address[1:]
-        if address[:1] == "/" and _RELATIVE.fullmatch(address, 1):
-            return self._host + address[1:]
-        if _RELATIVE.fullmatch(address):
-            return self._folder + address
-        return urljoin(self._address, address)
+    def _join(self, address: str) -> str:
+        return urljoin(self._address, address).replace(" ", "%20")

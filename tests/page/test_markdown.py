@@ -1,6 +1,9 @@
 import pytest
 
 from simhash_gate.page import Draft, flow, parse
+from simhash_gate.page.flow import Flow
+
+WHITE_SPACE = "".join(char for char in map(chr, range(0x110000)) if char.isspace())
 
 
 def markdown(html: str, base: str = "https://example.org/a/") -> str:
@@ -15,7 +18,19 @@ def markdown(html: str, base: str = "https://example.org/a/") -> str:
         ("<h2>Two</h2><p>one</p>", "## Two\n\none"),
         ("<p><b>a</b> <i>b</i> <s>c</s> <code>d</code></p>", "**a** *b* ~~c~~ `d`"),
         ("<ul><li>a<ul><li>b</ul><li>c</ul>", "- a\n  - b\n- c"),
+        ("<p>a<b> b </b>c<a href=/x> d </a>", "a **b** c [d](https://example.org/x)"),
+        ("<p><b>a <b>b</b> c</b> d", "**a b** c d"),
+        ("<p><b><i><b>a</b> b</i></b> c", "***a b*** c"),
+        ("<div><b>a<div>b</div></b> c</div>", "**a**\n\nb\n\nc"),
+        ("<p><code>*a*</code> <code>`b``</code>", "`*a*` ``` `b`` ```"),
+        ("<p><code>a <b>b_</b></code> <code> </code>", "`a b_`"),
+        ("<h2>a<br>b <img src=/i alt=c></h2>", "## a b c"),
         ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
+        ("<ol start=10><li>a<p>b<p>c</ol>", "10. a\n\n    b\n\n    c"),
+        ("<ul><li><p>a<ul><li>b</ul><li>c<br>d</ul>", "- a\n  - b\n- c\n  d"),
+        ("<ul><li>a<br>b <p>c</ul>", "- a\n  b\n\n  c"),
+        ("<dl><dt>a<dd><b> </b></dl>", "a"),
+        ("<dl><dt>a<dd>b<br>c<p>d<dt>e<dd>f</dl>", "a\n:   b  \n    c\n\n    d\n\ne\n:   f"),
         (
             "<ul><li><input type=checkbox checked> a<li><input type=checkbox>b</ul>",
             "- [x] a\n- [ ] b",
@@ -25,16 +40,31 @@ def markdown(html: str, base: str = "https://example.org/a/") -> str:
             "<table><tr><th>a<th>b<tr><td>1<td>x|y</table>",
             "| a | b |\n| --- | --- |\n| 1 | x\\|y |",
         ),
+        (
+            "<table><tr><th>a<th>b<tr><th>c<td>d<div> e</div></table>",
+            "| a | b |\n| --- | --- |\n| c | d e |",
+        ),
+        (
+            "<table><tr><th>a<td>b<tr><td><img src=/i alt=c><td></table>",
+            "|  |  |\n| --- | --- |\n| a | b |\n| c |  |",
+        ),
         ("<table><tr><td>1<td>2</table>", "|  |  |\n| --- | --- |\n| 1 | 2 |"),
         ("<table><tr><td><h2>a</h2><td><p>b</table>", "## a\n\nb"),
         ("<p>a<br>b", "a  \nb"),
         ("<p>x</p><hr><p>y", "x\n\n---\n\ny"),
         ("<p>2 * 3 _x_ [y] &lt;z> `q`", r"2 \* 3 \_x\_ \[y\] \<z> \`q\`"),
+        (r"<p>\_ ~~a~~ ~b~", r"\\\_ \~~a\~~ ~b~"),
         ("<p># a<p>1. b<p>- c", "\\# a\n\n1\\. b\n\n\\- c"),
     ],
 )
 def test_html_becomes_github_flavoured_markdown(html, expected):
     assert markdown(html) == expected
+
+
+@pytest.mark.parametrize("space", [*WHITE_SPACE, *(char * 2 for char in WHITE_SPACE)], ids=ascii)
+def test_white_space_is_one_blank_between_words_and_none_around_them(space):
+    text = f"{space}a{space}b{space}"
+    assert Draft(Flow([text, space, text, space], 1)).render() == "a b a b"
 
 
 @pytest.mark.parametrize(
