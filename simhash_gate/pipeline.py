@@ -9,15 +9,10 @@ from urllib.parse import urljoin
 
 import mmh3
 
-from simhash_gate.fingerprints.features import (
-    count_words,
-    each_shingle,
-    features,
-    without,
-    words_of_each,
-)
+from simhash_gate.fingerprints.features import each_shingle, features, without
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
+from simhash_gate.fingerprints.words import count_words, words_of_each
 from simhash_gate.options import (
     READABILITY,
     STEADY,
@@ -36,6 +31,7 @@ from simhash_gate.sketch import Sketch, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from lxml.html import HtmlElement
 
@@ -108,7 +104,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     title = cleaned.titles.title
     if not found:
         return _without("no text", options, title)
-    tokens = words_of_each([block.text for block in found])
+    tokens, characters = words_of_each([block.text for block in found])
     every = list(chain.from_iterable(tokens))
     fleeting = [_is_fleeting(*pair, article) for pair in zip(found, tokens, strict=True)]
     said = [own for own, gone in zip(tokens, fleeting, strict=True) if not gone]
@@ -118,8 +114,8 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     page = Page(
         title=title,
         markdown=draft.render() if options.markdown else "",
-        words=count_words(list(chain.from_iterable(said)) or every),
-        fingerprint=_fingerprint(hashed, options) if hashed else None,
+        words=count_words(list(chain.from_iterable(said)) or every, characters),
+        fingerprint=_fingerprint(hashed, characters, options) if hashed else None,
         digest=_digest(lasting, found, tokens, fleeting),
         listing=article.listing,
         reason=None if hashed else "no words",
@@ -129,12 +125,12 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     return Reading(page, every, hashed, options)
 
 
-def _fingerprint(tokens: list[str], options: Options) -> int:
+def _fingerprint(tokens: list[str], characters: AbstractSet[str], options: Options) -> int:
     if load_idf(options.idf):
         return simhash(_features(tokens, options))
     said = without(load_stop_words(options.stop_words), tokens)
     sizes = options.shingle_size, options.char_shingle_size
-    return simhash_of_set(each_shingle(said, options.shingle, *sizes))
+    return simhash_of_set(each_shingle(said, options.shingle, *sizes, characters))
 
 
 def _features(tokens: list[str], options: Options) -> dict[str, float]:
