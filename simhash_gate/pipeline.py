@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
+from operator import not_
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urljoin
 
@@ -52,12 +53,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Reading:
-    """A page with what it was made from: its normalised words, and those that were hashed."""
+    """A page with what it was made from: the words of its blocks, and those that were hashed."""
 
     page: Page
-    words: list[str]
+    tokens: list[list[str]]
     hashed: list[str]
     options: Options
+
+    @property
+    def words(self) -> list[str]:
+        """All words of the page, normalised."""
+        return list(chain.from_iterable(self.tokens))
 
     @property
     def features(self) -> dict[str, float]:
@@ -105,16 +111,15 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if not found:
         return _without("no text", options, title)
     tokens, characters = words_of_each([block.text for block in found])
-    every = list(chain.from_iterable(tokens))
-    fleeting = [_is_fleeting(*pair, article) for pair in zip(found, tokens, strict=True)]
-    said = [own for own, gone in zip(tokens, fleeting, strict=True) if not gone]
-    lasting = _lasting(found, tokens, fleeting)
-    hashed = lasting or every
+    fleeting = [_is_fleeting(*pair, article.listing) for pair in zip(found, tokens, strict=True)]
+    said = list(chain.from_iterable(compress(tokens, map(not_, fleeting))))
+    lasting = _lasting(said, [] if fleeting[0] or found[0].kind != "heading" else tokens[0])
+    hashed = lasting or list(chain.from_iterable(tokens))
     draft = Draft(content, base)
     page = Page(
         title=title,
         markdown=draft.render() if options.markdown else "",
-        words=count_words(list(chain.from_iterable(said)) or every, characters),
+        words=count_words(said or hashed, characters),
         fingerprint=_fingerprint(hashed, characters, options) if hashed else None,
         digest=_digest(lasting, found, tokens, fleeting),
         listing=article.listing,
@@ -122,7 +127,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         sketch=_sketch(found, fleeting, article, cleaned, identity).encode() if identity else b"",
         draft=None if options.markdown else draft,
     )
-    return Reading(page, every, hashed, options)
+    return Reading(page, tokens, hashed, options)
 
 
 def _fingerprint(tokens: list[str], characters: AbstractSet[str], options: Options) -> int:
@@ -149,9 +154,9 @@ _LONG = 40  # words
 _FLEETING_LINES = 10
 
 
-def _is_fleeting(block: Block, tokens: list[str], article: Article) -> bool:
+def _is_fleeting(block: Block, tokens: list[str], listing: bool) -> bool:
     return block.kind in _FLEETING and (
-        (block.linked and not article.listing) or is_volatile(block.text, len(tokens))
+        (block.linked and not listing) or is_volatile(block.text, len(tokens))
     )
 
 
@@ -171,16 +176,14 @@ def _digest(
     return mmh3.hash64(text, signed=False)[0] if text else 0
 
 
-def _lasting(found: list[Block], tokens: list[list[str]], fleeting: list[bool]) -> list[str]:
+def _lasting(said: list[str], headline: list[str]) -> list[str]:
     """The words that both copies of a page have, wherever and whenever they were fetched.
 
     Templates write the headline in several ways, with the site's name or the section's; a page with
     enough other words is known by these.
     """
-    kept = [[] if gone else own for own, gone in zip(tokens, fleeting, strict=True)]
-    if found[0].kind == "heading" and sum(map(len, kept[1:])) > _LONG:
-        kept[0] = []
-    return list(chain.from_iterable(kept))
+    rest = len(said) - len(headline)
+    return said[len(headline) :] if headline and rest > _LONG else said
 
 
 def _sketch(

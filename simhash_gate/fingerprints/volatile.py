@@ -57,7 +57,10 @@ _VOLATILE = re.compile("|".join((_DATE, _MONTH_FIRST, _CLOCK, _COUNT, _COPYRIGHT
 _HINT = re.compile(r"[\d©cC](?:(?<=[\d©])|(?i:opyright))")
 # The same in three parts, by where they begin: to try all of them at each letter takes far longer.
 _FROM_DIGIT = re.compile(rf"\d(?<=(?={'|'.join((_DATE, _CLOCK, _NUMBER_OF, _AGO_LAST))})\d)", re.I)
-_FROM_WORD = re.compile("|".join((_MONTH_FIRST, _OF_NUMBER, _AGO_FIRST)), re.I)
+_BEFORE_NUMBER = r"[^\W\d](?<!\w\w)(?=\w*(?: \w+){0,2}[.\s:：(]{0,3}\d)"  # up to three words
+_FROM_WORD = re.compile(
+    rf"{_BEFORE_NUMBER}(?<=(?={'|'.join((_MONTH_FIRST, _OF_NUMBER, _AGO_FIRST))})\w)", re.I
+)
 _AFTER_WORD = re.compile(r"\d(?<=[^\W\d]\d|[\s:：(]\d)")  # such a number follows the word
 _LEGAL_MARK = re.compile(rf"[©(cC](?<=(?=(?i:{_COPYRIGHT}))[©(cC])")
 _AD_LABEL = re.compile(_LABEL, re.I)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simhash_gate.fingerprints.arrays import distinct
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from collections.abc import Set as AbstractSet
@@ -116,7 +118,7 @@ def _fold(text: str) -> tuple[str, set[str]]:
     alone = _is_unsegmented.take(folded)
     if not alone.any():
         return _text(folded), set()
-    return _text(_set_apart(folded, alone)), set(_text(np.unique(folded[alone])))
+    return _text(_set_apart(folded, alone)), set(_text(distinct(folded[alone])))
 
 
 def _learn(unit: int) -> None:
