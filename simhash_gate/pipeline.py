@@ -111,7 +111,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if not found:
         return _without("no text", options, title)
     tokens, characters = words_of_each([block.text for block in found])
-    fleeting = [_is_fleeting(*pair, article.listing) for pair in zip(found, tokens, strict=True)]
+    fleeting = _fleeting(found, tokens, article.listing)
     said = list(chain.from_iterable(compress(tokens, map(not_, fleeting))))
     lasting = _lasting(said, [] if fleeting[0] or found[0].kind != "heading" else tokens[0])
     hashed = lasting or list(chain.from_iterable(tokens))
@@ -154,10 +154,13 @@ _LONG = 40  # words
 _FLEETING_LINES = 10
 
 
-def _is_fleeting(block: Block, tokens: list[str], listing: bool) -> bool:
-    return block.kind in _FLEETING and (
-        (block.linked and not listing) or is_volatile(block.text, len(tokens))
-    )
+def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
+    """Tell of each block if it is about the page and not of it."""
+    return [
+        block.kind in _FLEETING
+        and ((block.linked and not listing) or is_volatile(block.text, len(own)))
+        for block, own in zip(found, tokens, strict=True)
+    ]
 
 
 def _digest(
