@@ -11,9 +11,10 @@ from urllib.parse import urljoin
 import mmh3
 
 from simhash_gate.fingerprints.features import each_shingle, features, without
+from simhash_gate.fingerprints.folding import words_of_each
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
-from simhash_gate.fingerprints.words import count_words, words_of_each
+from simhash_gate.fingerprints.words import count_words
 from simhash_gate.options import (
     READABILITY,
     STEADY,
