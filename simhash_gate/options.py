@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from simhash_gate.fingerprints.features import words
+from simhash_gate.fingerprints.words import words
 
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.features import Shingle

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
+from operator import not_
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urljoin
 
 import mmh3
 
-from simhash_gate.fingerprints.features import (
-    count_words,
-    each_shingle,
-    features,
-    without,
-    words_of_each,
-)
+from simhash_gate.fingerprints.features import each_shingle, features, without
+from simhash_gate.fingerprints.folding import words_of_each
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
+from simhash_gate.fingerprints.words import count_words
 from simhash_gate.options import (
     READABILITY,
     STEADY,
@@ -36,6 +33,7 @@ from simhash_gate.sketch import Sketch, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from lxml.html import HtmlElement
 
@@ -56,12 +54,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Reading:
-    """A page with what it was made from: its normalised words, and those that were hashed."""
+    """A page with what it was made from: the words of its blocks, and those that were hashed."""
 
     page: Page
-    words: list[str]
+    tokens: list[list[str]]
     hashed: list[str]
     options: Options
+
+    @property
+    def words(self) -> list[str]:
+        """All words of the page, normalised."""
+        return list(chain.from_iterable(self.tokens))
 
     @property
     def features(self) -> dict[str, float]:
@@ -108,33 +111,32 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     title = cleaned.titles.title
     if not found:
         return _without("no text", options, title)
-    tokens = words_of_each([block.text for block in found])
-    every = list(chain.from_iterable(tokens))
-    fleeting = [_is_fleeting(*pair, article) for pair in zip(found, tokens, strict=True)]
-    said = [own for own, gone in zip(tokens, fleeting, strict=True) if not gone]
-    lasting = _lasting(found, tokens, fleeting)
-    hashed = lasting or every
+    tokens, characters = words_of_each([block.text for block in found])
+    fleeting = _fleeting(found, tokens, article.listing)
+    said = list(chain.from_iterable(compress(tokens, map(not_, fleeting))))
+    lasting = _lasting(said, [] if fleeting[0] or found[0].kind != "heading" else tokens[0])
+    hashed = lasting or list(chain.from_iterable(tokens))
     draft = Draft(content, base)
     page = Page(
         title=title,
         markdown=draft.render() if options.markdown else "",
-        words=count_words(list(chain.from_iterable(said)) or every),
-        fingerprint=_fingerprint(hashed, options) if hashed else None,
+        words=count_words(said or hashed, characters),
+        fingerprint=_fingerprint(hashed, characters, options) if hashed else None,
         digest=_digest(lasting, found, tokens, fleeting),
         listing=article.listing,
         reason=None if hashed else "no words",
         sketch=_sketch(found, fleeting, article, cleaned, identity).encode() if identity else b"",
         draft=None if options.markdown else draft,
     )
-    return Reading(page, every, hashed, options)
+    return Reading(page, tokens, hashed, options)
 
 
-def _fingerprint(tokens: list[str], options: Options) -> int:
+def _fingerprint(tokens: list[str], characters: AbstractSet[str], options: Options) -> int:
     if load_idf(options.idf):
         return simhash(_features(tokens, options))
     said = without(load_stop_words(options.stop_words), tokens)
     sizes = options.shingle_size, options.char_shingle_size
-    return simhash_of_set(each_shingle(said, options.shingle, *sizes))
+    return simhash_of_set(each_shingle(said, options.shingle, *sizes, characters))
 
 
 def _features(tokens: list[str], options: Options) -> dict[str, float]:
@@ -153,10 +155,13 @@ _LONG = 40  # words
 _FLEETING_LINES = 10
 
 
-def _is_fleeting(block: Block, tokens: list[str], article: Article) -> bool:
-    return block.kind in _FLEETING and (
-        (block.linked and not article.listing) or is_volatile(block.text, len(tokens))
-    )
+def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
+    """Tell of each block if it is about the page and not of it."""
+    return [
+        block.kind in _FLEETING
+        and ((block.linked and not listing) or is_volatile(block.text, len(own)))
+        for block, own in zip(found, tokens, strict=True)
+    ]
 
 
 def _digest(
@@ -175,16 +180,14 @@ def _digest(
     return mmh3.hash64(text, signed=False)[0] if text else 0
 
 
-def _lasting(found: list[Block], tokens: list[list[str]], fleeting: list[bool]) -> list[str]:
+def _lasting(said: list[str], headline: list[str]) -> list[str]:
     """The words that both copies of a page have, wherever and whenever they were fetched.
 
     Templates write the headline in several ways, with the site's name or the section's; a page with
     enough other words is known by these.
     """
-    kept = [[] if gone else own for own, gone in zip(tokens, fleeting, strict=True)]
-    if found[0].kind == "heading" and sum(map(len, kept[1:])) > _LONG:
-        kept[0] = []
-    return list(chain.from_iterable(kept))
+    rest = len(said) - len(headline)
+    return said[len(headline) :] if headline and rest > _LONG else said
 
 
 def _sketch(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mmh3
 
-from simhash_gate.fingerprints.features import words
+from simhash_gate.fingerprints.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

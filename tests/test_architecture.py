@@ -137,6 +137,17 @@ def test_what_runs_without_scrapy_does_not_load_it(name: str) -> None:
     assert result.stdout.strip() == ""
 
 
+def test_page_reading_processes_are_started_before_numpy_is_loaded() -> None:
+    code = (
+        "import sys, simhash_gate.plugin.addon, simhash_gate.options, simhash_gate.workers; "
+        "print(*{m.split('.')[0] for m in sys.modules} & {'lxml', 'numpy'})"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == ""
+
+
 def test_a_crawl_does_not_load_what_reads_pages_elsewhere() -> None:
     code = (
         "import sys; from simhash_gate.settings import read_settings; read_settings({}); "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     Fingerprints = NDArray[np.uint64]
     Positions = NDArray[np.intp]
+
+_Kind = TypeVar("_Kind", bound=np.generic)
 
 
 def as_fingerprints(values: ArrayLike) -> Fingerprints:
@@ -28,7 +30,7 @@ def first_of_each(values: NDArray[Any]) -> Positions:
     return np.flatnonzero(np.concatenate(([len(values) > 0], values[1:] != values[:-1])))
 
 
-def distinct(*arrays: Fingerprints) -> Fingerprints:
+def distinct(*arrays: NDArray[_Kind]) -> NDArray[_Kind]:
     """Return all values sorted, each once; many times faster than numpy.unique, which hashes."""
     ascending = np.concatenate(arrays)
     ascending.sort()

@@ -49,11 +49,11 @@ def simhash(features: Mapping[str, float] | Iterable[tuple[str, float]]) -> int:
     return _pack(positive)
 
 
-def simhash_of_set(names: Iterable[str]) -> int:
+def simhash_of_set(names: Iterable[str | bytes]) -> int:
     """Return the SimHash of features that all have the same weight, however often each comes.
 
-    It is that of `simhash`, for half the time: features are told apart by their hashes, and none
-    is kept. Raises UnicodeEncodeError for a lone surrogate.
+    Names may be in UTF-8. It is that of `simhash`, for half the time: features are told apart by
+    their hashes, and none is kept. Raises UnicodeEncodeError for a lone surrogate.
     """
     bits = _bits(distinct(_halves(b"".join(map(mmh3.hash_bytes, names)))))
     return _pack(2 * _count(bits) > len(bits)) if len(bits) else 0

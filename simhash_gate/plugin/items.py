@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from itemadapter import ItemAdapter
 
-from simhash_gate.fingerprints.features import words
 from simhash_gate.fingerprints.volatile import is_volatile
+from simhash_gate.fingerprints.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -2,49 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simhash_gate.fingerprints.features import (
-    count_words,
-    features,
-    shingles,
-    words,
-    words_of_each,
-)
+from simhash_gate.fingerprints.features import features, shingles
 from simhash_gate.fingerprints.volatile import is_volatile
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Don't STOP, now!", ["don", "t", "stop", "now"]),
-        ("ﬁne Ｗｉｄｅ STRASSE straße", ["fine", "wide", "strasse", "strasse"]),
-        ("東京は", ["東", "京", "は"]),
-        ("iPhone 15を買う", ["iphone", "15", "を", "買", "う"]),
-        ("하늘이 푸르다", ["하늘이", "푸르다"]),
-        ("हिन्दी में", ["हिन्दी", "में"]),
-        ("co\u00adoper\u200bate", ["cooperate"]),
-        ("snake_case", ["snake", "case"]),
-        ("— … !", []),
-    ],
-)
-def test_words_are_normalised(text, expected):
-    assert words(text) == expected
-
-
-@pytest.mark.parametrize("text", ["漢字かな", "ภาษาไทย", "ພາສາລາວ", "မြန်မာ", "ភាសាខ្មែរ"])
-def test_scripts_without_word_spaces_are_read_by_character(text):
-    assert all(len(token) == 1 for token in words(text))
-    assert len(words(text)) > 3
-
-
-def test_words_are_counted_as_a_reader_would():
-    assert count_words(words("three plain words")) == 3
-    assert count_words(words("漢字漢字 and 漢")) == 4
-
-
-@given(st.lists(st.one_of(st.text(), st.from_regex(r"[ -~]*", fullmatch=True))))
-def test_words_of_many_texts_are_those_of_each(texts):
-    texts = [text.replace("\n", " ") for text in texts]
-    assert words_of_each(texts) == [words(text) for text in texts]
+from simhash_gate.fingerprints.words import words
 
 
 def test_shingles_are_three_words_or_five_characters():
@@ -55,6 +15,13 @@ def test_shingles_are_three_words_or_five_characters():
     assert shingles(words("a b c d"), size=2) == ["a b", "b c", "c d"]
     assert shingles(words("ab cd"), kind="char", char_size=3) == ["ab ", "b c", " cd"]
     assert shingles(words("一二三四"), kind="word", size=2) == ["一 二", "二 三", "三 四"]
+
+
+@given(st.lists(st.sampled_from(["a", "été", "7", "漢", "か", "𠀋"]), min_size=1))
+def test_a_shingle_is_as_long_as_its_first_word_asks_for(tokens):
+    sizes = [5 if token in "漢か𠀋" else 3 for token in tokens]
+    found = [" ".join(tokens[i : i + n]) for i, n in enumerate(sizes) if i + n <= len(tokens)]
+    assert shingles(tokens) == (found or [" ".join(tokens)])
 
 
 def test_a_phrase_counts_once_however_often_it_comes():
@@ -79,12 +46,6 @@ def test_a_table_weighs_shingles_by_themselves_or_by_their_words():
 def test_any_text_has_features_exactly_when_it_has_words(text):
     tokens = words(text)
     assert bool(features(tokens)) == bool(tokens)
-    assert all(token and token == token.casefold() for token in tokens if token.isascii())
-
-
-@given(st.lists(st.text("abc漢字", min_size=1), min_size=1))
-def test_words_joined_by_any_space_are_the_same_words(parts):
-    assert words(" ".join(parts)) == words("\n\t ".join(parts)) == words("; ".join(parts))
 
 
 @pytest.mark.parametrize(

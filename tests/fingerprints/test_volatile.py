@@ -1,3 +1,5 @@
+from itertools import product
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,3 +73,11 @@ _lines = st.lists(st.sampled_from([*_PARTS, " ", " ", " "]), max_size=9).map("".
 @given(_lines | st.text(max_size=20))
 def test_looking_only_where_a_pattern_can_begin_finds_as_much(text):
     assert volatile._tells_volatile(text) == bool(volatile._VOLATILE.search(text))
+
+
+def test_a_number_is_found_at_any_distance_from_its_word():
+    words = ("may", "Mar.", "views", "min read", "mal gelesen", "دقائق للقراءة", "vor", "il y a")
+    gaps = ["".join(gap) for size in range(5) for gap in product(" .:：(", repeat=size)]
+    for word, gap, number in product(words, gaps, ("5", "12 x", "3rd")):
+        text = f"of {word}{gap}{number}"
+        assert volatile._tells_volatile(text) == bool(volatile._VOLATILE.search(text)), text

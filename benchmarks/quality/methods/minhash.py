@@ -8,7 +8,8 @@ from datasketch import MinHash
 from benchmarks.quality.methods.base import Method
 from benchmarks.quality.methods.gate import NEEDS, READING
 from benchmarks.quality.text import gate_text
-from simhash_gate.fingerprints.features import shingles, words
+from simhash_gate.fingerprints.features import shingles
+from simhash_gate.fingerprints.words import words
 
 
 class GateMinHash(Method):

@@ -7,7 +7,8 @@ from collections import Counter
 from benchmarks.quality.methods.base import HammingMethod
 from benchmarks.quality.text import page_text
 from simhash_gate import simhash
-from simhash_gate.fingerprints.features import shingles, words
+from simhash_gate.fingerprints.features import shingles
+from simhash_gate.fingerprints.words import words
 
 
 class PageText(HammingMethod):

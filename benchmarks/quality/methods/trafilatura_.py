@@ -7,7 +7,8 @@ from trafilatura.deduplication import Simhash
 
 from benchmarks.quality.methods.base import HammingMethod
 from simhash_gate import simhash
-from simhash_gate.fingerprints.features import features, words
+from simhash_gate.fingerprints.features import features
+from simhash_gate.fingerprints.words import words
 from simhash_gate.page.parse import decode
 
 

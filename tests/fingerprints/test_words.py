@@ -1,0 +1,71 @@
+from itertools import chain, product
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from simhash_gate.fingerprints.folding import words_of_each
+from simhash_gate.fingerprints.words import count_words, unsegmented, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Don't STOP, now!", ["don", "t", "stop", "now"]),
+        ("ﬁne Ｗｉｄｅ STRASSE straße", ["fine", "wide", "strasse", "strasse"]),
+        ("東京は", ["東", "京", "は"]),
+        ("iPhone 15を買う", ["iphone", "15", "を", "買", "う"]),
+        ("하늘이 푸르다", ["하늘이", "푸르다"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("co\u00adoper\u200bate", ["cooperate"]),
+        ("snake_case", ["snake", "case"]),
+        ("— … !", []),
+    ],
+)
+def test_words_are_normalised(text, expected):
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize("text", ["漢字かな", "ภาษาไทย", "ພາສາລາວ", "မြန်မာ", "ភាសាខ្មែរ"])
+def test_scripts_without_word_spaces_are_read_by_character(text):
+    assert all(len(token) == 1 for token in words(text))
+    assert len(words(text)) > 3
+
+
+def test_words_are_counted_as_a_reader_would():
+    assert count_words(words("three plain words")) == 3
+    assert count_words(words("漢字漢字 and 漢")) == 4
+
+
+# Characters that join with their neighbours, become several or none, or are not what they seem.
+ODD = (
+    "ßẞİıǰŉΣσςſK™½⒈⑴²ª´…，．（<=_éﬁ々〇가각ㅏㄱㅎｶﾞガ㍿हि็กເ𠀋𝐀"
+    "\u1100\u1161\u11a8\u0301\u0323\u0338\u0345\u3099\u0970\ufa6c"
+    "\u200b\u00ad\u2028\x85\xa0\uffff\0"
+)
+texts = st.lists(st.text(st.one_of(st.sampled_from(ODD + "aB1 漢é."), st.characters())))
+
+
+@given(texts)
+@example(["".join(pair) for pair in product(ODD, repeat=2)])
+def test_words_of_many_texts_are_those_of_each(texts):
+    texts = [text.replace("\n", " ") for text in texts]
+    found, characters = words_of_each(texts)
+    assert found == [words(text) for text in texts]
+    tokens = set(chain.from_iterable(found))
+    assert tokens & characters == unsegmented(tokens)
+
+
+def test_every_character_is_folded_as_it_is_by_itself():
+    texts = [f"{chr(code)}é{chr(code)}" for code in range(0x30000) if code != ord("\n")]
+    assert words_of_each(texts)[0] == [words(text) for text in texts]
+
+
+@given(st.lists(st.text("abc漢字", min_size=1), min_size=1))
+def test_words_joined_by_any_space_are_the_same_words(parts):
+    assert words(" ".join(parts)) == words("\n\t ".join(parts)) == words("; ".join(parts))
+
+
+@given(st.text())
+def test_words_are_folded(text):
+    assert all(token and token == token.casefold() for token in words(text) if token.isascii())
