@@ -42,18 +42,16 @@ class Block(NamedTuple):
 def blocks(flow: Flow) -> list[Block]:
     """Return the blocks of a flow, in its order."""
     writer = _Writer()
-    add = writer.text.append
+    add, links = writer.text.append, writer.links.append
     for token in flow.tokens:
         if isinstance(token, str):
             add(token)
             if writer.anchors:
-                writer.links.append(token)
-            continue
-        tag = token.tag
-        if not tag:  # a `BREAK`, be it another after pickling
-            writer.end_line()
-        elif tag not in _WITHIN_LINES:
-            if isinstance(token, Start):
+                links(token)
+        elif token.tag not in _WITHIN_LINES:
+            if not token.tag:  # a `BREAK`, be it another after pickling
+                writer.end_line()
+            elif isinstance(token, Start):
                 writer.start(token)
             else:
                 writer.end(token)
@@ -111,10 +109,11 @@ class _Writer:
                 self._owner, self._kind = "", "text"
 
     def flush(self) -> None:
-        words = "".join(self.text).split()
-        if words:
-            text = " ".join(words)
-            letters = len(text) - len(words) + 1
+        text = "".join(self.text).strip()
+        if "  " in text or not text.isprintable():  # of white space, only the blank is printable
+            text = " ".join(text.split())
+        if text:
+            letters = len(text) - text.count(" ")
             linked = bool(self.links) and _size(self.links) > _LINKED * letters
             self.found.append(Block(self._kind, text, linked))
         self.text.clear()

@@ -8,6 +8,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from lxml.etree import strip_elements
+
 from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.flow import flow
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
@@ -34,7 +36,8 @@ LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it i
 _SOME_TEXT = 20
 _PIECE = re.compile(r"[^A-Za-z0-9]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_PAGE_TAGS = frozenset({"html", "body", "main"})
+_KNOWN_TAGS = CHROME_TAGS | {"html", "body", "main"}
+_OF_ARTICLES = frozenset({"header", "footer"})
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
 
 
@@ -57,7 +60,8 @@ class Cleaned(NamedTuple):
 def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
     """Remove the chrome from a page's tree."""
     titles = find_titles(root)
-    drop_all([e for e in root.iter(*INVISIBLE) if not _is_task(e)])
+    strip_elements(root, *INVISIBLE, with_tail=False)
+    drop_all([box for box in root.iter("input") if not _is_task(box)])
     drop_all(_gutters(root))
     body = root.find("body")
     body = root if body is None else body
@@ -86,11 +90,7 @@ def _gutters(root: HtmlElement) -> list[HtmlElement]:
 
 
 def _is_task(element: HtmlElement) -> bool:
-    return (
-        element.tag == "input"
-        and element.get("type") == "checkbox"
-        and next(element.iterancestors("li"), None) is not None
-    )
+    return element.get("type") == "checkbox" and next(element.iterancestors("li"), None) is not None
 
 
 def drop(element: HtmlElement, measures: Measures | None = None) -> None:
@@ -155,31 +155,46 @@ def _forget(gone: Collection[HtmlElement], measures: Measures) -> None:
 
 def _drop_chrome(root: HtmlElement) -> Left:
     """Take out what is chrome by name, but for what is too large to be."""
-    left, gone = Left([root], [], {}), []
+    left, gone = Left([], [], {}), []
+    keep = left.elements.append
     outer: set[HtmlElement] = set()
     sizes = Sizes(root)
     largest = LARGEST * sizes.whole
-    levels = [iter(root)]
-    while levels:
-        for element in levels[-1]:
-            if _is_chrome(element):
-                size = sizes.of(element)
-                if size <= largest:
-                    gone.append(element)
-                    for link in element.iterancestors("a"):
-                        left.lost[link] = left.lost.get(link, 0) + size
-                    continue
-                place = sum(e in outer for e in element.iterancestors())
-                left.large.insert(place, element)
-                outer.add(element)
-            left.elements.append(element)
-            if len(element):
-                levels.append(iter(element))
-                break
-        else:
-            levels.pop()
+    behind: HtmlElement | None = root  # what goes: nothing inside it is looked at
+    for element in root.iter("*"):
+        if behind is not None:
+            if element is not behind:
+                continue
+            behind = None
+        if not _is_chrome(element):
+            keep(element)
+            continue
+        size = sizes.of(element)
+        if size > largest:
+            place = sum(e in outer for e in element.iterancestors())
+            left.large.insert(place, element)
+            outer.add(element)
+            keep(element)
+            continue
+        gone.append(element)
+        for link in element.iterancestors("a"):
+            left.lost[link] = left.lost.get(link, 0) + size
+        behind = _behind(element)
+        if behind is None:
+            break
     drop_all(gone)
     return left
+
+
+def _behind(element: HtmlElement) -> HtmlElement | None:
+    """Return the first element of the tree that comes after all that is in another."""
+    around: HtmlElement | None = element
+    while around is not None:
+        following = around.getnext()
+        if following is not None:
+            return following
+        around = around.getparent()
+    return None
 
 
 def _drop_large(large: list[HtmlElement], root: HtmlElement, measures: Measures) -> None:
@@ -201,18 +216,21 @@ def _is_outside(element: HtmlElement) -> bool:
 
 def _is_chrome(element: HtmlElement) -> bool:
     tag = element.tag
-    if tag in CHROME_TAGS:
-        of_article = tag in ("header", "footer")
-        return not of_article or next(element.iterancestors("article", "main"), None) is None
-    if tag in _PAGE_TAGS or ("-" in tag and speaks_of_chrome(tag)):
-        return tag not in _PAGE_TAGS
-    for name in element.keys():  # noqa: SIM110, SIM118 - called for every element: any() costs more
-        if name in _TELLING and _TELLING[name](element.get(name)):
+    if tag in _KNOWN_TAGS:
+        return tag in CHROME_TAGS and not (tag in _OF_ARTICLES and _in_article(element))
+    if "-" in tag and speaks_of_chrome(tag):
+        return True
+    for name, value in element.items():  # noqa: SIM110 - called for every element: any() costs more
+        if name in _TELLING and _TELLING[name](value):
             return True
     return False
 
 
-@lru_cache(maxsize=4096)
+def _in_article(element: HtmlElement) -> bool:
+    return next(element.iterancestors("article", "main"), None) is not None
+
+
+@lru_cache(maxsize=16_384)  # the names of some dozens of sites
 def speaks_of_chrome(names: str) -> bool:
     """Tell if a class or id names chrome, by whole words: `nav-bar` does, `canvas` does not."""
     return any(_names_chrome(name_words(name)) for name in names.split())

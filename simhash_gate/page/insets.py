@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _LINK_DENSE = 0.8
 _LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
-_LABEL_START = re.compile(rf"\W*[{''.join(a[0] + a[0].upper() for a in AD_LABELS)}]")
 _FIRST_WORD = re.compile(r"\W*([^\s:|·–—.…\])-]+)")
 _BEHIND_LABEL = re.compile(r"\s*(?:[:|·–—.…\])-].*)?", re.S)
 
@@ -70,7 +69,7 @@ def drop_advertisements(
     article: HtmlElement, measures: Measures, labels: Iterable[HtmlElement]
 ) -> None:
     """Remove the small boxes that say of themselves, first thing, that they are advertisements."""
-    labels = {e for e in labels if _LABEL_START.match(e.text or "") and _is_label(e.text)}
+    labels = {e for e in labels if _is_label(e.text or "")}
     for element in [e for e in article.iter("*") if e in labels] if labels else ():
         if not 0 < measures[element].text <= _LABELLED:
             continue

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _LISTING = 0.6
 _TIMES_READ = 8
+_INITIALS = frozenset("".join(label[0] + label[0].upper() for label in AD_LABELS))
+_WHITE = b" \t\n\v\f\r"
 
 
 class Measure:
@@ -64,27 +66,31 @@ def survey(root: HtmlElement, left: Left) -> tuple[Measures, list[HtmlElement]]:
     """Measure a tree, and find what may begin with a label, now or when a neighbour is gone."""
     labels: list[HtmlElement] = []
     measures = {element: Measure() for element in left.elements}
+    lost = left.lost.get
     # In reverse document order, every element comes after all that is in it.
     for element, own in reversed(measures.items()):
+        size = own.text
         text = element.text
         if text and (words := text.split()):
-            own.text += len("".join(words))
-            if words[0].lower() in AD_LABELS or not words[0].isalpha():
+            own.text = size = size + len("".join(words))
+            if words[0][0] in _INITIALS or not words[0][0].isalnum():
                 labels.append(element)
+        links = own.links
         if element.tag == "a":
-            own.links = own.text + left.lost.get(element, 0)
+            own.links = links = size + lost(element, 0)
         if element is root:
             break
-        parent = element.getparent()
-        outer = measures[parent]
-        if own.links or own.text:
-            outer.text += own.text
-            outer.links += own.links
         text = element.tail
-        if text and (words := text.split()):
-            outer.text += len("".join(words))
-            if words[0].lower() in AD_LABELS or not words[0].isalpha():
-                labels.append(parent)
+        if size or links or text:
+            parent = element.getparent()
+            outer = measures[parent]
+            if text and (words := text.split()):
+                size += len("".join(words))
+                if words[0][0] in _INITIALS or not words[0][0].isalnum():
+                    labels.append(parent)
+            if size or links:
+                outer.text += size
+                outer.links += links
     return measures, labels
 
 
@@ -111,5 +117,6 @@ class Sizes:
         return size
 
     def _read(self, element: HtmlElement) -> int:
-        text: str = tostring(element, encoding="unicode", method="text", with_tail=False)
-        return len("".join(text.split()))
+        text = tostring(element, encoding="utf-8", method="text", with_tail=False)
+        text = text.translate(None, _WHITE)
+        return len(text) if text.isascii() else len("".join(text.decode().split()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from html import unescape
 from typing import TYPE_CHECKING
@@ -29,36 +30,41 @@ def decode(body: bytes, encoding: str | None = None) -> str:
     and win over a declaration that says otherwise (7-bit ISO-2022-JP and UTF-16 apart); and what is
     declared to be UTF-8, and mostly is not, is read as Windows-1252.
     """
+    return _in_utf8(body, encoding).decode()
+
+
+def _in_utf8(body: bytes, encoding: str | None) -> bytes:
+    """Return in UTF-8 what `decode` does; as they are, if they are that, a page's own bytes."""
     wide = (encoding or "").lower().startswith(("utf-16", "utf16", "utf-32", "utf32"))
     if not wide and not body.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\x1b$" not in body:
         try:
-            return body.decode("utf-8-sig")
+            body.decode()
         except UnicodeDecodeError:
             pass
+        else:
+            return body.removeprefix(codecs.BOM_UTF8)
     declared = f"text/html; charset={encoding}" if encoding else None
     found, text = html_to_unicode(declared, body, default_encoding="cp1252")
     if found == "utf-8" and 2 * text.count("\ufffd") > sum(c > "\x7f" for c in text):
-        return body.decode("cp1252", "replace")
-    return text
+        text = body.decode("cp1252", "replace")
+    return text.encode("utf-8", "replace")
 
 
 def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
     """Return the root of the page's tree; None when there is nothing in it."""
-    text = decode(body, encoding)
-    data = text.encode("utf-8", "replace")
+    data = _in_utf8(body, encoding)
     if len(data.translate(None, _CONTROL)) < len(data):
-        text = printable(text)
-        data = text.encode("utf-8", "replace")
-    if not text or text.isspace():
+        data = printable(data.decode()).encode()
+    if data.lstrip()[:1] != b"<" and not data.decode().strip():
         return None
     if _overloaded(data):
-        return _plain(text)
+        return _plain(data)
     try:
         root = html.document_fromstring(data, parser=_PARSER)
     except (etree.LxmlError, AssertionError, ValueError):
-        return _plain(text)
+        return _plain(data)
     # libxml2 stops at a depth of 2048 and forgets the rest of the page.
-    return _plain(text) if _too_deep(root) else root
+    return _plain(data) if _too_deep(root) else root
 
 
 # `lxml.html` asks a function for the class of every element that is touched; here all are one.
@@ -84,9 +90,9 @@ def _too_deep(root: HtmlElement) -> bool:
     return depth > _DEEP
 
 
-def _plain(text: str) -> HtmlElement | None:
+def _plain(data: bytes) -> HtmlElement | None:
     """A tree with one `pre`: the text between the tags, when the tags make no sense."""
-    lines = _TAG.sub("\n", _NOT_TEXT.sub("\n", text)).splitlines()
+    lines = _TAG.sub("\n", _NOT_TEXT.sub("\n", data.decode())).splitlines()
     words = "\n".join(line for line in map(str.strip, map(unescape, lines)) if line)
     if not words:
         return None

@@ -14,7 +14,7 @@ INLINE = _set("""
     rt ruby s samp small span strike strong sub sup time tt u var wbr
 """)
 INVISIBLE = _set("""
-    script style noscript template iframe svg input button select textarea object embed applet
+    script style noscript template iframe svg button select textarea object embed applet
     canvas audio video dialog datalist map frame link meta
 """)
 
