@@ -176,7 +176,7 @@ def _collection(
             if members.passed_over:
                 console.say(f"pages without a fingerprint: {members.passed_over}")
             if not len(gathered):
-                console.complain(", ".join(sources), "no page with a fingerprint in it")
+                console.complain_of_nothing(", ".join(sources), "no page with a fingerprint in it")
             yield gathered
     except (MissingExtraError, StoreError, TooManyError) as error:
         raise click.ClickException(str(error)) from None

@@ -57,6 +57,7 @@ def tune(
     if label:
         _require_terminal(labels_file)
     labels = read_labels(labels_file, console.complain, missing_ok=label) if labels_file else []
+    complaints = console.complaints
     with _errors():
         found = collect(
             source,
@@ -69,7 +70,9 @@ def tune(
             console.say(f"{found.repeated} pages came again under their own URL: left out")
         if not found.scopes:
             where = f" in scope {scope!r}" if scope else ""
-            console.complain(source, f"no page with a fingerprint{where}")
+            console.complain_of_nothing(
+                source, f"no page with a fingerprint{where}", since=complaints
+            )
             return console.status()
         if label and labels_file:
             from simhash_gate.offline.dialogue import ask
@@ -157,7 +160,7 @@ def idf(
         watched = console.watched(pages.entries, pages.total(), progress)
         found = count(watched, settings, console.complain, shingles=shingles)
         if not found.pages:
-            console.complain(source, "no page with words")
+            console.complain_of_nothing(source, "no page with words")
             return console.status()
         weights = found.weights(most, min_pages)
         if not weights:

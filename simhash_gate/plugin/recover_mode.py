@@ -17,10 +17,10 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers, HtmlResponse, Response
 from scrapy.utils.misc import load_object
 
-from simhash_gate.complaints import MissingExtraError
+from simhash_gate.complaints import MissingExtraError, why
 from simhash_gate.gate.policy import SettingsError
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.journal.reading import Found, drops, load
+from simhash_gate.journal.reading import Found, drops, journal_files, load
 from simhash_gate.journal.records import need_fastwarc
 from simhash_gate.plugin.names import RECOVERED_KEY, VERDICT_KEY
 from simhash_gate.plugin.requests import request_of
@@ -70,6 +70,10 @@ def check(path: str, settings: BaseSettings) -> None:
         raise SettingsError(f"{SETTING} needs the add-on: ADDONS = {{'simhash_gate.Addon': 0}}")
     if not Path(path).exists():
         raise SettingsError(f"{SETTING} = {path!r}: no such file or folder")
+    try:
+        journal_files(path)
+    except OSError as error:
+        raise SettingsError(f"{SETTING} = {path!r}: {why(error)}") from None
     try:
         need_fastwarc()
     except MissingExtraError as error:

@@ -152,6 +152,8 @@ def test_a_collection_without_pages_is_an_error(run, manifest, tmp_path) -> None
         result = run("tune", *arguments)
         assert (result.status, result.out) == (1, "")
         assert f"{arguments[0]}: no page with a fingerprint\n" in result.err
+    result = run("tune", empty, "--pairs", "nowhere.jsonl")
+    assert result.err.endswith("could not be used: 2\n")
     result = run("tune", f"sqlite:///{tmp_path}/nowhere.sqlite")
     assert (result.status, result.out) == (1, "")
     assert "there is no such file" in result.err
