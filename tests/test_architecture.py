@@ -59,6 +59,7 @@ def test_the_gate_knows_no_store_by_name_and_reads_no_html(module: str) -> None:
         "fingerprints.hamming",
         "stores.base",
         "sketch",
+        "wording",
     }
 
 
@@ -88,6 +89,7 @@ def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> No
         "report",
         "settings",
         "stores",
+        "wording",
         "workers",
         "writing",
     }
@@ -96,7 +98,14 @@ def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> No
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("report/")])
 def test_a_report_is_made_of_verdicts_alone(module: str) -> None:
-    known = {"complaints", "fingerprints.hamming", "gate.policy", "proportion", "writing"}
+    known = {
+        "complaints",
+        "fingerprints.hamming",
+        "gate.policy",
+        "proportion",
+        "wording",
+        "writing",
+    }
     assert {name for name in ours(module) if not name.startswith("report")} <= known
 
 

@@ -52,6 +52,7 @@ def tune(
     from simhash_gate.offline.tune import collect, unknown
     from simhash_gate.offline.tune import tune as tune_all
     from simhash_gate.offline.tune_text import as_text
+    from simhash_gate.wording import how_many
 
     settings, console = settings_of(assignments), Console()
     if label:
@@ -67,7 +68,9 @@ def tune(
             watched=lambda pages: console.watched(pages, None, progress),
         )
         if found.repeated:
-            console.say(f"{found.repeated} pages came again under their own URL: left out")
+            console.say(
+                f"{how_many(found.repeated, 'page')} came again under the same URL: left out"
+            )
         if not found.scopes:
             where = f" in scope {scope!r}" if scope else ""
             console.complain_of_nothing(
@@ -148,6 +151,7 @@ def idf(
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.idf import as_json, count
     from simhash_gate.offline.sources import names_store, open_pages
+    from simhash_gate.wording import how_many
     from simhash_gate.writing import whole_file
 
     if names_store(source):
@@ -164,7 +168,8 @@ def idf(
             return console.status()
         weights = found.weights(most, min_pages)
         if not weights:
-            console.complain(source, f"{found.pages} pages, and no word is in {min_pages} of them")
+            seen = how_many(found.pages, "page")
+            console.complain(source, f"{seen}, and no word is in {min_pages} of them")
             return console.status()
         if output:
             try:
@@ -174,7 +179,10 @@ def idf(
                 raise click.ClickException(f"{output}: {why(error)}") from None
         else:
             console.write_bytes(as_json(weights).encode())
-    console.say(f"{len(weights)} {'shingles' if shingles else 'words'} of {found.pages} pages")
+    weighed = how_many(len(weights), "shingle" if shingles else "word")
+    console.say(f"{weighed} of {how_many(found.pages, 'page')}")
     if found.error:
-        console.say(f"counts are up to {found.error} pages too high: the rarest were forgotten")
+        console.say(
+            f"counts are up to {how_many(found.error, 'page')} too high: the rarest were forgotten"
+        )
     return console.status()

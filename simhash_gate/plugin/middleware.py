@@ -34,6 +34,7 @@ from simhash_gate.plugin.verdict_log import VerdictLog
 from simhash_gate.settings import PREFIX, read_settings
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.urls import without_password
+from simhash_gate.wording import how_many
 from simhash_gate.workers import ReadError
 
 if TYPE_CHECKING:
@@ -295,13 +296,13 @@ def _log(response: Response, verdict: Verdict, action: Action) -> None:
     assert verdict.page is not None
     record = verdict.match.record
     logger.info(
-        "%s %s: %s of %s (%s; %d and %d words)%s",
+        "%s %s: %s of %s (%s; %d and %s)%s",
         DONE[action],
         response.url,
         "near-duplicate" if verdict.outcome == "duplicate" else "unchanged since an earlier crawl",
         record.url,
         verdict.reason,
         verdict.page.words,
-        record.words,
+        how_many(record.words, "word"),
         "; audited" if verdict.audited else "",
     )

@@ -26,6 +26,7 @@ from simhash_gate.plugin.names import RECOVERED_KEY, VERDICT_KEY
 from simhash_gate.plugin.requests import request_of
 from simhash_gate.plugin.spider_middleware import GateFollower, is_installed
 from simhash_gate.settings import PREFIX, read_settings
+from simhash_gate.wording import how_many
 from simhash_gate.workers import ReadError
 
 if TYPE_CHECKING:
@@ -139,7 +140,8 @@ class RecoverSpiderMiddleware(_Recover):
             request.meta[RECOVERED_KEY] = found
             yield request.replace(dont_filter=True)
         for name, number in others.most_common():
-            logger.warning("Not recovered: %d pages that the spider %r dropped", number, name)
+            pages = how_many(number, "page")
+            logger.warning("Not recovered: %s that the spider %r dropped", pages, name)
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         """Yield the items."""
@@ -174,9 +176,9 @@ class RecoverSpiderMiddleware(_Recover):
             for name in ("recovered", "recover_failed", "not_fetched")
         )
         logger.info(
-            "Recovered from %s: %d pages; %d could not be recovered; requests that were not "
+            "Recovered from %s: %s; %d could not be recovered; requests that were not "
             "fetched, as nothing is in a recovery: %d",
-            self._path, recovered, failed, not_fetched,
+            self._path, how_many(recovered, "page"), failed, not_fetched,
         )  # fmt: skip
 
 
