@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simhash_gate.cli.options import progress, setting, settings_of
+from simhash_gate.cli.options import check_output, progress, setting, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,6 +159,8 @@ def idf(
     settings, console = settings_of(assignments), Console()
     if settings.options.idf:
         raise click.UsageError("SIMHASH_GATE_IDF is what this command makes.")
+    if output:
+        check_output(output)
     with _errors():
         pages = open_pages(source, console.complain, settings.max_bytes)
         watched = console.watched(pages.entries, pages.total(), progress)
