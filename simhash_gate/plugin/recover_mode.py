@@ -22,9 +22,10 @@ from simhash_gate.gate.policy import SettingsError
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.journal.reading import Found, drops, journal_files, load
 from simhash_gate.journal.records import need_fastwarc
+from simhash_gate.plugin.follower import GateFollower
 from simhash_gate.plugin.names import RECOVERED_KEY, VERDICT_KEY
 from simhash_gate.plugin.requests import request_of
-from simhash_gate.plugin.spider_middleware import GateFollower, is_installed
+from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.settings import PREFIX, read_settings
 from simhash_gate.wording import how_many
 from simhash_gate.workers import ReadError
