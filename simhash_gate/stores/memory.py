@@ -59,8 +59,8 @@ class _Scope:
         ]
 
     def find(self, record: Record) -> list[int]:
-        """Return the numbers of the records with this identity."""
-        numbers = (
+        """Return the numbers of the records with this identity, in order."""
+        numbers = sorted(
             number
             for shelf in self.shelves.values()
             for number in shelf.numbers(record.fingerprint)

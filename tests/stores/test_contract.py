@@ -347,6 +347,15 @@ def test_the_current_record_tells_when_it_was_seen_last_and_whether_it_is_there(
     assert [*store.records()] == []
 
 
+def test_of_records_with_one_identity_the_latest_is_current(store, make_record):
+    """They may differ in the pipeline version, whatever versions were met before."""
+    store.check_and_add(make_record(~BASE % 2**64, pipeline="v1"), 0)
+    for number, version in enumerate(("v2", "v1")):
+        page = make_record(BASE, request="same", pipeline=version, title=f"{number}")
+        assert store.check_and_add(page, 0).added
+    assert store.current(page) == page
+
+
 def test_the_pages_of_an_ended_run_are_settled(store, make_record):
     page = make_record(BASE)
     store.check_and_add(page, 3)
