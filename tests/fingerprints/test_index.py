@@ -109,6 +109,15 @@ class IndexMachine(RuleBasedStateMachine):
         assert self.index.insert(value) == (value not in self.model)
         self.model.add(value)
 
+    @rule(value=values, radius=st.just(3) | st.integers(0, 64), beyond=st.integers(0, 12))
+    def insert_if_alone(self, value, radius, beyond):
+        limit = min(radius + beyond, 64)
+        found = set(self.index.insert_if_alone(value, radius, limit))
+        assert found >= {other for other, _ in brute_force(self.model, value, radius)}
+        assert found <= {other for other, _ in brute_force(self.model, value, limit)}
+        if not found:
+            self.model.add(value)
+
     @rule(value=values)
     def remove(self, value):
         assert self.index.remove(value) == (value in self.model)
@@ -284,6 +293,34 @@ def test_an_index_of_one_page_costs_little_and_one_of_many_no_more_than_64_bytes
             del index
     finally:
         tracemalloc.stop()
+
+
+def test_an_index_that_grows_one_by_one_takes_no_more_than_64_bytes_each():
+    values = np.random.default_rng(3).integers(0, 2**64, 20_000, dtype=np.uint64).tolist()
+    warm = HammingIndex()  # what is made once for all indexes
+    for value in values:
+        warm.insert(value)
+    tracemalloc.start()
+    try:
+        index = HammingIndex()
+        for value in values:
+            index.insert(value)
+            if len(index) >= 1_000:
+                taken, _ = tracemalloc.get_traced_memory()
+                assert taken <= 64 * len(index)
+    finally:
+        tracemalloc.stop()
+
+
+def test_slots_of_two_bytes_give_way_before_they_are_used_up():
+    values = np.random.default_rng(4).integers(0, 2**64, 66_000, dtype=np.uint64)
+    index = HammingIndex()
+    index.insert_bulk(values[:32_767])
+    index.insert_bulk(values[32_767:64_700])
+    for value in values[64_700:].tolist():
+        assert index.insert(value)
+    assert len(index) == len(values)
+    assert all(index.find_first(value ^ 7) == (value, 3) for value in values[::500].tolist())
 
 
 def test_an_index_that_has_shrunk_gives_memory_back_and_loses_nothing():
