@@ -30,6 +30,16 @@ class Shelf:
         else:
             found.append(number)
 
+    def add_if_alone(
+        self, number: int, fingerprint: int, radius: int, limit: int
+    ) -> list[tuple[int, int]]:
+        """Put a record there if nothing is `near`; else return that."""
+        found = self._index.insert_if_alone(fingerprint, radius, limit)
+        if found:
+            return self._with_numbers(found, fingerprint)
+        self._numbers[fingerprint] = number
+        return []
+
     def remove(self, number: int, fingerprint: int) -> None:
         """Take a record out that is there."""
         rest = [other for other in self.numbers(fingerprint) if other != number]
@@ -50,8 +60,9 @@ class Shelf:
         What is within `radius` is among it, for certain.
         """
         found = self._index.candidates(fingerprint, radius, limit)
-        if not found:
-            return []
+        return self._with_numbers(found, fingerprint) if found else []
+
+    def _with_numbers(self, found: list[int], fingerprint: int) -> list[tuple[int, int]]:
         near = []
         for other in set(found):
             distance, numbers = (other ^ fingerprint).bit_count(), self._numbers[other]
