@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     Fingerprints = NDArray[np.uint64]
     Positions = NDArray[np.intp]
 
+CHUNK = 1 << 16
+"""So many fingerprints fit the cache of a core, with scratch arrays beside them."""
+
 
 def as_fingerprints(values: ArrayLike) -> Fingerprints:
     """Return a flat array of numpy.uint64; raises ValueError for values that don't fit."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simhash_gate.fingerprints.arrays import CHUNK
 from simhash_gate.fingerprints.hamming import BITS
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ _MOST_DISTANCE = 8  # what is within more of a ball has too many subsets
 _FEW = 1 << 14  # in less, no ball has so many that it matters
 _PREFIX = 14  # bits: the first ones, which most of a ball have in common
 _SAMPLE = 1 << 12  # tells the centre as well as all
-_CHUNK = 1 << 16  # what fits the cache of a core
 _AT_ONCE = 1 << 13  # sets, each with up to 165 subsets
 
 
@@ -86,9 +86,9 @@ def _centre(values: Fingerprints) -> np.uint64 | None:
 def _distances(values: Fingerprints, centre: np.uint64) -> NDArray[np.uint8]:
     """Return how far each value is from the centre; in portions that stay in the cache."""
     result = np.empty(len(values), np.uint8)
-    for start in range(0, len(values), _CHUNK):
-        part = values[start : start + _CHUNK] ^ centre
-        np.bitwise_count(part, out=result[start : start + _CHUNK])
+    for start in range(0, len(values), CHUNK):
+        part = values[start : start + CHUNK] ^ centre
+        np.bitwise_count(part, out=result[start : start + CHUNK])
     return result
 
 
