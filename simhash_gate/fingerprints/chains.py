@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from simhash_gate.fingerprints.arrays import first_of_each
 from simhash_gate.fingerprints.blocks import probe_count, split
 from simhash_gate.fingerprints.hamming import BITS
 
@@ -62,13 +61,12 @@ def link(tables: Iterable[Table], values: Fingerprints, start: int) -> None:
         for shift, mask, first, following in tables:
             rows = (part >> np.uint64(shift) & np.uint64(mask)) << _SLOT_BITS | slots
             rows.sort()
-            keys = (rows >> _SLOT_BITS).astype(np.intp)
-            ordered = (rows & _SLOT_MASK).astype(first.typecode)
+            keys, ordered = (rows >> _SLOT_BITS).view(np.int64), (rows & _SLOT_MASK).view(np.int64)
             heads = np.frombuffer(first, first.typecode)
             after = np.frombuffer(following, following.typecode)
-            firsts = first_of_each(keys)
-            after[ordered[1:]] = ordered[:-1]
-            after[ordered[firsts]] = heads[keys[firsts]]
+            after[ordered] = heads[keys]
+            again = np.flatnonzero(keys[1:] == keys[:-1])
+            after[ordered[again + 1]] = ordered[again]
             heads[keys] = ordered  # of equal keys, the last one stays
 
 
