@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -74,12 +74,31 @@ class HammingIndex:
         return iter(self._values[1 : self._end])
 
     def __contains__(self, fingerprint: int) -> bool:
-        return self._slot(fingerprint) > 0
+        return self.slot(fingerprint) > 0
+
+    def slot(self, fingerprint: int) -> int:
+        """Return the slot of a stored fingerprint, from 1 on; 0 if it is not there.
+
+        What is added takes the next slot, `len(index)` then. It stays there, but that the last one
+        moves to where one is removed.
+        """
+        values = self._values
+        if not self._tables:
+            return next((n for n in range(1, self._end) if values[n] == fingerprint), 0)
+        shift, mask, heads, after = self._tables[0]
+        slot = heads[fingerprint >> shift & mask]
+        while slot and values[slot] != fingerprint:
+            slot = after[slot]
+        return slot
+
+    def at(self, slot: int) -> int:
+        """Return the fingerprint in a slot."""
+        return self._values[slot]
 
     def insert(self, fingerprint: int) -> bool:
         """Add a fingerprint; False if it was there already."""
         require_fingerprint(fingerprint)
-        if self._slot(fingerprint):
+        if self.slot(fingerprint):
             return False
         self.insert_new(fingerprint)
         return True
@@ -116,9 +135,8 @@ class HammingIndex:
             met = after[slot] = heads[key]
             heads[key] = slot
             while met:
-                other = values[met]
-                if (fingerprint ^ other).bit_count() <= limit:
-                    found.append(other)
+                if (fingerprint ^ values[met]).bit_count() <= limit:
+                    found.append(met)
                 met = after[met]
         if found:
             for shift, mask, heads, after in self._tables:
@@ -129,7 +147,7 @@ class HammingIndex:
     def remove(self, fingerprint: int) -> bool:
         """Take a fingerprint out; False if it was not there."""
         require_fingerprint(fingerprint)
-        slot = self._slot(fingerprint)
+        slot = self.slot(fingerprint)
         if not slot:
             return False
         self._end -= 1
@@ -148,7 +166,7 @@ class HammingIndex:
     def candidates(
         self, fingerprint: int, max_distance: int | None = None, limit: int = BITS
     ) -> list[int]:
-        """Return what a lookup compares, as far as it is within `limit` bits; with repeats.
+        """Return the slots that a lookup compares, as far as within `limit` bits; with repeats.
 
         All that is within both the radius and the limit is among it.
         """
@@ -165,9 +183,8 @@ class HammingIndex:
             for flip in flips:
                 slot = heads[key ^ flip]
                 while slot:
-                    other = values[slot]
-                    if (fingerprint ^ other).bit_count() <= limit:
-                        found.append(other)
+                    if (fingerprint ^ values[slot]).bit_count() <= limit:
+                        found.append(slot)
                     slot = after[slot]
         return found
 
@@ -177,14 +194,16 @@ class HammingIndex:
         found = self.candidates(fingerprint, radius, radius)
         if not found:
             return None
-        distance, nearest = min(((fingerprint ^ other).bit_count(), other) for other in found)
+        others = (self._values[slot] for slot in found)
+        distance, nearest = min(((fingerprint ^ other).bit_count(), other) for other in others)
         return Neighbour(nearest, distance)
 
     def find_all(self, fingerprint: int, max_distance: int | None = None) -> list[Neighbour]:
         """Return every stored fingerprint within the radius, the nearest first."""
         radius = self._radius(max_distance)
         found = self.candidates(fingerprint, radius, radius)
-        near = sorted({((fingerprint ^ other).bit_count(), other) for other in found})
+        others = {self._values[slot] for slot in found}
+        near = sorted(((fingerprint ^ other).bit_count(), other) for other in others)
         return [Neighbour(other, distance) for distance, other in near]
 
     def insert_bulk(self, fingerprints: ArrayLike) -> int:
@@ -251,17 +270,6 @@ class HammingIndex:
         """Return a copy of what is stored: a view would forbid the array to grow."""
         return np.frombuffer(self._values, np.uint64)[1 : self._end].copy()
 
-    def _slot(self, fingerprint: int) -> int:
-        """Return where a fingerprint is stored, 0 for nowhere."""
-        values = self._values
-        if not self._tables:
-            return next((n for n in range(1, self._end) if values[n] == fingerprint), 0)
-        shift, mask, heads, after = self._tables[0]
-        slot = heads[fingerprint >> shift & mask]
-        while slot and values[slot] != fingerprint:
-            slot = after[slot]
-        return slot
-
     def _plan(self, max_distance: int | None) -> list[_Visit] | None:
         """Return where a lookup looks; None if to compare all is less work."""
         radius = self._radius(max_distance)
@@ -274,11 +282,12 @@ class HammingIndex:
         return self._plans[max_distance]
 
     def _scan(self, fingerprint: int, limit: int) -> list[int]:
+        values = self._values
         if len(self) <= FEW:
-            return [other for other in self if (fingerprint ^ other).bit_count() <= limit]
-        every = self._array()
-        near = np.bitwise_count(every ^ np.uint64(fingerprint)) <= limit
-        return cast("list[int]", every[near].tolist())
+            slots = range(1, self._end)
+            return [slot for slot in slots if (fingerprint ^ values[slot]).bit_count() <= limit]
+        near = np.bitwise_count(self._array() ^ np.uint64(fingerprint)) <= limit
+        return [slot + 1 for slot in np.flatnonzero(near).tolist()]
 
     def _reserve(self, count: int) -> bool:
         """Make room for so many more; False if these tables are too small for them."""

@@ -134,7 +134,8 @@ class MemoryStore(Store):
             require_fingerprint(fingerprint)
         else:
             visited, limit = extent(radius, near)
-        with self._lock:
+        self._lock.acquire()  # every page comes by: `with` takes twice as long
+        try:
             if record.run not in self._live:
                 self._require_live(record.run)
             scope = self._scope(record.scope)
@@ -157,6 +158,8 @@ class MemoryStore(Store):
             if window.seconds is not None or len(scope.records) > window.pages:
                 scope.evict(window.pages, window.since(record))
             return Answer(True, found[1]) if found else ADDED
+        finally:
+            self._lock.release()
 
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""

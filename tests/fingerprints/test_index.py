@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 import tracemalloc
 from itertools import product
 
@@ -112,7 +113,8 @@ class IndexMachine(RuleBasedStateMachine):
     @rule(value=values, radius=st.just(3) | st.integers(0, 64), beyond=st.integers(0, 12))
     def insert_if_alone(self, value, radius, beyond):
         limit = min(radius + beyond, 64)
-        found = set(self.index.insert_if_alone(value, radius, limit))
+        slots = self.index.insert_if_alone(value, radius, limit)
+        found = {self.index.at(slot) for slot in slots}
         assert found >= {other for other, _ in brute_force(self.model, value, radius)}
         assert found <= {other for other, _ in brute_force(self.model, value, limit)}
         if not found:
@@ -153,7 +155,7 @@ class IndexMachine(RuleBasedStateMachine):
     def holds_the_same(self):
         assert len(self.index) == len(self.model)
         assert sorted(self.index) == sorted(self.model)
-        assert all(value in self.index for value in self.model)
+        assert all(self.index.at(self.index.slot(value)) == value for value in self.model)
 
 
 TestIndexMachine = IndexMachine.TestCase
@@ -261,7 +263,7 @@ def test_candidates_hold_what_is_near_and_nothing_beyond_the_limit(case, radius,
     query, stored = case
     index = HammingIndex(blocks=blocks)
     index.insert_bulk(np.array(stored, np.uint64))
-    found = set(index.candidates(query, radius, limit))
+    found = {index.at(slot) for slot in index.candidates(query, radius, limit)}
     assert found >= {other for other, _ in brute_force(stored, query, min(radius, limit))}
     assert found <= {other for other, _ in brute_force(stored, query, limit)}
 
@@ -310,6 +312,24 @@ def test_an_index_that_grows_one_by_one_takes_no_more_than_64_bytes_each():
                 assert taken <= 64 * len(index)
     finally:
         tracemalloc.stop()
+
+
+def test_slots_stay_but_that_the_last_one_fills_a_gap():
+    """Also when tables are made anew, as the index grows and as it shrinks."""
+    chance = random.Random(5)
+    index, expected = HammingIndex(), []
+    for share in (0.9, 0.1):
+        for _ in range(1_500):
+            if not expected or chance.random() < share:
+                expected.append(chance.getrandbits(64))
+                index.insert(expected[-1])
+            else:
+                gone = chance.randrange(len(expected))
+                index.remove(expected[gone])
+                expected[gone] = expected[-1]
+                expected.pop()
+        assert [index.at(slot) for slot in range(1, len(index) + 1)] == expected
+        assert [index.slot(value) for value in expected] == [*range(1, len(index) + 1)]
 
 
 def test_slots_of_two_bytes_give_way_before_they_are_used_up():
