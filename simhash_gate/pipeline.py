@@ -26,6 +26,7 @@ from simhash_gate.options import (
 )
 from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
 from simhash_gate.page.blocks import captions
+from simhash_gate.page.clean import drop_invisible
 from simhash_gate.page.identity import find_identity
 from simhash_gate.page.title import text_of
 from simhash_gate.pages import UNREADABLE, Page
@@ -105,6 +106,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if not found:
         # Chrome is all there is: then that is what the page says.
         root = cast("HtmlElement", parse(body, encoding))
+        drop_invisible(root)
         article = Article(root if root.find("body") is None else root.find("body"), True)
         content = flow(article.element)
         found = blocks(content)

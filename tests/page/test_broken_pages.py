@@ -160,6 +160,12 @@ def test_a_page_with_text_has_a_fingerprint(name):
     assert read_page(PAGES[name]).fingerprint is not None
 
 
+def test_what_a_script_or_a_notice_about_scripts_says_is_no_text_of_a_page():
+    shell = "<div id=app></div><noscript>Enable JavaScript.</noscript><script>{}</script>"
+    page = read_page(shell.format("window.data = {}; start(window.data)").encode())
+    assert (page.reason, page.fingerprint) == ("no text", None)
+
+
 def test_a_wrong_charset_or_nuls_do_not_move_the_fingerprint():
     expected = read_page(ARTICLE.encode()).fingerprint
     for name in ("utf-8 said to be ascii", "utf-8 said to be shift_jis", "utf-16 said to be x"):
