@@ -26,6 +26,7 @@ from simhash_gate.options import (
 )
 from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
 from simhash_gate.page.blocks import captions
+from simhash_gate.page.clean import drop_invisible
 from simhash_gate.page.identity import find_identity
 from simhash_gate.page.title import text_of
 from simhash_gate.pages import UNREADABLE, Page
@@ -105,18 +106,20 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if not found:
         # Chrome is all there is: then that is what the page says.
         root = cast("HtmlElement", parse(body, encoding))
+        drop_invisible(root)
         article = Article(root if root.find("body") is None else root.find("body"), True)
         content = flow(article.element)
         found = blocks(content)
     title = cleaned.titles.title
-    if not found:
-        return _without("no text", options, title)
+    draft = Draft(content, base)
+    if not found or (len(found) == 1 and article.titled and found[0].kind == "heading"):
+        # It says no more than its head does, which may be the same on every page of a site.
+        return _without("no text", options, title, draft)
     tokens, characters = words_of_each([block.text for block in found])
     fleeting = _fleeting(found, tokens, article.listing)
     said = list(chain.from_iterable(compress(tokens, map(not_, fleeting))))
     lasting = _lasting(said, [] if fleeting[0] or found[0].kind != "heading" else tokens[0])
     hashed = lasting or list(chain.from_iterable(tokens))
-    draft = Draft(content, base)
     page = Page(
         title=title,
         markdown=draft.render() if options.markdown else "",
@@ -219,8 +222,10 @@ def _sentences(found: Iterable[Block]) -> Iterator[str]:
         yield from [block.text] if block.kind == "code" else sentences(block.text)
 
 
-def _without(reason: str, options: Options, title: str = "") -> Reading:
-    return Reading(Page(title, "", 0, None, 0, False, reason), [], [], options)
+def _without(reason: str, options: Options, title: str = "", draft: Draft | None = None) -> Reading:
+    markdown = draft.render() if draft and options.markdown else ""
+    kept = None if options.markdown else draft
+    return Reading(Page(title, markdown, 0, None, 0, False, reason, draft=kept), [], [], options)
 
 
 def _base(root: HtmlElement, url: str) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.speed.crawl_run import KINDS
 from benchmarks.speed.crawl_site import ROOT, running
+from benchmarks.speed.measure import add_out, markdown_table, plotting, say, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,14 @@ TITLES = {
     "on": "gate, empty callback",
     "markdown": "gate, callback reads the Markdown",
 }
+COLUMNS = (  # of the table, in the summary, in digits
+    ("pages/s", "pages/s", ".0f"),
+    ("of no gate", "ratio", ".2f"),
+    ("start, ms", "start ms", ".0f"),
+    ("first page, ms", "first page ms", ".0f"),
+    ("CPU of the crawl, ms/page", "crawl CPU ms", ".2f"),
+    ("of workers", "workers CPU ms", ".2f"),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,20 +49,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with running(options.pages) as (url, size):
             runs = _measure(url, options.count, options.rounds)
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
-        _say(f"not measured: {error}")
+        say(f"not measured: {error}")
         return 2
     summary = {"median page bytes": size, "pages": options.count, **summarise(runs)}
     print(table(summary))
-    options.out.mkdir(parents=True, exist_ok=True)
-    written = options.out / "crawl.json"
-    written.write_text(json.dumps({"summary": summary, "runs": runs}, indent=1) + "\n", "utf-8")
-    _say(f"wrote {written}")
-    try:
+    write_json(options.out / "crawl.json", {"summary": summary, "runs": runs}, ("scrapy",))
+    with plotting():
         from benchmarks.speed.crawl_plot import save_plot
-    except ModuleNotFoundError as error:
-        _say(f"no plot: needs {error.name}: pip install --group peers")
-    else:
-        _say(f"wrote {save_plot(runs, TITLES, options.out)}")
+
+        say(f"wrote {save_plot(runs, TITLES, options.out)}")
     return 0
 
 
@@ -64,7 +68,7 @@ def _measure(url: str, pages: int, rounds: int) -> Runs:
             command = [sys.executable, "-m", "benchmarks.speed.crawl_run", url, kind, str(pages)]
             done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
             runs[kind].append(json.loads(done.stdout))
-            _say(f"round {number + 1}, {kind}: {_rate(runs[kind][-1]):.0f} pages/s")
+            say(f"round {number + 1}, {kind}: {_rate(runs[kind][-1]):.0f} pages/s")
     return runs
 
 
@@ -106,36 +110,32 @@ def _percentiles(values: list[float]) -> dict[str, float]:
 
 def table(summary: dict[str, Any]) -> str:
     """Return the summary in Markdown."""
-    lines = [
-        "| | pages/s | of no gate | start, ms | first page, ms | CPU of the crawl, ms/page "
-        "| of workers |",
-        "| --- | --: | --: | --: | --: | --: | --: |",
-    ]
-    for kind, title in TITLES.items():
-        row = summary[kind]
-        lines.append(
-            f"| {title} | {row['pages/s']:.0f} | {row['ratio']:.2f} | {row['start ms']:.0f} "
-            f"| {row['first page ms']:.0f} "
-            f"| {row['crawl CPU ms']:.2f} | {row['workers CPU ms']:.2f} |"
-        )
+    crawls = markdown_table(
+        ("", *(heading for heading, _, _ in COLUMNS)),
+        [
+            (title, *(format(summary[kind][name], form) for _, name, form in COLUMNS))
+            for kind, title in TITLES.items()
+        ],
+    )
     probe, repeat = summary["probe"], summary["repeat"]
-    lines += [
-        "",
-        "| the event loop, ms a page, CPU of its thread | p50 | p99 |",
-        "| --- | --: | --: |",
-        f"| judging a page | {_pair(probe, 'blocked_ms')} |",
-        f"| one exchange with a worker | {_pair(probe, 'callbacks_ms')} |",
-        f"| judging a body that came before | {_pair(repeat, 'blocked_ms')} |",
-        f"| of it, instead of reading the page | {_pair(repeat, 'lookups_ms')} |",
-        "",
+    blocked = markdown_table(
+        ("the event loop, ms a page, CPU of its thread", "p50", "p99"),
+        [
+            ("judging a page", *_pair(probe, "blocked_ms")),
+            ("one exchange with a worker", *_pair(probe, "callbacks_ms")),
+            ("judging a body that came before", *_pair(repeat, "blocked_ms")),
+            ("of it, instead of reading the page", *_pair(repeat, "lookups_ms")),
+        ],
+    )
+    pages = (
         f"{summary['pages']} pages a crawl, {summary['median page bytes']:,} bytes the median one; "
-        f"of bodies that came before, {repeat['not read again']:.1%} were not read again.",
-    ]
-    return "\n".join(lines)
+        f"of bodies that came before, {repeat['not read again']:.1%} were not read again."
+    )
+    return "\n\n".join((crawls, blocked, pages))
 
 
-def _pair(row: dict[str, float], name: str) -> str:
-    return f"{row[f'{name} p50']:.3f} | {row[f'{name} p99']:.3f}"
+def _pair(row: dict[str, float], name: str) -> tuple[str, str]:
+    return f"{row[f'{name} p50']:.3f}", f"{row[f'{name} p99']:.3f}"
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -143,13 +143,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--pages", type=Path, metavar="DIR", help="*.html files to serve (generated pages)"
     )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("build/speed"),
-        metavar="DIR",
-        help="for crawl.json and crawl.svg (%(default)s)",
-    )
+    add_out(parser, "crawl.json and crawl.svg")
     parser.add_argument("--count", type=int, metavar="N", help=f"pages a crawl ({PAGES})")
     parser.add_argument("--rounds", type=int, metavar="N", help=f"crawls of each kind ({ROUNDS})")
     parser.add_argument("--quick", action="store_true", help="less of all, in under a minute")
@@ -157,10 +151,6 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     options.count = options.count or (QUICK_PAGES if options.quick else PAGES)
     options.rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
     return options
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -6,15 +6,16 @@ import argparse
 import sys
 import tracemalloc
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from benchmarks.speed.measure import (
     MissingError,
+    add_out,
     interleaved,
     markdown_table,
+    plotting,
     say,
     write_json,
 )
@@ -87,11 +88,9 @@ def main(arguments: Sequence[str] | None = None, sizes: Sizes | None = None) -> 
     print("\nBytes a fingerprint:", ", ".join(f"{n:,}: {each:.0f}" for n, each in memory.items()))
     figures = {"rows": [row._asdict() for row in rows], "bytes": memory}
     write_json(options.out / "index.json", figures, PACKAGES)
-    try:
+    with plotting():
         from benchmarks.speed.plots import save_growth
-    except ModuleNotFoundError as error:
-        say(f"no plot: need {error.name}: pip install --group peers")
-    else:
+
         points = [(row.name, row.size, row.microseconds) for row in rows if row.task == LOOKUP]
         path = options.out / "index-growth.svg"
         save_growth(points, path, "fingerprints stored", f"µs of CPU to {LOOKUP}")
@@ -275,13 +274,7 @@ def _table(rows: Sequence[Row]) -> str:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.index", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes: under a minute")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("build/speed"),
-        metavar="DIR",
-        help="for the figures and the plot (%(default)s)",
-    )
+    add_out(parser, "the figures and the plot")
     parser.add_argument(
         "--no-peers", action="store_true", help="leave out all that has to be installed"
     )

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import Request, Spider
 
+from benchmarks.speed.measure import markdown_table
 from benchmarks.speed.page_set import load
 from simhash_gate import read_page
 from simhash_gate.journal.drop import Drop, Stored
@@ -30,7 +31,7 @@ from simhash_gate.journal.segments import Segments
 from simhash_gate.plugin.requests import RequestWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
     Method = Callable[[bytes], object]
@@ -110,11 +111,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(
         f"{len(pages)} pages, mean {size / len(pages) / 1000:.0f} kB, kept in {share:.1%} of it\n"
     )
-    print("| CPU per page | ms | times gzip alone |", "| --- | --: | --: |", sep="\n")
-    for name in contenders:
-        ratio = median(each[name] / each[BARE] for each in rounds)
-        print(f"| {name} | {median(each[name] for each in rounds):.3f} | {ratio:.2f} |")
+    print(markdown_table(("CPU per page", "ms", f"times {BARE}"), _rows(rounds)))
     return 0
+
+
+def _rows(rounds: Sequence[Mapping[str, float]]) -> Iterator[tuple[str, str, str]]:
+    """Yield each method with its milliseconds, and with its ratio to the bare one."""
+    for name in rounds[0]:
+        ratio = median(each[name] / each[BARE] for each in rounds)
+        yield name, f"{median(each[name] for each in rounds):.3f}", f"{ratio:.2f}"
 
 
 def _round(pages: list[bytes], contenders: dict[str, Method]) -> dict[str, float]:

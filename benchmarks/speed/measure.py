@@ -8,13 +8,15 @@ import os
 import platform
 import sys
 import time
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
 class MissingError(Exception):
@@ -43,9 +45,11 @@ def interleaved(rivals: Mapping[str, Callable[[], object]], rounds: int) -> dict
     }
 
 
-def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown: the first column to the left, the others to the right."""
-    lines = [columns, ["---", *["--:"] * (len(columns) - 1)], *rows]
+def markdown_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], others: str = "--:"
+) -> str:
+    """Return a table in Markdown: the first column to the left, the `others` to the right."""
+    lines = [columns, ["---", *[others] * (len(columns) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -60,6 +64,26 @@ def write_json(path: Path, figures: Mapping[str, Any], packages: Iterable[str] =
     }
     path.write_text(json.dumps({"machine": machine, **figures}, indent=1) + "\n", "utf-8")
     say(f"wrote {path}")
+
+
+@contextmanager
+def plotting() -> Iterator[None]:
+    """Where the block can't import what draws a plot, say so, and go on without one."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        say(f"no plot: needs {error.name}: pip install --group peers")
+
+
+def add_out(parser: argparse.ArgumentParser, files: str) -> None:
+    """Let the user say which folder is for the files."""
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("build/speed"),
+        metavar="DIR",
+        help=f"for {files} (%(default)s)",
+    )
 
 
 def say(line: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import sys
 import time
 from collections import defaultdict
@@ -16,6 +15,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.speed.measure import add_out, markdown_table, plotting, say, write_json
 from benchmarks.speed.page_methods import BARE, FINGERPRINT, OURS, STAGES, peers, stages
 from benchmarks.speed.page_set import grown, load, renewed
 from simhash_gate.worker import GARBAGE
@@ -30,6 +30,7 @@ QUICK_PAGES, QUICK_ROUNDS = 24, 3
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 QUICK_SIZES = SIZES[:-1]
 KINDS = ("prose", "markup")
+PACKAGES = ("lxml", "readability-lxml", "trafilatura", "resiliparse", "selectolax")
 
 Rounds = dict[str, list[float]]
 Growth = dict[str, dict[str, list[list[float]]]]
@@ -41,27 +42,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         pages = load(options.pages, QUICK_PAGES if options.quick else PAGES)
     except (OSError, ValueError) as error:
-        _say(str(error))
+        say(str(error))
         return 2
     found, missing = peers()
     for line in missing:
-        _say(line)
+        say(line)
     rounds = _measure(pages, OURS | found, QUICK_ROUNDS if options.quick else ROUNDS)
     growth = _measure_growth(QUICK_SIZES if options.quick else SIZES)
     summary = {"pages": len(pages), "median bytes": median(map(len, pages)), **summarise(rounds)}
     print(f"{len(pages)} pages, median {summary['median bytes'] / 1000:.0f} kB\n")
     print(table(summary), growth_table(growth), sep="\n\n")
-    options.out.mkdir(parents=True, exist_ok=True)
-    written = options.out / "page.json"
     data = {"summary": summary, "rounds": rounds, "growth": growth}
-    written.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
-    _say(f"wrote {written}")
-    try:
+    write_json(options.out / "page.json", data, PACKAGES)
+    with plotting():
         from benchmarks.speed.page_plot import save_plot
-    except ModuleNotFoundError as error:
-        _say(f"no plot: needs {error.name}: pip install --group peers")
-    else:
-        _say(f"wrote {save_plot(summary, growth, options.out)}")
+
+        say(f"wrote {save_plot(summary, growth, options.out)}")
     return 0
 
 
@@ -85,7 +81,7 @@ def _measure(pages: list[bytes], methods: dict[str, Method], rounds: int) -> Rou
             found[name].append(mean(values))
         rest = mean(times[FINGERPRINT]) - sum(mean(times[stage]) for stage in STAGES[:-1])
         found["words, features, fingerprint"].append(rest)
-        _say(f"round {number + 1} of {rounds}")
+        say(f"round {number + 1} of {rounds}")
     return found
 
 
@@ -106,7 +102,7 @@ def _measure_growth(sizes: Sequence[int]) -> Growth:
             for name, method in OURS.items():
                 cost = median(_cost(method, body + b" " * n) for n in range(times))
                 growth[kind][name].append([len(body), cost])
-            _say(f"{kind} of {size:,} bytes")
+            say(f"{kind} of {size:,} bytes")
     return growth
 
 
@@ -123,40 +119,30 @@ def summarise(rounds: Rounds) -> dict[str, Any]:
 
 def table(summary: dict[str, Any]) -> str:
     """Return the costs as a Markdown table; the stages are parts of our rows."""
-    lines = ["| CPU per page | ms | times a bare parse |", "| --- | --- | --- |"]
-    for name, value in summary.items():
-        if isinstance(value, dict):
-            lines.append(f"| {name} | {value['ms']:.2f} | {value['ratio']:.2f} |")
-    return "\n".join(lines)
+    rows = [
+        (name, f"{value['ms']:.2f}", f"{value['ratio']:.2f}")
+        for name, value in summary.items()
+        if isinstance(value, dict)
+    ]
+    return markdown_table(("CPU per page", "ms", "times a bare parse"), rows, "---")
 
 
 def growth_table(growth: Growth) -> str:
     """Return milliseconds by size as a Markdown table."""
-    names = list(OURS)
-    lines = [f"| bytes | of | {' | '.join(names)} |", "| --- | --- |" + " --- |" * len(names)]
-    for kind, methods in growth.items():
-        for row in zip(*methods.values(), strict=True):
-            costs = " | ".join(f"{cost:.1f} ms" for _, cost in row)
-            lines.append(f"| {row[0][0]:,.0f} | {kind} | {costs} |")
-    return "\n".join(lines)
+    rows = [
+        (f"{row[0][0]:,.0f}", kind, *(f"{cost:.1f} ms" for _, cost in row))
+        for kind, methods in growth.items()
+        for row in zip(*methods.values(), strict=True)
+    ]
+    return markdown_table(("bytes", "of", *OURS), rows, "---")
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.page", description=__doc__)
     parser.add_argument("--pages", type=Path, metavar="DIR", help="real pages, as .html files")
     parser.add_argument("--quick", action="store_true", help="few pages, and none of 10 MB")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("build/speed"),
-        metavar="DIR",
-        help="for page.json and page.svg (%(default)s)",
-    )
+    add_out(parser, "page.json and page.svg")
     return parser.parse_args(arguments)
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

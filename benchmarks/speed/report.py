@@ -10,12 +10,11 @@ import argparse
 import random
 import sys
 import time
-from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.speed.chromium import running_chromium
-from benchmarks.speed.measure import MissingError, markdown_table, say, write_json
+from benchmarks.speed.measure import MissingError, add_out, markdown_table, say, write_json
 from simhash_gate.gate.line import encode, line_of
 from simhash_gate.gate.policy import Policy, host_of, registered_domain
 from simhash_gate.gate.verdict import Verdict
@@ -26,6 +25,7 @@ from simhash_gate.stores import Match, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 BLANK = "<!doctype html><html lang='en'><title>Nothing</title><p>Nothing.</html>"
 MIX = {"new": 45, "near": 6, "duplicate": 38, "unchanged": 4, "skipped": 6, "error": 1}
@@ -161,13 +161,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.report", description=__doc__)
     parser.add_argument("--pages", type=int, default=100_000, help="of the crawl (%(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="of opening it (%(default)s)")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("build/speed"),
-        metavar="DIR",
-        help="for report.json and report.html (%(default)s)",
-    )
+    add_out(parser, "report.json and report.html")
     return parser.parse_args(arguments)
 
 

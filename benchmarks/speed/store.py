@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import random
 import sqlite3
 import subprocess
@@ -25,6 +23,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchmarks.speed.measure import add_out, markdown_table, plotting, say, write_json
 from benchmarks.speed.servers import postgres_server, redis_server
 from benchmarks.speed.store_pages import NEAR, RADIUS, WINDOW, make_page
 from simhash_gate.stores import StoreError, open_store
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.stores import Store
 
+PACKAGES = ("redis", "psycopg")
 SCOPE = "example.com"
 CRAWLERS = 8
 TURN = 20  # calls in a row: a crawler asks one store, whose code and data stay at hand
@@ -114,7 +114,7 @@ class Contender:
 
 
 def main(arguments: Sequence[str] | None = None, sizes: Sizes | None = None) -> int:
-    """Measure, print the table, write the figures."""
+    """Measure, print the table, write figures and plot."""
     options = _options(arguments)
     sizes = sizes or (QUICK if options.quick else FULL)
     with ExitStack() as stack:
@@ -124,19 +124,13 @@ def main(arguments: Sequence[str] | None = None, sizes: Sizes | None = None) -> 
             contender.store.close()
             if contender.name != "memory":
                 row.pages_per_second, row.kept_twice = crowd(contender.url, sizes.crawled)
-    print(markdown_table(rows))
-    if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
-        figures = {
-            "python": platform.python_version(),
-            "platform": platform.platform(),
-            "cores": os.cpu_count(),
-            **sizes._asdict(),
-            "stores": [asdict(row) for row in rows],
-        }
-        written = options.out / "store.json"
-        written.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
-        _say(f"wrote {written}")
+    print(table(rows))
+    figures = {**sizes._asdict(), "stores": [asdict(row) for row in rows]}
+    write_json(options.out / "store.json", figures, PACKAGES)
+    with plotting():
+        from benchmarks.speed.store_plot import save_plot
+
+        say(f"wrote {save_plot(rows, options.out / 'store.svg')}")
     return 0
 
 
@@ -144,7 +138,7 @@ def measure(contenders: Sequence[Contender], sizes: Sizes) -> list[Row]:
     """Time all stores by turns, so that what else the machine does hits each."""
     weights = []
     for contender in contenders:
-        _say(f"{contender.name}: {sizes.pages:,} pages")
+        say(f"{contender.name}: {sizes.pages:,} pages")
         weights.append(contender.fill(sizes.pages))
     calls: list[list[float]] = [[] for _ in contenders]
     least: list[list[float]] = [[] for _ in contenders]
@@ -214,7 +208,7 @@ def _contenders(stack: ExitStack, options: argparse.Namespace) -> Iterator[Conte
         url = options.redis or stack.enter_context(redis_server(folder / "redis"))
         client = stack.enter_context(_redis_client(url))
     except (ImportError, OSError, StoreError) as error:
-        _say(f"Redis: left out: {error}")
+        say(f"Redis: left out: {error}")
     else:
         prefixed = f"{url}?prefix=benchmark-{uuid.uuid4().hex}:"
         yield Contender(
@@ -224,7 +218,7 @@ def _contenders(stack: ExitStack, options: argparse.Namespace) -> Iterator[Conte
         url = options.postgres or stack.enter_context(postgres_server(folder / "postgresql"))
         yield _postgres(stack, url)
     except (ImportError, OSError, StoreError) as error:
-        _say(f"PostgreSQL: left out: {error}")
+        say(f"PostgreSQL: left out: {error}")
 
 
 @contextmanager
@@ -261,7 +255,7 @@ def _size_of(path: Path) -> int:
     return path.stat().st_size
 
 
-def markdown_table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[Row]) -> str:
     """Return the rows as a table in Markdown."""
     columns = (
         "store",
@@ -272,7 +266,7 @@ def markdown_table(rows: Sequence[Row]) -> str:
         f"pages/s, {CRAWLERS} processes",
         "kept twice",
     )
-    lines = [columns, ("---", *["--:"] * (len(columns) - 1))]
+    lines = []
     for row in rows:
         ratio = row.call / row.least if row.least else None
         values = (row.least, ratio, row.bytes_per_page, row.pages_per_second, row.kept_twice)
@@ -282,22 +276,18 @@ def markdown_table(rows: Sequence[Row]) -> str:
             for value, form in zip(values, formats, strict=True)
         ]
         lines.append((row.store, f"{row.call:.1f}", *cells))
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown_table(columns, lines)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.store", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer pages: does it run at all?")
-    parser.add_argument("--out", type=Path, help="folder for store.json")
+    add_out(parser, "store.json and store.svg")
     parser.add_argument("--redis", metavar="URL", help="a server that runs, not one of its own")
     parser.add_argument(
         "--postgres", metavar="URL", help="a database that may be filled, not one of its own"
     )
     return parser.parse_args(arguments)
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     Positions = NDArray[np.intp]
 
 _Kind = TypeVar("_Kind", bound=np.generic)
+CHUNK = 1 << 16
+"""So many fingerprints fit the cache of a core, with scratch arrays beside them."""
 
 
 def as_fingerprints(values: ArrayLike) -> Fingerprints:

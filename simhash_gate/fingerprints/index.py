@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from simhash_gate.fingerprints.arrays import as_fingerprints, distinct, first_of_each, is_in
 from simhash_gate.fingerprints.blocks import probe_count, probes, split
+from simhash_gate.fingerprints.chains import FEW, cheapest, empty_tables, link, redirect
 from simhash_gate.fingerprints.hamming import BITS, require_distance, require_fingerprint
 from simhash_gate.fingerprints.join import Near, join
 
@@ -19,26 +19,17 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from simhash_gate.fingerprints.arrays import Fingerprints
+    from simhash_gate.fingerprints.chains import Table
 
-    # A hash table of one block, chained: slots of fingerprints with the same key form a list.
-    # Shift and mask of the block; heads, the first slot for each key; after, the one after each
-    # slot; 0 ends a list. A plain tuple: CPython takes it apart faster than a NamedTuple.
-    _Table = tuple[int, int, array[int], array[int]]
+    # A table, and which keys to ask it for: that of the query, xor each of these.
     _Visit = tuple[int, int, array[int], array[int], tuple[int, ...]]
 
-_MOST_BLOCKS = 16
-# So few are compared one by one; tables would take more memory than they do.
-_FEW = 32
-# Bytes for each fingerprint that the heads of chains take at most, all tables together.
-_HEADS = 36
 # When an array is full, so small a part of it is added.
-_SPARE = 8
+_SPARE = 16
 # Tables for so many times as many as are left are made anew.
 _SHRUNK = 16
 # A bulk call sorts everything, which takes as long as so many stored fingerprints for each query.
 _BULK = 32
-_SLOT_BITS = np.uint64(32)
-_SLOT_MASK = np.uint64((1 << 32) - 1)
 
 
 class Neighbour(NamedTuple):
@@ -83,12 +74,31 @@ class HammingIndex:
         return iter(self._values[1 : self._end])
 
     def __contains__(self, fingerprint: int) -> bool:
-        return self._slot(fingerprint) > 0
+        return self.slot(fingerprint) > 0
+
+    def slot(self, fingerprint: int) -> int:
+        """Return the slot of a stored fingerprint, from 1 on; 0 if it is not there.
+
+        What is added takes the next slot, `len(index)` then. It stays there, but that the last one
+        moves to where one is removed.
+        """
+        values = self._values
+        if not self._tables:
+            return next((n for n in range(1, self._end) if values[n] == fingerprint), 0)
+        shift, mask, heads, after = self._tables[0]
+        slot = heads[fingerprint >> shift & mask]
+        while slot and values[slot] != fingerprint:
+            slot = after[slot]
+        return slot
+
+    def at(self, slot: int) -> int:
+        """Return the fingerprint in a slot."""
+        return self._values[slot]
 
     def insert(self, fingerprint: int) -> bool:
         """Add a fingerprint; False if it was there already."""
         require_fingerprint(fingerprint)
-        if self._slot(fingerprint):
+        if self.slot(fingerprint):
             return False
         self.insert_new(fingerprint)
         return True
@@ -97,7 +107,7 @@ class HammingIndex:
         """Add a fingerprint that is valid and not there yet: the caller knows it is."""
         slot = self._end
         if slot == len(self._values) and not self._reserve(1):
-            self._build(self._array())
+            self._make_tables()
             self._reserve(1)
         self._end = slot + 1
         self._values[slot] = fingerprint
@@ -106,10 +116,38 @@ class HammingIndex:
             after[slot] = heads[key]
             heads[key] = slot
 
+    def insert_if_alone(self, fingerprint: int, max_distance: int, limit: int) -> list[int]:
+        """Return the `candidates`; if there are none, add the fingerprint.
+
+        It is linked where the lookup passes anyway, and taken out again if that meets something.
+        """
+        slot = self._end
+        if max_distance != self._single or slot == len(self._values) or fingerprint >> BITS:
+            found = self.candidates(fingerprint, max_distance, limit)
+            if not found:
+                self.insert_new(fingerprint)
+            return found
+        self._end = slot + 1
+        values, found = self._values, []
+        values[slot] = fingerprint
+        for shift, mask, heads, after in self._tables:
+            key = fingerprint >> shift & mask
+            met = after[slot] = heads[key]
+            heads[key] = slot
+            while met:
+                if (fingerprint ^ values[met]).bit_count() <= limit:
+                    found.append(met)
+                met = after[met]
+        if found:
+            for shift, mask, heads, after in self._tables:
+                heads[fingerprint >> shift & mask] = after[slot]
+            self._end = slot
+        return found
+
     def remove(self, fingerprint: int) -> bool:
         """Take a fingerprint out; False if it was not there."""
         require_fingerprint(fingerprint)
-        slot = self._slot(fingerprint)
+        slot = self.slot(fingerprint)
         if not slot:
             return False
         self._end -= 1
@@ -117,18 +155,18 @@ class HammingIndex:
         moved = self._values[slot] = self._values[last]
         for table in self._tables:
             _, _, _, after = table
-            _redirect(table, fingerprint, slot, after[slot])
+            redirect(table, fingerprint, slot, after[slot])
             if slot != last:
-                _redirect(table, moved, last, slot)
+                redirect(table, moved, last, slot)
                 after[slot] = after[last]
-        if self._most > _FEW and len(self) * _SHRUNK < self._most:
+        if self._most > FEW and len(self) * _SHRUNK < self._most:
             self._build(self._array())
         return True
 
     def candidates(
         self, fingerprint: int, max_distance: int | None = None, limit: int = BITS
     ) -> list[int]:
-        """Return what a lookup compares, as far as it is within `limit` bits; with repeats.
+        """Return the slots that a lookup compares, as far as within `limit` bits; with repeats.
 
         All that is within both the radius and the limit is among it.
         """
@@ -145,9 +183,8 @@ class HammingIndex:
             for flip in flips:
                 slot = heads[key ^ flip]
                 while slot:
-                    other = values[slot]
-                    if (fingerprint ^ other).bit_count() <= limit:
-                        found.append(other)
+                    if (fingerprint ^ values[slot]).bit_count() <= limit:
+                        found.append(slot)
                     slot = after[slot]
         return found
 
@@ -157,14 +194,16 @@ class HammingIndex:
         found = self.candidates(fingerprint, radius, radius)
         if not found:
             return None
-        distance, nearest = min(((fingerprint ^ other).bit_count(), other) for other in found)
+        others = (self._values[slot] for slot in found)
+        distance, nearest = min(((fingerprint ^ other).bit_count(), other) for other in others)
         return Neighbour(nearest, distance)
 
     def find_all(self, fingerprint: int, max_distance: int | None = None) -> list[Neighbour]:
         """Return every stored fingerprint within the radius, the nearest first."""
         radius = self._radius(max_distance)
         found = self.candidates(fingerprint, radius, radius)
-        near = sorted({((fingerprint ^ other).bit_count(), other) for other in found})
+        others = {self._values[slot] for slot in found}
+        near = sorted(((fingerprint ^ other).bit_count(), other) for other in others)
         return [Neighbour(other, distance) for distance, other in near]
 
     def insert_bulk(self, fingerprints: ArrayLike) -> int:
@@ -231,17 +270,6 @@ class HammingIndex:
         """Return a copy of what is stored: a view would forbid the array to grow."""
         return np.frombuffer(self._values, np.uint64)[1 : self._end].copy()
 
-    def _slot(self, fingerprint: int) -> int:
-        """Return where a fingerprint is stored, 0 for nowhere."""
-        values = self._values
-        if not self._tables:
-            return next((n for n in range(1, self._end) if values[n] == fingerprint), 0)
-        shift, mask, heads, after = self._tables[0]
-        slot = heads[fingerprint >> shift & mask]
-        while slot and values[slot] != fingerprint:
-            slot = after[slot]
-        return slot
-
     def _plan(self, max_distance: int | None) -> list[_Visit] | None:
         """Return where a lookup looks; None if to compare all is less work."""
         radius = self._radius(max_distance)
@@ -254,11 +282,12 @@ class HammingIndex:
         return self._plans[max_distance]
 
     def _scan(self, fingerprint: int, limit: int) -> list[int]:
-        if len(self) <= _FEW:
-            return [other for other in self if (fingerprint ^ other).bit_count() <= limit]
-        every = self._array()
-        near = np.bitwise_count(every ^ np.uint64(fingerprint)) <= limit
-        return cast("list[int]", every[near].tolist())
+        values = self._values
+        if len(self) <= FEW:
+            slots = range(1, self._end)
+            return [slot for slot in slots if (fingerprint ^ values[slot]).bit_count() <= limit]
+        near = np.bitwise_count(self._array() ^ np.uint64(fingerprint)) <= limit
+        return [slot + 1 for slot in np.flatnonzero(near).tolist()]
 
     def _reserve(self, count: int) -> bool:
         """Make room for so many more; False if these tables are too small for them."""
@@ -266,7 +295,9 @@ class HammingIndex:
         if len(self) + count > self._most:
             return False
         if missing > 0:
-            more = max(missing, len(self._values) // _SPARE)
+            # Never beyond `_most`: slots have a type that may hold no larger number.
+            room = self._most + 1 - len(self._values)
+            more = min(max(missing, len(self._values) // _SPARE), room)
             self._values.frombytes(bytes(8 * more))
             for _, _, _, after in self._tables:
                 after.frombytes(bytes(after.itemsize * more))
@@ -275,78 +306,23 @@ class HammingIndex:
     def _build(self, stored: Fingerprints) -> None:
         """Store these, distinct as they are, and nothing else."""
         self._end = 1 + len(stored)
-        self._blocks, self._width, self._most = _cheapest(
-            len(stored), self.max_distance, self._fixed
-        )
-        none = array(_code(len(stored)), [0])
         self._values = array("Q", [0])
         self._values.frombytes(stored.tobytes())
+        self._make_tables()
+
+    def _make_tables(self) -> None:
+        """Choose tables anew, for what is stored."""
+        self._tables: list[Table] = []  # the old ones go first: there is not room for both
         self._plans: dict[int | None, list[_Visit]] = {}
-        self._tables = [
-            (
-                block.shift,
-                block.mask,
-                none * (1 << block.width),
-                none * self._end,
-            )
-            for block in split(self._blocks, self._width)
-            if len(stored) > _FEW
-        ]
-        self._link(1)
+        size = len(self)
+        layout = cheapest(size, self.max_distance, self._fixed)
+        self._blocks, self._width, self._most = layout
+        if size > FEW:
+            self._tables = empty_tables(layout, size, len(self._values))
+            self._link(1)
+        # The radius for which a lookup asks every table for one key, the fingerprint's own.
+        self._single = self._blocks - 1 if self._tables else None
 
     def _link(self, start: int) -> None:
-        """Put all from slot `start` on at the head of its lists."""
-        values = np.frombuffer(self._values, np.uint64)[start : self._end]
-        slots = np.arange(start, self._end, dtype=np.uint64)
-        for shift, mask, first, following in self._tables:
-            rows = (values >> np.uint64(shift) & np.uint64(mask)) << _SLOT_BITS | slots
-            rows.sort()
-            keys = (rows >> _SLOT_BITS).astype(np.intp)
-            ordered = (rows & _SLOT_MASK).astype(first.typecode)
-            heads = np.frombuffer(first, first.typecode)
-            after = np.frombuffer(following, following.typecode)
-            firsts = first_of_each(keys)
-            after[ordered[1:]] = ordered[:-1]
-            after[ordered[firsts]] = heads[keys[firsts]]
-            heads[keys] = ordered  # of equal keys, the last one stays
-
-
-def _redirect(table: _Table, fingerprint: int, slot: int, target: int) -> None:
-    """Let what leads to a slot of this fingerprint lead to another one."""
-    shift, mask, heads, after = table
-    key = fingerprint >> shift & mask
-    before = heads[key]
-    if before == slot:
-        heads[key] = target
-        return
-    while after[before] != slot:
-        before = after[before]
-    after[before] = target
-
-
-def _code(size: int) -> Literal["H", "I"]:
-    """Return the type of slots, of 2 bytes or of 4, with room for as many again."""
-    return "H" if 2 * size < 1 << 16 else "I"
-
-
-@lru_cache  # of every new index, the size is 0
-def _cheapest(size: int, radius: int, fixed: int | None) -> tuple[int, int, int]:
-    """Choose blocks, and how many bits of each, for which a lookup and an insert touch the least.
-
-    Few blocks are wide: more keys to ask for, but less behind each that is not near. Returns also
-    at how many fingerprints to choose anew: as soon as there is memory for one bit more.
-    """
-    chains = _HEADS // array(_code(size)).itemsize
-
-    def width(blocks: int) -> int:
-        return min((chains * max(size, _FEW) // blocks).bit_length() - 1, BITS // blocks)
-
-    def cost(blocks: int) -> float:
-        asked = probe_count(blocks, radius, width(blocks))
-        return 2 * blocks + asked + 1.5 * asked * size / (1 << width(blocks))
-
-    blocks = fixed or min(range(2, _MOST_BLOCKS + 1), key=cost)
-    bits, most = width(blocks), 2 * size
-    if bits < BITS // blocks:
-        most = min(most, -(-(blocks << bits + 1) // chains))
-    return blocks, bits, max(_FEW, most)
+        """Put all from slot `start` on into the tables."""
+        link(self._tables, np.frombuffer(self._values, np.uint64)[: self._end], start)

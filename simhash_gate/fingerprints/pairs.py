@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 import numpy as np
 
 from simhash_gate.fingerprints.arrays import as_fingerprints
+from simhash_gate.fingerprints.balls import count_in_balls
 from simhash_gate.fingerprints.groups import Groups
 from simhash_gate.fingerprints.hamming import require_distance
 from simhash_gate.fingerprints.permuted import near_pairs
@@ -61,30 +62,31 @@ def near_duplicate_pairs(
 
 def _count(groups: Groups, radius: int) -> int:
     """Return how many pairs there are, without making them."""
+    sizes = np.diff(groups.edges) if groups.repeated else None
+    within = 0 if sizes is None else int((sizes * (sizes - 1) // 2).sum())
+    in_balls, values, sizes = count_in_balls(groups.values, sizes, radius)
+    del groups
 
     def between(portion: Portion) -> int:
-        if not groups.repeated:
+        if sizes is None:
             return len(portion.one)
-        one, other = portion.look_up(groups.values)
-        return int(groups.sizes(one) @ groups.sizes(other))
+        one, other = portion.look_up(values)
+        return int(sizes[one] @ sizes[other])
 
     def inside(crowd: Crowd) -> int:
         # Most pairs of a crowd are near: to list them would take longer than to count them.
-        if not groups.repeated:
+        if sizes is None:
             return sum(int(np.count_nonzero(near)) for _, near in crowd.near(radius))
-        sizes = groups.sizes(crowd.look_up(groups.values))
+        times = sizes[crowd.look_up(values)]
         # As floats, to multiply with BLAS; with so many bits that every sum is an exact integer.
-        weights = sizes.astype(np.float32 if sizes.sum() < 1 << 24 else np.float64)
+        weights = times.astype(np.float32 if times.sum() < 1 << 24 else np.float64)
         total = 0
         for start, near in crowd.near(radius):
             sums = near.astype(weights.dtype) @ weights[start:]
-            total += int(sizes[start : start + len(near)] @ sums.astype(np.intp))
+            total += int(times[start : start + len(near)] @ sums.astype(np.intp))
         return total
 
-    sizes = np.diff(groups.edges)
-    within = int((sizes * (sizes - 1) // 2).sum())
-    del sizes
-    return within + sum(near_pairs(groups.values, radius, between, inside))
+    return within + in_balls + sum(near_pairs(values, radius, between, inside))
 
 
 def _list(groups: Groups, array: Fingerprints, radius: int) -> NearPairs:

@@ -12,30 +12,29 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
-from itertools import combinations
+from functools import partial
 from math import comb, log2
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from simhash_gate.fingerprints.arrays import locate
-from simhash_gate.fingerprints.blocks import split
+from simhash_gate.fingerprints.arrays import CHUNK, locate
 from simhash_gate.fingerprints.hamming import BITS
+from simhash_gate.fingerprints.orders import permute, tables
 from simhash_gate.fingerprints.ranges import MOST_RANGE_BITS, in_chunks, sorted_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
+    from simhash_gate.fingerprints.orders import Table
     from simhash_gate.fingerprints.ranges import Room
 
 Result = TypeVar("Result")
 
-# What fits the cache of a core, with the scratch arrays beside it.
-_CHUNK = 1 << 16
+# Comparisons that fit the cache of a core.
 _COMPARED = 1 << 15
 # Pairs that a portion may have; to look up where they came from takes as long for few as for many.
 _HELD = 1 << 20
@@ -45,35 +44,6 @@ _LONG_RUN = 128
 _FEW = 1 << 16
 _MOST_THREADS = 4
 _MOST_TABLES = 1000
-
-
-class Move(NamedTuple):
-    """Bits that go from one place to another: `mask` at `source` to the same at `target`."""
-
-    source: np.uint64
-    mask: np.uint64
-    target: np.uint64
-
-
-class Table(NamedTuple):
-    """One order of the bits, its key on top.
-
-    Of two fingerprints with the same key, those bits below it that differ are inside `low`. A pair
-    that agrees in more blocks than a key has meets in several tables; it belongs to the one where
-    it differs in all of `skipped`, blocks that come before the last one of the key.
-    """
-
-    there: tuple[Move, ...]
-    back: tuple[Move, ...]
-    low: np.uint64
-    skipped: tuple[np.uint64, ...]
-
-    def own(self, differ: Fingerprints) -> NDArray[np.bool_]:
-        """Tell of pairs, by the bits in which they differ, which ones belong to this table."""
-        touched = np.ones(differ.shape, np.bool_)
-        for block in self.skipped:
-            touched &= (differ & block).astype(np.bool_)
-        return touched
 
 
 class Portion(NamedTuple):
@@ -199,7 +169,7 @@ def _whole_runs(ordered: Fingerprints, low: np.uint64) -> Iterator[Fingerprints]
     """Cut a sorted array into pieces that fit the cache, and never between two equal keys."""
     start = 0
     while start < len(ordered):
-        stop = start + _CHUNK
+        stop = start + CHUNK
         if stop < len(ordered):
             stop = int(np.searchsorted(ordered, ordered[stop - 1] | low, side="right"))
         yield ordered[start:stop]
@@ -259,43 +229,6 @@ def _dense(run: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:
             one, other = (np.concatenate(side) for side in zip(*found, strict=True))
             yield Portion(run, one, other, table)
             found, held = [], 0
-
-
-def permute(values: Fingerprints, moves: Sequence[Move]) -> Fingerprints:
-    """Return the values with their bits in another order."""
-    result = np.zeros_like(values)
-    for start in range(0, len(values), _CHUNK):
-        part, out = values[start : start + _CHUNK], result[start : start + _CHUNK]
-        for source, mask, target in moves:
-            moved = part >> source
-            moved &= mask
-            moved <<= target
-            out |= moved
-    return result
-
-
-@lru_cache
-def tables(count: int, radius: int) -> tuple[Table, ...]:
-    """Return a table for each choice of `count` - `radius` of `count` blocks."""
-    return tuple(_table(key, count) for key in combinations(range(count), count - radius))
-
-
-def _table(key: tuple[int, ...], count: int) -> Table:
-    blocks = split(count)
-    there: list[Move] = []
-    back: list[Move] = []
-    skipped: list[np.uint64] = []
-    place = 0
-    for number in (*sorted({*range(count)} - {*key}), *key):
-        shift, width = blocks[number]
-        if number not in key and key and number < key[-1]:
-            skipped.append(np.uint64(blocks[number].mask << place))
-        mask = np.uint64(blocks[number].mask)
-        there.append(Move(np.uint64(shift), mask, np.uint64(place)))
-        back.append(Move(np.uint64(place), mask, np.uint64(shift)))
-        place += width
-    low = (1 << BITS - sum(blocks[number].width for number in key)) - 1
-    return Table(tuple(there), tuple(back), np.uint64(low), tuple(skipped))
 
 
 def _cheapest(size: int, radius: int) -> int:

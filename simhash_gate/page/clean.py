@@ -60,8 +60,7 @@ class Cleaned(NamedTuple):
 def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
     """Remove the chrome from a page's tree."""
     titles = find_titles(root)
-    strip_elements(root, *INVISIBLE, with_tail=False)
-    drop_all([box for box in root.iter("input") if not _is_task(box)])
+    drop_invisible(root)
     drop_all(_gutters(root))
     body = root.find("body")
     body = root if body is None else body
@@ -70,6 +69,12 @@ def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
     measures, labels = survey(root, left)
     _drop_large(left.large, root, measures)
     return Cleaned(root, body, measures, labels, is_listing(measures[body]), titles, visible)
+
+
+def drop_invisible(root: HtmlElement) -> None:
+    """Take out what is no text of the page: scripts, styles, controls, pictures that are drawn."""
+    strip_elements(root, *INVISIBLE, with_tail=False)
+    drop_all([box for box in root.iter("input") if not _is_task(box)])
 
 
 def _gutters(root: HtmlElement) -> list[HtmlElement]:

@@ -69,10 +69,9 @@ def drop_advertisements(
     article: HtmlElement, measures: Measures, labels: Iterable[HtmlElement]
 ) -> None:
     """Remove the small boxes that say of themselves, first thing, that they are advertisements."""
-    labels = {e for e in labels if _is_label(e.text or "")}
+    small = (e for e in labels if 0 < measures[e].text <= _LABELLED)
+    labels = {e for e in small if _is_label(e.text or "")}
     for element in [e for e in article.iter("*") if e in labels] if labels else ():
-        if not 0 < measures[element].text <= _LABELLED:
-            continue
         box = element
         for outer in element.iterancestors():
             if (

@@ -36,7 +36,9 @@ def decode(body: bytes, encoding: str | None = None) -> str:
 def _in_utf8(body: bytes, encoding: str | None) -> bytes:
     """Return in UTF-8 what `decode` does; as they are, if they are that, a page's own bytes."""
     wide = (encoding or "").lower().startswith(("utf-16", "utf16", "utf-32", "utf32"))
-    if not wide and not body.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\x1b$" not in body:
+    # To look for one byte takes a twentieth of what it does for two.
+    iso_2022 = b"\x1b" in body and b"\x1b$" in body
+    if not wide and not iso_2022 and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
             body.decode()
         except UnicodeDecodeError:
@@ -68,7 +70,9 @@ def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
 
 
 # `lxml.html` asks a function for the class of every element that is touched; here all are one.
-_PARSER = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+_PARSER = etree.HTMLParser(
+    encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False
+)
 _PARSER.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
 
 

@@ -38,6 +38,8 @@ def _letters(text: str) -> int:
 
 def text_of(heading: HtmlElement) -> str:
     """Return the text of a heading, in one line."""
+    if not len(heading):
+        return " ".join((heading.text or "").split())
     return " ".join(block.text for block in blocks(flow(heading)))
 
 

@@ -10,7 +10,7 @@ from itertools import count, islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
+from simhash_gate.fingerprints.hamming import require_fingerprint
 from simhash_gate.stores.base import (
     ADDED,
     DEFAULT_WINDOW,
@@ -21,7 +21,7 @@ from simhash_gate.stores.base import (
     StoreError,
     Window,
 )
-from simhash_gate.stores.ranking import Candidate, best_match, reach
+from simhash_gate.stores.ranking import Candidate, best_match, extent
 from simhash_gate.stores.shelf import Shelf
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class _Scope:
         ]
 
     def find(self, record: Record) -> list[int]:
-        """Return the numbers of the records with this identity."""
-        numbers = (
+        """Return the numbers of the records with this identity, in order."""
+        numbers = sorted(
             number
             for shelf in self.shelves.values()
             for number in shelf.numbers(record.fingerprint)
@@ -129,33 +129,37 @@ class MemoryStore(Store):
         window: Window = DEFAULT_WINDOW,
     ) -> Answer:
         """Look in the index of the scope and pipeline version; see `Store.check_and_add`."""
-        fingerprint = require_fingerprint(record.fingerprint)
-        if radius is not None:
-            require_distance(radius)
-        with self._lock:
+        fingerprint = record.fingerprint
+        if radius is None:
+            require_fingerprint(fingerprint)
+        else:
+            visited, limit = extent(radius, near)
+        self._lock.acquire()  # every page comes by: `with` takes twice as long
+        try:
             if record.run not in self._live:
                 self._require_live(record.run)
             scope = self._scope(record.scope)
             shelf = scope.shelves[record.pipeline]
+            number = next(self._numbers)
             found = None
-            if radius is not None:
-                limit = near if near > radius else radius
-                met = shelf.near(fingerprint, reach(radius, near), limit)
-                if met:
-                    visited = scope.inside(met, record, window, exact=exact)
-                    load = partial(self._load, scope)
-                    found = best_match(visited, load, radius, dismissed)
+            if radius is None:
+                shelf.add(number, fingerprint)
+            elif met := shelf.add_if_alone(number, fingerprint, visited, limit):
+                candidates = scope.inside(met, record, window, exact=exact)
+                load = partial(self._load, scope)
+                found = best_match(candidates, load, radius, dismissed)
                 if found and found[1].distance <= radius:
                     number, (other, distance) = found
                     seen = other.seen(record.last_seen)
                     scope.records[number] = seen
                     return Answer(False, Match(seen, distance))
-            number = next(self._numbers)
+                shelf.add(number, fingerprint)
             scope.records[number] = record
-            shelf.add(number, fingerprint)
             if window.seconds is not None or len(scope.records) > window.pages:
                 scope.evict(window.pages, window.since(record))
             return Answer(True, found[1]) if found else ADDED
+        finally:
+            self._lock.release()
 
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""

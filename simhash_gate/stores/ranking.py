@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from simhash_gate.fingerprints.hamming import require_distance
 from simhash_gate.stores.base import Match
 
 if TYPE_CHECKING:
@@ -26,6 +28,15 @@ class Candidate(NamedTuple):
 def reach(radius: int, near: int) -> int:
     """Return the radius that a lookup visits: the exact one, widened a little for `near`."""
     return radius if radius >= NEAR_REACH else max(radius, min(near, NEAR_REACH))
+
+
+@lru_cache
+def extent(radius: int, near: int) -> tuple[int, int]:
+    """Return the radius that a lookup visits, and within how many bits it tells of what it meets.
+
+    Raises ValueError for a radius out of range.
+    """
+    return reach(require_distance(radius), near), max(radius, near)
 
 
 def best_first(candidates: Iterable[Candidate], radius: int) -> list[Candidate]:

@@ -22,8 +22,8 @@ WHERE +scope = ? AND id >= ? AND first_seen >= ? AND digest = coalesce(?, digest
 _FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
 _OVERFLOW = "SELECT id, fingerprint, pipeline FROM record WHERE scope = ? ORDER BY id LIMIT ?"
 _AGED = """
-SELECT id, fingerprint, pipeline FROM record WHERE scope = ? AND id <
-    (SELECT id FROM record WHERE scope = ? AND first_seen >= ? ORDER BY id LIMIT 1)
+SELECT id, fingerprint, pipeline FROM record WHERE scope = ?1 AND id > ?2 AND id <
+    (SELECT id FROM record WHERE scope = ?1 AND id > ?2 AND first_seen >= ?3 ORDER BY id LIMIT 1)
 ORDER BY id
 """
 _EVICT = "DELETE FROM record WHERE scope = ? AND id <= ?"
@@ -94,8 +94,8 @@ def evict(db: sqlite3.Cursor, scope: MirroredScope, window: Window, added: Recor
     overflow = scope.kept(db) - window.pages
     gone = db.execute(_OVERFLOW, (scope.number, overflow)).fetchall() if overflow > 0 else []
     if window.seconds is not None:
-        aged = db.execute(_AGED, (scope.number, scope.number, window.since(added))).fetchall()
-        gone = max(gone, aged, key=len)
+        last = gone[-1][0] if gone else 0  # it may be younger than what came after it
+        gone += db.execute(_AGED, (scope.number, last, window.since(added))).fetchall()
     if gone:
         db.execute(_EVICT, (scope.number, gone[-1][0]))
         scope.remove(gone)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 import tracemalloc
 from itertools import product
 
@@ -109,6 +110,16 @@ class IndexMachine(RuleBasedStateMachine):
         assert self.index.insert(value) == (value not in self.model)
         self.model.add(value)
 
+    @rule(value=values, radius=st.just(3) | st.integers(0, 64), beyond=st.integers(0, 12))
+    def insert_if_alone(self, value, radius, beyond):
+        limit = min(radius + beyond, 64)
+        slots = self.index.insert_if_alone(value, radius, limit)
+        found = {self.index.at(slot) for slot in slots}
+        assert found >= {other for other, _ in brute_force(self.model, value, radius)}
+        assert found <= {other for other, _ in brute_force(self.model, value, limit)}
+        if not found:
+            self.model.add(value)
+
     @rule(value=values)
     def remove(self, value):
         assert self.index.remove(value) == (value in self.model)
@@ -144,7 +155,7 @@ class IndexMachine(RuleBasedStateMachine):
     def holds_the_same(self):
         assert len(self.index) == len(self.model)
         assert sorted(self.index) == sorted(self.model)
-        assert all(value in self.index for value in self.model)
+        assert all(self.index.at(self.index.slot(value)) == value for value in self.model)
 
 
 TestIndexMachine = IndexMachine.TestCase
@@ -252,7 +263,7 @@ def test_candidates_hold_what_is_near_and_nothing_beyond_the_limit(case, radius,
     query, stored = case
     index = HammingIndex(blocks=blocks)
     index.insert_bulk(np.array(stored, np.uint64))
-    found = set(index.candidates(query, radius, limit))
+    found = {index.at(slot) for slot in index.candidates(query, radius, limit)}
     assert found >= {other for other, _ in brute_force(stored, query, min(radius, limit))}
     assert found <= {other for other, _ in brute_force(stored, query, limit)}
 
@@ -284,6 +295,52 @@ def test_an_index_of_one_page_costs_little_and_one_of_many_no_more_than_64_bytes
             del index
     finally:
         tracemalloc.stop()
+
+
+def test_an_index_that_grows_one_by_one_takes_no_more_than_64_bytes_each():
+    values = np.random.default_rng(3).integers(0, 2**64, 20_000, dtype=np.uint64).tolist()
+    warm = HammingIndex()  # what is made once for all indexes
+    for value in values:
+        warm.insert(value)
+    tracemalloc.start()
+    try:
+        index = HammingIndex()
+        for value in values:
+            index.insert(value)
+            if len(index) >= 1_000:
+                taken, _ = tracemalloc.get_traced_memory()
+                assert taken <= 64 * len(index)
+    finally:
+        tracemalloc.stop()
+
+
+def test_slots_stay_but_that_the_last_one_fills_a_gap():
+    """Also when tables are made anew, as the index grows and as it shrinks."""
+    chance = random.Random(5)
+    index, expected = HammingIndex(), []
+    for share in (0.9, 0.1):
+        for _ in range(1_500):
+            if not expected or chance.random() < share:
+                expected.append(chance.getrandbits(64))
+                index.insert(expected[-1])
+            else:
+                gone = chance.randrange(len(expected))
+                index.remove(expected[gone])
+                expected[gone] = expected[-1]
+                expected.pop()
+        assert [index.at(slot) for slot in range(1, len(index) + 1)] == expected
+        assert [index.slot(value) for value in expected] == [*range(1, len(index) + 1)]
+
+
+def test_slots_of_two_bytes_give_way_before_they_are_used_up():
+    values = np.random.default_rng(4).integers(0, 2**64, 66_000, dtype=np.uint64)
+    index = HammingIndex()
+    index.insert_bulk(values[:32_767])
+    index.insert_bulk(values[32_767:64_700])
+    for value in values[64_700:].tolist():
+        assert index.insert(value)
+    assert len(index) == len(values)
+    assert all(index.find_first(value ^ 7) == (value, 3) for value in values[::500].tolist())
 
 
 def test_an_index_that_has_shrunk_gives_memory_back_and_loses_nothing():

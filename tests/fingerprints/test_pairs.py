@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_gate import near_duplicate_pairs
-from simhash_gate.fingerprints import permuted
+from simhash_gate.fingerprints import balls, permuted
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
 
@@ -19,6 +19,14 @@ def brute_force(values, radius):
         for (i, a), (j, b) in combinations(enumerate(values), 2)
         if (distance := (a ^ b).bit_count()) <= radius
     ]
+
+
+def compared_in_rows(values, radius):
+    found = []
+    for i in range(0, len(values), 500):
+        near = np.bitwise_count(values[i : i + 500, None] ^ values[i:]) <= radius
+        found += [(i + a, i + b) for a, b in np.argwhere(near).tolist() if a < b]
+    return found
 
 
 def listed(values, radius):
@@ -72,10 +80,7 @@ def test_any_number_of_blocks_finds_the_same(radius, extra, monkeypatch):
 def test_many_on_several_threads_give_what_a_comparison_of_all_gives(radius, monkeypatch):
     monkeypatch.setattr(permuted, "_FEW", 1_000)
     values = scattered(np.random.default_rng(radius), 8_000, 4_000, radius)
-    expected = []
-    for i in range(0, len(values), 500):
-        near = np.bitwise_count(values[i : i + 500, None] ^ values) <= radius
-        expected += [(i + a, b) for a, b in np.argwhere(near).tolist() if i + a < b]
+    expected = compared_in_rows(values, radius)
     pairs = near_duplicate_pairs(values, radius)
     assert list(zip(pairs.i.tolist(), pairs.j.tolist(), strict=True)) == expected
     assert (pairs.distance == np.bitwise_count(values[pairs.i] ^ values[pairs.j])).all()
@@ -93,6 +98,36 @@ def test_a_large_group_of_near_duplicates_is_counted_without_being_listed():
     within = len(ball) * times * (times - 1) // 2
     found = near_duplicate_pairs(np.repeat(ball, times), 3, count_only=True)
     assert found == between * times * times + within
+
+
+@pytest.mark.parametrize("radius", range(9))
+@settings(max_examples=60)
+@given(crowded())
+def test_what_fills_a_ball_is_counted_as_brute_force_counts_it(radius, values):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(balls, "_FEW", 1)
+        patch.setattr(balls, "_are_many", lambda some, count: some > 0)
+        found = near_duplicate_pairs(np.array(values, np.uint64), radius, count_only=True)
+    assert found == len(brute_force(values, radius))
+
+
+@pytest.mark.parametrize("radius", [1, 3, 8])
+def test_groups_of_near_duplicates_among_many_are_counted_exactly(radius):
+    """Two balls, each with members that are there twice, and with others just outside of it."""
+    random = np.random.default_rng(radius)
+    values = random.integers(0, 2**64, 18_000, dtype=np.uint64)
+    for start, farthest in ((0, 4), (800, 8)):
+        for place in range(start, start + 800):
+            flips = random.permutation(64)[: random.integers(0, farthest + 1)].astype(np.uint64)
+            values[place] = values[-1 - start] ^ np.bitwise_or.reduce(
+                np.uint64(1) << flips, initial=0
+            )
+    assert near_duplicate_pairs(values, radius, count_only=True) == len(
+        compared_in_rows(values, radius)
+    )
+    ascending = np.unique(values)
+    _, rest, _ = balls.count_in_balls(ascending, None, radius)
+    assert len(rest) < len(ascending) - 500
 
 
 def test_runs_longer_than_a_chunk_are_searched_whole():

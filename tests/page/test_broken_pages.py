@@ -160,6 +160,22 @@ def test_a_page_with_text_has_a_fingerprint(name):
     assert read_page(PAGES[name]).fingerprint is not None
 
 
+@pytest.mark.parametrize("head", ["", "<title>Shoes, boots and sandals, delivered free</title>"])
+@pytest.mark.parametrize("chrome", ["", "<nav><a href=/>Home</a></nav>", "<img src=shoe.png>"])
+def test_a_shell_that_scripts_would_fill_has_no_text(head, chrome):
+    page = read_page(
+        f"{head}<body>{chrome if head else ''}<div id=app></div><noscript>Enable JavaScript."
+        "</noscript><script>window.data = {id: 1}; start(window.data)</script>".encode()
+    )
+    assert (page.reason, page.fingerprint, page.words) == ("no text", None, 0)
+    assert ("![](shoe.png)" in page.markdown) == bool(head and "img" in chrome)
+
+
+def test_a_page_of_one_line_has_that_text():
+    for body in ("<p>Closed until Monday.", "<h1>Closed until Monday.", "Closed until Monday."):
+        assert read_page(f"<title>Shop</title>{body}".encode()).fingerprint is not None, body
+
+
 def test_a_wrong_charset_or_nuls_do_not_move_the_fingerprint():
     expected = read_page(ARTICLE.encode()).fingerprint
     for name in ("utf-8 said to be ascii", "utf-8 said to be shift_jis", "utf-16 said to be x"):

@@ -347,6 +347,23 @@ def test_the_current_record_tells_when_it_was_seen_last_and_whether_it_is_there(
     assert [*store.records()] == []
 
 
+def test_what_is_too_old_goes_also_behind_a_younger_page_that_is_one_too_many(store, make_record):
+    pages = [make_record(1 << at, first_seen=seen) for at, seen in enumerate((9.0, 8.0, 9.0))]
+    for page in pages[:2]:
+        store.check_and_add(page, 0)
+    store.check_and_add(pages[2], 0, window=Window(pages=2, seconds=0.0))
+    assert [*store.records()] == pages[2:]
+
+
+def test_of_records_with_one_identity_the_latest_is_current(store, make_record):
+    """They may differ in the pipeline version, whatever versions were met before."""
+    store.check_and_add(make_record(~BASE % 2**64, pipeline="v1"), 0)
+    for number, version in enumerate(("v2", "v1")):
+        page = make_record(BASE, request="same", pipeline=version, title=f"{number}")
+        assert store.check_and_add(page, 0).added
+    assert store.current(page) == page
+
+
 def test_the_pages_of_an_ended_run_are_settled(store, make_record):
     page = make_record(BASE)
     store.check_and_add(page, 3)
