@@ -22,8 +22,8 @@ class Page:
 
     `words` is a count, without the lines that tell of the page itself (clocks, counters), unless
     there is nothing else; `fingerprint` 64 bits unsigned, or None, and then `reason` says why;
-    `digest` an unsigned 64-bit hash of the words that last, on a short page with its dates, 0 for
-    none;
+    `digest` an unsigned 64-bit hash of the words that last, on a short page with its dates and the
+    names of its images, 0 for none;
     `listing` tells that the page is mostly links to others. `sketch` is what `Sketch.encode` makes
     of it, if the options ask for one. With a `draft`, `markdown` is rendered when it is first asked
     for; a page that is pickled before takes its draft along.

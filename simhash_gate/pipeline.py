@@ -27,6 +27,7 @@ from simhash_gate.options import (
 from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
 from simhash_gate.page.blocks import captions
 from simhash_gate.page.clean import drop_invisible
+from simhash_gate.page.flow import image_names
 from simhash_gate.page.identity import find_identity
 from simhash_gate.page.title import text_of
 from simhash_gate.pages import UNREADABLE, Page
@@ -120,15 +121,18 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     said = list(chain.from_iterable(compress(tokens, map(not_, fleeting))))
     lasting = _lasting(said, [] if fleeting[0] or found[0].kind != "heading" else tokens[0])
     hashed = lasting or list(chain.from_iterable(tokens))
+    images = image_names(content) if len(lasting) <= _LONG else []
     page = Page(
         title=title,
         markdown=draft.render() if options.markdown else "",
         words=count_words(said or hashed, characters),
         fingerprint=_fingerprint(hashed, characters, options) if hashed else None,
-        digest=_digest(lasting, found, tokens, fleeting),
+        digest=_digest(lasting, found, tokens, fleeting, images),
         listing=article.listing,
         reason=None if hashed else "no words",
-        sketch=_sketch(found, fleeting, article, cleaned, identity).encode() if identity else b"",
+        sketch=_sketch(found, fleeting, images, article, cleaned, identity).encode()
+        if identity
+        else b"",
         draft=None if options.markdown else draft,
     )
     return Reading(page, tokens, hashed, options)
@@ -168,9 +172,13 @@ def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> lis
 
 
 def _digest(
-    lasting: list[str], found: list[Block], tokens: list[list[str]], fleeting: list[bool]
+    lasting: list[str],
+    found: list[Block],
+    tokens: list[list[str]],
+    fleeting: list[bool],
+    images: list[str],
 ) -> int:
-    """Hash what the page says; on a page of few words, a date may be all that tells it apart."""
+    """Hash what the page says; of few words, a date or an image may be all that tells it apart."""
     said = lasting
     if len(lasting) <= _LONG:
         said = [
@@ -179,6 +187,7 @@ def _digest(
             if not (gone and is_of_page(block.text))
             for word in own
         ]
+        said += images if said else ()
     text = " ".join(said)
     return mmh3.hash64(text, signed=False)[0] if text else 0
 
@@ -196,6 +205,7 @@ def _lasting(said: list[str], headline: list[str]) -> list[str]:
 def _sketch(
     found: list[Block],
     fleeting: list[bool],
+    images: list[str],
     article: Article,
     page: Cleaned,
     identity: Identity,
@@ -212,6 +222,7 @@ def _sketch(
         identifiers=identity.identifiers,
         sentences=tuple(_sentences(block for block, gone in rest if not gone)),
         fleeting=tuple(block.text for block, gone in rest if gone)[:_FLEETING_LINES],
+        images=tuple(images),
         outer_headline="" if above is None else text_of(above),
         outer_place=place,
     ).within(_sentences(page.whole), _sentences(captions(article.element)))

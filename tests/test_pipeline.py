@@ -64,6 +64,19 @@ def test_golden_values():
     assert found == ["da5a8224000002eb", "50ddfe752b172481", "87ec2e888e890268"]
 
 
+GALLERY = "<h1>Photographs of the hive in winter</h1><img src=/{}/{}.jpg?w=9>{}"
+
+
+def test_images_tell_pages_of_few_words_apart_wherever_they_are_kept():
+    first = read(GALLERY.format("a", "bees", ""))
+    assert first.digest == read(GALLERY.format("b", "bees", "<img>")).digest
+    assert first.digest != read(GALLERY.format("a", "wasps", "")).digest
+    assert first.fingerprint == read(GALLERY.format("a", "wasps", "")).fingerprint
+    story = "<p>In the far north a bee lives for six weeks, and it never sees the dark.</p>" * 4
+    long = [read(GALLERY.format("a", name, story)) for name in ("bees", "wasps")]
+    assert long[0].digest == long[1].digest
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

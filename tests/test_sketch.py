@@ -104,6 +104,14 @@ def test_another_caption_makes_another_page() -> None:
     assert not compare(first, second).same
 
 
+def test_another_image_makes_another_page_of_few_words() -> None:
+    bees, wasps = (page(top=f"<img src=/{name}.jpg>") for name in ("bees", "wasps"))
+    assert compare(bees, wasps) == (False, "'bees.jpg' → 'wasps.jpg'")
+    assert compare(bees, page()).same, "a view without images"
+    long = [page(*TEXT, top=f"<img src=/{name}.jpg>") for name in ("bees", "wasps")]
+    assert compare(*long).same
+
+
 def whole(article: str, rest: str = "", title: str = "A new drill") -> Sketch:
     html = f"<title>{title}</title><body>{article}{rest}</body>"
     return decode(read_page(html.encode(), options=Options(sketch=True)).sketch)
