@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,12 +19,11 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     What is no ordinary file, a pipe for one, is written as it is. Raises OSError.
     """
-    target = Path(path).resolve()
-    if target.exists() and not target.is_file():
+    target, part = _target_and_part(path)
+    if part is None:
         with target.open("wb") as file:
             yield file
         return
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as file:
             yield file
@@ -33,6 +33,18 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             part.unlink()
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise OSError where `whole_file` can't open a file; what is there stays as it is."""
+    target, part = _target_and_part(path)
+    if part is not None:
+        part.touch()
+        part.unlink()
+    elif target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    elif not os.access(target, os.W_OK):  # to open a pipe would wait for its reader
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def open_to_append(path: str | os.PathLike[str]) -> BinaryIO:
@@ -47,3 +59,11 @@ def open_to_append(path: str | os.PathLike[str]) -> BinaryIO:
         file.close()
         raise
     return file
+
+
+def _target_and_part(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:
+    """Return where a path leads, and what is written first: nothing for no ordinary file."""
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        return target, None
+    return target, target.with_name(f".{target.name}.{os.getpid()}.part")

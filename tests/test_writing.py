@@ -7,7 +7,9 @@ import stat
 import threading
 from contextlib import suppress
 
-from simhash_gate.writing import open_to_append, whole_file
+import pytest
+
+from simhash_gate.writing import check_writable, open_to_append, whole_file
 
 
 def test_a_file_takes_its_name_when_all_of_it_is_there(tmp_path) -> None:
@@ -47,6 +49,23 @@ def test_a_link_leads_where_it_led_and_a_pipe_stays_a_pipe(tmp_path) -> None:
     reader.join(60)
     assert read == [b"said"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_what_can_be_written_is_told_before_and_left_as_it_is(tmp_path) -> None:
+    path, pipe = tmp_path / "file", tmp_path / "pipe"
+    path.write_bytes(b"before")
+    os.mkfifo(pipe)
+    for there in (path, pipe, tmp_path / "new"):
+        check_writable(there)
+    assert sorted(tmp_path.iterdir()) == [path, pipe]
+    assert path.read_bytes() == b"before"
+    for no_place, error in (
+        (tmp_path, IsADirectoryError),
+        (path / "in-a-file", NotADirectoryError),
+        (tmp_path / "nowhere/file", FileNotFoundError),
+    ):
+        with pytest.raises(error):
+            check_writable(no_place)
 
 
 def test_a_line_that_was_cut_off_is_ended_before_others_are_added(tmp_path) -> None:

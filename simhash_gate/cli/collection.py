@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simhash_gate.cli.options import Size, progress, setting, settings_of
+from simhash_gate.cli.options import Size, check_output, progress, setting, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -85,6 +85,8 @@ def pairs(  # noqa: PLR0913, PLR0917 - one for each option
             load()  # before hours of reading
         except MissingExtraError as error:
             raise click.ClickException(str(error)) from None
+    if output:
+        check_output(output)
     with _collection(
         sources, settings, console, progress, _cache_path(cache_path, no_cache), across=across
     ) as gathered:
@@ -176,7 +178,7 @@ def _collection(
             if members.passed_over:
                 console.say(f"pages without a fingerprint: {members.passed_over}")
             if not len(gathered):
-                console.complain(", ".join(sources), "no page with a fingerprint in it")
+                console.complain_of_nothing(", ".join(sources), "no page with a fingerprint in it")
             yield gathered
     except (MissingExtraError, StoreError, TooManyError) as error:
         raise click.ClickException(str(error)) from None

@@ -53,6 +53,17 @@ class Size(click.ParamType[int]):
         return int(found[1]) << 10 * (1 + "KMGT".index(found[2]))
 
 
+def check_output(path: str) -> None:
+    """Raise click.ClickException, before hours of reading, where `-o` names no place to write."""
+    from simhash_gate.complaints import why
+    from simhash_gate.writing import check_writable
+
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise click.ClickException(f"{path}: {why(error)}") from None
+
+
 def settings_of(assignments: Sequence[str]) -> Settings:
     """Return the settings that `-s` gave. Raises click.UsageError that names the wrong one."""
     from simhash_gate.gate.policy import SettingsError

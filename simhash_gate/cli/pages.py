@@ -37,7 +37,9 @@ def fingerprint(
         if manifest
         else html_files(paths, console.complain, settings.max_bytes)
     )
-    console.write_lines(fingerprints(source.entries, settings), source.total, progress)
+    outcomes = console.write_lines(fingerprints(source.entries, settings), source.total, progress)
+    if not outcomes:
+        console.complain_of_nothing(manifest or ", ".join(paths), "no page in it")
     return console.status()
 
 
@@ -67,6 +69,8 @@ def replay(source: str, assignments: tuple[str, ...], progress: bool | None) -> 
         raise click.UsageError(str(error)) from None
     except (MissingExtraError, StoreError) as error:
         raise click.ClickException(str(error)) from None
+    if not outcomes:
+        console.complain_of_nothing(source, "no page in it")
     console.summarise(outcomes)
     return console.status()
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
-from simhash_gate.cli.options import progress, setting, settings_of
+from simhash_gate.cli.options import check_output, progress, setting, settings_of
 
 
 @click.command(short_help="Make an HTML page of what the gate said.")
@@ -35,6 +36,8 @@ def report(
     if output is None and sys.stdout.isatty():
         raise click.UsageError("a report is not for a terminal: give it a file, -o report.html")
     settings, console = settings_of(assignments), Console()
+    if output and Path(output).parent.exists():  # else it is made, once there is a report
+        check_output(output)
     try:
         check_installed()
         source = source or last_log()

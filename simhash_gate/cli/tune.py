@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simhash_gate.cli.options import progress, setting, settings_of
+from simhash_gate.cli.options import check_output, progress, setting, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,11 +52,13 @@ def tune(
     from simhash_gate.offline.tune import collect, unknown
     from simhash_gate.offline.tune import tune as tune_all
     from simhash_gate.offline.tune_text import as_text
+    from simhash_gate.wording import how_many
 
     settings, console = settings_of(assignments), Console()
     if label:
         _require_terminal(labels_file)
     labels = read_labels(labels_file, console.complain, missing_ok=label) if labels_file else []
+    complaints = console.complaints
     with _errors():
         found = collect(
             source,
@@ -66,10 +68,14 @@ def tune(
             watched=lambda pages: console.watched(pages, None, progress),
         )
         if found.repeated:
-            console.say(f"{found.repeated} pages came again under their own URL: left out")
+            console.say(
+                f"{how_many(found.repeated, 'page')} came again under the same URL: left out"
+            )
         if not found.scopes:
             where = f" in scope {scope!r}" if scope else ""
-            console.complain(source, f"no page with a fingerprint{where}")
+            console.complain_of_nothing(
+                source, f"no page with a fingerprint{where}", since=complaints
+            )
             return console.status()
         if label and labels_file:
             from simhash_gate.offline.dialogue import ask
@@ -145,6 +151,7 @@ def idf(
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.idf import as_json, count
     from simhash_gate.offline.sources import names_store, open_pages
+    from simhash_gate.wording import how_many
     from simhash_gate.writing import whole_file
 
     if names_store(source):
@@ -152,16 +159,19 @@ def idf(
     settings, console = settings_of(assignments), Console()
     if settings.options.idf:
         raise click.UsageError("SIMHASH_GATE_IDF is what this command makes.")
+    if output:
+        check_output(output)
     with _errors():
         pages = open_pages(source, console.complain, settings.max_bytes)
         watched = console.watched(pages.entries, pages.total(), progress)
         found = count(watched, settings, console.complain, shingles=shingles)
         if not found.pages:
-            console.complain(source, "no page with words")
+            console.complain_of_nothing(source, "no page with words")
             return console.status()
         weights = found.weights(most, min_pages)
         if not weights:
-            console.complain(source, f"{found.pages} pages, and no word is in {min_pages} of them")
+            seen = how_many(found.pages, "page")
+            console.complain(source, f"{seen}, and no word is in {min_pages} of them")
             return console.status()
         if output:
             try:
@@ -171,7 +181,10 @@ def idf(
                 raise click.ClickException(f"{output}: {why(error)}") from None
         else:
             console.write_bytes(as_json(weights).encode())
-    console.say(f"{len(weights)} {'shingles' if shingles else 'words'} of {found.pages} pages")
+    weighed = how_many(len(weights), "shingle" if shingles else "word")
+    console.say(f"{weighed} of {how_many(found.pages, 'page')}")
     if found.error:
-        console.say(f"counts are up to {found.error} pages too high: the rarest were forgotten")
+        console.say(
+            f"counts are up to {how_many(found.error, 'page')} too high: the rarest were forgotten"
+        )
     return console.status()

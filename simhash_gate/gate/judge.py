@@ -9,6 +9,7 @@ from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.sketch import Comparison, compare, decode
 from simhash_gate.stores.base import Match, Record, Window
+from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -57,7 +58,8 @@ class Gate:
             reason = page.reason or "nothing to fingerprint"
             return Verdict("skipped", reason, policy, page)
         if page.words < min(FEW_WORDS, policy.min_words):
-            return Verdict("new", f"only {page.words} words: compared with nothing", policy, page)
+            reason = f"only {how_many(page.words, 'word')}: compared with nothing"
+            return Verdict("new", reason, policy, page)
 
         now = time.time()
         record = Record(
@@ -144,7 +146,7 @@ class _Look:
             if short or same:
                 return Comparison(same, "" if same else "another text")
             if abs(words - before) > self._growth * max(words, before):
-                return Comparison(False, f"{before} words, now {words}")
+                return Comparison(False, f"{how_many(before, 'word')}, now {words}")
             return Comparison(True, "")
         if not kept.sketch:
             return Comparison(same and short, "kept without a sketch to verify by")

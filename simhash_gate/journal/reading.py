@@ -36,6 +36,17 @@ class Found(NamedTuple):
     drop: Drop
 
 
+def journal_files(path: str) -> list[Path]:
+    """Return the files of a journal, the oldest first, or the one file that is named.
+
+    Raises OSError, also for a folder without any.
+    """
+    files = segments(Path(path)) if Path(path).is_dir() else [Path(path)]
+    if not files:
+        raise OSError("no journal of dropped pages is in this folder")
+    return files
+
+
 def drops(path: str, complain: Complain) -> Iterator[Found]:
     """Yield the pages of a journal, or of one file, the oldest first.
 
@@ -43,12 +54,10 @@ def drops(path: str, complain: Complain) -> Iterator[Found]:
     """
     need_fastwarc()
     try:
-        files = segments(Path(path)) if Path(path).is_dir() else [Path(path)]
+        files = journal_files(path)
     except OSError as error:
         complain(path, why(error))
         return
-    if not files:
-        complain(path, "no journal of dropped pages is in this folder")
     for file in files:
         try:
             yield from _drops(str(file), complain)

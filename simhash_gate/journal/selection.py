@@ -99,6 +99,9 @@ def copy(pages: Iterable[Found], to: str) -> int:
 
 
 def _is_of(url: str, domain: str) -> bool:
-    host = urlsplit(url).hostname or ""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:  # no URL, which some other tool wrote
+        return False
     wanted = domain.lower().removeprefix("www.")
     return host == wanted or host.endswith(f".{wanted}")

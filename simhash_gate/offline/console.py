@@ -32,6 +32,16 @@ class Console:
         self.complaints += 1
         self._echo(f"{place}: {message}")
 
+    def complain_of_nothing(self, place: str, message: str, *, since: int = 0) -> None:
+        """Report that a source has nothing to use.
+
+        It counts once: not again where complaints beyond the first `since` were about it.
+        """
+        if self.complaints == since:
+            self.complain(place, message)
+        else:
+            self.say(f"{place}: {message}")
+
     def write_lines(
         self,
         lines: Generator[dict[str, Any]],

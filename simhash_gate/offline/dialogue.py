@@ -9,6 +9,7 @@ import click
 from simhash_gate.offline.labels import Label, append_label
 from simhash_gate.offline.sample import next_pair, strata
 from simhash_gate.offline.samples import names_of, read_texts, sample
+from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,8 @@ def ask(
         try:
             key = _key()
         except (KeyboardInterrupt, EOFError):
-            _say(f"interrupted; {file} has the {len(answers) - len(labels)} answers given")
+            given = how_many(len(answers) - len(labels), "answer")
+            _say(f"interrupted; {file} has the {given} given")
             raise
         if key == "q":
             break

@@ -9,6 +9,7 @@ import click
 from simhash_gate.offline.comparison import Change, changes
 from simhash_gate.offline.sources import names_store, open_pages
 from simhash_gate.pipeline import read_closely
+from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -42,9 +43,9 @@ class Sample(NamedTuple):
     def as_text(self) -> Iterator[str]:
         """Yield the lines that a person reads."""
         for number, member in enumerate((self.pair.earlier, self.pair.page)):
-            bits = f"{self.pair.distance:>2} bits" if number == 0 else " " * 7
-            yield f"{bits}  {printable(member.name)}"
-            yield f"         {printable(member.title)} ({member.words} words)"
+            bits = how_many(self.pair.distance, "bit") if number == 0 else ""
+            yield f"{bits:>7}  {printable(member.name)}"
+            yield f"         {printable(member.title)} ({how_many(member.words, 'word')})"
         if self.changes is not None:
             for change in self.changes:
                 yield f"         {change.as_text()}"

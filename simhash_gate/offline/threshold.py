@@ -6,6 +6,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.proportion import Interval, wilson
+from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,11 +122,12 @@ def valley(histogram: Sequence[int], now: int) -> Suggestion:
     wide = low
     while wide < HIGHEST and wide + 1 < len(histogram) and histogram[wide + 1] <= histogram[low]:
         wide += 1
-    place = f"at {low}" if wide == low else f"from {low} to {wide}"
+    pages = how_many(histogram[low], "page") if histogram[low] else "no pages"
+    place = f"at {how_many(low, 'bit')}" if wide == low else f"from {low} to {wide} bits"
     beyond = f", before {histogram[after]} at {after}" if after is not None else ""
     return Suggestion(
         min(max(now, low), wide),
-        f"the valley of the histogram: {_pages(histogram[low])} {place} bits{beyond}",
+        f"the valley of the histogram: {pages} {place}{beyond}",
     )
 
 
@@ -140,7 +142,3 @@ def _first_valley(histogram: Sequence[int]) -> tuple[int | None, int | None]:
             if here - lowest > _UNLIKELY * sqrt(here + lowest):
                 return low, after
     return None, None
-
-
-def _pages(number: int) -> str:
-    return "1 page" if number == 1 else f"{number or 'no'} pages"

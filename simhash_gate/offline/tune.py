@@ -25,6 +25,7 @@ from simhash_gate.offline.threshold import (
     valley,
 )
 from simhash_gate.settings import PREFIX, read_settings
+from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -160,8 +161,9 @@ def collect(
         (taken, number), *_ = versions.most_common()
         complain(
             path,
-            f"{len(pages) - number} pages of other pipeline versions than {taken!r}, which "
-            f"{number} pages are of: fingerprints of two versions can't be compared",
+            f"left out {how_many(len(pages) - number, 'page')} of other pipeline versions than "
+            f"{taken!r}, that of {how_many(number, 'page')}: fingerprints of two versions can't be "
+            "compared",
         )
         pages = [page for page in pages if page.pipeline == taken]
     return find_neighbours(pages, only)
@@ -207,8 +209,8 @@ def suggest(
         if labelled and labelled.suffice:
             found = labelled.best
             reason = (
-                f"F1 {found.f1:.3f} on {whose} ({labelled.duplicates} duplicates, "
-                f"{labelled.others} others)"
+                f"F1 {found.f1:.3f} on {whose} ({how_many(labelled.duplicates, 'duplicate')}, "
+                f"{how_many(labelled.others, 'other')})"
             )
             if now != found.threshold and now < len(labelled.scores):
                 reason += f", {labelled.scores[now].f1:.3f} at {now}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from simhash_gate.offline.samples import printable
+from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,9 +44,9 @@ def as_text(tuning: Tuning) -> Iterator[str]:
 
 def labels_as_text(labelled: Labelled) -> Iterator[str]:
     """Yield the table of thresholds, with 95 % intervals; the best is marked."""
-    yield click.style(
-        f"labelled pairs: {labelled.duplicates} duplicates, {labelled.others} others", bold=True
-    )
+    duplicates = how_many(labelled.duplicates, "duplicate")
+    others = how_many(labelled.others, "other")
+    yield click.style(f"labelled pairs: {duplicates}, {others}", bold=True)
     yield from _table(labelled.scores, labelled.best.threshold if labelled.suffice else None)
     if not labelled.suffice:
         yield "too few of either to choose a threshold by"
@@ -69,7 +70,8 @@ def _share(share: float | None, interval: Interval) -> str:
 def _scope(tuned: ScopeTuning) -> Iterator[str]:
     scope, line = tuned.scope, tuned.suggestion.threshold
     looked_at = "" if scope.looked_at == len(scope.pages) else f", {scope.looked_at} looked at"
-    yield click.style(f"{printable(scope.name)}  {len(scope.pages)} pages{looked_at}", bold=True)
+    pages = how_many(len(scope.pages), "page")
+    yield click.style(f"{printable(scope.name)}  {pages}{looked_at}", bold=True)
     yield from _histogram(scope.histogram, line)
     change = "as it is" if line == tuned.now else f"now {tuned.now}"
     yield click.style(f"threshold {line} ({change}): ", bold=True) + tuned.suggestion.reason

@@ -7,6 +7,7 @@ from contextlib import closing
 from threading import Thread
 
 from simhash_gate.stores import StoreError, open_store
+from simhash_gate.wording import how_many
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ def _tell_ignored(url: str, pipeline: str) -> None:
     kept = counts.pop(pipeline, 0)
     if counts:
         logger.info(
-            "Ignored: %d remembered pages that were read under another pipeline version (%s); "
-            "%d are of this one (%s)",
-            sum(counts.values()), ", ".join(sorted(counts)), kept, pipeline,
+            "Ignored: %s, read under another pipeline version (%s); of this one (%s): %d",
+            how_many(sum(counts.values()), "remembered page"),
+            ", ".join(sorted(counts)), pipeline, kept,
         )  # fmt: skip

@@ -9,6 +9,7 @@ from weakref import finalize
 from simhash_gate.worker_process import default_workers, end_process, start_process
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from subprocess import Popen
 
     from scrapy.settings import BaseSettings
@@ -35,6 +36,14 @@ class HeadStart:
         taken = list(self._processes)
         self._processes.clear()
         return taken
+
+
+def taken(addons: Iterable[object]) -> Iterator[Popen[bytes]]:
+    """Yield the processes that the add-ons of a crawl have started; they are handed over."""
+    for addon in addons:
+        head_start = getattr(addon, "head_start", None)
+        if isinstance(head_start, HeadStart):
+            yield from head_start.take()
 
 
 def _end(processes: list[Popen[bytes]]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -17,10 +16,11 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.options import pipeline_version
-from simhash_gate.plugin.addon import Addon
 from simhash_gate.plugin.audit import NOT_REMEMBERED, audit_of
 from simhash_gate.plugin.awaiting import result
 from simhash_gate.plugin.fate import Fate
+from simhash_gate.plugin.follower import CrawlGate
+from simhash_gate.plugin.head_start import taken
 from simhash_gate.plugin.judging import Judge
 from simhash_gate.plugin.names import META_KEY, RECOVERED_KEY, VERDICT_KEY
 from simhash_gate.plugin.places import feeds_stored, store_url
@@ -34,6 +34,7 @@ from simhash_gate.plugin.verdict_log import VerdictLog
 from simhash_gate.settings import PREFIX, read_settings
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.urls import without_password
+from simhash_gate.wording import how_many
 from simhash_gate.workers import ReadError
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class NearDuplicate(IgnoreRequest):
         self.verdict = verdict
 
 
-class SimhashGateMiddleware:
+class SimhashGateMiddleware(CrawlGate):
     """Judges each HTML page, and drops it if its scope has a near-duplicate among the kept pages.
 
     Stands nearest to the engine (order 20): it sees final, decompressed responses, and nothing
@@ -181,12 +182,6 @@ class SimhashGateMiddleware:
         request.meta[VERDICT_KEY] = await self.reader.for_callback(verdict, response)
         return response
 
-    def action(self, verdict: Verdict) -> Action:
-        """Return what happens to a page that was seen."""
-        if verdict.audited and self.settings.audit_items == "pass":
-            return "tag"
-        return verdict.policy.action
-
     def _why_not(self, request: Request, response: Response) -> str | None:
         """Return why a response is none of the gate's business, or None."""
         if request.callback is NO_CALLBACK:
@@ -265,8 +260,7 @@ class SimhashGateMiddleware:
             self.recovery.settles = True
             self.crawler.signals.connect(self.recovery.item_done, signals.item_scraped)
             self.crawler.signals.connect(self.recovery.item_done, signals.item_dropped)
-        addons = [addon for addon in self.crawler.addons.addons if isinstance(addon, Addon)]
-        self.reader.open(chain.from_iterable(addon.head_start.take() for addon in addons))
+        self.reader.open(taken(self.crawler.addons.addons))
         logger.info("Near-duplicates are looked for in %s", without_password(url))
 
     def _failed(self, response: Response | Failure | None) -> None:
@@ -295,13 +289,13 @@ def _log(response: Response, verdict: Verdict, action: Action) -> None:
     assert verdict.page is not None
     record = verdict.match.record
     logger.info(
-        "%s %s: %s of %s (%s; %d and %d words)%s",
+        "%s %s: %s of %s (%s; %d and %s)%s",
         DONE[action],
         response.url,
         "near-duplicate" if verdict.outcome == "duplicate" else "unchanged since an earlier crawl",
         record.url,
         verdict.reason,
         verdict.page.words,
-        record.words,
+        how_many(record.words, "word"),
         "; audited" if verdict.audited else "",
     )

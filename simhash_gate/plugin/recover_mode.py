@@ -17,15 +17,17 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers, HtmlResponse, Response
 from scrapy.utils.misc import load_object
 
-from simhash_gate.complaints import MissingExtraError
+from simhash_gate.complaints import MissingExtraError, why
 from simhash_gate.gate.policy import SettingsError
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.journal.reading import Found, drops, load
+from simhash_gate.journal.reading import Found, drops, journal_files, load
 from simhash_gate.journal.records import need_fastwarc
+from simhash_gate.plugin.follower import GateFollower
 from simhash_gate.plugin.names import RECOVERED_KEY, VERDICT_KEY
 from simhash_gate.plugin.requests import request_of
-from simhash_gate.plugin.spider_middleware import GateFollower, is_installed
+from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.settings import PREFIX, read_settings
+from simhash_gate.wording import how_many
 from simhash_gate.workers import ReadError
 
 if TYPE_CHECKING:
@@ -70,6 +72,10 @@ def check(path: str, settings: BaseSettings) -> None:
         raise SettingsError(f"{SETTING} needs the add-on: ADDONS = {{'simhash_gate.Addon': 0}}")
     if not Path(path).exists():
         raise SettingsError(f"{SETTING} = {path!r}: no such file or folder")
+    try:
+        journal_files(path)
+    except OSError as error:
+        raise SettingsError(f"{SETTING} = {path!r}: {why(error)}") from None
     try:
         need_fastwarc()
     except MissingExtraError as error:
@@ -135,7 +141,8 @@ class RecoverSpiderMiddleware(_Recover):
             request.meta[RECOVERED_KEY] = found
             yield request.replace(dont_filter=True)
         for name, number in others.most_common():
-            logger.warning("Not recovered: %d pages that the spider %r dropped", number, name)
+            pages = how_many(number, "page")
+            logger.warning("Not recovered: %s that the spider %r dropped", pages, name)
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         """Yield the items."""
@@ -170,9 +177,9 @@ class RecoverSpiderMiddleware(_Recover):
             for name in ("recovered", "recover_failed", "not_fetched")
         )
         logger.info(
-            "Recovered from %s: %d pages; %d could not be recovered; requests that were not "
+            "Recovered from %s: %s; %d could not be recovered; requests that were not "
             "fetched, as nothing is in a recovery: %d",
-            self._path, recovered, failed, not_fetched,
+            self._path, how_many(recovered, "page"), failed, not_fetched,
         )  # fmt: skip
 
 

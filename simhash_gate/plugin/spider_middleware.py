@@ -6,10 +6,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
-from scrapy.exceptions import NotConfigured
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
+from simhash_gate.plugin.follower import GateFollower
 from simhash_gate.plugin.names import VERDICT_KEY
 
 if TYPE_CHECKING:
@@ -18,42 +18,17 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
-    from typing_extensions import Self
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.middleware import SimhashGateMiddleware
-
-
-class GateFollower:
-    """Finds the gate of its crawl; does nothing where there is none."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._found: SimhashGateMiddleware | None = None
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware for this crawl."""
-        if not crawler.settings.getbool("SIMHASH_GATE_ENABLED", True):
-            raise NotConfigured("SIMHASH_GATE_ENABLED is False")
-        return cls(crawler)
-
-    @property
-    def gate(self) -> SimhashGateMiddleware | None:
-        """The downloader middleware that judges this crawl's pages."""
-        if self._found is None:
-            from simhash_gate.plugin.middleware import SimhashGateMiddleware
-
-            self._found = self._crawler.get_downloader_middleware(SimhashGateMiddleware)
-        return self._found
+    from simhash_gate.plugin.follower import CrawlGate
 
 
 class SimhashGateSpiderMiddleware(GateFollower):
     """Stands nearest to the engine (order -10000): what leaves it is what Scrapy gets.
 
     Holds back the items of duplicates that reached their callback for their links or for the audit,
-    takes the verdict out of the
-    requests that go out, and tells the gate when a page failed in any spider middleware.
+    takes the verdict out of the requests that go out, and tells the gate when a page failed in any
+    spider middleware.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -158,7 +133,7 @@ class CallbackWitness(GateFollower):
                     self.gate.audit.finished(response.request)
 
 
-def _tell_failure(gate: SimhashGateMiddleware | None, response: Response) -> None:
+def _tell_failure(gate: CrawlGate | None, response: Response) -> None:
     request = getattr(response, "request", None)
     if gate and request is not None:
         gate.recovery.failed(request)

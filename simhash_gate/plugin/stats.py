@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
+from simhash_gate.wording import how_many
+
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
@@ -137,9 +139,9 @@ class GateStats:
             self._repeats.popitem(last=False)
         if count >= REPEATS and (count & (count - 1) == 0 or count == REPEATS):
             logger.warning(
-                "%d pages of %s are duplicates of one page, %s (%d words: %r). A block page or a "
+                "%d pages of %s are duplicates of one page, %s (%s: %r). A block page or a "
                 "soft 404 looks like this; see that the site still answers.",
-                count, record.scope, record.url, record.words, record.title,
+                count, record.scope, record.url, how_many(record.words, "word"), record.title,
             )  # fmt: skip
 
     def _table(self, audit: AuditFigures | None) -> str:
@@ -157,7 +159,7 @@ class GateStats:
             for row in rows
         ]
         if len(ranked) > MOST_DOMAINS:
-            lines.append(f"and {len(ranked) - MOST_DOMAINS} more domains")
+            lines.append(f"and {how_many(len(ranked) - MOST_DOMAINS, 'more domain')}")
         return "\n".join(lines)
 
 

@@ -22,6 +22,7 @@ from simhash_gate.plugin.places import fill_in
 from simhash_gate.report.page import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import PREFIX
+from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,7 +93,8 @@ class VerdictLog:
         if not await done_within(self._done, LONGEST_CLOSING):
             logger.error("The crawl ends without all of its verdicts written: the disk hangs")
         if self._missed:
-            logger.error("%d verdicts were not written down: the disk was too slow", self._missed)
+            missed = how_many(self._missed, "verdict")
+            logger.error("Not written down: %s; the disk was too slow", missed)
 
     def _work(self, spider: str) -> None:
         try:

@@ -17,6 +17,7 @@ from simhash_gate.report import charts
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.judged import LONGEST_URL, Judged
 from simhash_gate.report.summary import OTHERS, Summary, Tally
+from simhash_gate.wording import how_many
 from simhash_gate.writing import whole_file
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def render(summary: Summary, *, name: str) -> bytes:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"count": "{:,}".format, "share": _share, "size": _size, "utc": _utc}
+    environment.filters |= {"count": "{:,}".format, "how_many": how_many}
+    environment.filters |= {"share": _share, "size": _size, "utc": _utc}
     environment.tests["web"] = _is_web
     environment.globals["difference"] = difference
     environment.globals["wilson"] = wilson
@@ -135,7 +137,7 @@ def difference(page: Judged) -> Sequence[str]:
     if page.kept is not None and page.words is not None and page.kept.words is not None:
         more = page.words - page.kept.words
         if more:
-            found.append(f"{more:+,} word{'s' * (abs(more) != 1)}")
+            found.append(how_many(more, "word", "+,"))
     said = page.reason.partition("; ")[2]
     return [*found, said] if said else found
 

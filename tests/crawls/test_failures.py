@@ -11,19 +11,29 @@ COPIES = {f"/{n}": page(1, noise=n) for n in range(5)}
 PATHS = " ".join(COPIES)
 PLAIN = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}'}
 
-# The first page to arrive fails while all its copies are in flight or already dropped.
-FAILS_ONCE = """
+COPIES_DROPPED = """
+import asyncio
+async def copies_dropped(crawler):
+    async def wait():
+        while crawler.stats.get_value("simhash_gate/dropped", 0) < 4:
+            await asyncio.sleep(0.02)
+    await asyncio.wait_for(wait(), 60)
+"""
+# The first page to arrive fails when all its copies are dropped.
+FAILS_ONCE = (
+    """
     tries = 0
     async def parse(self, response):
-        import asyncio
         Spider.tries += 1
-        first = Spider.tries == 1
-        await asyncio.sleep(1.5 if first else 0)
+        if Spider.tries == 1:
+            await copies_dropped(self.crawler)
         {before}
         for item in super().parse(response):
             yield item
         {after}
 """
+    + COPIES_DROPPED
+)
 RAISES = "if Spider.tries <= {times}: raise ValueError('broken')"
 
 
@@ -49,21 +59,27 @@ def test_a_callback_that_raises_half_way_has_its_copy_fetched_again(tmp_path) ->
     assert len(result.delivered()) == 2  # the item before the failure, and the copy's
 
 
-PIPELINE = """
+PIPELINE = (
+    """
 class Failing:
     calls = 0
+    def __init__(self, crawler):
+        self.crawler = crawler
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler)
     async def process_item(self, item):
-        import asyncio
         if "failure" in item:
             return item
         Failing.calls += 1
-        first = Failing.calls == 1
-        await asyncio.sleep(1.5 if first else 0)
-        if first:
+        if Failing.calls == 1:
+            await copies_dropped(self.crawler)
             raise {error}
         return item
 Spider.custom_settings = {{"ITEM_PIPELINES": {{Failing: 100}}}}
 """
+    + COPIES_DROPPED
+)
 
 
 def test_a_copy_is_fetched_again_when_an_item_of_the_kept_page_fails(tmp_path) -> None:

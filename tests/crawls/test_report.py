@@ -98,7 +98,7 @@ def test_a_disk_that_hangs_holds_no_crawl(tmp_path) -> None:
     assert result.status == 0
     assert result.delivered() == ["/a", "/c", "/empty", "/image"]
     assert result.log.count("The crawl ends without all of its verdicts written") == 1
-    assert f"{len(ROUTES) - 2} verdicts were not written down" in result.log
+    assert f"Not written down: {len(ROUTES) - 2} verdicts;" in result.log
 
 
 NEVER_OPENED = """

@@ -122,6 +122,6 @@ def test_pages_read_in_another_way_are_ignored_and_the_log_says_so(tmp_path, url
         changed = crawl(tmp_path, site, "/a", spider=spider, settings=other)
         again = crawl(tmp_path, site, "/a", spider=spider, settings=settings)
     assert changed.delivered() == ["/a"]
-    assert "Ignored: 2 remembered pages that were read under another pipeline" in changed.log
+    assert "Ignored: 2 remembered pages, read under another pipeline" in changed.log
     assert again.delivered() == []
-    assert "Ignored: 1 remembered pages" in again.log
+    assert "Ignored: 1 remembered page, read" in again.log

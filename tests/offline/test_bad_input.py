@@ -62,6 +62,35 @@ def test_missing_files_and_folders_without_pages_are_reported(run, tmp_path, wri
 
 
 @pytest.mark.parametrize(
+    "command", [["fingerprint", "--input"], ["replay"], ["pairs"], ["tune"], ["idf"]]
+)
+def test_a_source_without_a_page_is_one_that_can_not_be_used(run, manifest, command) -> None:
+    for source in (manifest(name="empty.jsonl"), "nowhere.jsonl"):
+        result = run(*command, source)
+        assert (result.status, result.out) == (1, "")
+        assert f"{source}: no page" in result.err
+        assert result.err.endswith("could not be used: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "why"),
+    [
+        ("pairs", "nowhere/out", "No such file or directory"),
+        ("idf", "nowhere/out", "No such file or directory"),
+        ("pairs", ".", "Is a directory"),
+        ("idf", ".", "Is a directory"),
+        ("report", ".", "Is a directory"),
+    ],
+)
+def test_an_output_that_can_not_be_is_refused_before_anything_is_read(
+    run, command: str, output: str, why: str
+) -> None:
+    result = run(command, "nowhere.jsonl", "-o", output)
+    assert (result.status, result.out) == (1, "")
+    assert result.err == f"Error: {output}: {why}\n"
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["fingerprint"],

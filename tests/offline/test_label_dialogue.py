@@ -83,7 +83,7 @@ def test_answers_are_kept_and_what_they_tell_is_shown(dialogue, crawl, tmp_path)
     assert [answer["duplicate"] for answer in answers] == [True, False, True]
     assert all(answer["sampled"] for answer in answers)
     assert len({(answer["a"], answer["b"]) for answer in answers}) == 3
-    assert "labelled pairs: 2 duplicates, 1 others\n" in out
+    assert "labelled pairs: 2 duplicates, 1 other\n" in out
     assert "threshold  F1     precision             recall\n       0   0.800  0.667 (" in out
 
 
@@ -98,7 +98,7 @@ def test_ctrl_c_keeps_what_was_answered_and_a_second_run_goes_on(dialogue, crawl
     answers = lines_of(file)
     assert [answer["duplicate"] for answer in answers] == [True, True, False]
     assert len({(answer["a"], answer["b"]) for answer in answers}) == 3
-    assert "labelled pairs: 2 duplicates, 1 others\n" in out
+    assert "labelled pairs: 2 duplicates, 1 other\n" in out
 
 
 def test_it_ends_when_no_pair_is_left(dialogue, crawl, tmp_path) -> None:

@@ -124,7 +124,7 @@ def test_of_several_pipeline_versions_the_one_with_most_pages_is_taken(run, stor
     store(0, bits(20), 1 << 63, pipeline="new")
     result = run("tune", store(1, pipeline="old"), "--json")
     assert result.status == 1
-    assert "1 pages of other pipeline versions than 'new', which 3 pages are of" in result.err
+    assert "left out 1 page of other pipeline versions than 'new', that of 3 pages:" in result.err
     assert result.lines[0]["scopes"][0]["pages"] == 3
 
 
@@ -141,7 +141,7 @@ def test_labels_that_say_nothing_are_named(run, crawl, manifest) -> None:
     assert f"{file}:3: 'b' is 7: expected a URL, or a path\n" in result.err
     assert f"{file}:4: 'duplicate' is 'yes': expected true or false\n" in result.err
     assert f"{file}: pairs that are not two pages of {crawl}: 1\n" in result.err
-    assert "labelled pairs: 1 duplicates, 0 others\n" in result.out
+    assert "labelled pairs: 1 duplicate, 0 others\n" in result.out
     assert "too few of either to choose a threshold by\n" in result.out
     assert run("tune", crawl, "--pairs", "nowhere.jsonl").status == 1
 
@@ -152,6 +152,8 @@ def test_a_collection_without_pages_is_an_error(run, manifest, tmp_path) -> None
         result = run("tune", *arguments)
         assert (result.status, result.out) == (1, "")
         assert f"{arguments[0]}: no page with a fingerprint\n" in result.err
+    result = run("tune", empty, "--pairs", "nowhere.jsonl")
+    assert result.err.endswith("could not be used: 2\n")
     result = run("tune", f"sqlite:///{tmp_path}/nowhere.sqlite")
     assert (result.status, result.out) == (1, "")
     assert "there is no such file" in result.err

@@ -19,10 +19,10 @@ def test_it_says_what_its_figures_lack() -> None:
     for n in range(3):
         summary.add_line(copy(f"copy-{n}", f"kept-{n}"))
     summary.missed = 1_234
-    assert "1,234 verdicts are missing here" in shown(summary)
+    assert "faster than the disk took them: 1,234 verdicts." in shown(summary)
     assert "counts may lack some copies" in shown(summary)
     summary.missed, summary.clusters.exact = 0, True
-    assert "missing here" not in shown(summary)
+    assert "Missing here" not in shown(summary)
     assert "may lack" not in shown(summary)
 
 

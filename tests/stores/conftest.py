@@ -9,9 +9,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from redis_server import RedisServer
 from store_urls import CLUSTER, STORES, url_maker
 
 from simhash_gate.stores import Record, open_store
+from simhash_gate.stores.sqlite import SQLiteStore
 
 CRAWLER = Path(__file__).with_name("crawler_process.py")
 ROOT = Path(__file__).parents[2]
@@ -62,6 +64,25 @@ def make_record():
         return Record(**fields | named)
 
     return make
+
+
+@pytest.fixture
+def filled(path, make_record):
+    """The path of a database with some hundred pages."""
+    with closing(SQLiteStore(path)) as store:
+        store.begin("run")
+        for number in range(300):
+            store.check_and_add(make_record(number << 30, title="word " * 50), 0)
+        store.end("run")
+    return path
+
+
+@pytest.fixture
+def own_redis(tmp_path):
+    """A Redis server that the test may treat as it likes."""
+    started = RedisServer(tmp_path / "redis", appendonly="yes", appendfsync="always")
+    yield started
+    started.kill()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What is particular to a file: its schema, its damage, its many owners and their deaths."""
+"""Many owners of one database: what each sees of the others, and of their deaths."""
 
 from __future__ import annotations
 
@@ -10,217 +10,19 @@ import time
 from collections import Counter
 from contextlib import closing, suppress
 from dataclasses import replace
-from importlib.resources import files
 from threading import Barrier, Thread
 
 import pytest
-from crawler_process import GROUPS, fingerprint_of
+from crawler_process import GROUPS
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window
 from simhash_gate.stores.sqlite import SQLiteStore
-from simhash_gate.stores.sqlite_file import APPLICATION_ID
 
 BASE = 0x9E3779B97F4A7C15
 
 
-@pytest.fixture
-def filled(path, make_record):
-    """The path of a database with some hundred pages."""
-    with closing(SQLiteStore(path)) as store:
-        store.begin("run")
-        for number in range(300):
-            store.check_and_add(make_record(number << 30, title="word " * 50), 0)
-        store.end("run")
-    return path
-
-
-def everything_below(folder):
-    return {entry: entry.read_bytes() for entry in folder.rglob("*") if entry.is_file()}
-
-
 def lock_files(path):
     return [*path.parent.glob("*.lock")]
-
-
-def damage_header(path):
-    path.write_bytes(b"garbage" * 1_000)
-
-
-def damage_by_cutting(path):
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-def damage_in_the_middle(path):
-    content = bytearray(path.read_bytes())
-    content[20_000:40_000] = random.Random(1).randbytes(20_000)
-    path.write_bytes(content)
-
-
-def damage_the_schema(path):
-    content = bytearray(path.read_bytes())
-    content[100:4_000] = bytes(3_900)
-    path.write_bytes(content)
-
-
-def lose_a_table(path):
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("DROP TABLE scope")
-
-
-def be_of_a_newer_version(path):
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA user_version = 999")
-
-
-def be_of_another_program(path):
-    path.unlink()
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("CREATE TABLE record (id, scope, run)")
-        db.execute("PRAGMA application_id = 7")
-
-
-def be_of_a_program_that_leaves_no_mark(path):
-    path.unlink()
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("CREATE TABLE notes (text)")
-
-
-@pytest.mark.parametrize(
-    ("harm", "what"),
-    [
-        (damage_header, "no SQLite database"),
-        (damage_by_cutting, "damaged"),
-        (damage_in_the_middle, "damaged"),
-        (damage_the_schema, "damaged"),
-        (lose_a_table, "no such table"),
-        (be_of_a_newer_version, "version 999.*update simhash-gate"),
-        (be_of_another_program, "another program"),
-        (be_of_a_program_that_leaves_no_mark, "another program"),
-    ],
-)
-def test_a_damaged_or_foreign_file_is_named_and_left_as_it_is(filled, harm, what):
-    harm(filled)
-    before = everything_below(filled.parent)
-    for _ in range(2):
-        with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*{what}") as caught:
-            SQLiteStore(filled)
-        assert not isinstance(caught.value, StoreUnavailable)
-    assert everything_below(filled.parent) == before
-
-
-def test_text_that_is_none_is_damage_too(filled, make_record):
-    with closing(sqlite3.connect(filled)) as db:
-        db.execute("UPDATE record SET title = CAST(X'FF' AS TEXT)")
-        db.commit()
-    with closing(SQLiteStore(filled)) as store:
-        store.begin("second")
-        with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*damaged"):
-            store.check_and_add(make_record(0, run="second"), 3)
-        with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*damaged"):
-            next(store.records())
-        assert store.check_and_add(make_record(BASE, run="second"), 3).added
-
-
-def test_a_page_whose_run_is_gone_is_damage_too(filled, make_record):
-    with closing(sqlite3.connect(filled)) as db:
-        db.execute("UPDATE run SET id = id + 7")
-        db.commit()
-    with closing(SQLiteStore(filled)) as store:
-        store.begin("second")
-        with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*damaged"):
-            store.check_and_add(make_record(0, run="second"), 3)
-        assert store.check_and_add(make_record(BASE, run="second"), 3).added
-
-
-def test_a_directory_is_named(tmp_path):
-    with pytest.raises(StoreError, match=f"{re.escape(str(tmp_path))}.*directory"):
-        SQLiteStore(tmp_path)
-    assert [*tmp_path.iterdir()] == []
-
-
-def test_a_path_below_a_file_is_named(tmp_path):
-    (tmp_path / "file").write_text("x")
-    path = tmp_path / "file" / "store.sqlite"
-    with pytest.raises(StoreError, match=f"{re.escape(str(path))}.*can be written"):
-        SQLiteStore(path)
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_or_file_that_cannot_be_written_is_named(filled):
-    other = filled.with_name("other.sqlite")
-    for target, mode, path in ((filled, 0o444, filled), (filled.parent, 0o555, other)):
-        before = everything_below(filled.parent)
-        target.chmod(mode)
-        try:
-            with pytest.raises(StoreError, match=f"{re.escape(str(path))}.*can be written"):
-                SQLiteStore(path)
-            assert everything_below(filled.parent) == before
-        finally:
-            target.chmod(0o755)
-
-
-def test_an_empty_file_becomes_a_database(path, make_record):
-    path.touch()
-    with closing(SQLiteStore(path)) as store:
-        store.begin("run")
-        assert store.check_and_add(make_record(1), 3).added
-
-
-def test_the_file_says_whose_it_is_and_which_schema(filled):
-    with closing(sqlite3.connect(filled)) as db:
-        assert db.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
-        assert db.execute("PRAGMA user_version").fetchone() == (3,)
-        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
-def test_a_file_of_the_first_schema_is_brought_to_this_one_with_its_pages(path, make_record):
-    script = files("simhash_gate.stores").joinpath("sqlite_001.sql").read_text("utf-8")
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript(script)
-        db.execute("INSERT INTO run (name, live) VALUES ('old', 0)")
-        db.execute("INSERT INTO scope (name) VALUES ('example.com')")
-        db.execute(
-            "INSERT INTO record (scope, run, url, request, fingerprint, digest, words, title, "
-            "pipeline, first_seen, last_seen, sketch) "
-            "VALUES (1, 1, 'u', 'r', -1, -2, 9, 't', 'v1', 1.0, 2.0, x'')"
-        )
-        db.execute("PRAGMA user_version = 1")
-        db.commit()
-    with closing(SQLiteStore(path)) as store:
-        store.begin("run")
-        (old,) = store.records()
-        assert old == make_record(
-            2**64 - 1, url="u", request="r", digest=2**64 - 2, words=9, title="t", run="old",
-            first_seen=1.0, last_seen=2.0, settled=True,
-        )  # fmt: skip
-        assert store.check_and_add(make_record(2**64 - 4), 3).match.record.identity == old.identity
-
-
-def test_a_file_of_the_second_schema_keeps_its_pages_its_window_and_its_numbers(path, make_record):
-    folder = files("simhash_gate.stores")
-    add = (
-        "INSERT INTO record (scope, run, url, request, fingerprint, digest, words, title, "
-        "pipeline, first_seen, last_seen, sketch, settled) "
-        "VALUES (1, 1, ?, 'r', ?, 1, 9, 't', 'v1', 1.0, 2.0, x'', 1)"
-    )
-    with closing(sqlite3.connect(path)) as db:
-        for name in ("sqlite_001.sql", "sqlite_002.sql"):
-            db.executescript(folder.joinpath(name).read_text("utf-8"))
-        db.execute("INSERT INTO run (name, live) VALUES ('old', 0)")
-        db.execute("INSERT INTO scope (name) VALUES ('example.com')")
-        db.executemany(add, [(f"u{number}", number << 40) for number in range(5)])
-        db.execute("DELETE FROM record WHERE id = 5")
-        db.execute("PRAGMA user_version = 2")
-        db.commit()
-    with closing(SQLiteStore(path)) as store:
-        store.begin("run")
-        assert [page.url for page in store.records()] == ["u0", "u1", "u2", "u3"]
-        page = make_record(77 << 20)
-        assert store.check_and_add(page, 3, window=Window(pages=3)).added
-        assert [page.url for page in store.records()] == ["u2", "u3", page.url]
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT max(id) FROM record").fetchone() == (6,)
 
 
 def test_the_number_of_a_forgotten_page_is_not_given_again(path, make_record):
@@ -253,10 +55,6 @@ def test_a_window_is_kept_exactly_by_two_that_add_by_turns(path, make_record):
             owner = store if page.run == "run" else other
             assert owner.check_and_add(page, 0, window=window).added
         assert [*store.records()] == pages[-700:]
-
-
-def test_nothing_but_the_database_stays_after_a_crawl(filled):
-    assert [*filled.parent.iterdir()] == [filled]
 
 
 def test_pages_of_an_ended_crawl_count_in_the_next(filled, make_record):
@@ -334,29 +132,6 @@ def test_a_database_that_is_held_too_long_is_named(filled, make_record):
             with pytest.raises(StoreUnavailable, match=f"{re.escape(str(filled))}.*too long"):
                 store.check_and_add(make_record(1, run="second"), 3)
         assert store.check_and_add(make_record(1, run="second"), 0).added
-
-
-def test_a_full_disk_loses_the_page_in_hand_only(filled, make_record):
-    with closing(SQLiteStore(filled)) as store:
-        store.begin("second")
-        kept = [*store.records()]
-        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
-        store._db.execute(f"PRAGMA max_page_count = {pages}")
-
-        def fill():
-            for number in range(1_000):
-                page = make_record(~(number << 30) % 2**64, run="second", title="x" * 3_000)
-                store.check_and_add(page, 0)
-                kept.append(page)
-
-        with pytest.raises(StoreUnavailable, match=f"{re.escape(str(filled))}.*full"):
-            fill()
-        assert [*store.records()] == kept
-        store._db.execute("PRAGMA max_page_count = 1000000")
-        for number in range(len(kept) - 300, 1_000):  # the page that failed first
-            page = make_record(~(number << 30) % 2**64, run="second")
-            assert store.check_and_add(page, 0).added
-            assert store.check_and_add(page, 0).match == (page, 0)
 
 
 def test_a_batch_in_which_a_call_fails_is_taken_back_whole(filled, make_record):
@@ -521,14 +296,3 @@ def test_pages_of_a_process_that_is_at_work_count(path, crawler, make_record):
         answer = store.check_and_add(page, 0)
         assert answer.match.record.run == "other"
         assert answer.match.distance == 0
-
-
-def test_a_fingerprint_keeps_all_its_bits(path, make_record):
-    pages = [make_record(fingerprint_of(group), digest=2**64 - 1 - group) for group in range(50)]
-    with closing(SQLiteStore(path)) as store:
-        store.begin("run")
-        for page in pages:
-            store.check_and_add(page, 0)
-        store.end("run")
-    with closing(SQLiteStore(path)) as store:
-        assert [*store.records()] == [replace(page, settled=True) for page in pages]
