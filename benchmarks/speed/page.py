@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         say(str(error))
         return 2
-    found, missing = peers()
+    found, missing = ({}, []) if options.no_peers else peers()
     for line in missing:
         say(line)
     rounds = _measure(pages, OURS | found, QUICK_ROUNDS if options.quick else ROUNDS)
@@ -141,6 +141,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.page", description=__doc__)
     parser.add_argument("--pages", type=Path, metavar="DIR", help="real pages, as .html files")
     parser.add_argument("--quick", action="store_true", help="few pages, and none of 10 MB")
+    parser.add_argument(
+        "--no-peers",
+        action="store_true",
+        help="read pages alone, as a page-reading process does, whose caches hold no others",
+    )
     add_out(parser, "page.json and page.svg")
     return parser.parse_args(arguments)
 

@@ -19,9 +19,11 @@ def test_a_folder_of_pages_end_to_end(
 ) -> None:
     monkeypatch.setattr(page, "QUICK_SIZES", (1000, 10_000))
     (tmp_path / "one.html").write_bytes(grown(2000, "prose"))
-    assert page.main(["--quick", f"--pages={tmp_path}", f"--out={tmp_path / 'out'}"]) == 0
+    out = f"--out={tmp_path / 'out'}"
+    assert page.main(["--quick", "--no-peers", f"--pages={tmp_path}", out]) == 0
     found = json.loads((tmp_path / "out/page.json").read_text("utf-8"))
     assert {*OURS, *STAGES} < found["summary"].keys()
+    assert found["rounds"].keys() == {*OURS, *STAGES, "words, features, fingerprint"}
     assert found["summary"][BARE]["ratio"] == 1
     assert all(len(values) == page.QUICK_ROUNDS for values in found["rounds"].values())
     assert found["growth"]["markup"].keys() == OURS.keys()
