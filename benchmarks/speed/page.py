@@ -11,6 +11,7 @@ import gc
 import sys
 import time
 from collections import defaultdict
+from itertools import count
 from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
@@ -64,18 +65,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _measure(pages: list[bytes], methods: dict[str, Method], rounds: int) -> Rounds:
     """Return the mean milliseconds a page, by method and stage, of each round."""
     found: Rounds = defaultdict(list)
-    bodies = renewed(pages)
+    copies = count()
     for method in methods.values():
-        method(next(bodies))  # imports and tables are no cost of a page
+        method(renewed(pages[0], next(copies)))  # imports and tables are no cost of a page
     gc.collect()
     gc.set_threshold(GARBAGE)  # as in a page-reading process
     gc.freeze()  # nor is looking through them for garbage: which method that hit was chance
     for number in range(rounds):
         times: Rounds = defaultdict(list)
-        for _ in pages:
+        for page in pages:
             for name, method in methods.items():
-                times[name].append(_cost(method, next(bodies)))
-            for stage, seconds in stages(next(bodies)).items():
+                times[name].append(_cost(method, renewed(page, next(copies))))
+            for stage, seconds in stages(renewed(page, next(copies))).items():
                 times[stage].append(1000 * seconds)
         for name, values in times.items():
             found[name].append(mean(values))

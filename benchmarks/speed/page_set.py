@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from crawler.site.site import Site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 _SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
@@ -29,11 +28,9 @@ def load(folder: Path | None, most: int) -> list[bytes]:
     return pages[:: max(1, len(pages) // most)][:most]
 
 
-def renewed(pages: list[bytes]) -> Iterator[bytes]:
-    """Yield the pages for ever, each time with other bytes: what is cached by bytes finds none."""
-    for number in count():
-        for page in pages:
-            yield b"<!-- copy %d -->" % number + page
+def renewed(page: bytes, number: int) -> bytes:
+    """Return a page with other bytes for each number: what is cached by bytes finds none."""
+    return b"<!-- copy %d -->" % number + page
 
 
 def grown(size: int, kind: str) -> bytes:

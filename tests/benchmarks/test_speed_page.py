@@ -39,7 +39,7 @@ def test_a_folder_without_pages_is_said_to_be_one(
 
 def test_pages_come_each_time_with_other_bytes_and_say_the_same() -> None:
     pages = load(None, 3)
-    bodies = [body for body, _ in zip(renewed(pages), range(9), strict=False)]
+    bodies = [renewed(body, number) for number, body in enumerate(pages * 3)]
     assert len(set(bodies)) == 9
     assert len({read_page(body).fingerprint for body in bodies}) == len(pages)
 
