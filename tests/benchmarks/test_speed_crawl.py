@@ -42,7 +42,7 @@ def test_generated_pages_are_of_a_realistic_size_and_differ() -> None:
 def test_it_measures_real_crawls(tmp_path, capsys) -> None:
     (tmp_path / "pages").mkdir()
     for number in range(3):
-        (tmp_path / "pages" / f"{number}.html").write_bytes(generate(number)[:5_000])
+        (tmp_path / "pages" / f"{number}.html").write_bytes(generate(number)[:40_000])
     out = tmp_path / "out"
     arguments = ["--pages", str(tmp_path / "pages"), "--count", "30", "--rounds", "1"]
     assert main([*arguments, "--out", str(out)]) == 0

@@ -25,7 +25,7 @@ def test_without_a_browser_it_says_so(tmp_path, monkeypatch, capsys) -> None:
 
 def test_it_measures_a_report_in_a_browser(tmp_path, capsys, chromium: str) -> None:
     assert main(["--pages", "500", "--rounds", "1", "--out", str(tmp_path)]) == 0
-    assert re.search(r"^\| load event, s \| 0\.\d+ \|", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(r"^\| load event, s \| \d+\.\d+ \|", capsys.readouterr().out, re.MULTILINE)
     figures = json.loads((tmp_path / "report.json").read_text("utf-8"))
     assert figures["pages"] == 500
     assert figures["load event, s"] <= figures["a table sorted, s"]
