@@ -132,16 +132,23 @@ def test_a_crawl_needs_nothing_of_what_works_on_files(module: str) -> None:
     assert "offline" not in {name.split(".")[0] for name in ours(module)}
 
 
-def test_the_command_answers_before_it_loads_what_reads_pages() -> None:
-    code = (
-        "import sys; from simhash_gate.cli import main; main(['replay', '--help']); "
-        "print(*{m.split('.')[0] for m in sys.modules} & {'lxml', 'numpy', 'tqdm', 'tldextract'})"
-    )
+def output_and_loaded(code: str, packages: set[str]) -> tuple[str, str]:
+    """Run code in a process of its own; return what it prints, and which packages it loaded."""
+    told = f"import sys; print(*{{m.split('.')[0] for m in sys.modules}} & {packages})"
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-c", f"{code}\n{told}"], capture_output=True, text=True, check=True
     )
-    assert result.stdout.startswith("Usage: simhash-gate replay")
-    assert result.stdout.splitlines()[-1] == ""
+    output, _, loaded = result.stdout.removesuffix("\n").rpartition("\n")
+    return output, loaded
+
+
+def test_the_command_answers_before_it_loads_what_reads_pages() -> None:
+    output, loaded = output_and_loaded(
+        "from simhash_gate.cli import main; main(['replay', '--help'])",
+        {"lxml", "numpy", "tqdm", "tldextract"},
+    )
+    assert output.startswith("Usage: simhash-gate replay")
+    assert loaded == ""
 
 
 @pytest.mark.parametrize(
@@ -149,37 +156,20 @@ def test_the_command_answers_before_it_loads_what_reads_pages() -> None:
     ["worker", "pipeline", "gate.judge", "stores", "cli", "offline.replay", "journal.selection"],
 )
 def test_what_runs_without_scrapy_does_not_load_it(name: str) -> None:
-    code = (
-        f"import sys, simhash_gate.{name}; "
-        "print(*{m.split('.')[0] for m in sys.modules} & {'scrapy', 'twisted'})"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == ""
+    assert output_and_loaded(f"import simhash_gate.{name}", {"scrapy", "twisted"}) == ("", "")
 
 
 def test_page_reading_processes_are_started_before_numpy_is_loaded() -> None:
-    code = (
-        "import sys, simhash_gate.plugin.addon, simhash_gate.options, simhash_gate.workers; "
-        "print(*{m.split('.')[0] for m in sys.modules} & {'lxml', 'numpy'})"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == ""
+    code = "import simhash_gate.plugin.addon, simhash_gate.options, simhash_gate.workers"
+    assert output_and_loaded(code, {"lxml", "numpy"}) == ("", "")
 
 
 def test_a_crawl_does_not_load_what_reads_pages_elsewhere() -> None:
     code = (
-        "import sys; from simhash_gate.settings import read_settings; read_settings({}); "
-        "import simhash_gate.plugin.middleware; "
-        "print(*{m.split('.')[0] for m in sys.modules} & {'bs4', 'markdownify', 'readability'})"
+        "from simhash_gate.settings import read_settings; read_settings({}); "
+        "import simhash_gate.plugin.middleware"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == ""
+    assert output_and_loaded(code, {"bs4", "markdownify", "readability"}) == ("", "")
 
 
 def test_every_public_name_is_there() -> None:
