@@ -13,7 +13,7 @@ from dataclasses import replace
 from threading import Barrier, Thread
 
 import pytest
-from crawler_process import GROUPS
+from crawler_process import GROUPS, WIDE
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window
 from simhash_gate.stores.sqlite import SQLiteStore
@@ -293,6 +293,6 @@ def test_pages_of_a_process_that_is_at_work_count(path, crawler, make_record):
     with closing(SQLiteStore(path)) as store:
         store.begin("run")
         page = make_record(random.Random("1").getrandbits(64))
-        answer = store.check_and_add(page, 0)
+        answer = store.check_and_add(page, 0, window=WIDE)
         assert answer.match.record.run == "other"
         assert answer.match.distance == 0
