@@ -79,6 +79,8 @@ def drop_invisible(root: HtmlElement) -> None:
 
 def _gutters(root: HtmlElement) -> list[HtmlElement]:
     """Return the table cells that hold nothing but the line numbers of the code beside them."""
+    if next(root.iter("td"), None) is None:
+        return []
     holders: set[HtmlElement | None] = set()  # of code
     for pre in root.iter("pre"):
         for outer in pre.iterancestors():

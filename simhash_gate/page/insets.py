@@ -69,8 +69,7 @@ def drop_advertisements(
     article: HtmlElement, measures: Measures, labels: Iterable[HtmlElement]
 ) -> None:
     """Remove the small boxes that say of themselves, first thing, that they are advertisements."""
-    small = (e for e in labels if 0 < measures[e].text <= _LABELLED)
-    labels = {e for e in small if _is_label(e.text or "")}
+    labels = {e for e in labels if e.text and _is_label(e.text) and measures[e].text <= _LABELLED}
     for element in [e for e in article.iter("*") if e in labels] if labels else ():
         box = element
         for outer in element.iterancestors():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml.etree import tostring
@@ -13,7 +14,11 @@ if TYPE_CHECKING:
 
 _LISTING = 0.6
 _TIMES_READ = 8
-_INITIALS = frozenset("".join(label[0] + label[0].upper() for label in AD_LABELS))
+_BEGINNINGS = frozenset(
+    first + second
+    for label in AD_LABELS
+    for first, second in product(*({c, c.upper()} for c in label[:2]))
+)
 _WHITE = b" \t\n\v\f\r"
 
 
@@ -73,7 +78,7 @@ def survey(root: HtmlElement, left: Left) -> tuple[Measures, list[HtmlElement]]:
         text = element.text
         if text and (words := text.split()):
             own.text = size = size + len("".join(words))
-            if words[0][0] in _INITIALS or not words[0][0].isalnum():
+            if words[0][:2] in _BEGINNINGS or not words[0][0].isalnum():
                 labels.append(element)
         links = own.links
         if element.tag == "a":
@@ -86,7 +91,7 @@ def survey(root: HtmlElement, left: Left) -> tuple[Measures, list[HtmlElement]]:
             outer = measures[parent]
             if text and (words := text.split()):
                 size += len("".join(words))
-                if words[0][0] in _INITIALS or not words[0][0].isalnum():
+                if words[0][:2] in _BEGINNINGS or not words[0][0].isalnum():
                     labels.append(parent)
             if size or links:
                 outer.text += size

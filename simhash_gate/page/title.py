@@ -9,6 +9,7 @@ from unicodedata import east_asian_width
 
 from simhash_gate.page.blocks import blocks
 from simhash_gate.page.flow import flow
+from simhash_gate.page.vocabulary import INLINE
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -40,6 +41,8 @@ def text_of(heading: HtmlElement) -> str:
     """Return the text of a heading, in one line."""
     if not len(heading):
         return " ".join((heading.text or "").split())
+    if all(element.tag in INLINE for element in heading.iterdescendants()):
+        return " ".join("".join(heading.itertext()).split())
     return " ".join(block.text for block in blocks(flow(heading)))
 
 
