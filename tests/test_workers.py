@@ -124,6 +124,18 @@ def test_workers_end_with_a_killed_parent(tmp_path, busy: bool) -> None:
     assert until(lambda: not any(map(alive, pids)))
 
 
+@pytest.mark.parametrize("safe_path", ["", "1"])
+def test_what_can_be_imported_here_can_be_there(tmp_path, monkeypatch, safe_path: str) -> None:
+    (tmp_path / "own.py").write_text("from simhash_gate.page import SteadyExtractor as Own")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONSAFEPATH", safe_path)
+    pool = WorkerPool(Options(extractor="own.Own"), processes=1, timeout=10)
+    try:
+        assert pool.read(BODY, "", None).result(60).fingerprint is not None
+    finally:
+        pool.close()
+
+
 def test_a_broken_extractor_is_told_and_costs_no_process(tmp_path, monkeypatch) -> None:
     (tmp_path / "broken_extractor.py").write_text(
         "class Broken:\n    def __call__(self, page):\n        raise RuntimeError('nothing')\n"
