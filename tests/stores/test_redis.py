@@ -94,7 +94,7 @@ def test_a_server_that_answers_late_is_waited_for(proxy, proxied, make_record):
 
 def test_a_server_that_does_not_answer_is_given_up(own_redis, make_record):
     page = make_record(BASE)
-    with closing(open_store(f"{own_redis.url}?timeout=0.2")) as store:
+    with closing(open_store(f"{own_redis.url}?timeout=2")) as store:
         store.begin("run")
         own_redis.pause()
         with pytest.raises(StoreUnavailable, match=r"(?i)timeout"):
