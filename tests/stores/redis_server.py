@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from contextlib import suppress
@@ -13,13 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from ports import TRIES, free_port
 from redis import Redis
 from redis.exceptions import ConnectionError as NoConnectionError
 
 VARIABLE = "REDIS_SERVER"  # the path of a redis-server to test with
 SLOTS = 16384
 BUS = 10000  # how far above its port a node of a cluster talks to the others
-TRIES = 5  # to find a port that nobody else takes
 SECONDS = 20.0  # a server that is not up by then never will be
 
 
@@ -29,15 +28,6 @@ def executable():
     bundled = Path(package.origin).parent / "bin" / "redis-server" if package else None
     candidates = [os.environ.get(VARIABLE), bundled, shutil.which("redis-server")]
     return next((str(path) for path in candidates if path and Path(path).exists()), None)
-
-
-def free_port(up_to=65535):
-    while True:
-        with socket.socket() as taken:
-            taken.bind(("127.0.0.1", 0))
-            port = taken.getsockname()[1]
-            if port <= up_to:
-                return port
 
 
 class RedisServer:

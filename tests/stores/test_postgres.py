@@ -12,7 +12,8 @@ from importlib.resources import files
 
 import psycopg
 import pytest
-from postgres_server import free_port, running
+from ports import free_port
+from postgres_server import running
 from proxy import Proxy
 
 from simhash_gate.stores import Answer, StoreError, StoreUnavailable, Window, open_store

@@ -18,8 +18,9 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
+from ports import free_port
 from proxy import Proxy
-from redis_server import RedisSentinel, RedisServer, free_port, wait_until
+from redis_server import RedisSentinel, RedisServer, wait_until
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
 
