@@ -13,7 +13,7 @@ from concurrent.futures import wait
 from pathlib import Path
 
 import pytest
-from harness import until
+from harness import alive, until
 
 from simhash_gate.pipeline import Options, read_page
 from simhash_gate.worker_process import AHEAD
@@ -28,13 +28,6 @@ def pool():
     pool = WorkerPool(Options(), processes=2, timeout=10)
     yield pool
     pool.close()
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def test_a_worker_reads_what_this_process_would_read(pool) -> None:
