@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from harness import until
 from ports import TRIES, free_port
 from redis import Redis
 from redis.exceptions import ConnectionError as NoConnectionError
@@ -112,7 +113,7 @@ class RedisCluster:
             second.execute_command("CLUSTER", "ADDSLOTS", *range(SLOTS // 2, SLOTS))
             second.execute_command("CLUSTER", "MEET", "127.0.0.1", self._nodes[0].port)
             for client in (first, second):
-                wait_until(lambda client=client: agrees(client))
+                until(lambda client=client: agrees(client))
 
     def kill(self):
         for node in self._nodes:
@@ -132,7 +133,7 @@ class RedisSentinel:
         self.first = RedisServer(folder / "first")
         self.second = RedisServer(folder / "second", replicaof=("127.0.0.1", self.first.port))
         with self.second.client() as client:
-            wait_until(lambda: client.info("replication")["master_link_status"] == "up")
+            until(lambda: client.info("replication")["master_link_status"] == "up")
         config = folder / "sentinel.conf"
         config.write_text(
             f"sentinel monitor pages 127.0.0.1 {self.first.port} 1\n"
@@ -141,22 +142,15 @@ class RedisSentinel:
         )
         self._sentinel = RedisServer(folder / "sentinel", str(config), "--sentinel")
         with self._sentinel.client() as client:
-            wait_until(lambda: client.sentinel_master("pages")["num-slaves"] == 1)
+            until(lambda: client.sentinel_master("pages")["num-slaves"] == 1)
         self.url = f"redis+sentinel://127.0.0.1:{self._sentinel.port}/pages/0"
 
     def fail_over(self):
         """Kill the server, and wait for the replica to take its place."""
         self.first.kill()
         with self.second.client() as client:
-            wait_until(lambda: client.info("replication")["role"] == "master")
+            until(lambda: client.info("replication")["role"] == "master")
 
     def kill(self):
         for server in (self._sentinel, self.first, self.second):
             server.kill()
-
-
-def wait_until(done):
-    deadline = time.monotonic() + SECONDS
-    while not done():
-        assert time.monotonic() < deadline, "it did not come about"
-        time.sleep(0.05)

@@ -18,9 +18,10 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
+from harness import until
 from ports import free_port
 from proxy import Proxy
-from redis_server import RedisSentinel, RedisServer, wait_until
+from redis_server import RedisSentinel, RedisServer
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
 
@@ -136,7 +137,7 @@ def test_after_a_failover_the_replica_is_used(tmp_path, make_record):
             wait_for_replica(servers)
             servers.fail_over()
             again = make_record(BASE)
-            wait_until(lambda: answers(lambda: store.current(page)))
+            until(lambda: answers(lambda: store.current(page)))
             assert store.check_and_add(again, 3).match.record.identity == page.identity
             store.end("run")
     finally:
