@@ -317,6 +317,25 @@ def test_two_feeds_of_which_one_is_not_stored_leave_nothing_remembered(tmp_path)
     assert second.delivered() == ["/b"]
 
 
+def test_a_feed_of_some_items_that_had_none_and_is_not_stored_is_no_failure(tmp_path) -> None:
+    odd = """
+    @classmethod
+    def update_settings(cls, settings):
+        odd = {"format": "jsonlines", "item_classes": [Odd], "store_empty": False}
+        settings.set("FEEDS", {**settings.getdict("FEEDS"), "odd.jsonl": odd}, priority=100)
+class Odd(scrapy.Item):
+    pass
+    """
+    store = {"SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
+        first = crawl(tmp_path, site, "/a", spider=odd, settings=store)
+        second = crawl(tmp_path, site, "/b", settings=store)
+    assert first.delivered() == ["/a"]
+    assert not (tmp_path / "odd.jsonl").exists()
+    assert "A feed was not stored" not in first.log
+    assert second.delivered() == []
+
+
 def test_broken_pages_pass(tmp_path) -> None:
     routes = {
         "/nothing": html_answer(""),
