@@ -255,6 +255,22 @@ def test_an_extractor_that_raises_costs_no_page(tmp_path) -> None:
     assert f"Passed {site.url}/a unjudged: unreadable: RuntimeError: nothing" in result.log
 
 
+def test_a_request_that_has_no_fingerprint_costs_no_page(tmp_path) -> None:
+    (tmp_path / "picky.py").write_text(
+        "class Picky:\n    def fingerprint(self, request):\n        raise KeyError('article')\n"
+    )
+    spider = """
+    async def start(self):
+        yield self.request("/0", dont_filter=True)
+    """
+    with Site(dict(COPIES)).running() as site:
+        settings = {"REQUEST_FINGERPRINTER_CLASS": "picky.Picky"}
+        result = crawl(tmp_path, site, "", spider=spider, settings=settings)
+    assert result.delivered() == ["/0"]
+    assert result.count("error") == 1
+    assert f"Passed {site.url}/0 unjudged" in result.log
+
+
 def test_a_killed_worker_costs_no_page(tmp_path) -> None:
     spider = """
     def parse(self, response):
