@@ -57,7 +57,7 @@ def load_stop_words(source: str | tuple[str, ...]) -> frozenset[str]:
             lines = Path(source).read_text(encoding="utf-8").split()
         except (OSError, ValueError) as error:
             raise _invalid("stop_words", source, f"a readable text file ({error})") from error
-    if not isinstance(lines, (tuple, list)) or not all(isinstance(word, str) for word in lines):
+    if not all(isinstance(word, str) for word in lines):
         raise _invalid("stop_words", source, "a text file, or words")
     return frozenset(word for line in lines for word in words(line))
 
@@ -97,7 +97,7 @@ class Options:
     def __post_init__(self) -> None:
         given = cast("Any", self)
         if isinstance(given.idf, Mapping):
-            object.__setattr__(self, "idf", tuple(sorted(given.idf.items())))
+            object.__setattr__(self, "idf", tuple(sorted(given.idf.items(), key=str)))
         if isinstance(given.idf, Path):
             object.__setattr__(self, "idf", str(given.idf))
         if isinstance(given.stop_words, (list, set, frozenset)):
@@ -110,6 +110,13 @@ class Options:
             size = getattr(self, name)
             if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= 20:
                 raise _invalid(name, size, "a whole number from 1 to 20")
+        for name, allowed in (
+            ("idf", "a JSON file, or words or shingles with their weights"),
+            ("stop_words", "a text file, or words"),
+            ("extractor", "the path of a class"),
+        ):
+            if not isinstance(getattr(self, name), (str, tuple)):
+                raise _invalid(name, getattr(self, name), allowed)
         load_idf(self.idf)
         load_stop_words(self.stop_words)
         if self.extractor not in (STEADY, READABILITY):  # to load these takes longer than all else

@@ -45,7 +45,7 @@ def _store_url(value: Any) -> str:
 
 def _domains(value: Any) -> Mapping[str, Any]:
     parsed = json.loads(value) if isinstance(value, str) else value
-    if not isinstance(parsed, Mapping):
+    if not isinstance(parsed, Mapping) or not all(isinstance(name, str) for name in parsed):
         raise TypeError
     return parsed
 
@@ -191,7 +191,7 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
 
 def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> Policy:
     where = f"{PREFIX}DOMAINS[{domain!r}]"
-    if not _HOST.fullmatch(str(domain)):
+    if not _HOST.fullmatch(domain):
         raise SettingsError(
             f"{where}: expected the name of a domain or host, as in a URL (punycode if it is not "
             "ASCII): no scheme, port, path or wildcard; subdomains are always meant too"

@@ -28,8 +28,10 @@ AHEAD = 2
 AHEAD_BYTES = 1024 * 1024
 """A page that makes them more than this waits outside."""
 
-# Not -m, nor the folder that -c puts first: a random.py of the project's would hide Python's own.
-_COMMAND = "import sys; del sys.path[0]; from simhash_gate.worker import main; main()"
+# Not -m, nor the "" that -c puts first: a random.py of the project's would hide Python's own.
+_COMMAND = (
+    "import sys; sys.path[:] = filter(None, sys.path); from simhash_gate.worker import main; main()"
+)
 _PIPE_BYTES = 1024 * 1024  # as much as Linux gives anybody: most pages are handed over in one call
 _CHUNK = 64 * 1024
 _BUFFERS = 16

@@ -62,9 +62,13 @@ def test_other_settings_are_none_of_its_business() -> None:
         ("TIMEOUT", 0, "seconds above 0"),
         ("DOMAINS", "[1]", "mapping"),
         ("DOMAINS", "{", "mapping"),
+        ("DOMAINS", {5: {"threshold": 3}}, "mapping of domain names"),
         ("SHINGLE", "letter", "'auto', 'word' or 'char'"),
         ("SHINGLE_SIZE", 0, "a whole number"),
         ("IDF", "/nowhere/idf.json", "/nowhere/idf.json"),
+        ("IDF", [["word", 1.0]], "words or shingles with their weights"),
+        ("STOP_WORDS", 5, "a text file, or words"),
+        ("EXTRACTOR", ["no.such.Extractor"], "the path of a class"),
         ("EXTRACTOR", "no.such.Extractor", "no.such.Extractor"),
     ],
 )

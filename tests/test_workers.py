@@ -13,8 +13,10 @@ from concurrent.futures import wait
 from pathlib import Path
 
 import pytest
+from harness import alive, until
 
 from simhash_gate.pipeline import Options, read_page
+from simhash_gate.worker_process import AHEAD
 from simhash_gate.workers import InlineReader, ReadError, WorkerPool
 
 BODY = b"<html><body><article><h1>Title</h1><p>%s</p></article></body></html>" % (b"word " * 50)
@@ -26,20 +28,6 @@ def pool():
     pool = WorkerPool(Options(), processes=2, timeout=10)
     yield pool
     pool.close()
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def until(condition, seconds: float = 10) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return condition()
 
 
 def test_a_worker_reads_what_this_process_would_read(pool) -> None:
@@ -73,44 +61,49 @@ def test_a_page_larger_than_any_pipe_buffer_arrives(pool) -> None:
 
 def test_a_killed_worker_fails_its_page_only_and_is_replaced(pool) -> None:
     pool.read(BODY, "", None).result(60)
-    assert until(lambda: len(pool.pids) == 2)
+    until(lambda: len(pool.pids) == 2)
     killed = pool.pids
     for pid in killed:
         os.kill(pid, signal.SIGKILL)
-    assert until(lambda: not {*killed} & {*pool.pids})  # a page sent before that would fail
+    until(lambda: not {*killed} & {*pool.pids})  # a page sent before that would fail
     assert pool.read(BODY, "", None).result(60).fingerprint is not None
 
 
 def test_closing_ends_the_processes(pool) -> None:
     pool.read(BODY, "", None).result(60)
-    assert until(lambda: len(pool.pids) == 2)
+    until(lambda: len(pool.pids) == 2)
     pids = pool.pids
     pool.close()
-    assert until(lambda: not any(map(alive, pids)))
+    until(lambda: not any(map(alive, pids)))
 
 
 PARENT = """
-import os, sys, time
+import time
 from simhash_gate.options import Options
 from simhash_gate.workers import WorkerPool
-pool = WorkerPool(Options(extractor="{extractor}"), processes=2, timeout=60)
-{submit}
+pool = WorkerPool(Options({options}), processes=2, timeout=60)
+first, _ = [pool.read(b'<p>some words here</p>', '', None) for _ in range(2)]
+{wait}
 while len(pool.pids) < 2: time.sleep(0.01)
-time.sleep(1)
 print(*pool.pids, flush=True)
 time.sleep(60)
+"""
+ENDLESS = """
+import os, pathlib
+class Endless:
+    def __call__(self, page):
+        pathlib.Path(__file__).with_name(str(os.getpid())).touch()
+        while True:
+            pass
 """
 
 
 @pytest.mark.parametrize("busy", [False, True])
 def test_workers_end_with_a_killed_parent(tmp_path, busy: bool) -> None:
-    (tmp_path / "endless.py").write_text(
-        "class Endless:\n    def __call__(self, page):\n        while True:\n            pass\n"
-    )
-    submit = "[pool.read(b'<p>some words here</p>', '', None) for _ in range(2)]" if busy else ""
-    extractor = "endless.Endless" if busy else Options().extractor
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    options, wait = ("extractor='endless.Endless'", "") if busy else ("", "first.result()")
     parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT.format(extractor=extractor, submit=submit)],
+        [sys.executable, "-c", PARENT.format(options=options, wait=wait)],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"},
@@ -118,10 +111,23 @@ def test_workers_end_with_a_killed_parent(tmp_path, busy: bool) -> None:
     assert parent.stdout is not None
     pids = list(map(int, parent.stdout.readline().split()))
     assert len(pids) == 2
+    until(lambda: not busy or all((tmp_path / f"{pid}").exists() for pid in pids))
     assert all(map(alive, pids))
     parent.kill()
     parent.communicate()
-    assert until(lambda: not any(map(alive, pids)))
+    until(lambda: not any(map(alive, pids)))
+
+
+@pytest.mark.parametrize("safe_path", ["", "1"])
+def test_what_can_be_imported_here_can_be_there(tmp_path, monkeypatch, safe_path: str) -> None:
+    (tmp_path / "own.py").write_text("from simhash_gate.page import SteadyExtractor as Own")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONSAFEPATH", safe_path)
+    pool = WorkerPool(Options(extractor="own.Own"), processes=1, timeout=10)
+    try:
+        assert pool.read(BODY, "", None).result(60).fingerprint is not None
+    finally:
+        pool.close()
 
 
 def test_a_broken_extractor_is_told_and_costs_no_process(tmp_path, monkeypatch) -> None:
@@ -161,11 +167,13 @@ class Hungry:
 
 
 @pytest.fixture
-def odd_pool(tmp_path, monkeypatch):
+def odd_pool(request, tmp_path, monkeypatch):
+    """A process that some words harm; its seconds for a page are 60, or the parameter."""
     (tmp_path / "odd.py").write_text(EXTRACTORS)
     monkeypatch.syspath_prepend(tmp_path)
     options = Options(extractor="odd.Hungry")
-    pool = WorkerPool(options, processes=1, timeout=2, memory=64 << 20)
+    timeout = getattr(request, "param", 60)
+    pool = WorkerPool(options, processes=1, timeout=timeout, memory=64 << 20)
     yield pool
     pool.close()
 
@@ -191,11 +199,12 @@ def test_a_process_that_has_grown_is_replaced_and_no_page_fails(odd_pool) -> Non
 
 
 @pytest.mark.parametrize(
-    ("word", "reason"),
+    ("word", "odd_pool", "reason"),
     [
-        ("suicidal", "the page-reading process ended with status -9"),
-        ("endless", "reading took longer than 2 s"),
+        ("suicidal", 60, "the page-reading process ended with status -9"),
+        ("endless", 2, "reading took longer than 2 s"),
     ],
+    indirect=["odd_pool"],
 )
 def test_pages_behind_one_that_ends_the_process_are_read_by_the_next(
     odd_pool, word, reason
@@ -217,12 +226,11 @@ def test_pages_that_still_wait_when_the_pool_is_closed_fail(odd_pool) -> None:
 
 def test_what_waits_is_bounded_and_the_page_beyond_it_fails_at_once(odd_pool, monkeypatch) -> None:
     monkeypatch.setattr("simhash_gate.workers.MOST_WAITING_BYTES", 4_000_000)
-    bodies = [saying("one") + b" " * 1_000_000 for _ in range(12)]
+    bodies = [saying("endless") + b" " * 1_000_000 for _ in range(12)]
     futures = [odd_pool.read(body, "", None) for body in bodies]
-    wait(futures, 60)
-    failed = [future.exception() for future in futures if future.exception()]
-    assert {str(error) for error in failed} == {"4 pages wait to be read already"}
-    assert 1 <= len(failed) <= 7
+    errors = [str(future.exception(60)) for future in futures[5:]]  # one is read, and four wait
+    assert errors == ["4 pages wait to be read already"] * 7
+    assert not any(future.done() for future in futures[:5])
 
 
 def test_a_process_that_cannot_start_fails_each_page_with_the_reason(monkeypatch) -> None:
@@ -258,8 +266,8 @@ def test_an_event_loop_that_was_busy_for_long_does_not_cost_a_page() -> None:
         try:
             await asyncio.wrap_future(pool.read(BODY, "", None))
             pids = pool.pids
-            futures = [asyncio.wrap_future(pool.read(BODY, "", None)) for _ in range(8)]
-            time.sleep(2)
+            futures = [asyncio.wrap_future(pool.read(BODY, "", None)) for _ in range(AHEAD)]
+            time.sleep(2)  # what it takes to read these, several times over
             await asyncio.gather(*futures)
             assert pool.pids == pids
         finally:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.options import pipeline_version
 from simhash_gate.pages import Page
+from simhash_gate.stores.values import signed, unsigned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,8 +74,8 @@ class PageCache:
         if row is None:
             return None
         title, words, fingerprint, digest, listing, reason = row
-        bits = None if fingerprint is None else fingerprint % (1 << 64)
-        return Page(title, "", words, bits, digest % (1 << 64), bool(listing), reason)
+        bits = None if fingerprint is None else unsigned(fingerprint)
+        return Page(title, "", words, bits, unsigned(digest), bool(listing), reason)
 
     def keep(self, key: bytes, page: Page) -> None:
         """Remember a page, soon. It may be called from any thread."""
@@ -149,12 +150,8 @@ def _row(key: bytes, page: Page) -> tuple[object, ...]:
         key,
         title,
         page.words,
-        None if page.fingerprint is None else _signed(page.fingerprint),
-        _signed(page.digest),
+        None if page.fingerprint is None else signed(page.fingerprint),
+        signed(page.digest),
         page.listing,
         page.reason,
     )
-
-
-def _signed(bits: int) -> int:
-    return bits - (1 << 64) if bits >> 63 else bits

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from itemadapter import ItemAdapter
 
+from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.fingerprints.volatile import is_volatile
 from simhash_gate.fingerprints.words import words
 
@@ -183,7 +184,7 @@ def _said_by_gate(verdict: Verdict) -> set[str]:
     """Return the values that an item may have from the verdict, and no copy shares."""
     fingerprint = verdict.fingerprint
     found: set[str] = {verdict.outcome} if verdict.audited else set()
-    return found if fingerprint is None else found | {f"{fingerprint:016x}", str(fingerprint)}
+    return found if fingerprint is None else found | {to_hex(fingerprint), str(fingerprint)}
 
 
 def _is_moment(value: Any, began: float) -> bool:

@@ -15,6 +15,7 @@ from scrapy import signals
 from scrapy.http import HtmlResponse
 
 from simhash_gate.complaints import MissingExtraError
+from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.journal.drop import Drop, Stored
 from simhash_gate.journal.records import need_fastwarc, pack
 from simhash_gate.journal.segments import Segments
@@ -145,7 +146,7 @@ class Journal:
             threshold=verdict.policy.threshold,
             title=verdict.title,
             words=verdict.page.words if verdict.page else 0,
-            fingerprint=None if verdict.fingerprint is None else f"{verdict.fingerprint:016x}",
+            fingerprint=None if verdict.fingerprint is None else to_hex(verdict.fingerprint),
             request=waiting.request,
             unsaid=waiting.unsaid,
             response=_beside(response),

@@ -144,11 +144,11 @@ class Judge:
         if now >= self.session.retry_at:
             self.session.retry()
         if now >= self._renew_at:
-            self.session.renew()
             self._renew_at = now + RENEW_INTERVAL
+            self.session.renew()
         if now >= self._settle_at:
-            self._settle()
             self._settle_at = _NEVER
+            self._settle()
         if self._settled and self._settle_at == _NEVER:
             self._settle_at = now + SETTLE_INTERVAL
 

@@ -145,8 +145,7 @@ class SimhashGateMiddleware(CrawlGate):
             return response
 
         start = time.perf_counter()
-        fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
-        verdict = await self._judge(request, response, fingerprint)
+        verdict, fingerprint = await self._judge(request, response)
         if self.audit is not None:
             run = self.judge.session.run
             verdict = self.audit.judged(request, response, verdict, fingerprint, run)
@@ -200,11 +199,15 @@ class SimhashGateMiddleware(CrawlGate):
             return "too_large"
         return None
 
-    async def _judge(self, request: Request, response: Response, fingerprint: str) -> Verdict:
-        """Return the verdict; if anything fails on the way it is "error", and the page passes."""
-        page = None
+    async def _judge(self, request: Request, response: Response) -> tuple[Verdict, str]:
+        """Return the verdict, and the request's fingerprint in hex.
+
+        If anything fails on the way the verdict is "error", and the page passes.
+        """
+        page, fingerprint = None, ""
         policy = self.settings.policies.default
         try:
+            fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
             policy = self._policy(request, response)
             page = await self.reader.page(response)
             scope = scope_of(response.url, self.settings.scope)
@@ -217,7 +220,8 @@ class SimhashGateMiddleware(CrawlGate):
                 request=fingerprint,
                 retry="retry_times" in request.meta,
             )
-            return await self.fate.verdict(ask, scope, fingerprint, page.fingerprint)
+            verdict = await self.fate.verdict(ask, scope, fingerprint, page.fingerprint)
+            return verdict, fingerprint
         except StoreError as error:
             reason = str(error)
             self._store_failures.page_passed(error)
@@ -227,17 +231,17 @@ class SimhashGateMiddleware(CrawlGate):
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             logger.exception("Passed %s unjudged", response.url)
-        return Verdict("error", reason, policy, page)
+        return Verdict("error", reason, policy, page), fingerprint
 
     def _policy(self, request: Request, response: Response) -> Policy:
         policy = self.settings.policies.of(response.url)
         overrides = request.meta.get(META_KEY)
         if overrides is None or overrides is True:
             return policy
+        policy = policy.override(overrides, f"meta[{META_KEY!r}]")
         for name in ("window", "ttl"):
             if name in overrides:
                 raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: is a scope's, not a request's")
-        policy = policy.override(overrides, f"meta[{META_KEY!r}]")
         if policy.action == "links" and not self._links:
             raise SettingsError(LINKS_ALONE)
         if policy.verify and not self.settings.options.sketch:

@@ -57,9 +57,16 @@ def feeds_stored(crawler: Crawler) -> bool:
     stats = crawler.stats.get_stats()
     if any(name.startswith("feedexport/failed_count") for name in stats):
         return False
-    feeds = crawler.settings.getdict("FEEDS")
-    if not feeds or not stats.get("item_scraped_count") or not crawler.get_extension(FeedExporter):
+    exporter = crawler.get_extension(FeedExporter)
+    if exporter is None or not stats.get("item_scraped_count"):
         return True
+    # One that takes some items only may have had none, and then not be stored.
+    needed = [
+        feed
+        for feed in exporter.feeds.values()
+        if feed.get("store_empty", True)
+        or not (feed.get("item_classes") or feed.get("item_filter"))
+    ]
     # A feed that could not even be opened counts as no failure; nor is any success counted.
     stored = [count for name, count in stats.items() if name.startswith("feedexport/success_count")]
-    return bool(sum(stored) >= len(feeds))
+    return bool(sum(stored) >= max(1, len(needed)))

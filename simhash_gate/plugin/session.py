@@ -120,7 +120,7 @@ class Session:
             else:
                 self._gate.store.renew(self.run)
                 self._forget_owed(self._gate.store)
-        except StoreError as error:
+        except Exception as error:
             self._outage.goes_on(error)
         else:
             self.failure = None
@@ -146,16 +146,16 @@ class Session:
     def _begin(self) -> None:
         try:
             store = open_store(self._url)
+            try:
+                store.begin(self.run)
+            except BaseException:
+                store.close()
+                self.run = uuid.uuid4().hex  # the store may have begun it all the same
+                raise
         except StoreError:
             raise
         except Exception as error:
             raise StoreError(f"{type(error).__name__}: {error}") from error
-        try:
-            store.begin(self.run)
-        except BaseException:
-            store.close()
-            self.run = uuid.uuid4().hex  # the store may have begun it all the same
-            raise
         self._gate = Gate(store, run=self.run, pipeline=self._pipeline)
         tell_ignored(self._url, self._pipeline)
 

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
 import sys
-import time
 from urllib.error import HTTPError
 from urllib.request import Request
 
 import pytest
+from harness import alive, until
 
 from crawler.site.process import (
     DIRECT,
@@ -27,14 +26,6 @@ from crawler.site.process import SiteProcess
 print(SiteProcess(2, 1).process.pid, flush=True)
 time.sleep(600)
 """
-
-
-def is_running(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def test_a_site_answers_until_the_block_ends():
@@ -83,12 +74,9 @@ def test_the_site_stops_when_its_parent_is_killed():
         [sys.executable, "-c", ORPHAN], cwd=PROJECT, stdout=subprocess.PIPE, text=True
     ) as parent:
         pid = int(parent.stdout.readline())
-        assert is_running(pid)
+        assert alive(pid)
         parent.kill()
-    deadline = time.monotonic() + 60
-    while is_running(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not is_running(pid)
+    until(lambda: not alive(pid))
 
 
 def test_a_port_in_use_is_a_clear_error(capfd):

@@ -147,6 +147,14 @@ def until(condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
+def alive(pid: int) -> bool:
+    """Tell whether a process runs; one that ended may still wait for its parent."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def documented(stat: str) -> bool:
     """Tell whether the reference has this stat; the last part may stand for any value."""
     text = (ROOT / "docs/reference.md").read_text("utf-8")

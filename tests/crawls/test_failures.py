@@ -255,6 +255,22 @@ def test_an_extractor_that_raises_costs_no_page(tmp_path) -> None:
     assert f"Passed {site.url}/a unjudged: unreadable: RuntimeError: nothing" in result.log
 
 
+def test_a_request_that_has_no_fingerprint_costs_no_page(tmp_path) -> None:
+    (tmp_path / "picky.py").write_text(
+        "class Picky:\n    def fingerprint(self, request):\n        raise KeyError('article')\n"
+    )
+    spider = """
+    async def start(self):
+        yield self.request("/0", dont_filter=True)
+    """
+    with Site(dict(COPIES)).running() as site:
+        settings = {"REQUEST_FINGERPRINTER_CLASS": "picky.Picky"}
+        result = crawl(tmp_path, site, "", spider=spider, settings=settings)
+    assert result.delivered() == ["/0"]
+    assert result.count("error") == 1
+    assert f"Passed {site.url}/0 unjudged" in result.log
+
+
 def test_a_killed_worker_costs_no_page(tmp_path) -> None:
     spider = """
     def parse(self, response):
@@ -315,6 +331,25 @@ def test_two_feeds_of_which_one_is_not_stored_leave_nothing_remembered(tmp_path)
     assert first.stats["feedexport/success_count/FileFeedStorage"] == 1
     assert "A feed was not stored" in first.log
     assert second.delivered() == ["/b"]
+
+
+def test_a_feed_of_some_items_that_had_none_and_is_not_stored_is_no_failure(tmp_path) -> None:
+    odd = """
+    @classmethod
+    def update_settings(cls, settings):
+        odd = {"format": "jsonlines", "item_classes": [Odd], "store_empty": False}
+        settings.set("FEEDS", {**settings.getdict("FEEDS"), "odd.jsonl": odd}, priority=100)
+class Odd(scrapy.Item):
+    pass
+    """
+    store = {"SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
+        first = crawl(tmp_path, site, "/a", spider=odd, settings=store)
+        second = crawl(tmp_path, site, "/b", settings=store)
+    assert first.delivered() == ["/a"]
+    assert not (tmp_path / "odd.jsonl").exists()
+    assert "A feed was not stored" not in first.log
+    assert second.delivered() == []
 
 
 def test_broken_pages_pass(tmp_path) -> None:

@@ -73,7 +73,7 @@ class KilledServer:
 
     def __init__(self, folder):
         self._server = RedisServer(folder / "redis")
-        self.url = self._server.url
+        self.url = f"{self._server.url}?timeout=60"  # for one that hangs
         self.port = self._server.port
         self.go, self.come_back = self._server.kill, self._server.start
         self.hang, self.go_on = self._server.pause, self._server.resume
@@ -174,7 +174,7 @@ BEATS = """
         import asyncio
         if response.url.endswith("/away"):
             yield self.request("/0", priority=1)
-            for number in range(30):
+            for number in range(10):
                 yield self.request(f"/beat?{number}")
                 await asyncio.sleep(0.05)
             yield self.request("/back")
@@ -186,7 +186,7 @@ BEATS = """
 
 def test_the_crawl_goes_on_while_the_store_lets_it_wait(tmp_path, store) -> None:
     """The store goes on only when the crawl, waiting for a verdict, has sent all beats."""
-    beats = {f"/beat?{n}": Answer(b"beat", headers=PLAIN_TEXT) for n in range(30)}
+    beats = {f"/beat?{n}": Answer(b"beat", headers=PLAIN_TEXT) for n in range(10)}
     routes = {**COPIES, **beats, "/away": doing(store.hang), "/back": doing(store.go_on)}
     with Site(routes).running() as site:
         settings = {"SIMHASH_GATE_STORE": store.url, "SIMHASH_GATE_WORKERS": 0}

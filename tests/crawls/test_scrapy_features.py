@@ -8,7 +8,7 @@ import time
 
 import pytest
 import scrapy
-from harness import Answer, Site, crawl, html_answer, page, start
+from harness import Answer, Site, crawl, html_answer, page, start, until
 from packaging.version import Version
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
@@ -170,9 +170,7 @@ def test_an_interrupted_job_goes_on_and_loses_nothing(tmp_path, signals: int) ->
     """
     with Site(routes).running() as site:
         process, finish = start(tmp_path / "1", site, " ".join(routes), spider=spider, settings=job)
-        deadline = time.monotonic() + 60
-        while site.hits.total() < 15 and time.monotonic() < deadline:
-            time.sleep(0.02)
+        until(lambda: site.hits.total() >= 15)
         for _ in range(signals):
             process.send_signal(signal.SIGINT)
             time.sleep(0.2)

@@ -39,6 +39,12 @@ def url(tmp_path):
     return f"sqlite:///{tmp_path}/store.sqlite"
 
 
+PATIENCE = """
+from simhash_gate.plugin import fate
+fate.LONGEST_WAIT = {seconds}
+"""
+
+
 @pytest.fixture
 def meet(tmp_path, url):
     """Let a second crawl meet a copy of the page that a first one is still working on.
@@ -46,7 +52,7 @@ def meet(tmp_path, url):
     `then(process)` goes on with the first crawl; returns what both came to.
     """
 
-    def run(then, *, stage="callback", fails=False, settings=None):
+    def run(then, *, stage="callback", fails=False, patience=60.0, settings=None):
         chosen = {"SIMHASH_GATE_STORE": url, **(settings or {})}
         with Site(dict(COPIES)).running() as site, closing(open_store(url)) as store:
             spider = SPIDER.format(stage=stage, fails=fails)
@@ -55,7 +61,10 @@ def meet(tmp_path, url):
             )
             until(lambda: [*store.records()])
             (kept,) = store.records()
-            _, finish_second = start(tmp_path / "second", site, "/b", settings=chosen)
+            patient = PATIENCE.format(seconds=patience)
+            _, finish_second = start(
+                tmp_path / "second", site, "/b", spider=patient, settings=chosen
+            )
             until(lambda: store.current(kept).last_seen > kept.last_seen)
             assert not store.current(kept).settled
             then(first)
@@ -95,7 +104,7 @@ def test_a_copy_is_kept_when_the_other_crawl_is_killed(meet) -> None:
 
 
 def test_a_copy_passes_when_nothing_is_known_in_time(meet) -> None:
-    first, second = meet(lambda first: None)
+    first, second = meet(lambda first: None, patience=0.5)
     assert first.delivered() == ["/a"]
     assert second.delivered() == ["/b"]
     assert second.count("near") == second.count("unsettled") == 1
@@ -109,12 +118,19 @@ def test_nothing_waits_where_nothing_is_dropped(meet) -> None:
 
 def test_pages_read_in_another_way_are_ignored_and_the_log_says_so(tmp_path, url) -> None:
     settings = {"SIMHASH_GATE_STORE": url, "SIMHASH_GATE_REVISIT": "drop"}
+    # Pages are counted while the crawl goes on.
     spider = """
-    async def parse(self, response):
-        import asyncio
-        await asyncio.sleep(2)  # pages are counted meanwhile
-        for item in Base.parse(self, response):
-            yield item
+    async def start(self):
+        while not Told.told:
+            await asyncio.sleep(0.02)
+        async for request in super().start():
+            yield request
+import asyncio, logging
+class Told(logging.Handler):
+    told = False
+    def emit(self, record):
+        Told.told = True
+logging.getLogger("simhash_gate.plugin.earlier").addHandler(Told())
     """
     with Site({"/a": page(1), "/b": page(2)}).running() as site:
         crawl(tmp_path, site, "/a /b", settings=settings)

@@ -1,3 +1,5 @@
+"""The index of fingerprints: what it finds, what it keeps, and what that takes."""
+
 from __future__ import annotations
 
 import random
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from simhash_gate.fingerprints.blocks import probe_count, probes, split
+from simhash_gate.fingerprints.blocks import probe_count
 from simhash_gate.fingerprints.index import HammingIndex
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
@@ -68,30 +70,6 @@ def test_a_neighbour_at_each_distance_is_found_among_many(radius, blocks):
             assert ((neighbour, distance) in index.find_all(query)) == (distance <= radius)
             assert fresh
             index.remove(neighbour)
-
-
-@given(st.integers(1, 64), st.integers(0, 64), st.data())
-def test_some_probe_reaches_a_block_of_every_neighbour(blocks, radius, data):
-    """The pigeonhole argument itself, for every number of blocks and every radius."""
-    if probe_count(blocks, radius) > 20_000:
-        radius = min(radius, blocks)
-    bits = data.draw(st.sets(st.integers(0, 63), max_size=radius))
-    difference = flip(0, bits)
-    asked = probes(blocks, radius)
-    assert sum(len(probe.flips) for probe in asked) == probe_count(blocks, radius)
-    keys = [
-        (difference >> split(blocks)[table].shift & split(blocks)[table].mask, flips)
-        for table, flips in asked
-    ]
-    assert any(key in flips for key, flips in keys)
-
-
-@pytest.mark.parametrize("blocks", range(1, 65))
-def test_blocks_cover_every_bit_once_and_evenly(blocks):
-    cut = split(blocks)
-    assert sum(block.mask << block.shift for block in cut) == 2**64 - 1
-    assert sum(block.width for block in cut) == 64
-    assert max(block.width for block in cut) - min(block.width for block in cut) <= 1
 
 
 class IndexMachine(RuleBasedStateMachine):
@@ -266,18 +244,6 @@ def test_candidates_hold_what_is_near_and_nothing_beyond_the_limit(case, radius,
     found = {index.at(slot) for slot in index.candidates(query, radius, limit)}
     assert found >= {other for other, _ in brute_force(stored, query, min(radius, limit))}
     assert found <= {other for other, _ in brute_force(stored, query, limit)}
-
-
-@pytest.mark.parametrize("widest", [1, 3, 7, 15])
-@given(st.integers(1, 16), st.data())
-def test_some_probe_reaches_a_part_of_a_block_of_every_neighbour(widest, blocks, data):
-    radius = data.draw(st.integers(0, min(12, blocks * 2)))
-    difference = flip(0, data.draw(st.sets(st.integers(0, 63), max_size=radius)))
-    cut = split(blocks, widest)
-    assert max(block.width for block in cut) <= widest
-    asked = probes(blocks, radius, widest)
-    assert sum(len(probe.flips) for probe in asked) == probe_count(blocks, radius, widest)
-    assert any(difference >> cut[table].shift & cut[table].mask in flips for table, flips in asked)
 
 
 def test_an_index_of_one_page_costs_little_and_one_of_many_no_more_than_64_bytes_each():

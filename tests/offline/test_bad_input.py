@@ -6,11 +6,11 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from command import COMMAND
+from harness import alive, until
 
 BAD = [
     ("not json", "not JSON"),
@@ -183,10 +183,7 @@ def test_ctrl_c_ends_the_command_its_workers_and_its_run(tmp_path, write, enviro
     for line in [*lines, *rest.splitlines(keepends=True)]:
         assert line.endswith(b"\n")
         json.loads(line)
-    deadline = time.monotonic() + 10
-    while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+    until(lambda: not any(map(alive, workers)))
     # The run did not end: what it kept does not count.
     one = tmp_path / "one.jsonl"
     one.write_text('{"path": "a.html", "url": "http://example.com/"}\n')

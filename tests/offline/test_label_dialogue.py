@@ -8,21 +8,17 @@ import os
 import pty
 import subprocess
 import termios
-import time
 
 import pytest
 from command import COMMAND
+from harness import until
 
 SITE = "https://hive.example"
 
 
-def wait_until_raw(terminal: int) -> None:
-    """Wait until single keys are read there: what came before would be thrown away."""
-    for _ in range(2000):
-        if not termios.tcgetattr(terminal)[3] & termios.ICANON:
-            return
-        time.sleep(0.01)
-    raise TimeoutError("nobody reads keys")
+def reads_keys(terminal: int) -> bool:
+    """Tell whether single keys are read there: what comes before is thrown away."""
+    return not termios.tcgetattr(terminal)[3] & termios.ICANON
 
 
 @pytest.fixture
@@ -46,7 +42,7 @@ def dialogue(tmp_path, environment):
                 while chunk := os.read(ours, 1 << 16):
                     seen += chunk
                     if left and seen.count(b"[q]uit ") > len(keys) - len(left):
-                        wait_until_raw(ours)
+                        until(lambda: reads_keys(ours))
                         os.write(ours, left.pop(0).encode())
             os.close(ours)
             assert process.stdout is not None

@@ -9,7 +9,6 @@ import os
 import resource
 import signal
 import subprocess
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from command import COMMAND
-from harness import ROOT, Site, crawl, page
+from harness import ROOT, Site, crawl, page, until
 from test_replay_http_cache import settings as cached_crawl
 from test_replay_http_cache import site
 from test_replay_warc import record
@@ -310,12 +309,18 @@ def test_a_file_that_can_not_grow_is_left_as_it_was(tmp_path, environment, lines
     assert not [path for path in tmp_path.iterdir() if "part" in path.name]
 
 
+# With a file "hold", the page after the 20th is not read to its end.
 COUNTING = """
+import pathlib, time
 from simhash_gate.page.extract import SteadyExtractor
+HERE = pathlib.Path(__file__)
 class Counting(SteadyExtractor):
     def __call__(self, page):
-        with open(__file__ + ".log", "a") as log:
+        with HERE.with_suffix(".log").open("a") as log:
             log.write("read\\n")
+            number = log.tell() // len("read\\n")
+        while number > 20 and HERE.with_name("hold").exists():
+            time.sleep(0.01)
         return super().__call__(page)
 """
 
@@ -329,7 +334,7 @@ def counting(tmp_path, environment):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(page(number // 2, noise=number, words=1500).body)
     environment["PYTHONPATH"] = f"{ROOT}{os.pathsep}{tmp_path}"
-    log = tmp_path / "counting.py.log"
+    log = tmp_path / "counting.log"
 
     def read() -> int:
         return log.read_text().count("\n") if log.exists() else 0
@@ -347,13 +352,13 @@ def counting(tmp_path, environment):
 @pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGKILL])
 def test_an_ended_command_goes_on_where_it_was(tmp_path, counting, ended_by) -> None:
     read, start = counting
+    (tmp_path / "hold").touch()
     process = start("-o", "out.jsonl", "-s", "SIMHASH_GATE_WORKERS=1")
     kept = tmp_path / ".cache/simhash-gate/pages.sqlite"
-    deadline = time.monotonic() + 60
-    while read() < 20 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: read() > 20)
     process.send_signal(ended_by)
     _, complaints = process.communicate(timeout=60)
+    (tmp_path / "hold").unlink()
     assert process.returncode == (130 if ended_by == signal.SIGINT else -ended_by)
     assert b"Traceback" not in complaints
     assert kept.exists()

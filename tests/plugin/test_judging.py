@@ -13,8 +13,10 @@ from harness import until
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.pipeline import read_page
+from simhash_gate.plugin import judging
 from simhash_gate.plugin.judging import Judge
 from simhash_gate.stores import StoreError, StoreUnavailable, open_store
+from simhash_gate.stores.sqlite import SQLiteStore
 
 
 @pytest.fixture
@@ -124,6 +126,52 @@ def test_what_may_have_been_added_in_an_outage_is_forgotten(path) -> None:
         judge.submit(ask(3)).result(timeout=60)
     judge.close(ended=True).result(timeout=60)
     assert requests_in(path) == {kept.request}
+
+
+def break_down(*_):
+    raise RuntimeError("nobody thought of that")
+
+
+def test_a_store_that_breaks_down_when_it_begins_fails_every_call(path, monkeypatch) -> None:
+    monkeypatch.setattr(SQLiteStore, "begin", break_down)
+    judge = Judge("v1")
+    for future in (judge.open(f"sqlite:///{path}"), judge.submit(ask(1)), judge.submit(ask(2))):
+        with pytest.raises(StoreError, match="RuntimeError: nobody thought of that"):
+            future.result(timeout=60)
+    judge.close(ended=True).result(timeout=60)
+
+
+def test_a_store_that_breaks_down_when_it_is_tried_again_is_waited_for(judge, monkeypatch) -> None:
+    def unavailable(gate):
+        raise StoreUnavailable("gone")
+
+    monkeypatch.setattr(SQLiteStore, "renew", break_down)
+    session = judge.session
+    with pytest.raises(StoreUnavailable):
+        judge.submit(unavailable).result(timeout=60)
+    first = session.retry_at
+    until(lambda: session.retry_at > first)
+    monkeypatch.undo()
+    until(lambda: session.failure is None)
+    assert judge.submit(ask(1)).result(timeout=60).outcome == "new"
+
+
+def test_a_run_that_can_not_be_renewed_is_not_renewed_all_the_time(path, monkeypatch) -> None:
+    renewals = []
+
+    def renew(store, run):
+        renewals.append(run)
+        monkeypatch.setattr(judging, "RENEW_INTERVAL", 600)
+        break_down()
+
+    monkeypatch.setattr(judging, "RENEW_INTERVAL", 0)
+    monkeypatch.setattr(SQLiteStore, "renew", renew)
+    judge = Judge("v1")
+    judge.open(f"sqlite:///{path}").result(timeout=60)
+    for number in range(20):
+        assert judge.submit(ask(number)).result(timeout=60).outcome == "new"
+    judge.close(ended=True).result(timeout=60)
+    assert 1 <= len(renewals) <= 2
 
 
 def test_a_store_that_never_waits_answers_at_once_on_this_thread() -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from contextlib import contextmanager, suppress
@@ -20,6 +19,7 @@ from time import monotonic, sleep
 
 import psycopg
 import pytest
+from ports import TRIES, free_port
 
 VARIABLE = "SIMHASH_GATE_TEST_POSTGRESQL"
 PASSWORD = "pass word/@%"
@@ -30,13 +30,6 @@ SETTINGS = {
     "shared_buffers": "32MB",
     "unix_socket_directories": "",
 }
-
-
-def free_port():
-    """Return a loopback port where nobody listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 class NoServerError(Exception):
@@ -77,7 +70,6 @@ class Server:
         if self.user:
             shutil.chown(folder, "nobody")
             self._make_readable()
-        self.port = free_port()
         self.process = None
         self._make()
 
@@ -156,7 +148,14 @@ class Server:
         )  # fmt: skip
         if done.returncode:
             raise NoServerError(f"{self.binaries}/initdb fails: {done.stderr.strip()}")
-        self.start()
+        for left in reversed(range(TRIES)):
+            self.port = free_port()
+            try:
+                self.start()
+                break
+            except NoServerError:
+                if not left:
+                    raise
         where = self.url_with(user="postgres").replace("/pages?", "/postgres?")
         with psycopg.connect(where, autocommit=True) as connection:
             connection.execute(f"CREATE ROLE crawler LOGIN PASSWORD '{PASSWORD}'")
@@ -164,17 +163,16 @@ class Server:
 
     def _await(self):
         deadline = monotonic() + 60
-        where = self.url_with(user="postgres").replace("/pages?", "/postgres?")
+        where = self.url_with(user="postgres", connect_timeout=2).replace("/pages?", "/postgres?")
         while True:
-            try:
-                psycopg.connect(where).close()
-            except psycopg.OperationalError as error:
-                if self.process.poll() is not None or monotonic() > deadline:
-                    log = (self.folder / "log").read_text()
-                    raise NoServerError(f"PostgreSQL does not start: {log[-1000:]}") from error
-                sleep(0.02)
-            else:
-                return
+            with suppress(psycopg.OperationalError), psycopg.connect(where) as connection:
+                # Or another server would answer.
+                if connection.execute("SHOW data_directory").fetchone() == (str(self.data),):
+                    return
+            if self.process.poll() is not None or monotonic() > deadline:
+                log = (self.folder / "log").read_text()
+                raise NoServerError(f"PostgreSQL does not start: {log[-1000:]}")
+            sleep(0.02)
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from contextlib import suppress
@@ -13,13 +12,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from harness import until
+from ports import TRIES, free_port
 from redis import Redis
 from redis.exceptions import ConnectionError as NoConnectionError
 
 VARIABLE = "REDIS_SERVER"  # the path of a redis-server to test with
 SLOTS = 16384
 BUS = 10000  # how far above its port a node of a cluster talks to the others
-TRIES = 5  # to find a port that nobody else takes
 SECONDS = 20.0  # a server that is not up by then never will be
 
 
@@ -29,15 +29,6 @@ def executable():
     bundled = Path(package.origin).parent / "bin" / "redis-server" if package else None
     candidates = [os.environ.get(VARIABLE), bundled, shutil.which("redis-server")]
     return next((str(path) for path in candidates if path and Path(path).exists()), None)
-
-
-def free_port(up_to=65535):
-    while True:
-        with socket.socket() as taken:
-            taken.bind(("127.0.0.1", 0))
-            port = taken.getsockname()[1]
-            if port <= up_to:
-                return port
 
 
 class RedisServer:
@@ -122,7 +113,7 @@ class RedisCluster:
             second.execute_command("CLUSTER", "ADDSLOTS", *range(SLOTS // 2, SLOTS))
             second.execute_command("CLUSTER", "MEET", "127.0.0.1", self._nodes[0].port)
             for client in (first, second):
-                wait_until(lambda client=client: agrees(client))
+                until(lambda client=client: agrees(client))
 
     def kill(self):
         for node in self._nodes:
@@ -142,7 +133,7 @@ class RedisSentinel:
         self.first = RedisServer(folder / "first")
         self.second = RedisServer(folder / "second", replicaof=("127.0.0.1", self.first.port))
         with self.second.client() as client:
-            wait_until(lambda: client.info("replication")["master_link_status"] == "up")
+            until(lambda: client.info("replication")["master_link_status"] == "up")
         config = folder / "sentinel.conf"
         config.write_text(
             f"sentinel monitor pages 127.0.0.1 {self.first.port} 1\n"
@@ -151,22 +142,15 @@ class RedisSentinel:
         )
         self._sentinel = RedisServer(folder / "sentinel", str(config), "--sentinel")
         with self._sentinel.client() as client:
-            wait_until(lambda: client.sentinel_master("pages")["num-slaves"] == 1)
+            until(lambda: client.sentinel_master("pages")["num-slaves"] == 1)
         self.url = f"redis+sentinel://127.0.0.1:{self._sentinel.port}/pages/0"
 
     def fail_over(self):
         """Kill the server, and wait for the replica to take its place."""
         self.first.kill()
         with self.second.client() as client:
-            wait_until(lambda: client.info("replication")["role"] == "master")
+            until(lambda: client.info("replication")["role"] == "master")
 
     def kill(self):
         for server in (self._sentinel, self.first, self.second):
             server.kill()
-
-
-def wait_until(done):
-    deadline = time.monotonic() + SECONDS
-    while not done():
-        assert time.monotonic() < deadline, "it did not come about"
-        time.sleep(0.05)

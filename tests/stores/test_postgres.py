@@ -12,7 +12,8 @@ from importlib.resources import files
 
 import psycopg
 import pytest
-from postgres_server import free_port, running
+from ports import free_port
+from postgres_server import running
 from proxy import Proxy
 
 from simhash_gate.stores import Answer, StoreError, StoreUnavailable, Window, open_store
@@ -150,7 +151,7 @@ def test_a_slow_network_is_waited_for(server, proxy, schema, make_record):
 
 
 def test_a_reply_that_never_comes_is_given_up(server, proxy, schema, make_record):
-    url = server.url_with(port=proxy.port, schema=schema, timeout="0.2")
+    url = server.url_with(port=proxy.port, schema=schema, timeout="1")
     with closing(open_store(url)) as store:
         store.begin("run")
         proxy.swallow = True
@@ -191,7 +192,7 @@ def test_a_begin_and_an_end_whose_replies_were_cut_can_be_said_again(
 def test_a_statement_that_waits_too_long_is_ended_and_worth_another_try(
     server, schema, admin, make_record
 ):
-    with closing(open_store(server.url_with(schema=schema, timeout="0.1"))) as store:
+    with closing(open_store(server.url_with(schema=schema, timeout="1"))) as store:
         store.begin("run")
         assert store.check_and_add(make_record(BASE), 3).added
         with psycopg.connect(server.url) as other:

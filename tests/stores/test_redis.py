@@ -18,8 +18,10 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
+from harness import until
+from ports import free_port
 from proxy import Proxy
-from redis_server import RedisSentinel, RedisServer, free_port, wait_until
+from redis_server import RedisSentinel, RedisServer
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
 
@@ -94,7 +96,7 @@ def test_a_server_that_answers_late_is_waited_for(proxy, proxied, make_record):
 
 def test_a_server_that_does_not_answer_is_given_up(own_redis, make_record):
     page = make_record(BASE)
-    with closing(open_store(f"{own_redis.url}?timeout=0.2")) as store:
+    with closing(open_store(f"{own_redis.url}?timeout=2")) as store:
         store.begin("run")
         own_redis.pause()
         with pytest.raises(StoreUnavailable, match=r"(?i)timeout"):
@@ -135,7 +137,7 @@ def test_after_a_failover_the_replica_is_used(tmp_path, make_record):
             wait_for_replica(servers)
             servers.fail_over()
             again = make_record(BASE)
-            wait_until(lambda: answers(lambda: store.current(page)))
+            until(lambda: answers(lambda: store.current(page)))
             assert store.check_and_add(again, 3).match.record.identity == page.identity
             store.end("run")
     finally:

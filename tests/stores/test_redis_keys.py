@@ -6,11 +6,14 @@ import random
 import time
 from contextlib import closing
 from dataclasses import replace
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
+from simhash_gate.stores.redis_codec import run_digest
+from simhash_gate.stores.urls import LEASE
 
 BASE = 0x9E3779B97F4A7C15
 
@@ -18,6 +21,23 @@ BASE = 0x9E3779B97F4A7C15
 @pytest.fixture
 def own_url(redis_server, tmp_path):
     return f"{redis_server.url}?prefix={tmp_path}:"
+
+
+@pytest.fixture
+def leases(tmp_path):
+    """The key of the leases: of each run, by its digest, the end in ms of the server's clock."""
+    return f"{tmp_path}:{{runs}}:leases"
+
+
+@pytest.fixture
+def expire(redis_server, leases):
+    """Let the lease of a run have run out."""
+
+    def expire(run):
+        with redis_server.client() as client:
+            assert client.zadd(leases, {run_digest(run): 0}, xx=True, ch=True) == 1
+
+    return expire
 
 
 @pytest.mark.parametrize(
@@ -42,7 +62,7 @@ def test_keys_of_another_application_are_named_and_left_alone(own_redis, make_re
         client.delete(key)
 
 
-def test_keys_of_others_beside_its_own_do_no_harm(own_redis, own_url, make_record):
+def test_keys_of_others_beside_its_own_do_no_harm(own_redis, make_record):
     with own_redis.client() as client, closing(open_store(own_redis.url)) as store:
         for number in range(2_000):
             client.set(f"dupefilter:{number}", b"\xff")
@@ -65,45 +85,51 @@ def test_stores_with_different_prefixes_share_nothing(redis_server, tmp_path, ma
             assert [*store.records()] == [page]
 
 
-def test_a_run_dies_when_its_lease_runs_out(own_url, make_record):
+def test_a_run_dies_when_its_lease_runs_out_unless_it_is_renewed(own_url, expire, make_record):
     page = make_record(BASE, run="other")
     mine = replace(page, run="run")
-    other = open_store(f"{own_url}&lease=0.5")
-    other.begin("other")
-    with closing(open_store(own_url)) as store:
+    with closing(open_store(own_url)) as store, closing(open_store(own_url)) as other:
         store.begin("run")
+        other.begin("other")
         other.check_and_add(page, 3)
-        for _ in range(3):
-            time.sleep(0.3)
-            other.renew("other")
+        expire("other")
+        other.renew("other")
         assert store.check_and_add(mine, 3).match.record == page
-        time.sleep(0.6)
+        expire("other")
         assert store.current(page) is None
         assert store.check_and_add(mine, 3, near=8) == (True, None)
         assert [*store.records()] == [mine]
-    other.close()
 
 
-def test_a_run_that_was_late_lives_again(own_url, make_record):
+def test_a_lease_is_as_long_as_the_url_says(redis_server, own_url, leases):
+    with redis_server.client() as client, closing(open_store(f"{own_url}&lease=300")) as store:
+        store.begin("run")
+        seconds, _ = client.time()
+        assert 250 < client.zscore(leases, run_digest("run")) / 1000 - seconds <= 301
+
+
+def test_a_run_that_was_late_lives_again(own_url, expire, monkeypatch, make_record):
     page = make_record(BASE, run="late")
-    with closing(open_store(f"{own_url}&lease=0.2")) as late, closing(open_store(own_url)) as store:
+    with closing(open_store(own_url)) as late, closing(open_store(own_url)) as store:
         late.begin("late")
         store.begin("run")
-        time.sleep(0.3)
+        expire("late")
+        later = SimpleNamespace(monotonic=lambda: time.monotonic() + LEASE)
+        monkeypatch.setattr("simhash_gate.stores.redis_runs.time", later)
         assert late.check_and_add(page, 3).added
         assert store.check_and_add(replace(page, run="run"), 3).match.record == page
         late.end("late")
         assert [*store.records()] == [replace(page, settled=True)]
 
 
-def test_a_run_that_was_taken_for_dead_is_no_ended_one(own_url, make_record):
+def test_a_run_that_was_taken_for_dead_is_no_ended_one(own_url, expire, make_record):
     durable, later = make_record(BASE, run="late"), make_record(~BASE % 2**64, run="late")
     with closing(open_store(own_url)) as store:
-        with closing(open_store(f"{own_url}&lease=0.2")) as late:
+        with closing(open_store(own_url)) as late:
             late.begin("late")
             late.check_and_add(durable, 3)
             late.settle([durable], durable=True)
-            time.sleep(0.3)
+            expire("late")
             store.begin("run")
             late.renew("late")
             late.check_and_add(later, 3)
@@ -111,8 +137,8 @@ def test_a_run_that_was_taken_for_dead_is_no_ended_one(own_url, make_record):
         assert [*store.records()] == [replace(durable, settled=True)]
 
 
-def test_a_killed_crawler_leaves_nothing_that_counts(own_url, crawler, make_record):
-    process = crawler("crawl", f"{own_url}&lease=1", "killed", 5)
+def test_a_killed_crawler_leaves_nothing_that_counts(own_url, expire, crawler, make_record):
+    process = crawler("crawl", own_url, "killed", 5)
     for _ in range(300):
         assert process.stdout.readline()
     process.kill()
@@ -120,7 +146,7 @@ def test_a_killed_crawler_leaves_nothing_that_counts(own_url, crawler, make_reco
     with closing(open_store(own_url)) as store:
         store.begin("early")
         assert len([*store.records()]) >= 298
-        time.sleep(1.2)
+        expire("killed")
         store.begin("next")
         assert [*store.records()] == []
         assert store.check_and_add(
