@@ -217,12 +217,11 @@ def _cache_path(named: str | None, without: bool) -> Path | None:
 def _output(path: str | None, console: Console) -> Iterator[Callable[[bytes], object]]:
     from simhash_gate.writing import whole_file
 
-    with _disk(path or "<stdout>"):
-        if path is None:
-            yield console.write_bytes
-        else:
-            with whole_file(path) as file:
-                yield file.write
+    if path is None:
+        yield console.write_bytes
+    else:
+        with _disk(path), whole_file(path) as file:
+            yield file.write
 
 
 @contextmanager

@@ -163,6 +163,38 @@ def test_what_is_shown_to_nobody_ends_as_quietly(
     assert (ended.returncode, ended.stderr) == (141, b"")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["fingerprint", "0.html"],
+        ["replay", "pages.jsonl"],
+        ["report", "pages.jsonl"],
+        ["compare", "0.html", "1.html"],
+        ["pairs", "pages.jsonl"],
+        ["tune", "pages.jsonl"],
+        ["idf", "pages.jsonl", "--min-pages", "1"],
+    ],
+)
+def test_a_full_disk_under_the_results_is_said_in_one_line(
+    tmp_path, write, manifest, environment, command
+) -> None:
+    for number in range(2):
+        write(f"{number}.html", 1, noise=number)
+    lines = [{"path": f"{n}.html", "url": f"http://example.com/{n}"} for n in range(2)]
+    manifest(*lines, name="pages.jsonl")
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [*COMMAND, *command],
+            cwd=tmp_path,
+            env=environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.decode() == "Error: <stdout>: No space left on device\n"
+
+
 def test_ctrl_c_ends_the_command_its_workers_and_its_run(tmp_path, write, environment, run) -> None:
     store = f"SIMHASH_GATE_STORE=sqlite:///{tmp_path}/kept.sqlite"
     source = many(tmp_path, write)
