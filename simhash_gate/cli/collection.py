@@ -160,6 +160,7 @@ def _collection(
     from simhash_gate.offline.collection import Members
     from simhash_gate.offline.entry import TooManyError
     from simhash_gate.offline.gathered import gather
+    from simhash_gate.offline.sources import shown
     from simhash_gate.stores import StoreError
 
     members = Members(
@@ -178,7 +179,7 @@ def _collection(
             if members.passed_over:
                 console.say(f"pages without a fingerprint: {members.passed_over}")
             if not len(gathered):
-                console.complain_of_nothing(", ".join(sources), "no page with a fingerprint in it")
+                console.complain_of_nothing(shown(*sources), "no page with a fingerprint in it")
             yield gathered
     except (MissingExtraError, StoreError, TooManyError) as error:
         raise click.ClickException(str(error)) from None

@@ -84,16 +84,19 @@ def store_import(url: str, file: str, progress: bool | None) -> int:
     They are one run: they count when all of them are there.
     """
     from simhash_gate.offline.console import Console
-    from simhash_gate.offline.jsonl import count_lines
+    from simhash_gate.offline.jsonl import count_lines, shown_path
     from simhash_gate.offline.store import add_all, read_exported
     from simhash_gate.stores import StoreError
 
     console = Console()
     records = console.watched(read_exported(file, console.complain), count_lines(file), progress)
     try:
-        console.say(f"pages added: {add_all(url, records)}")
+        added = add_all(url, records)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
+    if not added:
+        console.complain_of_nothing(shown_path(file), "no page in it")
+    console.say(f"pages added: {added}")
     return console.status()
 
 

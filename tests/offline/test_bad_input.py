@@ -62,13 +62,22 @@ def test_missing_files_and_folders_without_pages_are_reported(run, tmp_path, wri
 
 
 @pytest.mark.parametrize(
-    "command", [["fingerprint", "--input"], ["replay"], ["pairs"], ["tune"], ["idf"]]
+    "command",
+    [
+        ["fingerprint", "--input"],
+        ["replay"],
+        ["report"],
+        ["pairs"],
+        ["tune"],
+        ["idf"],
+        ["store", "import", "sqlite:///pages.sqlite"],
+    ],
 )
 def test_a_source_without_a_page_is_one_that_can_not_be_used(run, manifest, command) -> None:
     for source in (manifest(name="empty.jsonl"), "nowhere.jsonl"):
         result = run(*command, source)
         assert (result.status, result.out) == (1, "")
-        assert f"{source}: no page" in result.err
+        assert f"{source}: no {'verdict' if command == ['report'] else 'page'}" in result.err
         assert result.err.endswith("could not be used: 1\n")
 
 
@@ -100,6 +109,7 @@ def test_an_output_that_can_not_be_is_refused_before_anything_is_read(
         ["fingerprint", "a.html", "-s", "LOG_LEVEL=INFO"],
         ["replay", "m.jsonl", "-s", "SIMHASH_GATE_THRESHOLD"],
         ["compare", "a.html"],
+        ["replay", "sqlite:///pages.sqlite"],
         ["juggle"],
     ],
 )

@@ -161,6 +161,32 @@ def test_an_import_reads_stdin_and_names_the_lines_it_cannot_use(
     assert [page.request for page in remembered(url)] == ["r", "s"]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["pairs", "{}"],
+        ["similar", "{}", "a.html"],
+        ["tune", "{}", "--json"],
+        ["idf", "{}"],
+        ["replay", "{}"],
+        ["report", "{}"],
+        ["store", "info", "{}"],
+    ],
+)
+def test_the_password_of_a_store_is_shown_nowhere(
+    run, redis_server, tmp_path, fill, url, command
+) -> None:
+    here, scheme = redis_server.url.partition("://")[2], "redis://default:swordfish@"
+    full, empty = (f"{scheme}{here}?prefix={tmp_path}/{name}:" for name in ("full", "empty"))
+    fill(record(1))
+    (tmp_path / "pages.jsonl").write_text(run("store", "export", url).out)
+    assert run("store", "import", full, "pages.jsonl").status == 0
+    for store in (full, empty):
+        result = run(*(argument.format(store) for argument in command))
+        assert "swordfish" not in result.out + result.err
+        assert "Traceback" not in result.err
+
+
 def test_an_import_of_a_file_that_is_not_there_says_so(run, url) -> None:
     result = run("store", "import", url, "missing.jsonl")
     assert result.status == 1
