@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 from contextlib import closing
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -24,6 +24,9 @@ from test_replay_warc import record
 
 from simhash_gate.options import pipeline_version
 from simhash_gate.stores import Record, open_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 A, COPY, OTHER = (page(1), page(1, noise=2), page(2))
 URLS = [f"https://example.com/{name}" for name in ("a", "copy", "other")]
