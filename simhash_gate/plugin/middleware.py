@@ -234,10 +234,10 @@ class SimhashGateMiddleware(CrawlGate):
         overrides = request.meta.get(META_KEY)
         if overrides is None or overrides is True:
             return policy
+        policy = policy.override(overrides, f"meta[{META_KEY!r}]")
         for name in ("window", "ttl"):
             if name in overrides:
                 raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: is a scope's, not a request's")
-        policy = policy.override(overrides, f"meta[{META_KEY!r}]")
         if policy.action == "links" and not self._links:
             raise SettingsError(LINKS_ALONE)
         if policy.verify and not self.settings.options.sketch:

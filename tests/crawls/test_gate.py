@@ -150,6 +150,7 @@ META_SPIDER = """
         yield self.request("/b?off", priority=8, meta={"simhash_gate": False})
         yield self.request("/b?tag", priority=7, meta={"simhash_gate": {"action": "tag"}})
         yield self.request("/b?bad", priority=6, meta={"simhash_gate": {"treshold": 3}})
+        yield self.request("/b?odd", priority=6, meta={"simhash_gate": 0})
     def parse(self, response):
         verdict = response.meta["simhash_gate_verdict"]
         yield {"path": response.url[len(self.settings["TEST_SITE"]):], "outcome": verdict.outcome,
@@ -159,7 +160,7 @@ META_SPIDER = """
 
 def test_policies_come_from_the_spider_the_domains_and_the_request(tmp_path) -> None:
     copy = page(1, noise=2)
-    routes = {"/a": page(1), "/b?off": copy, "/b?tag": copy, "/b?bad": copy}
+    routes = {"/a": page(1), "/b?off": copy, "/b?tag": copy, "/b?bad": copy, "/b?odd": copy}
     with Site(routes).running() as site:
         settings = {**IN_ORDER, "SIMHASH_GATE_DOMAINS": '{"127.0.0.1": {"threshold": 7}}'}
         result = crawl(tmp_path, site, "", spider=META_SPIDER, settings=settings)
@@ -168,8 +169,10 @@ def test_policies_come_from_the_spider_the_domains_and_the_request(tmp_path) -> 
     assert found["/b?off"]["outcome"] == "skipped"
     assert found["/b?tag"]["outcome"] == "duplicate"
     assert found["/b?tag"]["action"] == "tag"
-    assert found["/b?bad"]["outcome"] == "error"
+    assert found["/b?bad"]["outcome"] == found["/b?odd"]["outcome"] == "error"
     assert "unknown key 'treshold'" in result.log
+    assert "meta['simhash_gate'] = 0: expected a mapping of policy values" in result.log
+    assert "Traceback" not in result.log
 
 
 CARELESS_SPIDER = """
