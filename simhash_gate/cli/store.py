@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from simhash_gate.cli.options import Age, progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from simhash_gate.offline.console import Console
     from simhash_gate.stores import Store
@@ -42,7 +42,7 @@ def store_info(url: str, progress: bool | None) -> int:
 
     with _store(url) as (opened, console):
         pages = console.watched(opened.records(), None, progress)
-        console.write_lines(info(pages), lambda: None, progress=False)
+        _write(info(pages), console, progress=False)
     return console.status()
 
 
@@ -55,8 +55,7 @@ def store_list(url: str, scope: str | None, progress: bool | None) -> int:
     from simhash_gate.offline.store import listed
 
     with _store(url) as (opened, console):
-        lines = (listed(record) for record in opened.records(scope))
-        console.write_lines(lines, lambda: None, progress)
+        _write((listed(record) for record in opened.records(scope)), console, progress)
     return console.status()
 
 
@@ -69,8 +68,7 @@ def store_export(url: str, scope: str | None, progress: bool | None) -> int:
     from simhash_gate.offline.store import exported
 
     with _store(url) as (opened, console):
-        lines = (exported(record) for record in opened.records(scope))
-        console.write_lines(lines, lambda: None, progress)
+        _write((exported(record) for record in opened.records(scope)), console, progress)
     return console.status()
 
 
@@ -142,6 +140,12 @@ def store_forget(
         removed = forget(opened, watched, lambda r: page in (None, r.url) and aged(r))
         console.say(f"pages removed: {removed}")
     return console.status()
+
+
+def _write(lines: Generator[dict[str, Any]], console: Console, progress: bool | None) -> None:
+    """Write the lines; say where there are none, which is an answer, and no input gone wrong."""
+    if not console.write_lines(lines, lambda: None, progress):
+        console.say("no page that counts")
 
 
 @contextmanager

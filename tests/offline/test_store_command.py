@@ -101,6 +101,15 @@ def test_list_has_a_line_for_each_page_oldest_first(run, url, fill) -> None:
     }
 
 
+@pytest.mark.parametrize("command", ["info", "list", "export"])
+def test_a_store_of_which_no_page_counts_says_so(run, url, command: str) -> None:
+    with closing(open_store(url)) as store:
+        store.begin("died")
+        assert store.check_and_add(record(1, run="died"), None).added
+    result = run("store", command, url)
+    assert (result.status, result.out, result.err) == (0, "", "no page that counts\n")
+
+
 def test_what_is_exported_and_imported_is_all_there(
     run, url, fill, tmp_path, request, environment
 ) -> None:
