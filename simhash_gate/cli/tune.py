@@ -59,6 +59,8 @@ def tune(
     if label:
         _require_terminal(labels_file)
     labels = read_labels(labels_file, console.complain, missing_ok=label) if labels_file else []
+    if labels_file and not (labels or label):
+        console.complain_of_nothing(labels_file, "no labelled pair in it")
     complaints = console.complaints
     with _errors():
         found = collect(
