@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Literal
 
 from simhash_gate.gate.policy import (
@@ -39,7 +40,9 @@ def _store_url(value: Any) -> str:
     try:
         store_opener(str(value))
     except StoreError as error:
-        raise SettingsError(f"{PREFIX}STORE: {error}; or {SQLITE_DEFAULT} alone") from None
+        # Where other URLs are listed, the one that only a crawl knows is missing.
+        default = f"; or {SQLITE_DEFAULT} alone" if "sqlite:///" in str(error) else ""
+        raise SettingsError(f"{PREFIX}STORE: {error}{default}") from None
     return str(value)
 
 
@@ -147,7 +150,11 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
     known = [name.removeprefix(PREFIX) for name in NAMES]
     for name in given:
         if name not in known:
-            raise SettingsError(f"{PREFIX}{name} is not a setting; known are {', '.join(NAMES)}")
+            near = get_close_matches(name, known, 1)
+            meant = "".join(f"did you mean {PREFIX}{other}? " for other in near)
+            raise SettingsError(
+                f"{PREFIX}{name} is not a setting; {meant}known are {', '.join(NAMES)}"
+            )
 
     def general(name: str, default: Any) -> Any:
         value = given.get(name)

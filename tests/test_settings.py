@@ -108,7 +108,17 @@ def test_a_subdomain_has_no_window_of_its_own_where_its_domain_is_one_scope() ->
     read_settings({"SIMHASH_GATE_DOMAINS": domains, "SIMHASH_GATE_SCOPE": "host"})
 
 
-def test_an_unknown_setting_lists_the_known_ones() -> None:
-    with pytest.raises(SettingsError, match="SIMHASH_GATE_TRESHOLD is not a setting") as caught:
+def test_an_unknown_setting_names_the_one_that_may_be_meant_and_all_that_are_known() -> None:
+    meant = r"SIMHASH_GATE_TRESHOLD is not a setting; did you mean SIMHASH_GATE_THRESHOLD\?"
+    with pytest.raises(SettingsError, match=meant) as caught:
         read_settings({"SIMHASH_GATE_TRESHOLD": 3})
     assert all(name in str(caught.value) for name in NAMES)
+    with pytest.raises(SettingsError, match="SIMHASH_GATE_X is not a setting; known are"):
+        read_settings({"SIMHASH_GATE_X": 3})
+
+
+def test_advice_on_other_stores_is_for_urls_that_name_none() -> None:
+    for url in ("redis://localhost?lease=soon", "postgresql://localhost/pages?lease=soon"):
+        with pytest.raises(SettingsError) as caught:
+            read_settings({"SIMHASH_GATE_STORE": url})
+        assert "sqlite:" not in str(caught.value)

@@ -14,6 +14,7 @@ from benchmarks.quality.measure import measure
 from benchmarks.quality.methods import OURS, PEERS, MissingError, create
 from benchmarks.quality.scores import score
 from benchmarks.quality.table import Result, distances, markdown_table, to_json
+from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,7 +62,7 @@ def _results(names: Sequence[str], corpus: Corpus, options: argparse.Namespace) 
         with_text = [page.id for page in corpus.pages.values() if page.words]
         errors = [f"{id_}: {r.error}" for id_, r in readings.items() if r.error]
         if errors:
-            _say(f"{name}: failed on {len(errors)} pages, the first {errors[0]}")
+            _say(f"{name}: failed on {how_many(len(errors), 'page')}, the first {errors[0]}")
         result = Result(
             name,
             method,

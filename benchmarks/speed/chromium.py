@@ -31,7 +31,10 @@ def find_chromium() -> str:
 def running_chromium() -> Iterator[Browser]:
     """Run the Chromium that is installed. Raises `MissingError`."""
     path = find_chromium()
-    from playwright.sync_api import sync_playwright
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError as error:
+        raise MissingError("no Playwright: pip install playwright") from error
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))

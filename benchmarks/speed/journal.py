@@ -29,6 +29,7 @@ from simhash_gate.journal.drop import Drop, Stored
 from simhash_gate.journal.records import LEVEL, pack
 from simhash_gate.journal.segments import Segments
 from simhash_gate.plugin.requests import RequestWriter
+from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -108,9 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         written = sum(path.stat().st_size for path in Path(folder).iterdir())
     size = sum(map(len, pages))
     share = written / options.rounds / size
-    print(
-        f"{len(pages)} pages, mean {size / len(pages) / 1000:.0f} kB, kept in {share:.1%} of it\n"
-    )
+    mean = f"mean {size / len(pages) / 1000:.0f} kB"
+    print(f"{how_many(len(pages), 'page')}, {mean}, kept in {share:.1%} of it\n")
     print(markdown_table(("CPU per page", "ms", f"times {BARE}"), _rows(rounds)))
     return 0
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.speed.measure import add_out, markdown_table, plotting, say, write_json
 from benchmarks.speed.page_methods import BARE, FINGERPRINT, OURS, STAGES, peers, stages
 from benchmarks.speed.page_set import grown, load, renewed
+from simhash_gate.wording import how_many
 from simhash_gate.worker import GARBAGE
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rounds = _measure(pages, OURS | found, QUICK_ROUNDS if options.quick else ROUNDS)
     growth = _measure_growth(QUICK_SIZES if options.quick else SIZES)
     summary = {"pages": len(pages), "median bytes": median(map(len, pages)), **summarise(rounds)}
-    print(f"{len(pages)} pages, median {summary['median bytes'] / 1000:.0f} kB\n")
+    print(f"{how_many(len(pages), 'page')}, median {summary['median bytes'] / 1000:.0f} kB\n")
     print(table(summary), growth_table(growth), sep="\n\n")
     data = {"summary": summary, "rounds": rounds, "growth": growth}
     write_json(options.out / "page.json", data, PACKAGES)

@@ -160,6 +160,7 @@ def _collection(
     from simhash_gate.offline.collection import Members
     from simhash_gate.offline.entry import TooManyError
     from simhash_gate.offline.gathered import gather
+    from simhash_gate.offline.sources import shown
     from simhash_gate.stores import StoreError
 
     members = Members(
@@ -178,7 +179,7 @@ def _collection(
             if members.passed_over:
                 console.say(f"pages without a fingerprint: {members.passed_over}")
             if not len(gathered):
-                console.complain_of_nothing(", ".join(sources), "no page with a fingerprint in it")
+                console.complain_of_nothing(shown(*sources), "no page with a fingerprint in it")
             yield gathered
     except (MissingExtraError, StoreError, TooManyError) as error:
         raise click.ClickException(str(error)) from None
@@ -217,12 +218,11 @@ def _cache_path(named: str | None, without: bool) -> Path | None:
 def _output(path: str | None, console: Console) -> Iterator[Callable[[bytes], object]]:
     from simhash_gate.writing import whole_file
 
-    with _disk(path or "<stdout>"):
-        if path is None:
-            yield console.write_bytes
-        else:
-            with whole_file(path) as file:
-                yield file.write
+    if path is None:
+        yield console.write_bytes
+    else:
+        with _disk(path), whole_file(path) as file:
+            yield file.write
 
 
 @contextmanager

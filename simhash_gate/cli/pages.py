@@ -28,6 +28,7 @@ def fingerprint(
     from simhash_gate.offline.files import html_files
     from simhash_gate.offline.fingerprint import fingerprints
     from simhash_gate.offline.manifest import manifest as read_manifest
+    from simhash_gate.offline.sources import shown
 
     if bool(paths) == bool(manifest):
         raise click.UsageError("Give either PATHS or --input FILE.")
@@ -39,7 +40,7 @@ def fingerprint(
     )
     outcomes = console.write_lines(fingerprints(source.entries, settings), source.total, progress)
     if not outcomes:
-        console.complain_of_nothing(manifest or ", ".join(paths), "no page in it")
+        console.complain_of_nothing(shown(*([manifest] if manifest else paths)), "no page in it")
     return console.status()
 
 
@@ -57,9 +58,11 @@ def replay(source: str, assignments: tuple[str, ...], progress: bool | None) -> 
     from simhash_gate.gate.policy import SettingsError
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.replay import replay as judge_all
-    from simhash_gate.offline.sources import open_source
+    from simhash_gate.offline.sources import names_store, open_source, shown
     from simhash_gate.stores import StoreError
 
+    if names_store(source):
+        raise click.UsageError(f"{shown(source)}: a store has no pages; give what was crawled.")
     settings, console = settings_of(assignments), Console()
     try:
         pages = open_source(source, console.complain, settings.max_bytes)
@@ -70,7 +73,7 @@ def replay(source: str, assignments: tuple[str, ...], progress: bool | None) -> 
     except (MissingExtraError, StoreError) as error:
         raise click.ClickException(str(error)) from None
     if not outcomes:
-        console.complain_of_nothing(source, "no page in it")
+        console.complain_of_nothing(shown(source), "no page in it")
     console.summarise(outcomes)
     return console.status()
 

@@ -28,10 +28,9 @@ def report(
     from simhash_gate.gate.policy import SettingsError
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.report import NoVerdictsError, last_log, summarise, verdicts
-    from simhash_gate.offline.sources import names_store
+    from simhash_gate.offline.sources import shown
     from simhash_gate.report.page import check_installed, render, write
     from simhash_gate.stores import StoreError
-    from simhash_gate.stores.urls import without_password
 
     if output is None and sys.stdout.isatty():
         raise click.UsageError("a report is not for a terminal: give it a file, -o report.html")
@@ -44,8 +43,9 @@ def report(
         lines, total = verdicts(source, settings, console.complain)
         summary = summarise(console.watched(lines, total(), progress), console.complain)
         if not summary.seen:
-            raise NoVerdictsError(f"{source}: no verdict in it")
-        page = render(summary, name=without_password(source) if names_store(source) else source)
+            console.complain_of_nothing(shown(source), "no verdict in it")
+            return console.status()
+        page = render(summary, name=shown(source))
         if output is None:
             console.write_bytes(page)
         else:
@@ -55,6 +55,6 @@ def report(
     except (MissingExtraError, NoVerdictsError, StoreError) as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
-        raise click.ClickException(f"{output or 'stdout'}: {why(error)}") from None
+        raise click.ClickException(f"{output or shown(str(source))}: {why(error)}") from None
     console.say(f"verdicts in the report: {summary.seen}")
     return console.status()

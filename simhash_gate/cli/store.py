@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from simhash_gate.cli.options import Age, progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from simhash_gate.offline.console import Console
     from simhash_gate.stores import Store
@@ -42,7 +42,7 @@ def store_info(url: str, progress: bool | None) -> int:
 
     with _store(url) as (opened, console):
         pages = console.watched(opened.records(), None, progress)
-        console.write_lines(info(pages), lambda: None, progress=False)
+        _write(info(pages), console, progress=False)
     return console.status()
 
 
@@ -55,8 +55,7 @@ def store_list(url: str, scope: str | None, progress: bool | None) -> int:
     from simhash_gate.offline.store import listed
 
     with _store(url) as (opened, console):
-        lines = (listed(record) for record in opened.records(scope))
-        console.write_lines(lines, lambda: None, progress)
+        _write((listed(record) for record in opened.records(scope)), console, progress)
     return console.status()
 
 
@@ -69,8 +68,7 @@ def store_export(url: str, scope: str | None, progress: bool | None) -> int:
     from simhash_gate.offline.store import exported
 
     with _store(url) as (opened, console):
-        lines = (exported(record) for record in opened.records(scope))
-        console.write_lines(lines, lambda: None, progress)
+        _write((exported(record) for record in opened.records(scope)), console, progress)
     return console.status()
 
 
@@ -84,16 +82,19 @@ def store_import(url: str, file: str, progress: bool | None) -> int:
     They are one run: they count when all of them are there.
     """
     from simhash_gate.offline.console import Console
-    from simhash_gate.offline.jsonl import count_lines
+    from simhash_gate.offline.jsonl import count_lines, shown_path
     from simhash_gate.offline.store import add_all, read_exported
     from simhash_gate.stores import StoreError
 
     console = Console()
     records = console.watched(read_exported(file, console.complain), count_lines(file), progress)
     try:
-        console.say(f"pages added: {add_all(url, records)}")
+        added = add_all(url, records)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
+    if not added:
+        console.complain_of_nothing(shown_path(file), "no page in it")
+    console.say(f"pages added: {added}")
     return console.status()
 
 
@@ -139,6 +140,12 @@ def store_forget(
         removed = forget(opened, watched, lambda r: page in (None, r.url) and aged(r))
         console.say(f"pages removed: {removed}")
     return console.status()
+
+
+def _write(lines: Generator[dict[str, Any]], console: Console, progress: bool | None) -> None:
+    """Write the lines; say where there are none, which is an answer, and no input gone wrong."""
+    if not console.write_lines(lines, lambda: None, progress):
+        console.say("no page that counts")
 
 
 @contextmanager

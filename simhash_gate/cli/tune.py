@@ -49,6 +49,7 @@ def tune(
     """
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.labels import read_labels
+    from simhash_gate.offline.sources import shown
     from simhash_gate.offline.tune import collect, unknown
     from simhash_gate.offline.tune import tune as tune_all
     from simhash_gate.offline.tune_text import as_text
@@ -58,6 +59,8 @@ def tune(
     if label:
         _require_terminal(labels_file)
     labels = read_labels(labels_file, console.complain, missing_ok=label) if labels_file else []
+    if labels_file and not (labels or label):
+        console.complain_of_nothing(labels_file, "no labelled pair in it")
     complaints = console.complaints
     with _errors():
         found = collect(
@@ -74,7 +77,7 @@ def tune(
         if not found.scopes:
             where = f" in scope {scope!r}" if scope else ""
             console.complain_of_nothing(
-                source, f"no page with a fingerprint{where}", since=complaints
+                shown(source), f"no page with a fingerprint{where}", since=complaints
             )
             return console.status()
         if label and labels_file:
@@ -84,7 +87,7 @@ def tune(
         missing = unknown(labels, found.scopes)
         if missing:
             console.complain(
-                str(labels_file), f"pairs that are not two pages of {source}: {missing}"
+                str(labels_file), f"pairs that are not two pages of {shown(source)}: {missing}"
             )
         tuning = tune_all(source, found.scopes, settings, labels)
     if as_json:
@@ -150,12 +153,12 @@ def idf(
     from simhash_gate.complaints import why
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.idf import as_json, count
-    from simhash_gate.offline.sources import names_store, open_pages
+    from simhash_gate.offline.sources import names_store, open_pages, shown
     from simhash_gate.wording import how_many
     from simhash_gate.writing import whole_file
 
     if names_store(source):
-        raise click.UsageError(f"{source}: a store has no words; give what was crawled.")
+        raise click.UsageError(f"{shown(source)}: a store has no words; give what was crawled.")
     settings, console = settings_of(assignments), Console()
     if settings.options.idf:
         raise click.UsageError("SIMHASH_GATE_IDF is what this command makes.")

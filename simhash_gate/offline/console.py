@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from simhash_gate.complaints import why
 from simhash_gate.gate.line import encode
 
 if TYPE_CHECKING:
@@ -95,15 +96,21 @@ class Console:
         self.write_bytes(encode(line))
 
     def write_bytes(self, data: bytes) -> None:
-        """Write whole lines to stdout. Exits quietly when nobody reads any more."""
-        with _as_long_as_somebody_reads():
+        """Write whole lines to stdout. Exits quietly when nobody reads any more.
+
+        Raises click.ClickException where they can't be written, on a full disk for one.
+        """
+        with _stdout():
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
 
     def show(self, lines: Iterable[str]) -> None:
-        """Write text for a person to stdout: in colour on a terminal, unless NO_COLOR is set."""
+        """Write text for a person to stdout: in colour on a terminal, unless NO_COLOR is set.
+
+        Raises click.ClickException where it can't be written.
+        """
         color = False if os.environ.get("NO_COLOR") else None
-        with _as_long_as_somebody_reads():
+        with _stdout():
             for line in lines:
                 click.echo(line, color=color)
 
@@ -120,7 +127,8 @@ class Console:
 
 
 @contextmanager
-def _as_long_as_somebody_reads() -> Iterator[None]:
+def _stdout() -> Iterator[None]:
+    """End the command where stdout fails: quietly when nobody reads any more."""
     try:
         yield
     except OSError as error:
@@ -128,4 +136,4 @@ def _as_long_as_somebody_reads() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             raise SystemExit(BROKEN_PIPE) from None
-        raise
+        raise click.ClickException(f"<stdout>: {why(error)}") from None

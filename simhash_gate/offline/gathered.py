@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simhash_gate.offline.columns import Column, Texts
+from simhash_gate.offline.sources import shown
 from simhash_gate.options import pipeline_version
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def gather(paths: Sequence[str], members: Members, *, across: bool) -> Iterator[
         if len(gathered.versions) > 1:
             counts = ", ".join(f"{name}: {n}" for name, n in gathered.versions.most_common())
             members.complain(
-                ", ".join(paths),
+                shown(*paths),
                 f"pages of {len(gathered.versions)} pipeline versions ({counts}); "
                 "only those of the same are compared",
             )

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 STDIN = "-"
 
 
+def shown_path(path: str) -> str:
+    """Return a path as it is shown in messages."""
+    return "<stdin>" if path == STDIN else path
+
+
 def json_objects(
     path: str, complain: Complain, example: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -28,7 +33,7 @@ def json_objects(
     try:
         with nullcontext(sys.stdin.buffer) if path == STDIN else Path(path).open("rb") as lines:
             for number, line in enumerate(lines, 1):
-                place = f"{'<stdin>' if path == STDIN else path}:{number}"
+                place = f"{shown_path(path)}:{number}"
                 if not line.strip():
                     continue
                 try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_gate.offline.jsonl import STDIN, count_lines, json_objects
 from simhash_gate.offline.replay import replay
-from simhash_gate.offline.sources import names_store, open_source
+from simhash_gate.offline.sources import names_store, open_source, shown
 from simhash_gate.offline.store import opened
 from simhash_gate.report.summary import Summary
 
@@ -80,7 +80,7 @@ def _kept(url: str) -> Iterator[Line]:
     with opened(url) as store:
         for record in store.records():
             line = {"url": record.url, "title": record.title, "words": record.words}
-            yield url, line | {"outcome": "kept", "time": record.first_seen}
+            yield shown(url), line | {"outcome": "kept", "time": record.first_seen}
 
 
 def _is_log(path: str) -> bool:

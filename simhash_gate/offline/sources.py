@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simhash_gate.offline import files, httpcache, manifest, text, warc
+from simhash_gate.offline.jsonl import shown_path
+from simhash_gate.stores.urls import without_password
 
 if TYPE_CHECKING:
     from simhash_gate.complaints import Complain
@@ -16,6 +18,13 @@ if TYPE_CHECKING:
 def names_store(path: str) -> bool:
     """Tell if a source is the URL of a store; a crawl's own, `sqlite:`, is one without a path."""
     return "://" in path or path == "sqlite:"
+
+
+def shown(*paths: str) -> str:
+    """Return sources as messages show them: the URLs of stores without their passwords."""
+    return ", ".join(
+        without_password(path) if names_store(path) else shown_path(path) for path in paths
+    )
 
 
 def open_source(path: str, complain: Complain, max_bytes: int) -> Source:

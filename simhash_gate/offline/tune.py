@@ -14,7 +14,7 @@ from simhash_gate.offline.collection import members
 from simhash_gate.offline.labels import with_distances
 from simhash_gate.offline.neighbours import find_neighbours
 from simhash_gate.offline.samples import Sample, names_of, read_texts, sample
-from simhash_gate.offline.sources import names_store
+from simhash_gate.offline.sources import names_store, shown
 from simhash_gate.offline.threshold import (
     LEAST_OF_EACH,
     Score,
@@ -134,7 +134,7 @@ class Tuning:
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON can say it."""
         return {
-            "source": self.source,
+            "source": shown(self.source),
             "threshold": self.general,
             "labelled": self.labelled and self.labelled.as_json(),
             "scopes": [scope.as_json() for scope in self.scopes],

@@ -71,7 +71,8 @@ def _scope(tuned: ScopeTuning) -> Iterator[str]:
     scope, line = tuned.scope, tuned.suggestion.threshold
     looked_at = "" if scope.looked_at == len(scope.pages) else f", {scope.looked_at} looked at"
     pages = how_many(len(scope.pages), "page")
-    yield click.style(f"{printable(scope.name)}  {pages}{looked_at}", bold=True)
+    name = printable(scope.name) or "(no URL)"
+    yield click.style(f"{name}  {pages}{looked_at}", bold=True)
     yield from _histogram(scope.histogram, line)
     change = "as it is" if line == tuned.now else f"now {tuned.now}"
     yield click.style(f"threshold {line} ({change}): ", bold=True) + tuned.suggestion.reason

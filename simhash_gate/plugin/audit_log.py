@@ -6,7 +6,9 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from simhash_gate.complaints import why
 from simhash_gate.gate.line import encode
+from simhash_gate.settings import PREFIX
 from simhash_gate.writing import open_to_append
 
 if TYPE_CHECKING:
@@ -53,7 +55,10 @@ class AuditLog:
             self._file.write(encode(audit_line(url, verdict, differences)))
             self._file.flush()
         except OSError as error:
-            logger.error("Audited pairs are not written to %s any more: %s", self._path, error)
+            logger.error(
+                "%sAUDIT_LOG: audited pairs are not written to %s any more: %s",
+                PREFIX, self._path, why(error),
+            )  # fmt: skip
             self._path = ""
 
     def close(self) -> None:
@@ -62,4 +67,4 @@ class AuditLog:
             try:
                 self._file.close()
             except OSError as error:
-                logger.error("The end of %s may be missing: %s", self._path, error)
+                logger.error("The end of %s may be missing: %s", self._path, why(error))

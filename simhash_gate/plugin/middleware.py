@@ -256,7 +256,8 @@ class SimhashGateMiddleware(CrawlGate):
 
     def _open(self, spider: Spider) -> None:
         settings = self.settings
-        url = store_url(settings.store, self.crawler.settings, spider.name)
+        passes = settings.store_failure == "pass"
+        url = store_url(settings.store, self.crawler.settings, spider.name, falls_back=passes)
         remembers = not url.startswith("memory:")
         # To compare sketches takes its time too.
         self._opening = self.judge.open(url, at_once=not (remembers or settings.options.sketch))

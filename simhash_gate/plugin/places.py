@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def store_url(configured: str, settings: BaseSettings, spider: str) -> str:
+def store_url(
+    configured: str, settings: BaseSettings, spider: str, *, falls_back: bool = True
+) -> str:
     """Return the URL of the store to open: the default of this crawl, and paths made absolute.
 
-    Says so in the log, and falls back to memory, where the folder of a default path can't be made.
+    Where the folder of a default path can't be written, the log says so, and memory is taken if
+    `falls_back`.
     """
     folder = None
     if not configured:
@@ -37,6 +40,9 @@ def store_url(configured: str, settings: BaseSettings, spider: str) -> str:
     else:
         return configured
     path = path.absolute()
+    url = f"sqlite:///{path}"
+    if not falls_back:
+        return url
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         (path.parent / f".{path.name}.probe").touch()
@@ -44,7 +50,7 @@ def store_url(configured: str, settings: BaseSettings, spider: str) -> str:
     except OSError as error:
         logger.error("The gate remembers this crawl in memory only: %s", error)
         return "memory:"
-    return f"sqlite:///{path}"
+    return url
 
 
 def fill_in(pattern: str, spider: str) -> str:

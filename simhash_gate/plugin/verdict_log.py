@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
-from simhash_gate.complaints import MissingExtraError
+from simhash_gate.complaints import MissingExtraError, why
 from simhash_gate.gate.line import encode, line_of
 from simhash_gate.gate.policy import SettingsError
 from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within
@@ -23,6 +23,7 @@ from simhash_gate.report.page import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import PREFIX
 from simhash_gate.wording import how_many
+from simhash_gate.writing import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,6 +100,8 @@ class VerdictLog:
     def _work(self, spider: str) -> None:
         try:
             report = Path(fill_in(self._settings.report, spider))
+            if self._summary is not None:
+                _check(report)
             log = _LogFile(fill_in(self._settings.verdicts, spider))
             while lines := self._waiting():
                 log.write(lines)
@@ -134,9 +137,21 @@ class VerdictLog:
         try:
             write(report, path)
         except OSError as error:
-            logger.error("The gate's report could not be written: %s", error)
+            logger.error("%sREPORT: %s could not be written: %s", PREFIX, path, why(error))
         else:
             logger.info("The gate's report: %s (%d kB)", path.absolute(), len(report) // 1000)
+
+
+def _check(report: Path) -> None:
+    """Say at the start of the crawl, not after hours, that its report can't be written."""
+    try:
+        report.parent.mkdir(parents=True, exist_ok=True)
+        check_writable(report)
+    except OSError as error:
+        logger.error(
+            "%sREPORT: %s can't be written: %s; it is tried again when the spider closes",
+            PREFIX, report, why(error),
+        )  # fmt: skip
 
 
 class _LogFile:
@@ -149,7 +164,10 @@ class _LogFile:
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
                 self._file = Path(path).open("wb")  # noqa: SIM115
             except OSError as error:
-                logger.error("The gate's verdicts are not written down: %s", error)
+                logger.error(
+                    "%sVERDICTS: %s can't be written: %s; no verdict is kept",
+                    PREFIX, path, why(error),
+                )  # fmt: skip
 
     def write(self, lines: Sequence[Mapping[str, Any] | None]) -> None:
         """Write lines, so that they are there whatever becomes of the crawl."""
@@ -158,7 +176,10 @@ class _LogFile:
                 self._file.write(b"".join(encode(line) for line in lines if line is not None))
                 self._file.flush()
             except OSError as error:
-                logger.error("No more verdicts are written to %s: %s", self._file.name, error)
+                logger.error(
+                    "%sVERDICTS: no more verdicts are written to %s: %s",
+                    PREFIX, self._file.name, why(error),
+                )  # fmt: skip
                 self.close()
 
     def close(self) -> None:

@@ -90,7 +90,7 @@ def _redis(url: str, _rest: str) -> Callable[[], Store]:
         from simhash_gate.stores.redis import RedisStore
         from simhash_gate.stores.redis_client import read_address
     except ImportError as error:
-        raise _refusal(url, "it needs redis-py: pip install 'simhash-gate[redis]'") from error
+        raise _missing(url, "redis-py", "redis", error) from error
     read_address(url)
     return partial(RedisStore, url)
 
@@ -100,9 +100,7 @@ def _postgresql(url: str, _rest: str) -> Callable[[], Store]:
         from simhash_gate.stores.postgres import PostgresStore
         from simhash_gate.stores.postgres_connection import read_address
     except ImportError as error:
-        install = "pip install 'simhash-gate[postgres]'"
-        raise StoreError(f"a postgresql:// store needs psycopg ({error}): {install}") from error
-
+        raise _missing(url, "psycopg", "postgres", error) from error
     read_address(url)
     return partial(PostgresStore, url)
 
@@ -113,6 +111,11 @@ _OPENERS: dict[str, Callable[[str, str], Callable[[], Store]]] = {
     **dict.fromkeys(_REDIS, _redis),
     "postgresql": _postgresql,
 }
+
+
+def _missing(url: str, package: str, extra: str, error: ImportError) -> StoreError:
+    shown, install = without_password(url), f"pip install 'simhash-gate[{extra}]'"
+    return StoreError(f"store URL {shown!r}: it needs {package} ({error}): {install}")
 
 
 def _refusal(url: str, why: str) -> StoreError:

@@ -191,7 +191,7 @@ def _command(*parts: bytes) -> bytes:
 
 def failure(address: Address, error: Exception) -> StoreError:
     """Say in one line what went wrong with the server, and what to do."""
-    text = " ".join(str(error).split())
+    text = " ".join(str(error).split()).rstrip(".")
     if _FOREIGN.search(text):
         why = "another application's keys are where the store's should be"
         return StoreError(f"Redis store {address.shown}: {why}; take another prefix= ({text})")

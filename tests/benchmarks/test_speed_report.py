@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 from benchmarks.speed.report import crawl, main
 
@@ -21,6 +22,13 @@ def test_without_a_browser_it_says_so(tmp_path, monkeypatch, capsys) -> None:
     assert main(["--pages", "500", "--rounds", "1", "--out", str(tmp_path)]) == 1
     assert "no Chromium" in capsys.readouterr().err
     assert (tmp_path / "report.html").stat().st_size > 10_000
+
+
+def test_without_playwright_it_says_what_to_install(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("CHROMIUM", "/usr/bin/env")
+    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
+    assert main(["--pages", "500", "--rounds", "1", "--out", str(tmp_path)]) == 1
+    assert "pip install playwright" in capsys.readouterr().err
 
 
 def test_it_measures_a_report_in_a_browser(tmp_path, capsys, chromium: str) -> None:

@@ -204,7 +204,12 @@ def test_a_log_of_pairs_that_can_not_be_written_is_named_once(tmp_path) -> None:
         (tmp_path / "file").touch()
         settings = {**ALL, "SIMHASH_GATE_AUDIT_LOG": "file/pairs.jsonl"}
         result = crawl(tmp_path, site, PATHS, spider=VISITORS, settings=settings)
-    assert result.log.count("Audited pairs are not written to file/pairs.jsonl") == 1
+    assert (
+        result.log.count(
+            "SIMHASH_GATE_AUDIT_LOG: audited pairs are not written to file/pairs.jsonl"
+        )
+        == 1
+    )
     assert result.count("audit/compared") == 2
 
 

@@ -63,8 +63,8 @@ def test_the_log_and_the_report_say_what_the_stats_say(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("verdicts", "message"),
     [
-        ("/dev/full", "No more verdicts are written to /dev/full: [Errno 28] No space left"),
-        ("spider.py/log.jsonl", "The gate's verdicts are not written down: "),
+        ("/dev/full", "SIMHASH_GATE_VERDICTS: no more verdicts are written to /dev/full: No space"),
+        ("spider.py/log.jsonl", "SIMHASH_GATE_VERDICTS: spider.py/log.jsonl can't be written: "),
     ],
 )
 def test_a_log_or_a_report_that_can_not_be_written_costs_no_page(
@@ -80,7 +80,12 @@ def test_a_log_or_a_report_that_can_not_be_written_costs_no_page(
     assert result.status == 0
     assert result.delivered() == ["/a", "/c", "/empty", "/image"]
     assert result.log.count(message) == 1
-    assert result.log.count("The gate's report could not be written: ") == 1
+    at_start, at_end = (line for line in result.log.splitlines() if "SIMHASH_GATE_REPORT: " in line)
+    assert "spider.py/report.html can't be written: " in at_start
+    assert "spider.py/report.html could not be written: " in at_end
+    assert (
+        result.log.index(at_start) < result.log.index("Closing spider") < result.log.index(at_end)
+    )
     assert "Traceback" not in result.log
 
 

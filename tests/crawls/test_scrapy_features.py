@@ -146,15 +146,21 @@ def test_sqlite_alone_lies_in_the_data_folder_under_the_spiders_name(tmp_path) -
     assert (tmp_path / ".scrapy/simhash_gate/odd%2Fname.sqlite").exists()
 
 
-def test_a_default_store_that_cannot_be_made_is_said_and_memory_used(tmp_path) -> None:
+@pytest.mark.parametrize("failure", ["pass", "close"])
+def test_a_default_store_that_cannot_be_made_is_said_and_memory_used_or_the_spider_closed(
+    tmp_path, failure: str
+) -> None:
     (tmp_path / ".scrapy").mkdir()
     (tmp_path / ".scrapy/simhash_gate").write_text("in the way")
     (tmp_path / "scrapy.cfg").write_text("[settings]\n")
     with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
-        settings = {**IN_ORDER, "SIMHASH_GATE_STORE": "sqlite:"}
-        result = crawl(tmp_path, site, "/a /b", settings=settings)
-    assert result.delivered() == ["/a"]
-    assert "The gate remembers this crawl in memory only" in result.log
+        store = {"SIMHASH_GATE_STORE": "sqlite:", "SIMHASH_GATE_STORE_FAILURE": failure}
+        result = crawl(tmp_path, site, "/a /b", settings={**IN_ORDER, **store})
+    falls_back = failure == "pass"
+    assert ("The gate remembers this crawl in memory only" in result.log) == falls_back
+    assert ("Spider closed (simhash_gate_store_failed)" in result.log) != falls_back
+    if falls_back:
+        assert result.delivered() == ["/a"]
 
 
 @pytest.mark.parametrize("signals", [1, 2])

@@ -62,13 +62,22 @@ def test_missing_files_and_folders_without_pages_are_reported(run, tmp_path, wri
 
 
 @pytest.mark.parametrize(
-    "command", [["fingerprint", "--input"], ["replay"], ["pairs"], ["tune"], ["idf"]]
+    "command",
+    [
+        ["fingerprint", "--input"],
+        ["replay"],
+        ["report"],
+        ["pairs"],
+        ["tune"],
+        ["idf"],
+        ["store", "import", "sqlite:///pages.sqlite"],
+    ],
 )
 def test_a_source_without_a_page_is_one_that_can_not_be_used(run, manifest, command) -> None:
     for source in (manifest(name="empty.jsonl"), "nowhere.jsonl"):
         result = run(*command, source)
         assert (result.status, result.out) == (1, "")
-        assert f"{source}: no page" in result.err
+        assert f"{source}: no {'verdict' if command == ['report'] else 'page'}" in result.err
         assert result.err.endswith("could not be used: 1\n")
 
 
@@ -100,6 +109,7 @@ def test_an_output_that_can_not_be_is_refused_before_anything_is_read(
         ["fingerprint", "a.html", "-s", "LOG_LEVEL=INFO"],
         ["replay", "m.jsonl", "-s", "SIMHASH_GATE_THRESHOLD"],
         ["compare", "a.html"],
+        ["replay", "sqlite:///pages.sqlite"],
         ["juggle"],
     ],
 )
@@ -161,6 +171,38 @@ def test_what_is_shown_to_nobody_ends_as_quietly(
     )
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["fingerprint", "0.html"],
+        ["replay", "pages.jsonl"],
+        ["report", "pages.jsonl"],
+        ["compare", "0.html", "1.html"],
+        ["pairs", "pages.jsonl"],
+        ["tune", "pages.jsonl"],
+        ["idf", "pages.jsonl", "--min-pages", "1"],
+    ],
+)
+def test_a_full_disk_under_the_results_is_said_in_one_line(
+    tmp_path, write, manifest, environment, command
+) -> None:
+    for number in range(2):
+        write(f"{number}.html", 1, noise=number)
+    lines = [{"path": f"{n}.html", "url": f"http://example.com/{n}"} for n in range(2)]
+    manifest(*lines, name="pages.jsonl")
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [*COMMAND, *command],
+            cwd=tmp_path,
+            env=environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.decode() == "Error: <stdout>: No space left on device\n"
 
 
 def test_ctrl_c_ends_the_command_its_workers_and_its_run(tmp_path, write, environment, run) -> None:

@@ -101,6 +101,15 @@ def test_list_has_a_line_for_each_page_oldest_first(run, url, fill) -> None:
     }
 
 
+@pytest.mark.parametrize("command", ["info", "list", "export"])
+def test_a_store_of_which_no_page_counts_says_so(run, url, command: str) -> None:
+    with closing(open_store(url)) as store:
+        store.begin("died")
+        assert store.check_and_add(record(1, run="died"), None).added
+    result = run("store", command, url)
+    assert (result.status, result.out, result.err) == (0, "", "no page that counts\n")
+
+
 def test_what_is_exported_and_imported_is_all_there(
     run, url, fill, tmp_path, request, environment
 ) -> None:
@@ -159,6 +168,32 @@ def test_an_import_reads_stdin_and_names_the_lines_it_cannot_use(
         assert expected in line
     assert (added, summary) == ("pages added: 2", "could not be used: 12")
     assert [page.request for page in remembered(url)] == ["r", "s"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["pairs", "{}"],
+        ["similar", "{}", "a.html"],
+        ["tune", "{}", "--json"],
+        ["idf", "{}"],
+        ["replay", "{}"],
+        ["report", "{}"],
+        ["store", "info", "{}"],
+    ],
+)
+def test_the_password_of_a_store_is_shown_nowhere(
+    run, redis_server, tmp_path, fill, url, command
+) -> None:
+    here, scheme = redis_server.url.partition("://")[2], "redis://default:swordfish@"
+    full, empty = (f"{scheme}{here}?prefix={tmp_path}/{name}:" for name in ("full", "empty"))
+    fill(record(1))
+    (tmp_path / "pages.jsonl").write_text(run("store", "export", url).out)
+    assert run("store", "import", full, "pages.jsonl").status == 0
+    for store in (full, empty):
+        result = run(*(argument.format(store) for argument in command))
+        assert "swordfish" not in result.out + result.err
+        assert "Traceback" not in result.err
 
 
 def test_an_import_of_a_file_that_is_not_there_says_so(run, url) -> None:

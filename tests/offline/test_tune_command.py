@@ -146,6 +146,18 @@ def test_labels_that_say_nothing_are_named(run, crawl, manifest) -> None:
     assert run("tune", crawl, "--pairs", "nowhere.jsonl").status == 1
 
 
+def test_a_file_without_a_label_is_named_once(run, crawl, manifest) -> None:
+    empty = manifest(name="labels.jsonl")
+    result = run("tune", crawl, "--pairs", empty)
+    assert result.status == 1
+    assert result.err == f"{empty}: no labelled pair in it\ncould not be used: 1\n"
+
+
+def test_pages_without_a_url_are_said_to_have_none(run, write) -> None:
+    write("a.html", 1)
+    assert run("tune", "a.html").out.startswith("(no URL)  1 page\n")
+
+
 def test_a_collection_without_pages_is_an_error(run, manifest, tmp_path) -> None:
     empty = manifest()
     for arguments in ((empty,), (empty, "--json"), ("nowhere.jsonl",)):

@@ -71,7 +71,7 @@ def test_without_redis_py_the_extra_is_named(scheme, monkeypatch):
         if name.split(".")[0] == "redis" or name.startswith("simhash_gate.stores.redis"):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(StoreError, match=r"pip install 'simhash-gate\[redis\]'"):
+    with pytest.raises(StoreError, match=r": pip install 'simhash-gate\[redis\]'$"):
         open_store(f"{scheme}://localhost")
 
 
