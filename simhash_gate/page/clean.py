@@ -14,7 +14,8 @@ from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.flow import flow
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
 from simhash_gate.page.parse import printable
-from simhash_gate.page.title import Titles, find_titles
+from simhash_gate.page.posts import classes_of_posts
+from simhash_gate.page.title import Titles, find_titles, headline_in
 from simhash_gate.page.vocabulary import (
     CHROME_ROLES,
     CHROME_TAGS,
@@ -65,9 +66,9 @@ def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
     body = root.find("body")
     body = root if body is None else body
     visible = blocks(flow(body)) if whole else []
-    left = _drop_chrome(root)
+    left = _drop_chrome(root, titles)
     measures, labels = survey(root, left)
-    _drop_large(left.large, root, measures)
+    _drop_large(left.large, root, measures, titles)
     return Cleaned(root, body, measures, labels, is_listing(measures[body]), titles, visible)
 
 
@@ -160,9 +161,10 @@ def _forget(gone: Collection[HtmlElement], measures: Measures) -> None:
             less[element.getparent()].add(within)
 
 
-def _drop_chrome(root: HtmlElement) -> Left:
-    """Take out what is chrome by name, but for what is too large to be."""
+def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ()) -> Left:
+    """Take out what is chrome by name, but for what is too large to be, and for `posts`."""
     left, gone = Left([], [], {}), []
+    alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a class
     keep = left.elements.append
     outer: set[HtmlElement] = set()
     sizes = Sizes(root)
@@ -176,6 +178,13 @@ def _drop_chrome(root: HtmlElement) -> Left:
         if not _is_chrome(element):
             keep(element)
             continue
+        name = element.get("class", "")
+        if name in posts:
+            left.elements.extend(element.iter("*"))
+            behind = _behind(element)
+            if behind is None:
+                break
+            continue
         size = sizes.of(element)
         if size > largest:
             place = sum(e in outer for e in element.iterancestors())
@@ -184,11 +193,16 @@ def _drop_chrome(root: HtmlElement) -> Left:
             keep(element)
             continue
         gone.append(element)
+        alike[name] += size
         for link in element.iterancestors("a"):
             left.lost[link] = left.lost.get(link, 0) + size
         behind = _behind(element)
         if behind is None:
             break
+    classes = {name for name, size in alike.items() if name and size > largest}
+    posts = classes_of_posts(classes, gone, root, titles) if classes and not posts else ()
+    if posts:
+        return _drop_chrome(root, titles, posts)
     drop_all(gone)
     return left
 
@@ -204,12 +218,15 @@ def _behind(element: HtmlElement) -> HtmlElement | None:
     return None
 
 
-def _drop_large(large: list[HtmlElement], root: HtmlElement, measures: Measures) -> None:
+def _drop_large(
+    large: list[HtmlElement], root: HtmlElement, measures: Measures, titles: Titles
+) -> None:
     """Take out large boxes of a page of few words: larger than the article, and still a menu."""
     for element in large:
         size = measures[element]
         menu = size.links > 0.5 * size.text
-        if (menu or _is_outside(element)) and measures[root].text - size.text >= _SOME_TEXT:
+        outside = _is_outside(element) and headline_in(element, titles) is None
+        if (menu or outside) and measures[root].text - size.text >= _SOME_TEXT:
             drop(element, measures)
 
 

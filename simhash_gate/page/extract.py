@@ -17,7 +17,7 @@ from readability import Document  # type: ignore[import-untyped]
 from simhash_gate.page.clean import Cleaned, drop_all
 from simhash_gate.page.insets import drop_advertisements, drop_link_lists
 from simhash_gate.page.measure import is_listing, measure
-from simhash_gate.page.title import text_of, words_of
+from simhash_gate.page.title import headline_in, text_of, words_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES, SIDES
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:
 
 def _named(page: Cleaned) -> tuple[HtmlElement, bool] | None:
     """The `article` that alone has the page's headline, however long the lists beside it are."""
-    named = [e for e in page.root.iter("article") if _around_headline(e, page.titles)]
+    named = [e for e in page.root.iter("article") if headline_in(e, page.titles) is not None]
     if not named or not set(named[-1].iterancestors()).issuperset(named[:-1]):
         return None
     size = page.measures[named[-1]]
@@ -136,7 +136,8 @@ def _descend(element: HtmlElement, page: Cleaned, listing: bool) -> HtmlElement:
     scores: dict[HtmlElement, float] | None = None
     in_article = listing
     measures = page.measures
-    around = _around_headline(element, page.titles)
+    headline = headline_in(element, page.titles)
+    around = set() if headline is None else {headline, *headline.iterancestors()}
     while True:
         # Links are chrome's most of the time; inside an article they are its own.
         in_article = in_article or _is_article(element)
@@ -180,14 +181,6 @@ def _stands_beside(element: HtmlElement, headline: set[HtmlElement]) -> bool:
         or not SIDES.isdisjoint(f"{element.get('class')} {element.get('id')}".split())
         or not headline.isdisjoint(element.itersiblings())
     )
-
-
-def _around_headline(element: HtmlElement, titles: Titles) -> set[HtmlElement]:
-    """Return the first heading within an element that says the title, and what it stands in."""
-    for heading in islice(element.iter("h1", "h2"), _HEADLINES):
-        if words_of(text_of(heading)) in titles.variants:
-            return {heading, *heading.iterancestors()}
-    return set()
 
 
 def _is_part(element: HtmlElement, other: HtmlElement) -> bool:
