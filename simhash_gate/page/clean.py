@@ -37,6 +37,7 @@ LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it i
 _SOME_TEXT = 20
 _PIECE = re.compile(r"[^A-Za-z0-9]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_MEAN_WORD = 2.5  # letters: `topAd` is a name
 _KNOWN_TAGS = CHROME_TAGS | {"html", "body", "main"}
 _OF_ARTICLES = frozenset({"header", "footer"})
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
@@ -261,9 +262,14 @@ def speaks_of_chrome(names: str) -> bool:
 
 
 def name_words(name: str) -> list[str]:
-    """Return the words of one class or id; a piece with digits inside is a hash, and none."""
+    """Return the words of one class or id. A hash has none: digits inside, or `kKBcAd`."""
     pieces = (piece.rstrip("0123456789") for piece in _PIECE.split(name))
-    return [word.lower() for piece in pieces if piece.isalpha() for word in _WORD.findall(piece)]
+    found = (_WORD.findall(piece) for piece in pieces if piece.isalpha())
+    return [word.lower() for words in found if not _is_hash(words) for word in words]
+
+
+def _is_hash(words: list[str]) -> bool:
+    return len(words) > 1 and sum(map(len, words)) < _MEAN_WORD * len(words)
 
 
 # The attributes that chrome is known by, and what their values say then.
