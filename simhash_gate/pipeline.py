@@ -160,15 +160,23 @@ def _features(tokens: list[str], options: Options) -> dict[str, float]:
 _FLEETING = frozenset({"text", "heading"})
 _LONG = 40  # words
 _FLEETING_LINES = 10
+_FEW_LINES = 8
 
 
 def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
-    """Tell of each block if it is about the page and not of it."""
-    return [
+    """Tell of each block if it is about the page and not of it.
+
+    Where such lines say more than all others do, as in a timetable, they are what it is about.
+    """
+    fleeting = [
         block.kind in _FLEETING
         and ((block.linked and not listing) or is_volatile(block.text, len(own)))
         for block, own in zip(found, tokens, strict=True)
     ]
+    gone = sum(map(len, compress(tokens, fleeting)))
+    if sum(fleeting) <= _FEW_LINES or 2 * gone <= sum(map(len, tokens)):
+        return fleeting
+    return [line and is_of_page(block.text) for block, line in zip(found, fleeting, strict=True)]
 
 
 def _digest(

@@ -77,6 +77,22 @@ def test_images_tell_pages_of_few_words_apart_wherever_they_are_kept():
     assert long[0].digest == long[1].digest
 
 
+def test_lines_that_say_more_than_all_others_are_what_a_page_is_about():
+    story = "<p>In the far north a bee lives for six weeks, and it never sees the dark.</p>" * 3
+
+    def page(line):
+        lines = "".join(f"<div>{line.format(n, n + 10)}</div>" for n in range(10, 30))
+        return read(f"<title>Flights</title><h1>Flights</h1>{story}{lines}")
+
+    for line, other in (
+        ("Hive {0}, 12:{1}", "Hive {0}, 13:{1}"),
+        ("{0} May 2024 in hive {1}", "{0} June 2024 in hive {1}"),
+        ("<a href=/{0}>The flight of bee {0}</a>", "<a href=/{0}>The flight of wasp {0}</a>"),
+    ):
+        assert page(line).fingerprint != page(other).fingerprint
+    assert page("{0} comments").fingerprint == page("{1} comments").fingerprint
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -14,7 +14,8 @@ from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.flow import flow
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
 from simhash_gate.page.parse import printable
-from simhash_gate.page.title import Titles, find_titles
+from simhash_gate.page.posts import classes_of_posts
+from simhash_gate.page.title import Titles, find_titles, headline_in
 from simhash_gate.page.vocabulary import (
     CHROME_ROLES,
     CHROME_TAGS,
@@ -36,6 +37,7 @@ LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it i
 _SOME_TEXT = 20
 _PIECE = re.compile(r"[^A-Za-z0-9]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_MEAN_WORD = 2.5  # letters: `topAd` is a name
 _KNOWN_TAGS = CHROME_TAGS | {"html", "body", "main"}
 _OF_ARTICLES = frozenset({"header", "footer"})
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
@@ -65,9 +67,9 @@ def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
     body = root.find("body")
     body = root if body is None else body
     visible = blocks(flow(body)) if whole else []
-    left = _drop_chrome(root)
+    left = _drop_chrome(root, titles)
     measures, labels = survey(root, left)
-    _drop_large(left.large, root, measures)
+    _drop_large(left.large, root, measures, titles)
     return Cleaned(root, body, measures, labels, is_listing(measures[body]), titles, visible)
 
 
@@ -160,9 +162,10 @@ def _forget(gone: Collection[HtmlElement], measures: Measures) -> None:
             less[element.getparent()].add(within)
 
 
-def _drop_chrome(root: HtmlElement) -> Left:
-    """Take out what is chrome by name, but for what is too large to be."""
+def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ()) -> Left:
+    """Take out what is chrome by name, but for what is too large to be, and for `posts`."""
     left, gone = Left([], [], {}), []
+    alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a class
     keep = left.elements.append
     outer: set[HtmlElement] = set()
     sizes = Sizes(root)
@@ -176,6 +179,13 @@ def _drop_chrome(root: HtmlElement) -> Left:
         if not _is_chrome(element):
             keep(element)
             continue
+        name = element.get("class", "")
+        if name in posts:
+            left.elements.extend(element.iter("*"))
+            behind = _behind(element)
+            if behind is None:
+                break
+            continue
         size = sizes.of(element)
         if size > largest:
             place = sum(e in outer for e in element.iterancestors())
@@ -184,11 +194,16 @@ def _drop_chrome(root: HtmlElement) -> Left:
             keep(element)
             continue
         gone.append(element)
+        alike[name] += size
         for link in element.iterancestors("a"):
             left.lost[link] = left.lost.get(link, 0) + size
         behind = _behind(element)
         if behind is None:
             break
+    classes = {name for name, size in alike.items() if name and size > largest}
+    posts = classes_of_posts(classes, gone, root, titles) if classes and not posts else ()
+    if posts:
+        return _drop_chrome(root, titles, posts)
     drop_all(gone)
     return left
 
@@ -204,12 +219,15 @@ def _behind(element: HtmlElement) -> HtmlElement | None:
     return None
 
 
-def _drop_large(large: list[HtmlElement], root: HtmlElement, measures: Measures) -> None:
+def _drop_large(
+    large: list[HtmlElement], root: HtmlElement, measures: Measures, titles: Titles
+) -> None:
     """Take out large boxes of a page of few words: larger than the article, and still a menu."""
     for element in large:
         size = measures[element]
         menu = size.links > 0.5 * size.text
-        if (menu or _is_outside(element)) and measures[root].text - size.text >= _SOME_TEXT:
+        outside = _is_outside(element) and headline_in(element, titles) is None
+        if (menu or outside) and measures[root].text - size.text >= _SOME_TEXT:
             drop(element, measures)
 
 
@@ -244,9 +262,14 @@ def speaks_of_chrome(names: str) -> bool:
 
 
 def name_words(name: str) -> list[str]:
-    """Return the words of one class or id; a piece with digits inside is a hash, and none."""
+    """Return the words of one class or id. A hash has none: digits inside, or `kKBcAd`."""
     pieces = (piece.rstrip("0123456789") for piece in _PIECE.split(name))
-    return [word.lower() for piece in pieces if piece.isalpha() for word in _WORD.findall(piece)]
+    found = (_WORD.findall(piece) for piece in pieces if piece.isalpha())
+    return [word.lower() for words in found if not _is_hash(words) for word in words]
+
+
+def _is_hash(words: list[str]) -> bool:
+    return len(words) > 1 and sum(map(len, words)) < _MEAN_WORD * len(words)
 
 
 # The attributes that chrome is known by, and what their values say then.

@@ -17,8 +17,8 @@ from readability import Document  # type: ignore[import-untyped]
 from simhash_gate.page.clean import Cleaned, drop_all
 from simhash_gate.page.insets import drop_advertisements, drop_link_lists
 from simhash_gate.page.measure import is_listing, measure
-from simhash_gate.page.title import text_of, words_of
-from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
+from simhash_gate.page.title import headline_in, text_of, words_of
+from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES, SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ class SteadyExtractor:
         """Return the article, from its headline on, without the link lists inside."""
         measures = page.measures
         start, listing = _named(page) or _main(page) or (page.body, page.listing)
-        element = _descend(start, measures, listing)
+        element = _descend(start, page, listing)
         if not listing:
             drop_link_lists(element, measures)
             drop_advertisements(element, measures, page.labels)
@@ -115,14 +115,7 @@ def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:
 
 def _named(page: Cleaned) -> tuple[HtmlElement, bool] | None:
     """The `article` that alone has the page's headline, however long the lists beside it are."""
-    named = [
-        e
-        for e in page.root.iter("article")
-        if any(
-            words_of(text_of(heading)) in page.titles.variants
-            for heading in islice(e.iter("h1", "h2"), _HEADLINES)
-        )
-    ]
+    named = [e for e in page.root.iter("article") if headline_in(e, page.titles) is not None]
     if not named or not set(named[-1].iterancestors()).issuperset(named[:-1]):
         return None
     size = page.measures[named[-1]]
@@ -139,9 +132,12 @@ def _is_article(element: HtmlElement) -> bool:
     return element.tag == "article" or _is_main(element) or element.get("itemprop") == "articleBody"
 
 
-def _descend(element: HtmlElement, measures: Measures, listing: bool) -> HtmlElement:
+def _descend(element: HtmlElement, page: Cleaned, listing: bool) -> HtmlElement:
     scores: dict[HtmlElement, float] | None = None
     in_article = listing
+    measures = page.measures
+    headline = headline_in(element, page.titles)
+    around = set() if headline is None else {headline, *headline.iterancestors()}
     while True:
         # Links are chrome's most of the time; inside an article they are its own.
         in_article = in_article or _is_article(element)
@@ -172,7 +168,19 @@ def _descend(element: HtmlElement, measures: Measures, listing: bool) -> HtmlEle
                 return element
         if any(_is_part(e, best) and measures[e].prose >= least for e in element):
             return element
+        if not around.isdisjoint(element) and best not in around and _stands_beside(best, around):
+            return element
         element = best
+
+
+def _stands_beside(element: HtmlElement, headline: set[HtmlElement]) -> bool:
+    """Tell if this is no article by its place: above the headline, or a column beside it."""
+    return (
+        element.tag == "aside"
+        or element.get("role") == "complementary"
+        or not SIDES.isdisjoint(f"{element.get('class')} {element.get('id')}".split())
+        or not headline.isdisjoint(element.itersiblings())
+    )
 
 
 def _is_part(element: HtmlElement, other: HtmlElement) -> bool:

@@ -46,6 +46,17 @@ def text_of(heading: HtmlElement) -> str:
     return " ".join(block.text for block in blocks(flow(heading)))
 
 
+def says_title(heading: HtmlElement, titles: Titles) -> bool:
+    """Tell if a heading is what the page's head says."""
+    return words_of(text_of(heading)) in titles.variants
+
+
+def headline_in(element: HtmlElement, titles: Titles) -> HtmlElement | None:
+    """Return the first heading within an element that says the title, if any."""
+    headings = islice(element.iter("h1", "h2"), _HEADLINES)
+    return next((heading for heading in headings if says_title(heading, titles)), None)
+
+
 def find_titles(root: HtmlElement) -> Titles:
     """Read the titles of an uncleaned tree; an `h1` that `<title>` repeats is best."""
     whole = [

@@ -23,7 +23,7 @@ CHROME_ROLES = _set("navigation complementary banner contentinfo search")
 # Words of classes and ids, and of custom tags.
 CHROME_TOKENS = _set("""
     nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs
-    sidebar sidebars sphinxsidebar rightcol rightcolumn rightrail offcanvas
+    sidebar sidebars widgetarea sphinxsidebar rightcol rightcolumn rightrail offcanvas
     toolbar topbar skip skiplink
     pagination pager paginator pagenav footer colophon masthead copyright gutter linenos cc
 """)
@@ -44,6 +44,8 @@ AD_LABELS = _set("""
     विज्ञापन โฆษณา 広告 スポンサー 廣告 广告 赞助 贊助 광고
 """)
 OUTSIDE_TOKENS = _set("cookie cookies consent gdpr popup popups modal cc footer colophon")
+# Whole classes and ids of columns: `has-sidebar` and `sidebar-fixed` are of what is beside one.
+SIDES = _set("sidebar widget-area")
 # `article-nav-title` and `has-sidebar` speak of an article that has such things.
 CONTENT_HEADS = _set("""
     article body content contents main title heading headline text page layout entry post posts

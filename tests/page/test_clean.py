@@ -22,6 +22,7 @@ def cleaned(body: str) -> str:
         "cookieConsent",
         "share-buttons",
         "ad",
+        "topAd",
         "newsletter-box",
         "breadcrumbs",
         "post-pagination",
@@ -57,6 +58,8 @@ def test_chrome_is_named_by_whole_words(names):
         "sidebar-layout",
         "commentary",
         "x1ad3",
+        "sc-kKBcAd",
+        "bXcCde",
         "roadmap",
         "social-media-text",
         "category-newsletter",
@@ -153,3 +156,23 @@ def test_boxes_in_boxes_are_sized_alike_however_often_they_are_read(depth, monke
     assert left() == read
     assert "nav Home" not in read
     assert "aside More" not in read
+
+
+REPLY = "The lower fields went under water in the night, and the river rose in the afternoon."
+
+
+@pytest.mark.parametrize("name", ["comment", "social-post", "promo-card", "thread-reply-comment"])
+def test_boxes_under_the_headline_with_no_article_before_them_are_the_posts_of_a_thread(name):
+    one, *others = (f"<div class={name}><b>Ada</b><p>{n}: {REPLY}</p></div>" for n in range(4))
+    posts = one + "".join(others)
+    thread = cleaned(f"<body><nav>Home</nav><h1>t</h1><div class=comments>{posts}</div></body>")
+    assert thread.startswith("tAda0: The lower")
+    assert thread.endswith(f"3: {REPLY}")
+    for article in (f"{PROSE}{posts}", f"{one}{PROSE}{posts}"):
+        assert "Ada" not in cleaned(f"<body><h1>t</h1>{article}</body>")
+
+
+def test_a_layer_with_the_headline_is_the_page():
+    page = f"<p>Welcome to the gauges of the river</p><div class=modal>{{}}{PROSE}</div>"
+    assert "river rose" in cleaned(f"<body>{page.format('<h1>t</h1>')}</body>")
+    assert "river rose" not in cleaned(f"<body>{page.format('<h1>Sign up</h1>')}</body>")

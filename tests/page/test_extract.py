@@ -76,6 +76,26 @@ def test_a_headline_written_as_plain_text_is_one_all_the_same():
 
 
 @pytest.mark.parametrize(
+    "template",
+    [
+        "<div class=side><div>{side}</div></div><div class=post>{post}</div>",
+        "<div class=post>{post}</div><aside><div>{side}</div></aside>",
+        "<div class=post>{post}</div><div class=widget-area><div>{side}</div></div>",
+        "<div class=post>{post}</div><div id=sidebar><div>{side}</div></div>",
+    ],
+)
+def test_a_short_post_is_not_the_longer_column_beside_it(template):
+    side = "".join(f"<p>{text}</p>" for text in PARAGRAPHS)
+    post = f"<h1>{HEADLINE}</h1><p>{{}}</p>"
+    first, second = (
+        extracted(f"<body>{template.format(side=side, post=post.format(text))}</body>")
+        for text in ("Nobody was hurt.", "Two people were hurt, and a dog.")
+    )
+    assert "Nobody was hurt." in first
+    assert "Two people were hurt, and a dog." in second
+
+
+@pytest.mark.parametrize(
     "box",
     [
         "<div><span>Advertisement</span><div>Fly away for 99</div></div>",
