@@ -74,7 +74,7 @@ def test_what_is_no_url_is_of_no_domain(run, tmp_path) -> None:
     assert numbers(result) == [1]
 
 
-def test_a_selection_is_a_journal_of_its_own(run, journal, tmp_path) -> None:
+def test_a_selection_is_a_journal_of_its_own(run, journal) -> None:
     result = run("recover", journal, "--distance", "5..", "-o", "some.warc.gz")
     assert (result.status, result.out, result.err) == (0, "", "pages: 3\n")
     again = run("recover", "some.warc.gz")

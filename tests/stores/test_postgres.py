@@ -138,9 +138,7 @@ def test_a_connection_cut_in_mid_reply_costs_one_call(server, proxy, schema, mak
         store.end("run")
 
 
-def test_a_begin_and_an_end_whose_replies_were_cut_can_be_said_again(
-    server, proxy, schema, make_record
-):
+def test_a_begin_and_an_end_whose_replies_were_cut_can_be_said_again(server, proxy, schema):
     with closing(open_store(server.url_with(port=proxy.port, schema=schema))) as store:
         for call in (lambda: store.begin("run"), lambda: store.end("run")):
             proxy.cut_after = 0
@@ -152,7 +150,7 @@ def test_a_begin_and_an_end_whose_replies_were_cut_can_be_said_again(
 
 
 def test_a_statement_that_waits_too_long_is_ended_and_worth_another_try(
-    server, schema, admin, make_record
+    server, schema, make_record
 ):
     with closing(open_store(server.url_with(schema=schema, timeout="1"))) as store:
         store.begin("run")

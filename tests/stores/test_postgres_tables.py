@@ -23,9 +23,7 @@ def expire(admin, run):
     assert done.rowcount == 1
 
 
-def test_tables_of_another_application_are_named_and_left_as_they_are(
-    address, admin, schema, server
-):
+def test_tables_of_another_application_are_named_and_left_as_they_are(address, admin, schema):
     admin(f"CREATE SCHEMA {schema} AUTHORIZATION crawler")
     admin("CREATE TABLE page (number integer)")
     admin("INSERT INTO page VALUES (7)")
