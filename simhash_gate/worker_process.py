@@ -57,13 +57,15 @@ def start_process() -> subprocess.Popen[bytes]:
 
     It needs no more than a moment of this process's time, and ends when its stdin does.
     """
+    # Python passes over what is no string, such as a `Path` that a project adds.
+    path = os.pathsep.join(folder or "." for folder in sys.path if isinstance(folder, str))
     # A session of its own: Ctrl-C is for the crawl, which ends its workers itself.
     return subprocess.Popen(
         [sys.executable, "-c", _COMMAND],
         bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
+        env={**os.environ, "PYTHONPATH": path},
         start_new_session=True,
     )
 

@@ -118,6 +118,15 @@ def test_workers_end_with_a_killed_parent(tmp_path, busy: bool) -> None:
     until(lambda: not any(map(alive, pids)))
 
 
+def test_what_python_passes_over_in_its_path_is_passed_over(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path, tmp_path])
+    pool = WorkerPool(Options(), processes=1, timeout=10)
+    try:
+        assert pool.read(BODY, "", None).result(60).fingerprint is not None
+    finally:
+        pool.close()
+
+
 @pytest.mark.parametrize("safe_path", ["", "1"])
 def test_what_can_be_imported_here_can_be_there(tmp_path, monkeypatch, safe_path: str) -> None:
     (tmp_path / "own.py").write_text("from simhash_gate.page import SteadyExtractor as Own")

@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 Identity = tuple[str, str, str, int]
 
 COPIES = 16
+"""Dropped requests that are remembered of each kept page."""
 # The least size that Scrapy counts for a response it works on (scrapy.core.scraper.Slot).
 MIN_RESPONSE_SIZE = 1024
 

@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SAMPLE = 1000
+"""Times of pages that are kept of each domain."""
 MOST_DOMAINS = 50
+"""Rows of the closing table."""
 MOST_TALLIES = 10_000
+"""Domains that are counted one by one; all beyond them are counted as one."""
 OTHERS = "(others)"
 REPEATS = 20
+"""So many duplicates of one page are worth a warning; another comes at 32, 64, 128 and so on."""
 MOST_MATCHED = 100_000
+"""Pages whose duplicates are counted: those that had one last."""
 
 
 @dataclass(slots=True)

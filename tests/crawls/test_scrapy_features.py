@@ -93,12 +93,6 @@ def test_media_pass_untouched(tmp_path) -> None:
     assert result.count("skipped/no_callback") == 2
 
 
-SYNC = """
-    def start_requests(self):
-        pass
-"""
-
-
 @pytest.mark.parametrize(
     "settings",
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -213,8 +214,11 @@ def test_without_verify_the_distance_decides_and_no_sketch_is_kept(gate) -> None
     assert [record.sketch for record in gate.store.records()] == [b""]
 
 
-def test_a_page_kept_without_a_sketch_verifies_nothing(gate) -> None:
-    judge(gate, a_page(digest=1), "/a")
+@pytest.mark.parametrize("kept_sketch", [b"", b"of another version"])
+def test_a_page_kept_without_a_sketch_verifies_nothing(gate, kept_sketch: bytes) -> None:
+    kept = judge(gate, a_page(digest=1), "/a").record
+    gate.store.forget(kept)
+    gate.store.check_and_add(replace(kept, sketch=kept_sketch), None)
     verdict = judge(gate, a_page(digest=2, sketch=SKETCHES[0].encode()), "/b", Policy(verify=True))
     assert verdict.outcome == "near"
 

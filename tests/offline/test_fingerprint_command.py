@@ -36,7 +36,7 @@ def test_a_page_without_text_has_a_reason_and_is_no_error(run, tmp_path) -> None
     assert result.column("reason") == ["empty page", "too large"]
 
 
-def test_the_order_is_kept_however_long_a_page_takes(run, tmp_path, write) -> None:
+def test_the_order_is_kept_however_long_a_page_takes(run, write) -> None:
     write("slow.html", 0, words=60_000)
     names = ["slow.html", *(f"{n}.html" for n in range(40))]
     for n in range(40):
@@ -45,7 +45,7 @@ def test_the_order_is_kept_however_long_a_page_takes(run, tmp_path, write) -> No
     assert result.column("path") == names
 
 
-def test_folders_are_searched_for_html_by_name(run, tmp_path, write) -> None:
+def test_folders_are_searched_for_html_by_name(run, write) -> None:
     for name in ("site/b.htm", "site/a.html", "site/sub/c.XHTML", "site/d.txt", "e.data"):
         write(name, 1)
     result = run("fingerprint", "site", "e.data")

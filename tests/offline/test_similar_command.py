@@ -40,7 +40,7 @@ def test_a_page_of_the_source_is_not_like_itself(run, kept) -> None:
     assert len(run("similar", kept, "https://a.com/0", "-k", "64").lines) == 3
 
 
-def test_a_file_is_compared_with_the_pages_of_a_folder(run, tmp_path, write) -> None:
+def test_a_file_is_compared_with_the_pages_of_a_folder(run, write) -> None:
     write("pages/a.html", 1)
     write("pages/b.html", 2)
     write("mine.html", 1, noise=5)

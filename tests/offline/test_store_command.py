@@ -110,9 +110,7 @@ def test_a_store_of_which_no_page_counts_says_so(run, url, command: str) -> None
     assert (result.status, result.out, result.err) == (0, "", "no page that counts\n")
 
 
-def test_what_is_exported_and_imported_is_all_there(
-    run, url, fill, tmp_path, request, environment
-) -> None:
+def test_what_is_exported_and_imported_is_all_there(run, url, fill, tmp_path, request) -> None:
     fill(*map(record, range(40)))
     postgresql = request.getfixturevalue("postgresql_server").url_with(schema="moved")
     redis = f"{request.getfixturevalue('redis_server').url}?prefix={tmp_path}:"
@@ -127,9 +125,7 @@ def test_what_is_exported_and_imported_is_all_there(
         assert moved == [record(number, settled=True) for number in range(40)]
 
 
-def test_an_import_reads_stdin_and_names_the_lines_it_cannot_use(
-    run_with_input, url, fill, tmp_path
-) -> None:
+def test_an_import_reads_stdin_and_names_the_lines_it_cannot_use(run_with_input, url) -> None:
     good = {
         "scope": "a", "url": "u", "request": "r", "fingerprint": "0" * 16, "digest": "f" * 16,
         "words": 3, "title": "t", "pipeline": "v1", "first_seen": 1, "last_seen": 2.5,
@@ -249,7 +245,7 @@ def test_prune_keeps_the_newest_of_each_scope(run, url, fill, options, left) -> 
     assert [page.url for page in remembered(url)] == [pages[number].url for number in left]
 
 
-def test_what_is_in_a_store_of_any_kind_is_told_and_removed(run, lasting_url, tmp_path) -> None:
+def test_what_is_in_a_store_of_any_kind_is_told_and_removed(run, lasting_url) -> None:
     with closing(open_store(lasting_url)) as store:
         store.begin("crawl")
         for number in range(7):

@@ -8,6 +8,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 from redis_server import RedisServer
 from store_urls import CLUSTER, STORES, url_maker
@@ -107,3 +108,29 @@ def crawler():
         process.wait()
         process.stdin.close()
         process.stdout.close()
+
+
+@pytest.fixture
+def server(postgresql_server):
+    """The PostgreSQL server of this test run."""
+    return postgresql_server
+
+
+@pytest.fixture
+def schema(tmp_path):
+    """The PostgreSQL schema of a test."""
+    return f"s{abs(hash(tmp_path)):x}"
+
+
+@pytest.fixture
+def address(server, schema):
+    """The URL of a store in that schema."""
+    return server.url_with(schema=schema)
+
+
+@pytest.fixture
+def admin(server, schema):
+    """Run statements as superuser, in that schema."""
+    with psycopg.connect(server.url_with(user="postgres"), autocommit=True) as connection:
+        connection.execute(f"SET search_path = {schema}")
+        yield connection.execute

@@ -13,10 +13,8 @@ import time
 
 from simhash_gate.stores import Record, Window, open_store
 
-GROUPS = 60
-COPIES = 3
-RACE_GROUPS = 500
-RACE_COPIES = 4
+GROUPS = 500
+COPIES = 4
 WIDE = Window(pages=10**9)
 
 
@@ -40,9 +38,9 @@ def fingerprint_of(group):
     return random.Random(f"group {group}").getrandbits(64)
 
 
-def contend(store, run, seed, groups=GROUPS, copies=COPIES):
+def race(store, run, seed):
     """Add near copies of the same pages as everyone else, in an order of its own."""
-    order = list(range(groups)) * copies
+    order = list(range(GROUPS)) * COPIES
     chance = random.Random(seed)
     chance.shuffle(order)
     sys.stdin.readline()
@@ -51,11 +49,6 @@ def contend(store, run, seed, groups=GROUPS, copies=COPIES):
         if store.check_and_add(record(run, copy, number), 3).added:
             print(group)
     store.end(run)
-
-
-def race(store, run, seed):
-    """Contend for longer."""
-    contend(store, run, seed, RACE_GROUPS, RACE_COPIES)
 
 
 def crawl(store, run, seed):
@@ -103,6 +96,6 @@ if __name__ == "__main__":
     opened = open_store(url)
     opened.begin(run)
     print("begun", flush=True)
-    roles = {"contend": contend, "race": race, "crawl": crawl, "keep": keep, "fork": fork}
+    roles = {"race": race, "crawl": crawl, "keep": keep, "fork": fork}
     roles[role](opened, run, seed)
     opened.close()

@@ -1,4 +1,4 @@
-"""What every store does; the table in conftest.py names the stores."""
+"""What every store finds, keeps and lets go; the table in store_urls.py names the stores."""
 
 from __future__ import annotations
 
@@ -232,36 +232,6 @@ def test_any_text_is_remembered_as_it_is(url, make_record, text):
         assert store.forget(page)
 
 
-def test_records_of_live_and_ended_runs_count(store, make_record):
-    store.begin("second")
-    store.check_and_add(make_record(BASE), 3)
-    assert not store.check_and_add(make_record(BASE, run="second"), 3).added
-    store.end("run")
-    assert not store.check_and_add(make_record(BASE, run="second"), 3).added
-
-
-def test_a_run_lives_from_begin_to_end_and_once(store, make_record):
-    store.renew("run")
-    for name in ("unknown", "run"):
-        if name == "run":
-            store.end("run")
-        with pytest.raises(StoreError, match=name):
-            store.check_and_add(make_record(BASE, run=name), 3)
-        with pytest.raises(StoreError, match=name):
-            store.renew(name)
-        with pytest.raises(StoreError, match=name):
-            store.end(name)
-    with pytest.raises(StoreError, match="new name"):
-        store.begin("run")
-    assert [*store.records()] == []
-
-
-def test_a_run_that_is_live_cannot_be_begun_again(store, make_record):
-    with pytest.raises(StoreError, match="new name"):
-        store.begin("run")
-    assert store.check_and_add(make_record(BASE), 3).added
-
-
 def test_a_closed_store_says_so(store, make_record):
     page = make_record(BASE)
     store.close()
@@ -319,93 +289,12 @@ def test_nothing_is_looked_at_without_a_radius(store, make_record):
         assert store.check_and_add(make_record(7), None, near=64) == Answer(True, None)
 
 
-def test_what_is_settled_is_seen_by_whoever_asks_and_in_every_match(store, make_record):
-    page, other = make_record(BASE), make_record(~BASE % 2**64)
-    store.check_and_add(page, 3)
-    store.check_and_add(other, 3)
-    assert store.current(page) == page
-    store.settle([page, make_record(1)])
-    settled = replace(page, settled=True)
-    assert store.current(page) == settled
-    assert store.current(other) == other
-    assert store.check_and_add(replace(page, last_seen=0.0), 3).match == (settled, 0)
-    assert store.check_and_add(make_record(flipped(5)), 3, near=8).match == (settled, 5)
-    assert [*store.records()][:2] == [settled, other]
-
-
-def test_the_current_record_tells_when_it_was_seen_last_and_whether_it_is_there(store, make_record):
-    page = make_record(BASE)
-    assert store.current(page) is None
-    store.check_and_add(page, 3)
-    store.check_and_add(make_record(BASE, last_seen=99.0), 3)
-    assert store.current(page) == replace(page, last_seen=99.0)
-    for other in ({"request": "x"}, {"scope": "x"}, {"run": "x"}, {"fingerprint": 1}):
-        assert store.current(replace(page, **other)) is None
-    store.forget(page)
-    assert store.current(page) is None
-    store.settle([page], durable=True)
-    assert [*store.records()] == []
-
-
 def test_what_is_too_old_goes_also_behind_a_younger_page_that_is_one_too_many(store, make_record):
     pages = [make_record(1 << at, first_seen=seen) for at, seen in enumerate((9.0, 8.0, 9.0))]
     for page in pages[:2]:
         store.check_and_add(page, 0)
     store.check_and_add(pages[2], 0, window=Window(pages=2, seconds=0.0))
     assert [*store.records()] == pages[2:]
-
-
-def test_of_records_with_one_identity_the_latest_is_current(store, make_record):
-    """They may differ in the pipeline version, whatever versions were met before."""
-    store.check_and_add(make_record(~BASE % 2**64, pipeline="v1"), 0)
-    for number, version in enumerate(("v2", "v1")):
-        page = make_record(BASE, request="same", pipeline=version, title=f"{number}")
-        assert store.check_and_add(page, 0).added
-    assert store.current(page) == page
-
-
-def test_the_pages_of_an_ended_run_are_settled(store, make_record):
-    page = make_record(BASE)
-    store.check_and_add(page, 3)
-    store.end("run")
-    store.begin("second")
-    settled = replace(page, settled=True)
-    assert store.current(page) == settled
-    assert store.check_and_add(replace(page, run="second"), 3).match.record == settled
-    assert [*store.records()] == [settled]
-
-
-def test_of_a_run_that_died_only_durable_pages_count(lasting_url, make_record):
-    pages = [make_record(number << 30, run="dead") for number in range(6)]
-    with closing(open_store(lasting_url)) as store:
-        store.begin("run")
-        with closing(open_store(lasting_url)) as dead:
-            dead.begin("dead")
-            for page in pages:
-                dead.check_and_add(page, 0)
-            dead.settle(pages[:2])
-            dead.settle(pages[1:4], durable=True)
-            dead.settle(pages[3:4])  # what is durable stays so
-        durable = [replace(page, settled=True) for page in pages[1:4]]
-        assert [store.current(page) for page in pages] == [None, *durable, None, None]
-        assert [*store.records()] == durable
-        for page in pages:
-            again = replace(page, run="run", last_seen=0.0)
-            assert store.check_and_add(again, 0).added == (page not in pages[1:4])
-        with pytest.raises(StoreError, match="new name"):
-            store.begin("dead")
-
-
-def test_a_durable_page_matches_before_anyone_has_seen_that_its_run_died(lasting_url, make_record):
-    page = make_record(BASE, run="dead")
-    with closing(open_store(lasting_url)) as store:
-        store.begin("run")
-        with closing(open_store(lasting_url)) as dead:
-            dead.begin("dead")
-            dead.check_and_add(page, 3)
-            dead.settle([page], durable=True)
-        again = replace(page, run="run")
-        assert store.check_and_add(again, 3).match == (replace(page, settled=True), 0)
 
 
 def test_calls_of_a_batch_see_each_other_and_last(store, make_record):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import closing
 
-from crawler_process import RACE_GROUPS
+from crawler_process import GROUPS
 
 from simhash_gate.stores import open_store
 
@@ -23,6 +23,6 @@ def test_of_each_group_of_near_copies_one_is_kept_by_8_processes_at_once(lasting
         process.stdin.flush()
     kept = Counter(group for process in crawlers for group in process.communicate()[0].split())
     assert [process.returncode for process in crawlers] == [0] * PROCESSES
-    assert kept == {str(group): 1 for group in range(RACE_GROUPS)}
+    assert kept == {str(group): 1 for group in range(GROUPS)}
     with closing(open_store(lasting_url)) as store:
-        assert len([*store.records()]) == RACE_GROUPS
+        assert len([*store.records()]) == GROUPS

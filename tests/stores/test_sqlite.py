@@ -7,13 +7,12 @@ import random
 import re
 import sqlite3
 import time
-from collections import Counter
 from contextlib import closing, suppress
 from dataclasses import replace
 from threading import Barrier, Thread
 
 import pytest
-from crawler_process import GROUPS, WIDE
+from crawler_process import WIDE
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window
 from simhash_gate.stores.sqlite import SQLiteStore
@@ -217,20 +216,6 @@ def test_crawlers_that_start_at_once_make_one_database(path, make_record):
     assert len([*opened[0].records()]) == 1
     for store in opened:
         store.close()
-
-
-def test_of_near_copies_added_by_several_processes_at_once_one_is_kept(path, crawler):
-    crawlers = [crawler("contend", f"sqlite:///{path}", f"run {n}", n) for n in range(4)]
-    for process in crawlers:
-        assert [process.stdout.readline() for _ in range(2)] == ["ready\n", "begun\n"]
-    for process in crawlers:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    kept = Counter(group for process in crawlers for group in process.communicate()[0].split())
-    assert [process.returncode for process in crawlers] == [0] * 4
-    assert kept == {str(group): 1 for group in range(GROUPS)}
-    with closing(SQLiteStore(path)) as store:
-        assert len([*store.records()]) == GROUPS
 
 
 def test_a_killed_crawler_leaves_a_sound_database_and_nothing_that_counts(filled, crawler):
