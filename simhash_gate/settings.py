@@ -29,6 +29,7 @@ from simhash_gate.stores import StoreError, store_opener
 from simhash_gate.worker_process import default_workers
 
 PREFIX = "SIMHASH_GATE_"
+MIB = 1 << 20
 _HOST = re.compile(r"[a-zA-Z0-9._-]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
 SQLITE_DEFAULT = "sqlite:"
 """The store that the plugin finds a path for."""
@@ -72,6 +73,13 @@ def _path(value: Any) -> str:
     if not isinstance(value, str | os.PathLike):
         raise TypeError
     return os.fspath(value)
+
+
+def _memory(value: Any) -> int:
+    number: int = whole_number(0).parse(value)
+    if 0 < number < MIB:  # megabytes, presumably: a process would be replaced after each page
+        raise ValueError
+    return number
 
 
 PATH = Kind("the path of a file or folder", _path)
@@ -119,14 +127,14 @@ _KINDS = {
     "TIMEOUT": SECONDS,
     "STORE_FAILURE": one_of("pass", "close"),
     "DURABLE": one_of("run", "page"),
-    "WORKER_MEMORY": whole_number(0),
+    "WORKER_MEMORY": Kind(f"bytes, a whole number at least {MIB}, or 0 for no limit", _memory),
     "VERDICTS": PATH_PATTERN,
     "REPORT": PATH_PATTERN,
     "AUDIT_ITEMS": one_of("drop", "pass"),
     "AUDIT_FIELDS": Kind("names of item fields: a list, or with commas between them", _names),
     "AUDIT_LOG": PATH_PATTERN,
     "JOURNAL": PATH,
-    "JOURNAL_BYTES": whole_number(1 << 20),
+    "JOURNAL_BYTES": whole_number(MIB),
     "RECOVER": PATH,
     "DOMAINS": Kind(
         "a mapping of domain names to mappings of policy values, or its JSON", _domains

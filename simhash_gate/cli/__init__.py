@@ -5,7 +5,7 @@ What a command needs is imported when it runs, so that `--help` answers at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -18,6 +18,8 @@ from simhash_gate.cli.tune import idf, tune
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+T = TypeVar("T")
 
 INTERRUPTED = 130  # what a shell reports of a process that Ctrl-C ended: 128 + 2
 
@@ -33,8 +35,19 @@ def cli() -> None:
     """
 
 
+def _named(_context: click.Context, _argument: click.Parameter, value: T) -> T:
+    """Refuse an argument of no letters: as a path it would be the working directory."""
+    if "" in (value if isinstance(value, tuple) else (value,)):
+        raise click.BadParameter("it is empty; is a variable not set?")
+    return value
+
+
 for command in (compare, fingerprint, idf, pairs, recover, replay, report, similar, store, tune):
     cli.add_command(command)
+    for each in (command, *getattr(command, "commands", {}).values()):
+        for parameter in each.params:
+            if isinstance(parameter, click.Argument):
+                parameter.callback = _named
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -39,9 +39,14 @@ class Found(NamedTuple):
 def journal_files(path: str) -> list[Path]:
     """Return the files of a journal, the oldest first, or the one file that is named.
 
-    Raises OSError, also for a folder without any.
+    Raises OSError, also for a folder without any, and for an empty file.
     """
-    files = segments(Path(path)) if Path(path).is_dir() else [Path(path)]
+    named = Path(path)
+    if not named.is_dir():
+        if named.is_file() and not named.stat().st_size:
+            raise OSError("no dropped page is in it: an empty file")
+        return [named]
+    files = segments(named)
     if not files:
         raise OSError("no journal of dropped pages is in this folder")
     return files

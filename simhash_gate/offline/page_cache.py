@@ -52,7 +52,10 @@ class PageCache:
                 " fingerprint INTEGER, digest INTEGER, listing INTEGER, reason TEXT) WITHOUT ROWID"
             )
         except sqlite3.Error as error:
-            raise OSError(f"not a file of pages that were read: {error}") from None
+            raise OSError(
+                f"not a file of pages that were read: {error}; move it away, or name another by "
+                "--cache"
+            ) from None
 
     def key(self, body: bytes, url: str, encoding: str | None) -> bytes:
         """Return what a page is known by: a digest of 16 bytes."""

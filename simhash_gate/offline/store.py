@@ -159,7 +159,7 @@ def _record(line: dict[str, Any]) -> Record:
         if name in ("run", "settled"):  # those of the run that imports it
             continue
         if name not in line:
-            raise ValueError(f"no {name!r}")
+            raise ValueError(f"no {name!r}: expected a line such as {_EXAMPLE}")
         value = line[name]
         try:
             values[name] = _value(name, value)

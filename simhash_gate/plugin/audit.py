@@ -187,6 +187,9 @@ class Audit:
         """Write the closing figures, and return them."""
         self._log.close()
         self.figures.close()
+        if self.figures.total.audited and self._reader.unseen:
+            names = ", ".join(sorted(self._reader.unseen))
+            logger.warning("%sAUDIT_FIELDS: no item has a value in %s", PREFIX, names)
         return self.figures
 
     def _chooses(self, fingerprint: str, share: float) -> bool:
@@ -233,7 +236,7 @@ class Audit:
         self._audited.pop(request, None)
         if page.failure:
             self._not_comparable(page, page.failure)
-        elif not page.items:
+        elif not any(page.snapshots()):
             self._not_comparable(page, "no_items")
         else:
             self._find_kept(page)

@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -61,15 +61,20 @@ class Difference(NamedTuple):
     change: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reader:
     """Takes snapshots of items: of the named fields, or of all if none is named.
 
-    `began` is the Unix time of the crawl's beginning.
+    `began` is the Unix time of the crawl's beginning; `unseen` are the named fields that no item
+    has had a value in.
     """
 
     fields: Collection[str]
     began: float
+    unseen: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.unseen = set(self.fields)
 
     def snapshot(self, item: Any, response: Response, verdict: Verdict) -> Snapshot:
         """Return what an item of a page says. Raises TypeError for what is no kind of item."""
@@ -82,6 +87,7 @@ class Reader:
             if text:
                 own_value = text in own or _is_moment(value, self.began)
                 found[str(name)] = Value(text, own_value and not self.fields)
+        self.unseen.difference_update(found)
         return found
 
 

@@ -16,6 +16,7 @@ from scrapy.http import HtmlResponse
 
 from simhash_gate.complaints import MissingExtraError
 from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.gate.policy import SettingsError
 from simhash_gate.journal.drop import Drop, Stored
 from simhash_gate.journal.records import need_fastwarc, pack
 from simhash_gate.journal.segments import Segments
@@ -47,9 +48,16 @@ class _Waiting(NamedTuple):
 
 
 class Journal:
-    """Writes what the gate drops to a folder. What can't be written is counted, and told once."""
+    """Writes what the gate drops to a folder. What can't be written is counted, and told once.
+
+    Raises `SettingsError` where the package that it needs is not installed.
+    """
 
     def __init__(self, crawler: Crawler, settings: Settings, pipeline: str) -> None:
+        try:
+            need_fastwarc()
+        except MissingExtraError as error:
+            raise SettingsError(f"{PREFIX}JOURNAL: {error}") from None
         self._crawler = crawler
         self._pipeline = pipeline
         self._folder = Path(settings.journal).absolute()
@@ -108,9 +116,8 @@ class Journal:
     def _work(self, closed: Future[None]) -> None:
         try:
             try:
-                need_fastwarc()
                 self._segments.check()
-            except (OSError, MissingExtraError) as error:
+            except OSError as error:
                 self._tell(error)
             while (waiting := self._queue.get()) is not None:
                 self._write(waiting)
@@ -156,7 +163,7 @@ class Journal:
         """Say once for each reason why pages are not kept; the crawl goes on."""
         if isinstance(error, OSError):
             error = f"{error.strerror or error}"
-        elif isinstance(error, Exception) and not isinstance(error, MissingExtraError):
+        elif isinstance(error, Exception):
             error = f"{type(error).__name__}: {error}"
         if str(error) not in self._told:
             self._told.add(str(error))

@@ -18,6 +18,7 @@ from simhash_gate.gate.verdict import Verdict
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import NOT_REMEMBERED, audit_of
 from simhash_gate.plugin.awaiting import result
+from simhash_gate.plugin.completeness import is_complete
 from simhash_gate.plugin.fate import Fate
 from simhash_gate.plugin.follower import CrawlGate
 from simhash_gate.plugin.head_start import taken
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-INCOMPLETE = frozenset({"partial", "dataloss", "download_stopped"})
 DONE = {"drop": "Dropped", "tag": "Tagged", "links": "Held back the items of"}
 VERIFY_ALONE = (
     f"a request asks to verify, but no page keeps a sketch: set {PREFIX}VERIFY, or verify in "
@@ -191,7 +191,7 @@ class SimhashGateMiddleware(CrawlGate):
             return "meta"
         if not 200 <= response.status < 300:
             return "status"
-        if not INCOMPLETE.isdisjoint(response.flags):
+        if not is_complete(response):
             return "incomplete"
         if not isinstance(response, HtmlResponse):
             return "not_html"

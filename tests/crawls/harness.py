@@ -29,6 +29,8 @@ class Answer:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
+    length: bool = True
+    """Whether the length is said beforehand; else the end of the connection is that of the page."""
 
 
 Route = Answer | Callable[[int], Answer]
@@ -86,7 +88,10 @@ class Site:
                     self.send_response(answer.status)
                     for name, value in answer.headers.items():
                         self.send_header(name, value)
-                    self.send_header("Content-Length", str(len(answer.body)))
+                    if answer.length:
+                        self.send_header("Content-Length", str(len(answer.body)))
+                    else:
+                        self.send_header("Connection", "close")
                     self.end_headers()
                     self.wfile.write(answer.body)
 

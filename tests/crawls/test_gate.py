@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from harness import ROOT, Answer, Site, crawl, html_answer, page, text
@@ -141,6 +142,17 @@ def test_both_spider_middlewares_can_be_placed_by_hand(tmp_path) -> None:
         result = crawl(tmp_path, site, "/a /b", settings=settings)
     assert result.delivered() == ["/a"]
     assert result.count("forgotten") == 0
+
+
+def test_a_page_without_a_length_is_judged_if_its_end_is_there(tmp_path) -> None:
+    whole, copy, cut = (replace(page(1, noise=n), length=False) for n in range(3))
+    cut.body = cut.body[: -len("</footer></body></html>")]
+    cached = replace(copy, body=copy.body + b"\n<!-- cached --> <!-- in 0.1 s -->\n")
+    routes = {"/a": whole, "/copy": copy, "/cut": cut, "/cached": cached}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes), settings=IN_ORDER)
+    assert result.delivered() == ["/a", "/cut"]
+    assert result.count("skipped/incomplete") == 1
 
 
 META_SPIDER = """

@@ -188,6 +188,7 @@ def test_a_callback_that_is_no_method_of_the_spider_is_never_replaced(tmp_path) 
     [
         ({"SIMHASH_GATE_RECOVER": "nowhere"}, "'nowhere': no such file or folder"),
         ({"SIMHASH_GATE_RECOVER": "."}, "'.': no journal of dropped pages is in this folder"),
+        ({"SIMHASH_GATE_RECOVER": "empty"}, "'empty': no dropped page is in it: an empty file"),
         (
             {
                 **{"SIMHASH_GATE_RECOVER": ".", "ADDONS": "{}"},
@@ -202,6 +203,7 @@ def test_a_callback_that_is_no_method_of_the_spider_is_never_replaced(tmp_path) 
     ],
 )
 def test_a_recovery_that_can_not_be_does_not_become_a_crawl(tmp_path, settings, message) -> None:
+    (tmp_path / "empty").touch()
     with Site(dict(COPIES)).running() as site:
         result = crawl(tmp_path, site, PATHS, settings=settings)
     assert result.status == 1

@@ -111,6 +111,9 @@ def test_an_output_that_can_not_be_is_refused_before_anything_is_read(
         ["compare", "a.html"],
         ["replay", "sqlite:///pages.sqlite"],
         ["juggle"],
+        ["replay", ""],
+        ["pairs", "a.html", ""],
+        ["store", "import", "sqlite:///pages.sqlite", ""],
     ],
 )
 def test_a_wrong_command_line_is_refused_before_anything_is_read(run, arguments) -> None:

@@ -154,7 +154,8 @@ def test_an_import_reads_stdin_and_names_the_lines_it_cannot_use(run_with_input,
     assert [line.split(": ")[0] for line in complaints] == [f"<stdin>:{n}" for n in range(2, 14)]
     for line, expected in zip(
         complaints,
-        ["not JSON", "not a JSON object", "no 'url'", "'fingerprint' is 17: expected a string",
+        ["not JSON", "not a JSON object", "no 'url': expected a line",
+         "'fingerprint' is 17: expected a string",
          "'digest' is 'xyz'",
          "'words' is 'many': expected a number", "'words' is True", "'words' is -1",
          "'scope' is None: expected a string", "'sketch' is '?'", "'first_seen' is 'today'",

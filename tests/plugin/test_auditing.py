@@ -88,6 +88,19 @@ def test_items_are_compared_whichever_page_comes_out_first(audit, first: str) ->
     assert 0 < row.low < 0.5 < row.high < 1
 
 
+def test_items_without_the_fields_that_count_say_nothing_of_a_drop(audit, caplog) -> None:
+    settings = {"SIMHASH_GATE_AUDIT": 1, "SIMHASH_GATE_AUDIT_FIELDS": "price,prise"}
+    audit = Audit(read_settings(settings), audit.figures._stats)
+    Crawled(audit, 0).comes_out({"price": 5})
+    Crawled(audit, 1, of=0).comes_out({"title": "another"})
+    Crawled(audit, 2, of=0).comes_out({"price": 5}, {"title": "another"})
+    total = audit.close().total
+    assert (total.compared, total.wrong) == (1, 0)
+    assert total.not_comparable == (("no_items", 1),)
+    (line,) = (record.getMessage() for record in caplog.records if record.levelname == "WARNING")
+    assert line == "SIMHASH_GATE_AUDIT_FIELDS: no item has a value in prise"
+
+
 def test_a_callback_that_is_cut_short_has_failed(audit) -> None:
     Crawled(audit, 0).comes_out({"price": 5})
     Crawled(audit, 1, of=0).comes_out({"price": 5}, well=False)
