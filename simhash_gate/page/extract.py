@@ -8,14 +8,19 @@ scores of readability-lxml decide.
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lxml import html
 from readability import Document  # type: ignore[import-untyped]
 
 from simhash_gate.page.clean import Cleaned, drop_all
-from simhash_gate.page.insets import drop_advertisements, drop_link_lists
+from simhash_gate.page.insets import (
+    MANY_LINKS,
+    drop_advertisements,
+    drop_link_lists,
+    links_in_list,
+)
 from simhash_gate.page.measure import is_listing, measure
 from simhash_gate.page.title import headline_in, text_of, words_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES, SIDES
@@ -168,19 +173,25 @@ def _descend(element: HtmlElement, page: Cleaned, listing: bool) -> HtmlElement:
                 return element
         if any(_is_part(e, best) and measures[e].prose >= least for e in element):
             return element
-        if not around.isdisjoint(element) and best not in around and _stands_beside(best, around):
+        if around and best not in around and _is_beside(best, around, measures):
             return element
         element = best
 
 
-def _stands_beside(element: HtmlElement, headline: set[HtmlElement]) -> bool:
-    """Tell if this is no article by its place: above the headline, or a column beside it."""
-    return (
+def _is_beside(element: HtmlElement, headline: set[HtmlElement], measures: Measures) -> bool:
+    """Tell if an element is no article by its place: above the headline, in a column, at an index.
+
+    `headline` is the headline and what it stands in.
+    """
+    if (
         element.tag == "aside"
         or element.get("role") == "complementary"
         or not SIDES.isdisjoint(f"{element.get('class')} {element.get('id')}".split())
         or not headline.isdisjoint(element.itersiblings())
-    )
+    ):
+        return True
+    between = takewhile(lambda e: e not in headline, element.itersiblings(preceding=True))
+    return any(links_in_list(e, measures[e]) > MANY_LINKS for e in between)
 
 
 def _is_part(element: HtmlElement, other: HtmlElement) -> bool:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from simhash_gate.page.measure import Measure, Measures
 
+MANY_LINKS = 10
+"""More links than this are no list of related pages, but what a page is about."""
+
 _LINK_DENSE = 0.8
 _LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
 _FIRST_WORD = re.compile(r"\W*([^\s:|·–—.…\])-]+)")
@@ -23,19 +26,27 @@ _BEHIND_LABEL = re.compile(r"\s*(?:[:|·–—.…\])-].*)?", re.S)
 
 
 def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
-    """Remove the lists of links, and the paid links, that stand within an article."""
+    """Remove the lists of links, and the paid links, that stand within an article.
+
+    A list of more than `MANY_LINKS` stays: those are the entries of an index.
+    """
     largest = LARGEST * measures[article].text
     gone = []
     grids = {article: False}
     elements = article.iter("a", *LINK_LISTS)
     for element in elements:
         size = measures[element]
-        if not size.links or size.text > largest or element is article:
+        if not size.links or element is article:
             continue
-        if _is_paid(element) or (_is_link_list(element, size) and not _in_grid(element, grids)):
+        links = links_in_list(element, size)
+        if links <= MANY_LINKS:
+            if size.text > largest or not (
+                _is_paid(element) or (links and not _in_grid(element, grids))
+            ):
+                continue
             gone.append(element)
-            within = sum(1 for _ in element.iter("a", *LINK_LISTS)) - 1
-            next(islice(elements, within, within), None)
+        within = sum(1 for _ in element.iter("a", *LINK_LISTS)) - 1
+        next(islice(elements, within, within), None)
     drop_all(gone, measures)
 
 
@@ -43,8 +54,11 @@ def _is_paid(element: HtmlElement) -> bool:
     return element.tag == "a" and "sponsored" in (element.get("rel") or "")
 
 
-def _is_link_list(element: HtmlElement, size: Measure) -> bool:
-    return element.tag in LINK_LISTS and size.links > _LINK_DENSE * size.text
+def links_in_list(element: HtmlElement, size: Measure) -> int:
+    """Return how many links there are in a list of links; 0 if an element is none."""
+    if element.tag not in LINK_LISTS or size.links <= _LINK_DENSE * size.text:
+        return 0
+    return sum(1 for _ in element.iter("a"))
 
 
 def _in_grid(element: HtmlElement, grids: dict[HtmlElement, bool]) -> bool:
