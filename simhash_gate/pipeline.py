@@ -167,7 +167,7 @@ _FEW_LINES = 8
 def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
     """Tell of each block if it is about the page and not of it.
 
-    Where such lines say more than all others do, as in a timetable, they are what it is about.
+    Where such lines are more than all others, as in a timetable, they are what it is about.
     """
     listing = listing or sum([block.linked for block in found]) > MANY_LINKS
     fleeting = [
@@ -175,12 +175,10 @@ def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> lis
         and ((block.linked and not listing) or is_volatile(block.text, len(own)))
         for block, own in zip(found, tokens, strict=True)
     ]
-    if sum(fleeting) <= _FEW_LINES:
+    lines = list(zip(found, fleeting, strict=True))
+    if sum(gone and not block.linked for block, gone in lines) <= max(_FEW_LINES, len(found) / 2):
         return fleeting
-    gone = sum(map(len, compress(tokens, fleeting)))
-    if 2 * gone <= sum(map(len, tokens)):
-        return fleeting
-    return [line and is_of_page(block.text) for block, line in zip(found, fleeting, strict=True)]
+    return [gone and (block.linked or is_of_page(block.text)) for block, gone in lines]
 
 
 def _digest(

@@ -8,22 +8,17 @@ scores of readability-lxml decide.
 
 from __future__ import annotations
 
-from itertools import islice, takewhile
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lxml import html
 from readability import Document  # type: ignore[import-untyped]
 
 from simhash_gate.page.clean import Cleaned, drop_all
-from simhash_gate.page.insets import (
-    MANY_LINKS,
-    drop_advertisements,
-    drop_link_lists,
-    links_in_list,
-)
+from simhash_gate.page.insets import drop_advertisements, drop_link_lists, is_beside
 from simhash_gate.page.measure import is_listing, measure
 from simhash_gate.page.title import headline_in, text_of, words_of
-from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES, SIDES
+from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,25 +168,9 @@ def _descend(element: HtmlElement, page: Cleaned, listing: bool) -> HtmlElement:
                 return element
         if any(_is_part(e, best) and measures[e].prose >= least for e in element):
             return element
-        if around and best not in around and _is_beside(best, around, measures):
+        if around and best not in around and is_beside(best, around, measures):
             return element
         element = best
-
-
-def _is_beside(element: HtmlElement, headline: set[HtmlElement], measures: Measures) -> bool:
-    """Tell if an element is no article by its place: above the headline, in a column, at an index.
-
-    `headline` is the headline and what it stands in.
-    """
-    if (
-        element.tag == "aside"
-        or element.get("role") == "complementary"
-        or not SIDES.isdisjoint(f"{element.get('class')} {element.get('id')}".split())
-        or not headline.isdisjoint(element.itersiblings())
-    ):
-        return True
-    between = takewhile(lambda e: e not in headline, element.itersiblings(preceding=True))
-    return any(links_in_list(e, measures[e]) > MANY_LINKS for e in between)
 
 
 def _is_part(element: HtmlElement, other: HtmlElement) -> bool:
