@@ -20,6 +20,7 @@ MANY_LINKS = 10
 """More links than this are no list of related pages, but what a page is about."""
 
 _LINK_DENSE = 0.8
+_INDEX = 0.15  # of an article's text: less is no index, however many links
 _BYLINE = 60  # characters beside a headline, and their share of the text below: more is an article
 _BYLINE_SHARE = 0.25
 _LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
@@ -30,9 +31,10 @@ _BEHIND_LABEL = re.compile(r"\s*(?:[:|·–—.…\])-].*)?", re.S)
 def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
     """Remove the lists of links, and the paid links, that stand within an article.
 
-    A list of more than `MANY_LINKS` stays: those are the entries of an index.
+    A list of more than `MANY_LINKS` stays, if it says enough: those are the entries of an index.
     """
     largest = LARGEST * measures[article].text
+    least = _INDEX * measures[article].text
     gone = []
     grids = {article: False}
     elements = article.iter("a", *LINK_LISTS)
@@ -41,7 +43,7 @@ def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
         if not size.links or element is article:
             continue
         links = links_in_list(element, size)
-        if links <= MANY_LINKS:
+        if links <= MANY_LINKS or size.text < least:
             if size.text > largest or not (
                 _is_paid(element) or (links and not _in_grid(element, grids))
             ):
