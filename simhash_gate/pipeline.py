@@ -29,6 +29,7 @@ from simhash_gate.page.blocks import captions
 from simhash_gate.page.clean import drop_invisible
 from simhash_gate.page.flow import image_names
 from simhash_gate.page.identity import find_identity
+from simhash_gate.page.insets import MANY_LINKS
 from simhash_gate.page.title import text_of
 from simhash_gate.pages import UNREADABLE, Page
 from simhash_gate.sketch import Sketch, sentences
@@ -166,17 +167,18 @@ _FEW_LINES = 8
 def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
     """Tell of each block if it is about the page and not of it.
 
-    Where such lines say more than all others do, as in a timetable, they are what it is about.
+    Where such lines are more than all others, as in a timetable, they are what it is about.
     """
+    listing = listing or sum([block.linked for block in found]) > MANY_LINKS
     fleeting = [
         block.kind in _FLEETING
         and ((block.linked and not listing) or is_volatile(block.text, len(own)))
         for block, own in zip(found, tokens, strict=True)
     ]
-    gone = sum(map(len, compress(tokens, fleeting)))
-    if sum(fleeting) <= _FEW_LINES or 2 * gone <= sum(map(len, tokens)):
+    lines = list(zip(found, fleeting, strict=True))
+    if sum(gone and not block.linked for block, gone in lines) <= max(_FEW_LINES, len(found) / 2):
         return fleeting
-    return [line and is_of_page(block.text) for block, line in zip(found, fleeting, strict=True)]
+    return [gone and (block.linked or is_of_page(block.text)) for block, gone in lines]
 
 
 def _digest(

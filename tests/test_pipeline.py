@@ -93,6 +93,21 @@ def test_lines_that_say_more_than_all_others_are_what_a_page_is_about():
     assert page("{0} comments").fingerprint == page("{1} comments").fingerprint
 
 
+def test_many_links_tell_pages_apart_under_any_text_and_a_few_do_not():
+    story = "<p>In the far north a bee lives for six weeks, and it never sees the dark.</p>" * 9
+
+    def page(template, name, count):
+        links = "".join(f"<li><a href=/{n}>{name} {n} of {n + 7}</a></li>" for n in range(count))
+        body = template.format(story=story, links=f"<ul>{links}</ul>")
+        return read(f"<title>Bees</title><div><h1>Bees</h1><div>{body}</div></div>")
+
+    for template in ("<p>Welcome.</p>{links}<div>{story}</div>", "{story}<div>{links}</div>"):
+        for count, alike in ((12, False), (6, True)):
+            bees, wasps = (page(template, name, count) for name in ("Bee", "Wasp"))
+            assert not bees.listing
+            assert (bees.fingerprint == wasps.fingerprint) is alike
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

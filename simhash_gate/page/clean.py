@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml.etree import strip_elements
@@ -13,19 +11,15 @@ from lxml.etree import strip_elements
 from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.flow import flow
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
+from simhash_gate.page.names import name_words, speaks_of_chrome
 from simhash_gate.page.parse import printable
 from simhash_gate.page.posts import classes_of_posts
 from simhash_gate.page.title import Titles, find_titles, headline_in
 from simhash_gate.page.vocabulary import (
     CHROME_ROLES,
     CHROME_TAGS,
-    CHROME_TOKENS,
-    CONTENT_HEADS,
-    CONTENT_STARTS,
-    EXTRA_TOKENS,
     INVISIBLE,
     OUTSIDE_TOKENS,
-    PAGE_HEADS,
 )
 
 if TYPE_CHECKING:
@@ -35,9 +29,6 @@ if TYPE_CHECKING:
 
 LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it is called
 _SOME_TEXT = 20
-_PIECE = re.compile(r"[^A-Za-z0-9]+")
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_MEAN_WORD = 2.5  # letters: `topAd` is a name
 _KNOWN_TAGS = CHROME_TAGS | {"html", "body", "main"}
 _OF_ARTICLES = frozenset({"header", "footer"})
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
@@ -75,8 +66,15 @@ def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
 
 def drop_invisible(root: HtmlElement) -> None:
     """Take out what is no text of the page: scripts, styles, controls, pictures that are drawn."""
+    boxes = []
+    for element in root.iter("input", "template"):
+        if element.tag == "input":
+            if not _is_task(element):
+                boxes.append(element)
+        elif "shadowrootmode" in element.attrib:  # shown, unlike any other template
+            element.tag = "div"
     strip_elements(root, *INVISIBLE, with_tail=False)
-    drop_all([box for box in root.iter("input") if not _is_task(box)])
+    drop_all(boxes)
 
 
 def _gutters(root: HtmlElement) -> list[HtmlElement]:
@@ -245,31 +243,19 @@ def _is_chrome(element: HtmlElement) -> bool:
         return tag in CHROME_TAGS and not (tag in _OF_ARTICLES and _in_article(element))
     if "-" in tag and speaks_of_chrome(tag):
         return True
-    for name, value in element.items():  # noqa: SIM110 - called for every element: any() costs more
-        if name in _TELLING and _TELLING[name](value):
+    for name, value in element.items():
+        if name in _TELLING and _TELLING[name](value) and not _is_panel(element, name):
             return True
     return False
 
 
+def _is_panel(element: HtmlElement, name: str) -> bool:
+    """Tell if what hides an element is that tabs show one panel at a time."""
+    return name in _HIDING and element.get("role") == "tabpanel"
+
+
 def _in_article(element: HtmlElement) -> bool:
     return next(element.iterancestors("article", "main"), None) is not None
-
-
-@lru_cache(maxsize=16_384)  # the names of some dozens of sites
-def speaks_of_chrome(names: str) -> bool:
-    """Tell if a class or id names chrome, by whole words: `nav-bar` does, `canvas` does not."""
-    return any(_names_chrome(name_words(name)) for name in names.split())
-
-
-def name_words(name: str) -> list[str]:
-    """Return the words of one class or id. A hash has none: digits inside, or `kKBcAd`."""
-    pieces = (piece.rstrip("0123456789") for piece in _PIECE.split(name))
-    found = (_WORD.findall(piece) for piece in pieces if piece.isalpha())
-    return [word.lower() for words in found if not _is_hash(words) for word in words]
-
-
-def _is_hash(words: list[str]) -> bool:
-    return len(words) > 1 and sum(map(len, words)) < _MEAN_WORD * len(words)
 
 
 # The attributes that chrome is known by, and what their values say then.
@@ -281,17 +267,4 @@ _TELLING: dict[str, Callable[[str], object]] = {
     "style": _HIDDEN.search,
     "itemprop": "author".__eq__,
 }
-
-
-def _names_chrome(words: list[str]) -> bool:
-    if not words or words[0] in CONTENT_STARTS:
-        return False
-    said = {*words, *map("".join, pairwise(words))}  # `read-more`: `readmore`
-    if not EXTRA_TOKENS.isdisjoint(said):
-        return words[-1] not in PAGE_HEADS
-    return not CHROME_TOKENS.isdisjoint(said) and not _content_head(words)
-
-
-def _content_head(words: list[str]) -> bool:
-    head = next((word for word in reversed(words) if len(word) > 2), words[-1])
-    return head in CONTENT_HEADS
+_HIDING = frozenset({"hidden", "style"})

@@ -15,10 +15,10 @@ from lxml import html
 from readability import Document  # type: ignore[import-untyped]
 
 from simhash_gate.page.clean import Cleaned, drop_all
-from simhash_gate.page.insets import drop_advertisements, drop_link_lists
+from simhash_gate.page.insets import drop_advertisements, drop_link_lists, is_beside
 from simhash_gate.page.measure import is_listing, measure
 from simhash_gate.page.title import headline_in, text_of, words_of
-from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES, SIDES
+from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,19 +168,9 @@ def _descend(element: HtmlElement, page: Cleaned, listing: bool) -> HtmlElement:
                 return element
         if any(_is_part(e, best) and measures[e].prose >= least for e in element):
             return element
-        if not around.isdisjoint(element) and best not in around and _stands_beside(best, around):
+        if around and best not in around and is_beside(best, around, measures):
             return element
         element = best
-
-
-def _stands_beside(element: HtmlElement, headline: set[HtmlElement]) -> bool:
-    """Tell if this is no article by its place: above the headline, or a column beside it."""
-    return (
-        element.tag == "aside"
-        or element.get("role") == "complementary"
-        or not SIDES.isdisjoint(f"{element.get('class')} {element.get('id')}".split())
-        or not headline.isdisjoint(element.itersiblings())
-    )
 
 
 def _is_part(element: HtmlElement, other: HtmlElement) -> bool:

@@ -1,4 +1,4 @@
-"""What stands inside an article and is none of it: lists of links, paid links, advertisements."""
+"""What stands in or beside an article and is none of it: link lists, advertisements, columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from simhash_gate.page.clean import LARGEST, drop, drop_all
-from simhash_gate.page.vocabulary import AD_LABELS, LINK_LISTS
+from simhash_gate.page.vocabulary import AD_LABELS, HEADINGS, LINK_LISTS, SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,26 +16,41 @@ if TYPE_CHECKING:
 
     from simhash_gate.page.measure import Measure, Measures
 
+MANY_LINKS = 10
+"""More links than this are no list of related pages, but what a page is about."""
+
 _LINK_DENSE = 0.8
+_INDEX = 0.15  # of an article's text: less is no index, however many links
+_BYLINE = 60  # characters beside a headline, and their share of the text below: more is an article
+_BYLINE_SHARE = 0.25
 _LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
 _FIRST_WORD = re.compile(r"\W*([^\s:|·–—.…\])-]+)")
 _BEHIND_LABEL = re.compile(r"\s*(?:[:|·–—.…\])-].*)?", re.S)
 
 
 def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
-    """Remove the lists of links, and the paid links, that stand within an article."""
+    """Remove the lists of links, and the paid links, that stand within an article.
+
+    A list of more than `MANY_LINKS` stays, if it says enough: those are the entries of an index.
+    """
     largest = LARGEST * measures[article].text
+    least = _INDEX * measures[article].text
     gone = []
     grids = {article: False}
     elements = article.iter("a", *LINK_LISTS)
     for element in elements:
         size = measures[element]
-        if not size.links or size.text > largest or element is article:
+        if not size.links or element is article:
             continue
-        if _is_paid(element) or (_is_link_list(element, size) and not _in_grid(element, grids)):
+        links = links_in_list(element, size)
+        if links <= MANY_LINKS or size.text < least:
+            if size.text > largest or not (
+                _is_paid(element) or (links and not _in_grid(element, grids))
+            ):
+                continue
             gone.append(element)
-            within = sum(1 for _ in element.iter("a", *LINK_LISTS)) - 1
-            next(islice(elements, within, within), None)
+        within = sum(1 for _ in element.iter("a", *LINK_LISTS)) - 1
+        next(islice(elements, within, within), None)
     drop_all(gone, measures)
 
 
@@ -43,8 +58,33 @@ def _is_paid(element: HtmlElement) -> bool:
     return element.tag == "a" and "sponsored" in (element.get("rel") or "")
 
 
-def _is_link_list(element: HtmlElement, size: Measure) -> bool:
-    return element.tag in LINK_LISTS and size.links > _LINK_DENSE * size.text
+def links_in_list(element: HtmlElement, size: Measure) -> int:
+    """Return how many links there are in a list of links; 0 if an element is none."""
+    if element.tag not in LINK_LISTS or size.links <= _LINK_DENSE * size.text:
+        return 0
+    return sum(1 for _ in element.iter("a"))
+
+
+def is_beside(element: HtmlElement, headline: set[HtmlElement], measures: Measures) -> bool:
+    """Tell if an element is not all of the article by what the headline stands in.
+
+    It is above the headline, a column, below an index, or beside a box with a text of its own.
+    """
+    if (
+        element.tag == "aside"
+        or element.get("role") == "complementary"
+        or not SIDES.isdisjoint(f"{element.get('class')} {element.get('id')}".split())
+        or not headline.isdisjoint(element.itersiblings())
+    ):
+        return True
+    for above in element.itersiblings(preceding=True):
+        size = measures[above]
+        if above in headline:
+            own = size.text - sum(measures[h].text for h in above.iter(*HEADINGS))
+            return own > max(_BYLINE, _BYLINE_SHARE * measures[element].text)
+        if links_in_list(above, size) > MANY_LINKS:
+            return True
+    return False
 
 
 def _in_grid(element: HtmlElement, grids: dict[HtmlElement, bool]) -> bool:

@@ -1,7 +1,7 @@
 import pytest
 
 from simhash_gate.page import clean, parse
-from simhash_gate.page.clean import speaks_of_chrome
+from simhash_gate.page.names import speaks_of_chrome
 
 PROSE = "<p>" + "The river rose overnight and the lower fields went under water. " * 8 + "</p>"
 
@@ -176,3 +176,16 @@ def test_a_layer_with_the_headline_is_the_page():
     page = f"<p>Welcome to the gauges of the river</p><div class=modal>{{}}{PROSE}</div>"
     assert "river rose" in cleaned(f"<body>{page.format('<h1>t</h1>')}</body>")
     assert "river rose" not in cleaned(f"<body>{page.format('<h1>Sign up</h1>')}</body>")
+
+
+@pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
+def test_a_panel_of_tabs_is_read_though_it_is_not_shown_at_first(how):
+    shown = f"<div role=tabpanel>{PROSE}</div>"
+    assert "1200 W" in cleaned(f"<body>{shown}<div role=tabpanel {how}>Power: 1200 W</div></body>")
+    assert "1200 W" not in cleaned(f"<body>{shown}<div {how}>Power: 1200 W</div></body>")
+
+
+def test_a_template_is_read_where_browsers_show_it():
+    box = "<river-level><template {}><p>Rising</p></template></river-level>"
+    assert "Rising" in cleaned(f"<body>{box.format('shadowrootmode=open')}{PROSE}</body>")
+    assert "Rising" not in cleaned(f"<body>{box.format('id=row')}{PROSE}</body>")

@@ -85,14 +85,14 @@ def test_a_headline_written_as_plain_text_is_one_all_the_same():
     ],
 )
 def test_a_short_post_is_not_the_longer_column_beside_it(template):
-    side = "".join(f"<p>{text}</p>" for text in PARAGRAPHS)
-    post = f"<h1>{HEADLINE}</h1><p>{{}}</p>"
-    first, second = (
-        extracted(f"<body>{template.format(side=side, post=post.format(text))}</body>")
-        for text in ("Nobody was hurt.", "Two people were hurt, and a dog.")
-    )
-    assert "Nobody was hurt." in first
-    assert "Two people were hurt, and a dog." in second
+    post, side = f"<h1>{HEADLINE}</h1><p>It fell into a boat.</p>", ARTICLE.partition("</h1>")[2]
+    assert "It fell into a boat." in extracted(f"<body>{template.format(post=post, side=side)}")
+
+
+def test_a_text_under_the_headline_is_not_left_for_a_longer_one_behind_it():
+    post = "It fell into a boat; the boat sank, and the crane with it." + " All went home." * 5
+    body = f"<div><h1>{HEADLINE}</h1><p>{post}</p></div><div>{ARTICLE.partition('</h1>')[2]}</div>"
+    assert post in extracted(f"<body>{body}</body>")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,50 @@
+"""What the name of a box says of it: the words of a class, an id or a custom tag."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from simhash_gate.page.vocabulary import (
+    CHROME_TOKENS,
+    CONTENT_HEADS,
+    CONTENT_STARTS,
+    EXTRA_TOKENS,
+    PAGE_HEADS,
+)
+
+_PIECE = re.compile(r"[^A-Za-z0-9]+")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_MEAN_WORD = 2.5  # letters: `topAd` is a name
+
+
+@lru_cache(maxsize=16_384)  # the names of some dozens of sites
+def speaks_of_chrome(names: str) -> bool:
+    """Tell if a class or id names chrome, by whole words: `nav-bar` does, `canvas` does not."""
+    return any(_names_chrome(name_words(name)) for name in names.split())
+
+
+def name_words(name: str) -> list[str]:
+    """Return the words of one class or id. A hash has none: digits inside, or `kKBcAd`."""
+    pieces = (piece.rstrip("0123456789") for piece in _PIECE.split(name))
+    found = (_WORD.findall(piece) for piece in pieces if piece.isalpha())
+    return [word.lower() for words in found if not _is_hash(words) for word in words]
+
+
+def _is_hash(words: list[str]) -> bool:
+    return len(words) > 1 and sum(map(len, words)) < _MEAN_WORD * len(words)
+
+
+def _names_chrome(words: list[str]) -> bool:
+    if not words or words[0] in CONTENT_STARTS:
+        return False
+    said = {*words, *map("".join, pairwise(words))}  # `read-more`: `readmore`
+    if not EXTRA_TOKENS.isdisjoint(said):
+        return words[-1] not in PAGE_HEADS
+    return not CHROME_TOKENS.isdisjoint(said) and not _content_head(words)
+
+
+def _content_head(words: list[str]) -> bool:
+    head = next((word for word in reversed(words) if len(word) > 2), words[-1])
+    return head in CONTENT_HEADS
