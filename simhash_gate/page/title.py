@@ -71,8 +71,8 @@ def find_titles(root: HtmlElement) -> Titles:
         )
         if text
     ]
-    parts = [part for text in whole for part in (text, *_SEPARATOR.split(text))]
-    parts += [_REMARK.sub("", part) for part in parts]
+    parts = {part for text in whole for part in (text, *_SEPARATOR.split(text))}
+    parts |= {_REMARK.sub("", part) for part in parts if part.endswith(")")}
     variants = frozenset(filter(None, map(words_of, parts)))
     headlines = [text_of(h1) for h1 in islice(root.iter("h1"), _HEADLINES)]
     for headline in headlines:
