@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 
@@ -78,10 +79,17 @@ def test_a_file_cut_off_anywhere_gives_the_pages_before_and_says_so(tmp_path) ->
             assert message.startswith("cut off")
 
 
+def of_another_crawler() -> bytes:
+    """Responses, and nothing that says why they are there."""
+    found = [member.data for member in members(io.BytesIO(packed()))]
+    return b"".join(gzip.compress(data) for data in found if b"WARC-Type: response" in data)
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"", "not written by a journal"),
+        (b"", "no dropped page is in it: an empty file"),
+        (of_another_crawler(), "no dropped page is in it: not written by a journal"),
         (b"<p>Bees", "damaged in the record at byte 0"),
         (packed()[: len(packed()) // 2] + b"\xff" * 400, "record at byte"),
     ],
