@@ -11,7 +11,7 @@ from lxml.etree import strip_elements
 from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.flow import flow
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
-from simhash_gate.page.names import name_words, speaks_of_chrome
+from simhash_gate.page.names import have_any, speaks_of_chrome
 from simhash_gate.page.parse import printable
 from simhash_gate.page.posts import classes_of_posts
 from simhash_gate.page.title import Titles, find_titles, headline_in
@@ -20,6 +20,7 @@ from simhash_gate.page.vocabulary import (
     CHROME_TAGS,
     INVISIBLE,
     OUTSIDE_TOKENS,
+    POST_TOKENS,
 )
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ())
         behind = _behind(element)
         if behind is None:
             break
-    classes = {name for name, size in alike.items() if name and size > largest}
+    classes = {n for n, size in alike.items() if size > largest and have_any(n, POST_TOKENS)}
     posts = classes_of_posts(classes, gone, root, titles) if classes and not posts else ()
     if posts:
         return _drop_chrome(root, titles, posts)
@@ -233,8 +234,7 @@ def _is_outside(element: HtmlElement) -> bool:
     """Tell if this is what no article stands in, however large: a footer, what lies over a page."""
     if element.tag == "footer":
         return True
-    names = f"{element.get('class', '')} {element.get('id', '')}"
-    return any(not OUTSIDE_TOKENS.isdisjoint(name_words(name)) for name in names.split())
+    return have_any(f"{element.get('class', '')} {element.get('id', '')}", OUTSIDE_TOKENS)
 
 
 def _is_chrome(element: HtmlElement) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from simhash_gate.page.vocabulary import (
     CHROME_TOKENS,
@@ -13,6 +14,9 @@ from simhash_gate.page.vocabulary import (
     EXTRA_TOKENS,
     PAGE_HEADS,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 _PIECE = re.compile(r"[^A-Za-z0-9]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -23,6 +27,11 @@ _MEAN_WORD = 2.5  # letters: `topAd` is a name
 def speaks_of_chrome(names: str) -> bool:
     """Tell if a class or id names chrome, by whole words: `nav-bar` does, `canvas` does not."""
     return any(_names_chrome(name_words(name)) for name in names.split())
+
+
+def have_any(names: str, words: Collection[str]) -> bool:
+    """Tell if a class or id, or one of several, has one of some words in it."""
+    return any(word in words for name in names.split() for word in name_words(name))
 
 
 def name_words(name: str) -> list[str]:

@@ -19,7 +19,7 @@ _PROSE = 60  # characters: a paragraph
 def classes_of_posts(
     classes: Collection[str], chrome: Collection[HtmlElement], root: HtmlElement, titles: Titles
 ) -> set[str]:
-    """Return the classes of which all boxes below the headline come before any prose.
+    """Return those of some classes of which all boxes below the headline come before any prose.
 
     Comments follow an article, and advertisements stand within; posts are all that there is.
     """

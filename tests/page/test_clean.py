@@ -161,7 +161,7 @@ def test_boxes_in_boxes_are_sized_alike_however_often_they_are_read(depth, monke
 REPLY = "The lower fields went under water in the night, and the river rose in the afternoon."
 
 
-@pytest.mark.parametrize("name", ["comment", "social-post", "promo-card", "thread-reply-comment"])
+@pytest.mark.parametrize("name", ["comment", "userComment", "thread-reply-comment"])
 def test_boxes_under_the_headline_with_no_article_before_them_are_the_posts_of_a_thread(name):
     one, *others = (f"<div class={name}><b>Ada</b><p>{n}: {REPLY}</p></div>" for n in range(4))
     posts = one + "".join(others)
@@ -170,6 +170,22 @@ def test_boxes_under_the_headline_with_no_article_before_them_are_the_posts_of_a
     assert thread.endswith(f"3: {REPLY}")
     for article in (f"{PROSE}{posts}", f"{one}{PROSE}{posts}"):
         assert "Ada" not in cleaned(f"<body><h1>t</h1>{article}</body>")
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "div class=modal",
+        "div class=promo-card",
+        "div class=row hidden",
+        "aside class=w",
+        "ul class=menu",
+    ],
+)
+def test_boxes_of_a_template_are_no_posts_however_short_the_page_is(box):
+    boxes = "".join(f"<{box}><li>{n}: {REPLY}</{box.split()[0]}>" for n in range(4))
+    page = f"<body><div><h1>t</h1><p>A good hammer.</p></div><div>{boxes}</div></body>"
+    assert cleaned(page) == "tA good hammer."
 
 
 def test_a_layer_with_the_headline_is_the_page():
