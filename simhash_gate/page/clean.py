@@ -14,7 +14,7 @@ from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing
 from simhash_gate.page.names import have_any, speaks_of_chrome
 from simhash_gate.page.parse import printable
 from simhash_gate.page.posts import classes_of_posts
-from simhash_gate.page.title import Titles, find_titles, headline_in
+from simhash_gate.page.title import Titles, find_titles, headlines_in
 from simhash_gate.page.vocabulary import (
     CHROME_ROLES,
     CHROME_TAGS,
@@ -222,10 +222,12 @@ def _drop_large(
     large: list[HtmlElement], root: HtmlElement, measures: Measures, titles: Titles
 ) -> None:
     """Take out large boxes of a page of few words: larger than the article, and still a menu."""
+    headlines = headlines_in(root, titles) if large else ()
+    around = {outer for headline in headlines for outer in headline.iterancestors()}
     for element in large:
         size = measures[element]
         menu = size.links > 0.5 * size.text
-        outside = _is_outside(element) and headline_in(element, titles) is None
+        outside = _is_outside(element) and element not in around
         if (menu or outside) and measures[root].text - size.text >= _SOME_TEXT:
             drop(element, measures)
 

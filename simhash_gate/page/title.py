@@ -12,6 +12,8 @@ from simhash_gate.page.flow import flow
 from simhash_gate.page.vocabulary import INLINE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lxml.html import HtmlElement
 
 _SEPARATOR = re.compile(r"\s+[-–—|·•»«:/]+\s+|\s*[|»«]\s*")
@@ -51,10 +53,15 @@ def says_title(heading: HtmlElement, titles: Titles) -> bool:
     return words_of(text_of(heading)) in titles.variants
 
 
+def headlines_in(element: HtmlElement, titles: Titles) -> Iterator[HtmlElement]:
+    """Yield the headings within an element that say the title; of very many, the first are read."""
+    headings = islice(element.iter("h1", "h2"), _HEADLINES)
+    return (heading for heading in headings if says_title(heading, titles))
+
+
 def headline_in(element: HtmlElement, titles: Titles) -> HtmlElement | None:
     """Return the first heading within an element that says the title, if any."""
-    headings = islice(element.iter("h1", "h2"), _HEADLINES)
-    return next((heading for heading in headings if says_title(heading, titles)), None)
+    return next(headlines_in(element, titles), None)
 
 
 def find_titles(root: HtmlElement) -> Titles:

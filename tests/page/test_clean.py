@@ -1,6 +1,6 @@
 import pytest
 
-from simhash_gate.page import clean, parse
+from simhash_gate.page import clean, parse, title
 from simhash_gate.page.names import speaks_of_chrome
 
 PROSE = "<p>" + "The river rose overnight and the lower fields went under water. " * 8 + "</p>"
@@ -192,6 +192,15 @@ def test_a_layer_with_the_headline_is_the_page():
     page = f"<p>Welcome to the gauges of the river</p><div class=modal>{{}}{PROSE}</div>"
     assert "river rose" in cleaned(f"<body>{page.format('<h1>t</h1>')}</body>")
     assert "river rose" not in cleaned(f"<body>{page.format('<h1>Sign up</h1>')}</body>")
+
+
+def test_a_headline_is_read_once_however_many_layers_it_is_in(monkeypatch):
+    read = []
+    monkeypatch.setattr(title, "says_title", lambda heading, _: read.append(heading))
+    for depth in (1, 50):
+        layers = "<div class=modal>" * depth + f"<h1>t</h1>{PROSE}" + "</div>" * depth
+        cleaned(f"<body><p>Welcome to the gauges of the river</p>{layers}</body>")
+    assert len(read) == 2
 
 
 @pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
