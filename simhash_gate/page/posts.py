@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simhash_gate.page.title import says_title
+from simhash_gate.page.title import letters, says_title
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.page.title import Titles
 
-_PROSE = 60  # characters: a paragraph
+_PROSE = 60  # letters: a paragraph
 
 
 def classes_of_posts(
@@ -45,4 +45,4 @@ def classes_of_posts(
 
 
 def _is_prose(text: str | None) -> bool:
-    return text is not None and len(text.strip()) >= _PROSE
+    return text is not None and letters(text.strip()) >= _PROSE

@@ -34,7 +34,7 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.casefold()))
 
 
-def _letters(text: str) -> int:
+def letters(text: str) -> int:
     """Return how long a text is, in letters: a wide character of Chinese says as much as three."""
     return sum(3 if east_asian_width(character) in "WF" else 1 for character in text)
 
@@ -87,6 +87,6 @@ def find_titles(root: HtmlElement) -> Titles:
             return Titles(headline, variants)
     if whole:
         # og:title leaves the site out; of `<title>`, the longest part is the page's own.
-        title = whole[1] if len(whole) > 1 else max(_SEPARATOR.split(whole[0]), key=_letters)
+        title = whole[1] if len(whole) > 1 else max(_SEPARATOR.split(whole[0]), key=letters)
         return Titles(title, variants)
     return Titles(next(filter(None, headlines), ""), variants)
