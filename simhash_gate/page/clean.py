@@ -13,14 +13,13 @@ from simhash_gate.page.flow import flow
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
 from simhash_gate.page.names import have_any, speaks_of_chrome
 from simhash_gate.page.parse import printable
-from simhash_gate.page.posts import classes_of_posts
+from simhash_gate.page.posts import names_of_posts, post_name
 from simhash_gate.page.title import Titles, find_titles, headlines_in
 from simhash_gate.page.vocabulary import (
     CHROME_ROLES,
     CHROME_TAGS,
     INVISIBLE,
     OUTSIDE_TOKENS,
-    POST_TOKENS,
 )
 
 if TYPE_CHECKING:
@@ -164,7 +163,7 @@ def _forget(gone: Collection[HtmlElement], measures: Measures) -> None:
 def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ()) -> Left:
     """Take out what is chrome by name, but for what is too large to be, and for `posts`."""
     left, gone = Left([], [], {}), []
-    alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a class
+    alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a name
     keep = left.elements.append
     outer: set[HtmlElement] = set()
     sizes = Sizes(root)
@@ -178,7 +177,7 @@ def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ())
         if not _is_chrome(element):
             keep(element)
             continue
-        name = element.get("class", "")
+        name = post_name(element.get("class", ""))
         if name in posts:
             left.elements.extend(element.iter("*"))
             behind = _behind(element)
@@ -199,8 +198,8 @@ def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ())
         behind = _behind(element)
         if behind is None:
             break
-    classes = {n for n, size in alike.items() if size > largest and have_any(n, POST_TOKENS)}
-    posts = classes_of_posts(classes, gone, root, titles) if classes and not posts else ()
+    names = {name for name, size in alike.items() if name and size > largest}
+    posts = names_of_posts(names, gone, root, titles) if names and not posts else ()
     if posts:
         return _drop_chrome(root, titles, posts)
     drop_all(gone)

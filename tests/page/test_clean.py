@@ -175,6 +175,12 @@ def test_boxes_under_the_headline_with_no_article_before_them_are_the_posts_of_a
         assert "Ada" not in cleaned(f"<body><h1>t</h1>{article}</body>")
 
 
+def test_posts_are_of_one_kind_whatever_else_their_classes_say():
+    posts = "".join(f"<li class='comment number-{n}'>{n}: {REPLY}</li>" for n in range(4))
+    intro = "<p>Be kind to all, and ask if you need help.</p>"
+    assert f"3: {REPLY}" in cleaned(f"<body><h1>t</h1>{intro}<ul>{posts}</ul></body>")
+
+
 def test_comments_below_a_short_paragraph_of_wide_characters_are_no_posts():
     story = "昨夜の大雨で川の水があふれ、低い土地の畑が水につかったと町が明らかにした。"
     comments = "<div class=comment>とても心配です。はやく水が引くように祈っています。</div>" * 9
