@@ -11,10 +11,10 @@ from lxml.etree import strip_elements
 from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.flow import flow
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
-from simhash_gate.page.names import name_words, speaks_of_chrome
+from simhash_gate.page.names import have_any, speaks_of_chrome
 from simhash_gate.page.parse import printable
-from simhash_gate.page.posts import classes_of_posts
-from simhash_gate.page.title import Titles, find_titles, headline_in
+from simhash_gate.page.posts import names_of_posts, post_name
+from simhash_gate.page.title import Titles, find_titles, headlines_in
 from simhash_gate.page.vocabulary import (
     CHROME_ROLES,
     CHROME_TAGS,
@@ -163,7 +163,7 @@ def _forget(gone: Collection[HtmlElement], measures: Measures) -> None:
 def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ()) -> Left:
     """Take out what is chrome by name, but for what is too large to be, and for `posts`."""
     left, gone = Left([], [], {}), []
-    alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a class
+    alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a name
     keep = left.elements.append
     outer: set[HtmlElement] = set()
     sizes = Sizes(root)
@@ -177,7 +177,7 @@ def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ())
         if not _is_chrome(element):
             keep(element)
             continue
-        name = element.get("class", "")
+        name = post_name(element.get("class", ""))
         if name in posts:
             left.elements.extend(element.iter("*"))
             behind = _behind(element)
@@ -198,8 +198,8 @@ def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ())
         behind = _behind(element)
         if behind is None:
             break
-    classes = {name for name, size in alike.items() if name and size > largest}
-    posts = classes_of_posts(classes, gone, root, titles) if classes and not posts else ()
+    names = {name for name, size in alike.items() if name and size > largest}
+    posts = names_of_posts(names, gone, root, titles) if names and not posts else ()
     if posts:
         return _drop_chrome(root, titles, posts)
     drop_all(gone)
@@ -221,10 +221,12 @@ def _drop_large(
     large: list[HtmlElement], root: HtmlElement, measures: Measures, titles: Titles
 ) -> None:
     """Take out large boxes of a page of few words: larger than the article, and still a menu."""
+    headlines = headlines_in(root, titles) if large else ()
+    around = {outer for headline in headlines for outer in headline.iterancestors()}
     for element in large:
         size = measures[element]
         menu = size.links > 0.5 * size.text
-        outside = _is_outside(element) and headline_in(element, titles) is None
+        outside = _is_outside(element) and element not in around
         if (menu or outside) and measures[root].text - size.text >= _SOME_TEXT:
             drop(element, measures)
 
@@ -233,8 +235,7 @@ def _is_outside(element: HtmlElement) -> bool:
     """Tell if this is what no article stands in, however large: a footer, what lies over a page."""
     if element.tag == "footer":
         return True
-    names = f"{element.get('class', '')} {element.get('id', '')}"
-    return any(not OUTSIDE_TOKENS.isdisjoint(name_words(name)) for name in names.split())
+    return have_any(f"{element.get('class', '')} {element.get('id', '')}", OUTSIDE_TOKENS)
 
 
 def _is_chrome(element: HtmlElement) -> bool:

@@ -17,6 +17,7 @@ from readability import Document  # type: ignore[import-untyped]
 from simhash_gate.page.clean import Cleaned, drop_all
 from simhash_gate.page.insets import drop_advertisements, drop_link_lists, is_beside
 from simhash_gate.page.measure import is_listing, measure
+from simhash_gate.page.parse import printable
 from simhash_gate.page.title import headline_in, text_of, words_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 
@@ -263,8 +264,8 @@ def _put_headline(article: HtmlElement, titles: Titles) -> None:
         if first is not None and words_of(first.text) in titles.variants:
             first.text = None
         headline = html.Element("h1")
-        headline.text = titles.title
-        headline.tail, article.text = article.text, None
+        headline.text = printable(titles.title)
+        headline.tail, article.text = printable(article.text or ""), None
         article.insert(0, headline)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from simhash_gate.page.vocabulary import (
     CHROME_TOKENS,
@@ -14,9 +15,13 @@ from simhash_gate.page.vocabulary import (
     PAGE_HEADS,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 _PIECE = re.compile(r"[^A-Za-z0-9]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MEAN_WORD = 2.5  # letters: `topAd` is a name
+_BY_CHANCE = 2  # letters of a word that a hash may well have in it
 
 
 @lru_cache(maxsize=16_384)  # the names of some dozens of sites
@@ -25,14 +30,28 @@ def speaks_of_chrome(names: str) -> bool:
     return any(_names_chrome(name_words(name)) for name in names.split())
 
 
+def have_any(names: str, words: Collection[str]) -> bool:
+    """Tell if a class or id, or one of several, has one of some words in it."""
+    return any(word in words for name in names.split() for word in name_words(name))
+
+
 def name_words(name: str) -> list[str]:
-    """Return the words of one class or id. A hash has none: digits inside, or `kKBcAd`."""
+    """Return the words of one class or id.
+
+    A piece with digits inside is a hash, and has none; of what looks like one only longer words
+    count: `gNav` is a name, `kKBcAd` is not.
+    """
     pieces = (piece.rstrip("0123456789") for piece in _PIECE.split(name))
     found = (_WORD.findall(piece) for piece in pieces if piece.isalpha())
-    return [word.lower() for words in found if not _is_hash(words) for word in words]
+    return [
+        word.lower()
+        for words in found
+        for word in words
+        if len(word) > _BY_CHANCE or not _looks_hashed(words)
+    ]
 
 
-def _is_hash(words: list[str]) -> bool:
+def _looks_hashed(words: list[str]) -> bool:
     return len(words) > 1 and sum(map(len, words)) < _MEAN_WORD * len(words)
 
 

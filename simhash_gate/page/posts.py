@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from simhash_gate.page.title import says_title
+from simhash_gate.page.names import have_any
+from simhash_gate.page.title import letters, says_title
+from simhash_gate.page.vocabulary import POST_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -13,13 +16,19 @@ if TYPE_CHECKING:
 
     from simhash_gate.page.title import Titles
 
-_PROSE = 60  # characters: a paragraph
+_PROSE = 60  # letters: a paragraph
 
 
-def classes_of_posts(
-    classes: Collection[str], chrome: Collection[HtmlElement], root: HtmlElement, titles: Titles
+@lru_cache(maxsize=16_384)  # the classes of some dozens of sites
+def post_name(names: str) -> str:
+    """Return the first of the names in a class that says comment: all posts have it, if any."""
+    return next((name for name in names.split() if have_any(name, POST_TOKENS)), "")
+
+
+def names_of_posts(
+    names: Collection[str], chrome: Collection[HtmlElement], root: HtmlElement, titles: Titles
 ) -> set[str]:
-    """Return the classes of which all boxes below the headline come before any prose.
+    """Return those of some names of which all boxes below the headline come before any prose.
 
     Comments follow an article, and advertisements stand within; posts are all that there is.
     """
@@ -35,14 +44,14 @@ def classes_of_posts(
         if element in outer:
             inside.add(element)
             if below:
-                (others if prose else posts).add(element.get("class", ""))
+                (others if prose else posts).add(post_name(element.get("class", "")))
         elif not below:
             below = element.tag in ("h1", "h2") and says_title(element, titles)
         elif element.tag != "a":
             prose = prose or _is_prose(element.text)
         prose = prose or (below and _is_prose(element.tail))
-    return posts.intersection(classes) - others
+    return posts.intersection(names) - others
 
 
 def _is_prose(text: str | None) -> bool:
-    return text is not None and len(text.strip()) >= _PROSE
+    return text is not None and letters(text.strip()) >= _PROSE

@@ -12,6 +12,8 @@ from simhash_gate.page.flow import flow
 from simhash_gate.page.vocabulary import INLINE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lxml.html import HtmlElement
 
 _SEPARATOR = re.compile(r"\s+[-–—|·•»«:/]+\s+|\s*[|»«]\s*")
@@ -32,7 +34,7 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.casefold()))
 
 
-def _letters(text: str) -> int:
+def letters(text: str) -> int:
     """Return how long a text is, in letters: a wide character of Chinese says as much as three."""
     return sum(3 if east_asian_width(character) in "WF" else 1 for character in text)
 
@@ -51,10 +53,15 @@ def says_title(heading: HtmlElement, titles: Titles) -> bool:
     return words_of(text_of(heading)) in titles.variants
 
 
+def headlines_in(element: HtmlElement, titles: Titles) -> Iterator[HtmlElement]:
+    """Yield the headings within an element that say the title; of very many, the first are read."""
+    headings = islice(element.iter("h1", "h2"), _HEADLINES)
+    return (heading for heading in headings if says_title(heading, titles))
+
+
 def headline_in(element: HtmlElement, titles: Titles) -> HtmlElement | None:
     """Return the first heading within an element that says the title, if any."""
-    headings = islice(element.iter("h1", "h2"), _HEADLINES)
-    return next((heading for heading in headings if says_title(heading, titles)), None)
+    return next(headlines_in(element, titles), None)
 
 
 def find_titles(root: HtmlElement) -> Titles:
@@ -80,6 +87,6 @@ def find_titles(root: HtmlElement) -> Titles:
             return Titles(headline, variants)
     if whole:
         # og:title leaves the site out; of `<title>`, the longest part is the page's own.
-        title = whole[1] if len(whole) > 1 else max(_SEPARATOR.split(whole[0]), key=_letters)
+        title = whole[1] if len(whole) > 1 else max(_SEPARATOR.split(whole[0]), key=letters)
         return Titles(title, variants)
     return Titles(next(filter(None, headlines), ""), variants)

@@ -44,6 +44,8 @@ AD_LABELS = _set("""
     विज्ञापन โฆษณา 広告 スポンサー 廣告 广告 赞助 贊助 광고
 """)
 OUTSIDE_TOKENS = _set("cookie cookies consent gdpr popup popups modal cc footer colophon")
+# Of chrome, what the readers of a page write: it may be all of a page, and is on no other.
+POST_TOKENS = _set("comment comments commentlist")
 # Whole classes and ids of columns: `has-sidebar` and `sidebar-fixed` are of what is beside one.
 SIDES = _set("sidebar widget-area")
 # `article-nav-title` and `has-sidebar` speak of an article that has such things.

@@ -98,6 +98,7 @@ HOSTILE = {
     "spaces": b"<p>a" + b" " * 1_000_000 + b"b</p>",
     "entities": b"&" * 10_000 + b"&#0;&#1;&#xD800;&#x110000;&#99999999999;&nosuch;&amp",
     "control characters by entity": b"<p>a<b>x</b>&#1;b<script>s</script>&#2;c</p>",
+    "a control character before text": b"<title>a title&#1;</title>&#2;bee<section>c</section>",
     "xhtml": b'<?xml version="1.0" encoding="UTF-8"?><html xmlns="http://www.w3.org/1999/xhtml"><body><p>words</p></body></html>',
     "xhtml with a prefix": b'<h:html xmlns:h="http://www.w3.org/1999/xhtml"><h:body><h:p>words</h:p></h:body></h:html>',
     "cdata": b"<p><![CDATA[ words ]]></p>",

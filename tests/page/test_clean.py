@@ -1,6 +1,6 @@
 import pytest
 
-from simhash_gate.page import clean, parse
+from simhash_gate.page import clean, parse, title
 from simhash_gate.page.names import speaks_of_chrome
 
 PROSE = "<p>" + "The river rose overnight and the lower fields went under water. " * 8 + "</p>"
@@ -23,6 +23,8 @@ def cleaned(body: str) -> str:
         "share-buttons",
         "ad",
         "topAd",
+        "gNav",
+        "spGNav",
         "newsletter-box",
         "breadcrumbs",
         "post-pagination",
@@ -59,6 +61,7 @@ def test_chrome_is_named_by_whole_words(names):
         "commentary",
         "x1ad3",
         "sc-kKBcAd",
+        "xAdBcd",
         "bXcCde",
         "roadmap",
         "social-media-text",
@@ -161,7 +164,7 @@ def test_boxes_in_boxes_are_sized_alike_however_often_they_are_read(depth, monke
 REPLY = "The lower fields went under water in the night, and the river rose in the afternoon."
 
 
-@pytest.mark.parametrize("name", ["comment", "social-post", "promo-card", "thread-reply-comment"])
+@pytest.mark.parametrize("name", ["comment", "userComment", "thread-reply-comment"])
 def test_boxes_under_the_headline_with_no_article_before_them_are_the_posts_of_a_thread(name):
     one, *others = (f"<div class={name}><b>Ada</b><p>{n}: {REPLY}</p></div>" for n in range(4))
     posts = one + "".join(others)
@@ -172,10 +175,47 @@ def test_boxes_under_the_headline_with_no_article_before_them_are_the_posts_of_a
         assert "Ada" not in cleaned(f"<body><h1>t</h1>{article}</body>")
 
 
+def test_posts_are_of_one_kind_whatever_else_their_classes_say():
+    posts = "".join(f"<li class='comment number-{n}'>{n}: {REPLY}</li>" for n in range(4))
+    intro = "<p>Be kind to all, and ask if you need help.</p>"
+    assert f"3: {REPLY}" in cleaned(f"<body><h1>t</h1>{intro}<ul>{posts}</ul></body>")
+
+
+def test_comments_below_a_short_paragraph_of_wide_characters_are_no_posts():
+    story = "昨夜の大雨で川の水があふれ、低い土地の畑が水につかったと町が明らかにした。"
+    comments = "<div class=comment>とても心配です。はやく水が引くように祈っています。</div>" * 9
+    assert cleaned(f"<body><h1>t</h1><p>{story}</p>{comments}</body>") == f"t{story}"
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "div class=modal",
+        "div class=promo-card",
+        "div class=row hidden",
+        "aside class=w",
+        "ul class=menu",
+    ],
+)
+def test_boxes_of_a_template_are_no_posts_however_short_the_page_is(box):
+    boxes = "".join(f"<{box}><li>{n}: {REPLY}</{box.split()[0]}>" for n in range(4))
+    page = f"<body><div><h1>t</h1><p>A good hammer.</p></div><div>{boxes}</div></body>"
+    assert cleaned(page) == "tA good hammer."
+
+
 def test_a_layer_with_the_headline_is_the_page():
     page = f"<p>Welcome to the gauges of the river</p><div class=modal>{{}}{PROSE}</div>"
     assert "river rose" in cleaned(f"<body>{page.format('<h1>t</h1>')}</body>")
     assert "river rose" not in cleaned(f"<body>{page.format('<h1>Sign up</h1>')}</body>")
+
+
+def test_a_headline_is_read_once_however_many_layers_it_is_in(monkeypatch):
+    read = []
+    monkeypatch.setattr(title, "says_title", lambda heading, _: read.append(heading))
+    for depth in (1, 50):
+        layers = "<div class=modal>" * depth + f"<h1>t</h1>{PROSE}" + "</div>" * depth
+        cleaned(f"<body><p>Welcome to the gauges of the river</p>{layers}</body>")
+    assert len(read) == 2
 
 
 @pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
