@@ -8,6 +8,7 @@ scores of readability-lxml decide.
 
 from __future__ import annotations
 
+from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -18,7 +19,7 @@ from simhash_gate.page.clean import Cleaned, drop_all
 from simhash_gate.page.insets import drop_advertisements, drop_link_lists, is_beside
 from simhash_gate.page.measure import is_listing, measure
 from simhash_gate.page.parse import printable
-from simhash_gate.page.title import headline_in, text_of, words_of
+from simhash_gate.page.title import headline_in, says_title, text_of, words_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 
 if TYPE_CHECKING:
@@ -116,7 +117,12 @@ def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:
 
 def _named(page: Cleaned) -> tuple[HtmlElement, bool] | None:
     """The `article` that alone has the page's headline, however long the lists beside it are."""
-    named = [e for e in page.root.iter("article") if headline_in(e, page.titles) is not None]
+    says = cache(partial(says_title, titles=page.titles))  # many articles may be around a heading
+    named = [
+        e
+        for e in page.root.iter("article")
+        if any(map(says, islice(e.iter("h1", "h2"), _HEADLINES)))
+    ]
     if not named or not set(named[-1].iterancestors()).issuperset(named[:-1]):
         return None
     size = page.measures[named[-1]]

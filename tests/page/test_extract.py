@@ -1,6 +1,14 @@
 import pytest
 
-from simhash_gate.page import ReadabilityExtractor, SteadyExtractor, blocks, clean, flow, parse
+from simhash_gate.page import (
+    ReadabilityExtractor,
+    SteadyExtractor,
+    blocks,
+    clean,
+    extract,
+    flow,
+    parse,
+)
 
 PARAGRAPHS = [
     "The harbour was closed on Monday after a crane fell into the water, the port authority said.",
@@ -53,6 +61,14 @@ def test_the_article_with_the_headline_wins_over_longer_columns_beside_it():
     )
     body = f"<main><div><article>{ARTICLE}</article></div><div><ul>{live}</ul></div></main>"
     assert extracted(f"<body>{body}</body>") == [HEADLINE, *PARAGRAPHS]
+
+
+def test_a_headline_is_read_as_often_however_many_articles_it_is_in(monkeypatch):
+    read = []
+    monkeypatch.setattr(extract, "says_title", lambda heading, titles: read.append(heading))
+    for depth in (1, 50):
+        extracted("<article>" * depth + ARTICLE + "</article>" * depth)
+    assert len(read) == 2
 
 
 def test_an_article_shorter_than_its_header_is_not_its_header():
