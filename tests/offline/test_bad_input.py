@@ -147,6 +147,28 @@ def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path, write, environm
     process.stderr.close()
 
 
+@pytest.fixture
+def printing_to(tmp_path, write, manifest, environment):
+    """Run a command on two pages with its stdout in a file; return its status, and stderr."""
+    for number in range(2):
+        write(f"{number}.html", 1, noise=number)
+    lines = [{"path": f"{n}.html", "url": f"http://example.com/{n}"} for n in range(2)]
+    manifest(*lines, name="pages.jsonl")
+
+    def start(stdout, command: list[str]) -> tuple[int, str]:
+        ended = subprocess.run(
+            [*COMMAND, *command],
+            cwd=tmp_path,
+            env=environment,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        return ended.returncode, ended.stderr.decode()
+
+    return start
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -155,25 +177,11 @@ def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path, write, environm
         ["compare", "0.html", "1.html"],
     ],
 )
-def test_what_is_shown_to_nobody_ends_as_quietly(
-    tmp_path, write, manifest, environment, command
-) -> None:
-    for number in range(2):
-        write(f"{number}.html", 1, noise=number)
-    lines = [{"path": f"{n}.html", "url": f"http://example.com/{n}"} for n in range(2)]
-    manifest(*lines, name="pages.jsonl")
+def test_what_is_shown_to_nobody_ends_as_quietly(printing_to, command) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    ended = subprocess.run(
-        [*COMMAND, *command],
-        cwd=tmp_path,
-        env=environment,
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
+    assert printing_to(writer, command) == (141, "")
     os.close(writer)
-    assert (ended.returncode, ended.stderr) == (141, b"")
 
 
 @pytest.mark.parametrize(
@@ -188,24 +196,9 @@ def test_what_is_shown_to_nobody_ends_as_quietly(
         ["idf", "pages.jsonl", "--min-pages", "1"],
     ],
 )
-def test_a_full_disk_under_the_results_is_said_in_one_line(
-    tmp_path, write, manifest, environment, command
-) -> None:
-    for number in range(2):
-        write(f"{number}.html", 1, noise=number)
-    lines = [{"path": f"{n}.html", "url": f"http://example.com/{n}"} for n in range(2)]
-    manifest(*lines, name="pages.jsonl")
+def test_a_full_disk_under_the_results_is_said_in_one_line(printing_to, command) -> None:
     with Path("/dev/full").open("wb") as full:
-        ended = subprocess.run(
-            [*COMMAND, *command],
-            cwd=tmp_path,
-            env=environment,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-    assert ended.returncode == 1
-    assert ended.stderr.decode() == "Error: <stdout>: No space left on device\n"
+        assert printing_to(full, command) == (1, "Error: <stdout>: No space left on device\n")
 
 
 def test_ctrl_c_ends_the_command_its_workers_and_its_run(tmp_path, write, environment, run) -> None:
