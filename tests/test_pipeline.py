@@ -289,33 +289,6 @@ def test_readability_alone_can_be_chosen():
     assert "north a bee lives" in read(ENGLISH, extractor=READABILITY).markdown
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("shingle", "sentence"),
-        ("shingle_size", 0),
-        ("shingle_size", "3"),
-        ("char_shingle_size", 21),
-        ("idf", "/no/such/table.json"),
-        ("idf", {"word": -1.0}),
-        ("idf", {"word": "heavy"}),
-        ("stop_words", "/no/such/list.txt"),
-        ("stop_words", (1, 2)),
-        ("extractor", "no.such.Extractor"),
-        ("extractor", ""),
-    ],
-)
-def test_a_wrong_option_names_itself_its_value_and_what_is_allowed(field, value):
-    with pytest.raises(ValueError, match=rf"^{field} = .*expected"):
-        Options(**{field: value})
-
-
-def test_options_can_be_hashed_and_pickled():
-    options = Options(idf={"b": 2.0, "a": 1.0}, stop_words=["the"])
-    assert hash(options) == hash(Options(idf={"a": 1.0, "b": 2.0}, stop_words=("the",)))
-    assert pickle.loads(pickle.dumps(options)) == options
-
-
 def test_tables_may_be_files(tmp_path):
     table = tmp_path / "idf.json"
     table.write_text(json.dumps({"moss": 3.0}), encoding="utf-8")
@@ -327,22 +300,6 @@ def test_tables_may_be_files(tmp_path):
         ENGLISH.encode(), options=by_value
     )
     assert pipeline_version(by_file) == pipeline_version(by_value)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"shingle": "word"},
-        {"shingle": "char"},
-        {"shingle_size": 4},
-        {"char_shingle_size": 4},
-        {"idf": {"moss": 3.0}},
-        {"stop_words": ("the",)},
-        {"extractor": READABILITY},
-    ],
-)
-def test_every_option_makes_another_version(options):
-    assert pipeline_version(Options(**options)) != pipeline_version()
 
 
 def test_a_table_and_stop_words_move_the_fingerprint():

