@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -32,20 +33,39 @@ def _invalid(name: str, value: object, allowed: str) -> ValueError:
 @lru_cache(maxsize=8)
 def load_idf(source: str | tuple[tuple[str, float], ...]) -> dict[str, float]:
     """Return the weights of an IDF table. Raises ValueError for what is none."""
-    table: Any = source
-    if isinstance(source, str):
-        try:
-            table = json.loads(Path(source).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise _invalid("idf", source, f"a readable JSON file ({error})") from error
-        table = table.items() if isinstance(table, dict) else None
+    if not isinstance(source, str):
+        return dict(source)
     try:
-        weights = {str(name): float(weight) for name, weight in table}
-    except (TypeError, ValueError):
-        weights = {"": math.nan}
-    if not all(0 <= weight < math.inf for weight in weights.values()):
-        raise _invalid("idf", source, "words or shingles with weights of 0 or more")
-    return weights
+        table = json.loads(Path(source).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _invalid("idf", source, f"a readable JSON file ({error})") from error
+    return _weights(source, table)
+
+
+def _weights(source: object, table: Any) -> dict[str, float]:
+    """Return a table, a mapping or pairs, as it is used. Raises ValueError that names `source`."""
+    pairs = table.items() if isinstance(table, Mapping) else table
+    try:
+        if isinstance(table, (Mapping, tuple)):
+            return {_word(name): _weight(weight) for name, weight in pairs}
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise _invalid("idf", source, "words or shingles, as strings, with finite numbers of 0 or more")
+
+
+def _word(name: object) -> str:
+    if not isinstance(name, str):
+        raise TypeError
+    return name
+
+
+def _weight(given: object) -> float:
+    if not isinstance(given, Real) or isinstance(given, bool):
+        raise TypeError
+    weight = float(given)
+    if not 0 <= weight < math.inf:
+        raise ValueError
+    return weight
 
 
 @lru_cache(maxsize=8)
@@ -96,8 +116,9 @@ class Options:
 
     def __post_init__(self) -> None:
         given = cast("Any", self)
-        if isinstance(given.idf, Mapping):
-            object.__setattr__(self, "idf", tuple(sorted(given.idf.items(), key=str)))
+        if isinstance(given.idf, (Mapping, tuple)):
+            weights = _weights(given.idf, given.idf)
+            object.__setattr__(self, "idf", tuple(sorted(weights.items())))
         if isinstance(given.idf, Path):
             object.__setattr__(self, "idf", str(given.idf))
         if isinstance(given.stop_words, (list, set, frozenset)):
