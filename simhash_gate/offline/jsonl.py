@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import select
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +15,12 @@ from simhash_gate.complaints import why
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from _typeshed import WriteableBuffer
+
     from simhash_gate.complaints import Complain
 
 STDIN = "-"
+_NAP = 0.5  # seconds
 
 
 def shown_path(path: str) -> str:
@@ -31,7 +36,7 @@ def json_objects(
     Empty lines mean nothing. `example` is shown where a line is JSON, but no object.
     """
     try:
-        with nullcontext(sys.stdin.buffer) if path == STDIN else Path(path).open("rb") as lines:
+        with io.BufferedReader(_Stdin()) if path == STDIN else Path(path).open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 place = f"{shown_path(path)}:{number}"
                 if not line.strip():
@@ -58,3 +63,15 @@ def count_lines(path: str) -> int | None:
             return sum(1 for line in lines if line.strip())
     except (OSError, ValueError):
         return None
+
+
+class _Stdin(io.RawIOBase):
+    """Waits for stdin in naps: Ctrl-C in the moment before a wait would else end when that does."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        while not select.select([sys.stdin], [], [], _NAP)[0]:
+            pass
+        return os.readv(sys.stdin.fileno(), [buffer])
