@@ -1,11 +1,12 @@
 """A page-reading process: page options and pages come in on stdin, read pages go out on stdout.
 
 The payload of a frame is a pickle or, for page bodies, the bytes themselves. The parent sends the
-options and the memory limit, then for each page its URL, its encoding and whether its Markdown is
-wanted, and its body; it need not wait for answers. The process answers the options with None, and
-each page, in order, with a `Page`, without Markdown if that is not wanted, or where reading failed
-with the reason as a string. A process that has grown too large answers None once more and leaves
-the pages that it has not answered.
+options and the memory limit, then for each page its URL, its encoding, whether its Markdown is
+wanted and the function that reads it, None for `read_page`, and its body; it need not wait for
+answers. The process answers the options with None, and each page, in order, with a `Page`, without
+Markdown if that is not wanted, or with what the function returns, or where reading failed with the
+reason as a string. A process that has grown too large answers None once more and leaves the pages
+that it has not answered.
 
 It ends when stdin does, in the middle of a page too, so that it never outlives its parent.
 """
@@ -29,7 +30,6 @@ from simhash_gate.pipeline import read_page
 
 if TYPE_CHECKING:
     from simhash_gate.options import Options
-    from simhash_gate.pages import Page
 
 GARBAGE = 50_000  # objects between collections: a page makes some ten thousand
 _STATM = Path("/proc/self/statm")
@@ -43,7 +43,7 @@ def _receive(stream: IO[bytes], received: SimpleQueue[bytes]) -> None:
         os._exit(0)
 
 
-def _answer(stream: IO[bytes], answer: Page | str | None) -> None:
+def _answer(stream: IO[bytes], answer: object) -> None:
     message = frames(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
     try:
         stream.writelines(message)
@@ -69,12 +69,15 @@ def main() -> None:
     least = _limit_memory(memory)
     _answer(answers, None)
     while not memory or _resident() - least <= memory // 2:
-        url, encoding, markdown = pickle.loads(received.get())
+        url, encoding, markdown, extract = pickle.loads(received.get())
         body = received.get()
-        answer: Page | str
+        answer: object
         try:
-            answer = read_page(body, url=url, encoding=encoding, options=options[markdown])
-            answer = answer if answer.is_rendered else answer.drafted(None)
+            if extract is None:
+                page = read_page(body, url=url, encoding=encoding, options=options[markdown])
+                answer = page if page.is_rendered else page.drafted(None)
+            else:
+                answer = extract(body, url, encoding, options[markdown])
         except Exception as error:  # an extractor of the user's may do anything
             answer = f"{type(error).__name__}: {error}"
         _answer(answers, answer)

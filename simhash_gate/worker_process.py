@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections import deque
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.frames import LENGTH, frames
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from simhash_gate.options import Options
-    from simhash_gate.pages import Page
 
 START_TIMEOUT = 60.0
 AHEAD = 2
@@ -38,13 +37,14 @@ _BUFFERS = 16
 
 
 class Job(NamedTuple):
-    """A page to read, and the promise of the result."""
+    """A page to read, and the promise of the result: a `Page`, or what `extract` makes of it."""
 
     body: bytes
     url: str
     encoding: str | None
-    markdown: bool
-    future: Future[Page]
+    future: Future[Any]
+    markdown: bool = False
+    extract: Callable[[bytes, str, str | None, Options], Any] | None = None
 
 
 def default_workers() -> int:
@@ -134,8 +134,8 @@ class WorkerProcess:
         if not self.jobs and self.ready:
             self._since = self._loop.time()
         self.jobs.append(job)
-        question = pickle.dumps((job.url, job.encoding, job.markdown), pickle.HIGHEST_PROTOCOL)
-        self._send(question, job.body)
+        question = (job.url, job.encoding, job.markdown, job.extract)
+        self._send(pickle.dumps(question, pickle.HIGHEST_PROTOCOL), job.body)
 
     def end_if_overdue(self, timeout: float) -> None:
         """Kill the process if the time for its page, or for its start, is over."""

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from concurrent.futures import Future
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from simhash_gate.pages import Page
 from simhash_gate.worker_process import Job, WorkerProcess, end_process, start_process
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
     from simhash_gate.options import Options
+
+T = TypeVar("T")
 
 WATCH_INTERVAL = 0.1
 ENDED = "the page-reading processes have been ended"
@@ -109,9 +111,21 @@ class WorkerPool:
 
         Without `markdown`, whoever asks for the Markdown all the same has the page read anew.
         """
-        job = Job(body, url, encoding, markdown, Future())
-        self._call(self._submit, job)
-        return job.future
+        future: Future[Page] = Future()
+        self._call(self._submit, Job(body, url, encoding, future, markdown))
+        return future
+
+    def extract(
+        self,
+        function: Callable[[bytes, str, str | None, Options], T],
+        body: bytes,
+        url: str,
+        encoding: str | None,
+    ) -> Future[T]:
+        """Return what a function, which is pickled, makes of the page: anything but a string."""
+        future: Future[T] = Future()
+        self._call(self._submit, Job(body, url, encoding, future, extract=function))
+        return future
 
     def close(self) -> None:
         """End all processes; pages that still wait fail."""
@@ -183,12 +197,12 @@ class WorkerPool:
                 min(free, key=lambda worker: worker.load).read(job)
 
     def _answered(self, job: Job, answer: object) -> None:
-        if isinstance(answer, Page):
-            if not answer.is_rendered:
+        if isinstance(answer, str):
+            _fail(job, answer)
+        else:
+            if isinstance(answer, Page) and not answer.is_rendered:
                 answer = answer.drafted(Anew(job.body, job.url, job.encoding, self._options))
             job.future.set_result(answer)
-        else:
-            _fail(job, str(answer))
         self._hand_out()
 
     def _ended(self, worker: WorkerProcess, reason: str | None) -> None:

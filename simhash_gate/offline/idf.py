@@ -10,26 +10,24 @@ from __future__ import annotations
 
 import heapq
 import json
-import multiprocessing
-import signal
-from collections import deque
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
+from simhash_gate.offline.reading import in_order
 from simhash_gate.pipeline import read_closely
+from simhash_gate.workers import ReadError, WorkerPool
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-    from concurrent.futures import Future
+    from collections.abc import Collection, Iterable
 
     from simhash_gate.complaints import Complain
     from simhash_gate.offline.entry import Entry
     from simhash_gate.options import Options
     from simhash_gate.settings import Settings
 
-AHEAD = 4  # pages for each process: keeps it busy, and bounds what is in memory
 MOST_COUNTED = 4_000_000
 """Words that are counted at a time, some 400 MB of them."""
 
@@ -83,12 +81,17 @@ def count(
     entries: Iterable[Entry], settings: Settings, complain: Complain, *, shingles: bool
 ) -> Frequencies:
     """Count the words, or the shingles, of all pages; one that can't be read is complained of."""
-    found = Frequencies()
-    for entry, said in _read(entries, settings, shingles):
-        if said.failure:
-            complain(entry.place, said.failure)
-        elif said.names:
-            found.add(said.names, said.digest)
+    found, processes = Frequencies(), max(1, settings.workers)
+    say = partial(_say, shingles=shingles)
+    pool = WorkerPool(settings.options, processes, settings.timeout, settings.worker_memory)
+    with closing(pool):
+        for entry, said in in_order(entries, partial(pool.extract, say), processes):
+            if isinstance(said, ReadError):
+                complain(entry.place, str(said))
+            elif said is not None and said.failure:
+                complain(entry.place, said.failure)
+            elif said is not None and said.names:
+                found.add(said.names, said.digest)
     return found
 
 
@@ -104,42 +107,9 @@ def names_of(features: Collection[str], options: Options, *, shingles: bool) -> 
     return list(dict.fromkeys(word for shingle in features for word in shingle.split(" ")))
 
 
-def _read(
-    entries: Iterable[Entry], settings: Settings, shingles: bool
-) -> Iterator[tuple[Entry, Said]]:
-    """Yield each page with what it says, in order; they are read in several processes."""
-    options, waiting = settings.options, deque[tuple["Entry", "Future[Said]"]]()
-    with ProcessPoolExecutor(
-        max(1, settings.workers), multiprocessing.get_context("spawn"), _ignore_interrupts
-    ) as pool:
-        try:
-            for entry in entries:
-                if entry.skipped:
-                    continue
-                job = entry.body, entry.url, entry.encoding, options, shingles
-                waiting.append((entry, pool.submit(_say, *job)))
-                if len(waiting) > AHEAD * max(1, settings.workers):
-                    yield _result(*waiting.popleft())
-            while waiting:
-                yield _result(*waiting.popleft())
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _result(entry: Entry, said: Future[Said]) -> tuple[Entry, Said]:
-    try:
-        return entry, said.result()
-    except BrokenExecutor:
-        raise OSError(f"{entry.place}: a process died that read this page, or the next") from None
-
-
-def _say(body: bytes, url: str, encoding: str | None, options: Options, shingles: bool) -> Said:
+def _say(body: bytes, url: str, encoding: str | None, options: Options, *, shingles: bool) -> Said:
     reading = read_closely(body, url=url, encoding=encoding, options=options)
     failure = (reading.page.reason or "") if reading.page.unreadable else ""
     return Said(
         names_of(reading.features, options, shingles=shingles), reading.page.digest, failure
     )
-
-
-def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command to act on

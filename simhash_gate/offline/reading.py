@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from simhash_gate.offline.page_cache import CachingReader
 from simhash_gate.workers import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
 
     from simhash_gate.offline.entry import Entry
     from simhash_gate.offline.page_cache import PageCache
     from simhash_gate.pages import Page
     from simhash_gate.settings import Settings
+
+T = TypeVar("T")
 
 AHEAD = 4  # entries for each process: keeps it busy, and bounds what is in memory
 
@@ -33,30 +35,39 @@ def read_pages(
         else InlineReader(settings.options)
     )
     reader = uncached if cache is None else CachingReader(uncached, cache)
-    ahead = AHEAD * max(1, settings.workers)
-    waiting: deque[tuple[Entry, Future[Page] | None]] = deque()
     try:
-        for entry in entries:
-            future = None
-            if not entry.skipped:
-                future = reader.read(entry.body, entry.url, entry.encoding)
-            waiting.append((entry, future))
-            while waiting and (len(waiting) > ahead or _is_done(waiting[0][1])):
-                yield _result(*waiting.popleft())
-        while waiting:
-            yield _result(*waiting.popleft())
+        yield from in_order(entries, reader.read, settings.workers)
     finally:
         reader.close()
 
 
-def _is_done(future: Future[Page] | None) -> bool:
+def in_order(
+    entries: Iterable[Entry], read: Callable[[bytes, str, str | None], Future[T]], processes: int
+) -> Iterator[tuple[Entry, T | ReadError | None]]:
+    """Yield each entry, in order, with what `read` promises, or why not; None if skipped."""
+    waiting: deque[tuple[Entry, Future[T] | None]] = deque()
+    for entry in entries:
+        future = None if entry.skipped else read(entry.body, entry.url, entry.encoding)
+        waiting.append((entry, future))
+        yield from _results(waiting, AHEAD * max(1, processes))
+    yield from _results(waiting, 0)
+
+
+def _results(
+    waiting: deque[tuple[Entry, Future[T] | None]], most: int
+) -> Iterator[tuple[Entry, T | ReadError | None]]:
+    """Take the first as long as it is done, or more than `most` wait."""
+    while waiting and (len(waiting) > most or _is_done(waiting[0][1])):
+        entry, future = waiting.popleft()
+        result: T | ReadError | None
+        try:
+            result = future.result() if future else None
+        except ReadError as error:
+            result = error
+        except Exception as error:  # no process could be started, for one
+            result = ReadError(f"{type(error).__name__}: {error}")
+        yield entry, result
+
+
+def _is_done(future: Future[T] | None) -> bool:
     return future is None or future.done()
-
-
-def _result(entry: Entry, future: Future[Page] | None) -> tuple[Entry, Page | ReadError | None]:
-    try:
-        return entry, future.result() if future else None
-    except ReadError as error:
-        return entry, error
-    except Exception as error:  # no process could be started, for one
-        return entry, ReadError(f"{type(error).__name__}: {error}")

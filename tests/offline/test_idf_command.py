@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 from math import log
@@ -41,6 +42,31 @@ def test_a_word_weighs_less_the_more_pages_have_it(run, crawl, tmp_path) -> None
     assert table["bees"] == table["fly"] == round(1 / unseen, 4)
     assert table["garden"] == round((log(4 / 2) + 1) / unseen, 4)
     assert list(table) == sorted(table)
+
+
+def test_pages_that_hang_or_kill_their_process_are_named_and_left_out(
+    run, crawl, tmp_path, environment
+) -> None:
+    (tmp_path / "hostile.py").write_text(
+        "import os, time\nfrom simhash_gate.page import SteadyExtractor\n"
+        "class Hostile(SteadyExtractor):\n"
+        "    def __call__(self, page):\n"
+        "        if page.titles.title == 'endless': time.sleep(600)\n"
+        "        if page.titles.title == 'deadly': os._exit(3)\n"
+        "        return super().__call__(page)\n"
+    )
+    for title in ("endless", "deadly"):
+        (tmp_path / f"{title}.html").write_text(f"<title>{title}</title>{PAGE.format('a b c')}")
+    lines = [json.dumps({"path": f"{title}.html"}) for title in ("endless", "deadly")]
+    crawl.write_text("\n".join([*lines, crawl.read_text()]))
+    settings = ["-s", "SIMHASH_GATE_EXTRACTOR=hostile.Hostile", "-s", "SIMHASH_GATE_TIMEOUT=1"]
+    paths = os.pathsep.join([environment["PYTHONPATH"], str(tmp_path)])
+    result = run("idf", crawl, "--min-pages", 1, *settings, PYTHONPATH=paths)
+    assert result.status == 1
+    assert f"{crawl}:1: reading took longer than 1 s\n" in result.err
+    assert f"{crawl}:2: the page-reading process ended with status 3\n" in result.err
+    assert "words of 3 pages\n" in result.err
+    assert "bees" in json.loads(result.out)
 
 
 def test_the_gate_reads_the_table(run, crawl, tmp_path) -> None:
