@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.complaints import why
 from simhash_gate.journal.drop import DamagedError, Drop
-from simhash_gate.journal.records import drop_of, members, need_fastwarc, record, stored_of
+from simhash_gate.journal.members import Gap, member_at, members
+from simhash_gate.journal.records import drop_of, need_fastwarc, record, stored_of
 from simhash_gate.journal.segments import segments
 
 if TYPE_CHECKING:
@@ -68,17 +69,12 @@ def drops(path: str, complain: Complain) -> Iterator[Found]:
             yield from _drops(str(file), complain)
         except OSError as error:
             complain(str(file), why(error))
-        except DamagedError as error:
-            complain(str(file), f"{error}; nothing after it can be read")
 
 
 def load(place: Place) -> Stored:
     """Return the response of a dropped page. Raises `DamagedError` and OSError."""
     with Path(place.file).open("rb") as file:
-        file.seek(place.response)
-        for member in members(file):
-            return stored_of(record(member.data))
-    raise DamagedError("not there any more")
+        return stored_of(record(member_at(file, place.response).data))
 
 
 def _drops(path: str, complain: Complain) -> Iterator[Found]:
@@ -86,6 +82,10 @@ def _drops(path: str, complain: Complain) -> Iterator[Found]:
     kinds, nothing = set(), True
     with Path(path).open("rb") as file:
         for member in members(file):
+            if isinstance(member, Gap):
+                begun, nothing = None, False
+                complain(path, str(member))
+                continue
             try:
                 found = record(member.data)
                 kinds.add(found.kind)
@@ -97,9 +97,9 @@ def _drops(path: str, complain: Complain) -> Iterator[Found]:
                         nothing = False
                         yield Found(Place(path, start, member.start), member.end, drop)
             except DamagedError as error:
-                nothing = False
+                begun, nothing = None, False
                 complain(f"{path}, byte {member.start}", str(error))
     if begun:
-        raise DamagedError(f"cut off: no response for the record at byte {begun[0]}")
-    if nothing and kinds != {"warcinfo"}:
+        complain(path, f"cut off: no response for the record at byte {begun[0]}")
+    elif nothing and kinds != {"warcinfo"}:
         complain(path, "no dropped page is in it: not written by a journal")

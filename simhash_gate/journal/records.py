@@ -5,23 +5,15 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import zlib
 from datetime import datetime, timezone
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from uuid import uuid4
 
 from simhash_gate.complaints import MissingExtraError
 from simhash_gate.journal.drop import DamagedError, Drop, Stored
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO
-
-
 LEVEL = 6  # of gzip: beyond it, pages take longer and get no smaller
-_CHUNK = 1 << 16
-_MOST = 1 << 30  # bytes of one record: what holds more is no dropped page
 
 _ABOUT = (
     b"software: simhash-gate\r\n"
@@ -39,14 +31,6 @@ class Record(NamedTuple):
     kind: str
     headers: dict[str, str]
     block: bytes
-
-
-class Member(NamedTuple):
-    """What a gzip member of a file holds, and the bytes at which it begins and ends."""
-
-    start: int
-    end: int
-    data: bytes
 
 
 def need_fastwarc() -> None:
@@ -78,39 +62,18 @@ def pack(drop: Drop, stored: Stored) -> bytes:
     )  # fmt: skip
 
 
-def members(file: BinaryIO) -> Iterator[Member]:
-    """Yield the gzip members of a file from here on.
-
-    Raises `DamagedError` where one is cut off or is none, and OSError.
-    """
-    offset, waiting = file.tell(), b""
-    while waiting := waiting or file.read(_CHUNK):
-        start, unpacker, found, size = offset, zlib.decompressobj(16 + zlib.MAX_WBITS), [], 0
-        while not unpacker.eof:
-            waiting = waiting or file.read(_CHUNK)
-            if not waiting:
-                raise DamagedError(f"cut off in the record at byte {start}")
-            try:
-                found.append(unpacker.decompress(waiting))
-            except zlib.error as error:
-                raise DamagedError(f"damaged in the record at byte {start}: {error}") from None
-            size += len(found[-1])
-            if size > _MOST:
-                raise DamagedError(f"the record at byte {start} is larger than any page")
-            offset += len(waiting) - len(unpacker.unused_data)
-            waiting = unpacker.unused_data
-        yield Member(start, offset, b"".join(found))
-
-
 def record(data: bytes) -> Record:
     """Return the record that a gzip member holds. Raises `DamagedError`."""
     from fastwarc.warc import ArchiveIterator
 
-    for found in ArchiveIterator(io.BytesIO(data), parse_http=False):
-        block = found.reader.read()
-        if found.headers.get("Content-Length") != str(len(block)):
-            raise DamagedError("a record that is not as long as it says")
-        return Record(str(found.headers.get("WARC-Type")), found.headers.to_dict(), block)
+    try:
+        for found in ArchiveIterator(io.BytesIO(data), parse_http=False):
+            block = found.reader.read()
+            if found.headers.get("Content-Length") != str(len(block)):
+                raise DamagedError("a record that is not as long as it says")
+            return Record(str(found.headers.get("WARC-Type")), found.headers.to_dict(), block)
+    except OSError as error:  # of fastwarc: the data are in memory
+        raise DamagedError(str(error)) from None
     raise DamagedError("no WARC record")
 
 

@@ -11,8 +11,9 @@ from pages import NOON, drop, packed
 from warcio.archiveiterator import ArchiveIterator
 
 from simhash_gate.journal.drop import DamagedError, Drop, Stored
+from simhash_gate.journal.members import members
 from simhash_gate.journal.reading import Found, drops, load
-from simhash_gate.journal.records import members, pack, warcinfo
+from simhash_gate.journal.records import pack, warcinfo
 
 HEADERS = [
     (b"Content-Type", b"text/html; charset=utf-8"),
@@ -77,6 +78,67 @@ def test_a_file_cut_off_anywhere_gives_the_pages_before_and_says_so(tmp_path) ->
             ((place, message),) = complaints
             assert place == str(path)
             assert message.startswith("cut off")
+
+
+def flipped(data: bytes) -> bytes:
+    return bytes(byte ^ 0xFF for byte in data)
+
+
+def zeroed(data: bytes) -> bytes:
+    return bytes(len(data))
+
+
+def lost(data: bytes) -> bytes:
+    return b""
+
+
+@pytest.mark.parametrize("damage", [flipped, zeroed, lost])
+@pytest.mark.parametrize("length", [1, 200, 600])
+def test_damage_costs_the_pages_that_it_is_in_and_is_said_in_one_line(
+    tmp_path, damage, length: int
+) -> None:
+    head, first, second, third = warcinfo(), packed(1), packed(2, size=300), packed(3)
+    path = tmp_path / "damaged.warc.gz"
+    begin = len(head + first)
+    end = begin + len(second)
+    written = head + first + second + third
+    for at in range(begin, end - length, 11):
+        path.write_bytes(written[:at] + damage(written[at : at + length]) + written[at + length :])
+        found, complaints = read(path)
+        numbers = [int(page.drop.url.rpartition("/")[2]) for page in found]
+        if numbers != [1, 2, 3]:  # of a gzip header, not every byte counts
+            assert numbers == [1, 3]
+            ((place, message),) = complaints
+            assert place == str(path)
+            assert " bytes from there are left out" in message
+        assert all(load(page.place).status == 200 for page in found)
+
+
+def test_gzip_that_a_damaged_page_held_is_not_taken_for_records(tmp_path) -> None:
+    rest = b"\xff" * 99 + gzip.compress(b"bees") + b"\xff" * 99
+    path = tmp_path / "nested.warc.gz"
+    path.write_bytes(packed(1) + rest + packed(3))
+    found, ((_, message),) = read(path)
+    assert [page.drop.time - NOON for page in found] == [1, 3]
+    assert message.endswith(f"; {len(rest)} bytes from there are left out")
+
+
+def test_a_member_that_holds_no_record_is_passed_over(tmp_path) -> None:
+    path = tmp_path / "odd.warc.gz"
+    first = packed(1)
+    path.write_bytes(first + gzip.compress(b"WARC/1.1 of bees") + packed(2))
+    found, ((place, _),) = read(path)
+    assert [page.drop.time - NOON for page in found] == [1, 2]
+    assert place == f"{path}, byte {len(first)}"
+
+
+def test_a_file_where_a_member_could_begin_everywhere_is_given_up(tmp_path) -> None:
+    head, stored = gzip.compress(b"")[:10], b"\x00\xff\xff\x00\x00"  # 65,535 bytes, as they are
+    path = tmp_path / "hostile.warc.gz"
+    path.write_bytes(packed(1) + (head + stored + b"WARC/1.1") * 100_000 + packed(2))
+    found, ((_, message),) = read(path)
+    assert [page.drop.time - NOON for page in found] == [1]
+    assert message.endswith("; nothing after it can be read")
 
 
 def of_another_crawler() -> bytes:

@@ -10,6 +10,7 @@ from command import COMMAND
 from harness import until
 from pages import NOON, packed
 
+from simhash_gate.journal.members import members
 from simhash_gate.journal.records import warcinfo
 
 NAME = "dropped-20240601T120000000000Z-0badcafe.warc.gz"
@@ -105,6 +106,19 @@ def test_a_truncated_file_gives_the_pages_before_and_the_other_files(run, journa
     assert numbers(result) == [0, 1, 3, 4, 5]
     assert result.err.startswith(f"{path}: cut off in the record at byte ")
     assert result.err.endswith("pages: 5\ncould not be used: 1\n")
+
+
+def test_damage_costs_the_pages_that_it_is_in_and_the_rest_is_written(run, journal) -> None:
+    path = journal / NAME
+    with path.open("r+b") as file:
+        _, _, response, *_ = members(file)
+        file.seek(response.start)
+        file.write(bytes(response.end - response.start))
+    result = run("recover", journal, "-o", "rest.warc.gz")
+    assert result.status == 1
+    assert result.err.startswith(f"{path}: damaged in the record at byte {response.start}: ")
+    assert result.err.endswith("pages: 5\ncould not be used: 1\n")
+    assert numbers(run("recover", "rest.warc.gz")) == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize(
