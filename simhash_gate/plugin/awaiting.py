@@ -15,7 +15,7 @@ from twisted.internet.task import deferLater
 T = TypeVar("T")
 
 LONGEST_CLOSING = 60.0
-"""Seconds after which a crawl ends without what is not written yet: the disk hangs."""
+"""Seconds after which a crawl ends without what is not written yet: a disk hangs, or a store."""
 
 
 async def result(future: Future[T]) -> T:

@@ -17,7 +17,6 @@ from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, 
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import NOT_REMEMBERED, audit_of
-from simhash_gate.plugin.awaiting import result
 from simhash_gate.plugin.completeness import is_complete
 from simhash_gate.plugin.fate import Fate
 from simhash_gate.plugin.follower import CrawlGate
@@ -286,7 +285,7 @@ class SimhashGateMiddleware(CrawlGate):
         stored = feeds_stored(self.crawler)
         if not stored:
             logger.error("A feed was not stored: later crawls won't take these pages as seen")
-        await result(self.judge.close(ended=stored))
+        await self._store_failures.closed(self.judge.close(ended=stored))
 
 
 def _log(response: Response, verdict: Verdict, action: Action) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.defer import deferred_from_coro
 
-from simhash_gate.plugin.awaiting import result
+from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within, result
 from simhash_gate.settings import PREFIX
 from simhash_gate.stores import StoreError, StoreUnavailable
 
@@ -48,6 +48,14 @@ class StoreFailures:
         """Close the spider, now that its engine can, should the store not open."""
         if self._closes and opening is not None:
             deferred_from_coro(self._close_unless_open(opening))
+
+    async def closed(self, closing: Future[None]) -> None:
+        """Wait until the store is closed, but not for ever: a run that is not ended is dead."""
+        if not await done_within(closing, LONGEST_CLOSING):
+            logger.error(
+                "The crawl ends before its store, which hangs, has ended its run: "
+                "its pages may not count as seen"
+            )
 
     async def _close_unless_open(self, opening: Future[None]) -> None:
         try:

@@ -196,6 +196,34 @@ def test_the_crawl_goes_on_while_the_store_lets_it_wait(tmp_path, store) -> None
     assert item["outcome"] == "new"
 
 
+# The store hangs while the page is in its callback, and its run can't be ended any more.
+HANGING = """
+    def parse(self, response):
+        urlopen(self.settings["TEST_SITE"] + "/away").close()
+        yield from super().parse(response)
+
+from urllib.request import urlopen
+from simhash_gate.plugin import store_failures
+store_failures.LONGEST_CLOSING = 2.0
+"""
+
+
+def test_a_store_that_hangs_holds_no_crawl_that_has_ended_and_its_pages_are_not_seen(
+    tmp_path, store
+) -> None:
+    routes = {"/0": page(1), "/away": doing(store.hang)}
+    settings = {"SIMHASH_GATE_STORE": store.url.replace("?", "?lease=0.5&")}
+    told = "its pages may not count as seen"
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, "/0", spider=HANGING, settings=settings)
+        store.go_on()
+        again = crawl(tmp_path, site, "/0", settings=settings)
+    assert (result.status, result.log.count(told)) == (0, 1)
+    assert [item["outcome"] for item in result.items + again.items] == ["new", "new"]
+    assert "Traceback" not in result.log
+    assert told not in again.log
+
+
 def test_a_slow_store_judges_every_page(tmp_path, redis) -> None:
     """At 100 ms a call: of two articles in twenty copies each, one page each is kept."""
     routes = {f"/{seed}/{n}": page(seed, noise=n) for seed in (1, 2) for n in range(20)}
