@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir
@@ -160,9 +161,12 @@ def _collection(
     from simhash_gate.offline.collection import Members
     from simhash_gate.offline.entry import TooManyError
     from simhash_gate.offline.gathered import gather
-    from simhash_gate.offline.sources import shown
+    from simhash_gate.offline.sources import distinct, shown
     from simhash_gate.stores import StoreError
 
+    named, sources = sources, distinct(sources)
+    if again := Counter(named) - Counter(sources):
+        console.say(f"named more than once, read once: {shown(*again)}")
     members = Members(
         settings,
         console.complain,

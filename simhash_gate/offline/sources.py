@@ -11,6 +11,8 @@ from simhash_gate.offline.jsonl import shown_path
 from simhash_gate.stores.urls import without_password
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simhash_gate.complaints import Complain
     from simhash_gate.offline.entry import Source
 
@@ -53,6 +55,28 @@ def open_pages(path: str, complain: Complain, max_bytes: int) -> Source:
     if path.lower().endswith(files.SUFFIXES + text.SUFFIXES) or _starts_with_a_tag(path):
         return files.page_files([path], complain, max_bytes)
     return manifest.inline_pages(path, complain, max_bytes)
+
+
+def distinct(paths: Sequence[str]) -> list[str]:
+    """Return the sources without those that come again, or that are read with a folder of them."""
+    if len(paths) == 1:
+        return list(paths)
+    folders = {os.path.realpath(path) for path in paths if _is_page_folder(path)}
+    known: set[str] = set()
+    found = []
+    for path in paths:
+        place = path if names_store(path) else os.path.realpath(path)
+        within = not folders.isdisjoint(map(str, Path(place).parents)) and (
+            _is_page_folder(place) or place.lower().endswith(files.SUFFIXES + text.SUFFIXES)
+        )
+        if place not in known and not within:
+            known.add(place)
+            found.append(path)
+    return found
+
+
+def _is_page_folder(path: str) -> bool:
+    return not names_store(path) and _is_dir(path) and not _is_http_cache(path)
 
 
 def _is_dir(path: str) -> bool:

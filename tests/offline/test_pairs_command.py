@@ -163,6 +163,35 @@ def test_several_sources_are_one_collection(run, tmp_path, write) -> None:
     assert pairs == [["first/a.html", "second/b.html"], ["list:1", "list:2"]]
 
 
+@pytest.mark.parametrize(
+    "sources",
+    [
+        ["pages", "pages"],
+        ["pages", "pages/a.html", "./pages/deep"],
+        ["pages/deep/../a.html", "link", "pages"],
+        ["pages/a.html", "pages/deep/copy.HTM", "pages/other.xhtml", "pages/a.html", "link/a.html"],
+    ],
+)
+def test_sources_that_have_the_same_file_pair_it_with_none_of_itself(
+    run, tmp_path, sources: list[str]
+) -> None:
+    html_folder(tmp_path)
+    (tmp_path / "link").symlink_to("pages")
+    result = run("pairs", *sources)
+    (pair,) = result.lines
+    assert {os.path.basename(pair[name]) for name in "ab"} == {"a.html", "copy.HTM"}  # noqa: PTH119
+    assert result.err.endswith("pages: 3, pairs: 1\n")
+    assert "named more than once, read once: " in result.err
+
+
+def test_what_a_folder_of_pages_does_not_give_is_read_beside_it(run, tmp_path) -> None:
+    (source,) = html_folder(tmp_path)
+    (tmp_path / "pages/page.php").write_bytes(page(1, noise=3).body)
+    (warc_file,) = warc(tmp_path / "pages")
+    result = run("pairs", source, "pages/page.php", f"pages/{warc_file}", "--across")
+    assert result.err == "pages: 7, pairs: 11\n"
+
+
 def test_domains_are_compared_within_themselves_unless_across(run, manifest) -> None:
     pages = [
         f"https://{host}/{n}" for n, host in enumerate(["a.com", "b.org", "www.a.com", "b.org"])
