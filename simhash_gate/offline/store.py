@@ -9,7 +9,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timezone
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.fingerprints.hamming import from_hex, to_hex
@@ -31,15 +30,12 @@ _EXAMPLE = "those that `simhash-gate store export` writes"
 
 @contextmanager
 def opened(url: str) -> Iterator[Store]:
-    """Open a store that is there. Raises StoreError, and makes no file."""
+    """Open a store that is there. Raises StoreError, and makes none."""
     if url.partition(":")[0].lower() == "memory":
         raise StoreError(f"store URL {url!r}: what is in memory is gone with its crawl")
     if url == "sqlite:":
         raise StoreError(f"store URL {url!r}: name the file; {_OF_A_CRAWL}")
-    path = url.removeprefix("sqlite:///")
-    if path != url and not Path(path).exists():
-        raise StoreError(f"store URL {url!r}: there is no such file")
-    with closing(open_store(url)) as store:
+    with closing(open_store(url, create=False)) as store:
         yield store
 
 

@@ -46,25 +46,25 @@ _ALLOWED = (
 )
 
 
-def open_store(url: str) -> Store:
+def open_store(url: str, *, create: bool = True) -> Store:
     """Open the store that a URL names: `memory:`, `sqlite:///path`, `redis://host`, ...
 
     `docs/stores.md` has them all. Raises StoreError for any other URL, and for a store that can't
-    be opened.
+    be opened; without `create`, also where a file or tables would have to be made for it.
     """
-    return store_opener(url)()
+    return store_opener(url, create=create)()
 
 
-def store_opener(url: str) -> Callable[[], Store]:
+def store_opener(url: str, *, create: bool = True) -> Callable[[], Store]:
     """Return what opens the store that a URL names. Raises StoreError for a URL that names none."""
     scheme, _, rest = url.partition(":")
     opener_of = _OPENERS.get(scheme.lower())
     if opener_of is None:
         raise _refusal(url, "there is no such store")
-    return opener_of(url, rest)
+    return opener_of(url, rest, create)
 
 
-def _memory(url: str, rest: str) -> Callable[[], Store]:
+def _memory(url: str, rest: str, _create: bool) -> Callable[[], Store]:
     if rest not in ("", "//"):
         raise _refusal(url, "a memory store takes no path")
     from simhash_gate.stores.memory import MemoryStore
@@ -72,7 +72,7 @@ def _memory(url: str, rest: str) -> Callable[[], Store]:
     return MemoryStore
 
 
-def _sqlite(url: str, rest: str) -> Callable[[], Store]:
+def _sqlite(url: str, rest: str, create: bool) -> Callable[[], Store]:
     path = rest.removeprefix("///")
     if rest in ("", "//", "///"):
         raise _refusal(url, "it needs the path of a file")
@@ -82,10 +82,10 @@ def _sqlite(url: str, rest: str) -> Callable[[], Store]:
         raise _refusal(url, "it names no file; memory: keeps pages in memory")
     from simhash_gate.stores.sqlite import SQLiteStore
 
-    return partial(SQLiteStore, path)
+    return partial(SQLiteStore, path, create=create)
 
 
-def _redis(url: str, _rest: str) -> Callable[[], Store]:
+def _redis(url: str, _rest: str, _create: bool) -> Callable[[], Store]:
     try:
         from simhash_gate.stores.redis import RedisStore
         from simhash_gate.stores.redis_client import read_address
@@ -95,17 +95,17 @@ def _redis(url: str, _rest: str) -> Callable[[], Store]:
     return partial(RedisStore, url)
 
 
-def _postgresql(url: str, _rest: str) -> Callable[[], Store]:
+def _postgresql(url: str, _rest: str, create: bool) -> Callable[[], Store]:
     try:
         from simhash_gate.stores.postgres import PostgresStore
         from simhash_gate.stores.postgres_connection import read_address
     except ImportError as error:
         raise _missing(url, "psycopg", "postgres", error) from error
     read_address(url)
-    return partial(PostgresStore, url)
+    return partial(PostgresStore, url, create=create)
 
 
-_OPENERS: dict[str, Callable[[str, str], Callable[[], Store]]] = {
+_OPENERS: dict[str, Callable[[str, str, bool], Callable[[], Store]]] = {
     "memory": _memory,
     "sqlite": _sqlite,
     **dict.fromkeys(_REDIS, _redis),

@@ -56,14 +56,15 @@ class PostgresStore(Store):
     brought; what counts for later runs is on disk when `end` or `settle` returns.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, create: bool = True) -> None:
         self._address: Address = read_address(url)
+        self._create = create
         self._lock = RLock()
         self._runs: dict[str, int] = {}
         self._owner = secrets.randbits(63)
         self._pipelines: dict[str, int] = {}
         self._closed = False
-        self._connection: PatientConnection | None = connect(self._address)
+        self._connection: PatientConnection | None = connect(self._address, create=create)
 
     def begin(self, run: str) -> None:
         """Open a run; remove what dead runs left, for as long as a time-out allows."""
@@ -224,7 +225,7 @@ class PostgresStore(Store):
         self._require_open()
         if self._connection is None:
             self._pipelines.clear()
-            self._connection = connect(self._address)
+            self._connection = connect(self._address, create=self._create)
         try:
             return call(self._connection)
         except psycopg.Error as error:

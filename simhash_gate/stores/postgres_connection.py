@@ -156,10 +156,11 @@ class PatientConnection(psycopg.Connection[Any]):
             return end.value
 
 
-def connect(address: Address) -> PatientConnection:
-    """Open a connection in autocommit mode, its schema brought to the newest version.
+def connect(address: Address, *, create: bool) -> PatientConnection:
+    """Open a connection in autocommit mode, its schema made, or brought to the newest version.
 
-    Raises StoreUnavailable if the server can't be reached, StoreError if it can't be used.
+    Raises StoreUnavailable if the server can't be reached, StoreError if it can't be used, or if
+    there is no such schema and none is to be made.
     """
     try:
         connection = PatientConnection.connect(address.conninfo, autocommit=True)
@@ -178,7 +179,7 @@ def connect(address: Address) -> PatientConnection:
             " AS setting (name, value)",
             (list(settings), list(settings.values())),
         )
-        _migrate(connection, address)
+        _migrate(connection, address, create=create)
     except psycopg.Error as error:
         close(connection)
         raise failure(address, error) from error
@@ -234,7 +235,7 @@ def _check_server(connection: PatientConnection, address: Address) -> None:
         )
 
 
-def _migrate(connection: PatientConnection, address: Address) -> None:
+def _migrate(connection: PatientConnection, address: Address, *, create: bool) -> None:
     """Run the numbered scripts that the schema has not seen, all or none.
 
     Crawlers that start at once take turns; where nothing is to be done, nobody waits.
@@ -243,8 +244,13 @@ def _migrate(connection: PatientConnection, address: Address) -> None:
         (entry for entry in files(__package__).iterdir() if entry.name.startswith("postgres_0")),
         key=lambda entry: entry.name,
     )
-    if _version(connection, address, len(scripts)) == len(scripts):
+    version = _version(connection, address, len(scripts))
+    if version == len(scripts):
         return
+    if version is None and not create:
+        raise StoreError(
+            f"PostgreSQL store {address.shown}: there is no store in schema {address.schema!r}"
+        )
     schema = sql.Identifier(address.schema)
     with connection.transaction():
         lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 23))"

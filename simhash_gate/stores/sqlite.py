@@ -69,9 +69,9 @@ class SQLiteStore(Store):
     one of them would match. Until then they take up places in the window.
     """
 
-    def __init__(self, path: str | Path, *, timeout: float = 10.0) -> None:
+    def __init__(self, path: str | Path, *, timeout: float = 10.0, create: bool = True) -> None:
         self.path = Path(path).absolute()
-        self._db = connect(self.path, timeout)
+        self._db = connect(self.path, timeout, create=create)
         self._locks = RunLocks(self.path)
         self._mirror = Mirror()
         self._transaction = Transaction(self._db, self.path, self._mirror)

@@ -25,15 +25,18 @@ _PASSING = {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, e
 _ELSEWHERE = "name another file, or move this one away to start afresh"
 
 
-def connect(path: Path, timeout: float) -> sqlite3.Connection:
+def connect(path: Path, timeout: float, *, create: bool) -> sqlite3.Connection:
     """Open the database at `path`, made if there is none; waits up to `timeout` s for its locks.
 
-    Raises StoreError if it can't be opened, is no such database, or is of a newer version; nothing
-    is changed then.
+    Raises StoreError if it can't be opened, is no such database, or is of a newer version, or if
+    there is none and none is to be made; nothing is changed then.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         if not _exists(path):
+            if not create:
+                what = "an empty file" if path.exists() else "there is no such file"
+                raise StoreError(f"SQLite store {path}: {what}")
+            path.parent.mkdir(parents=True, exist_ok=True)
             _make(path, timeout)
         _recognise(path)
         return _open(path, timeout)

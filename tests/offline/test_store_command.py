@@ -292,7 +292,8 @@ def test_prune_removes_what_a_run_that_died_left_in_postgresql(run, request) -> 
 @pytest.mark.parametrize(
     ("url", "why"),
     [
-        ("sqlite:///missing.sqlite", "there is no such file"),
+        ("sqlite:///missing/pages.sqlite", "there is no such file"),
+        ("SQLite:///missing.sqlite", "there is no such file"),
         ("sqlite:", "name the file"),
         ("memory:", "gone with its crawl"),
         ("nonsense", "no such store"),
@@ -303,6 +304,36 @@ def test_a_store_that_is_not_there_is_named_and_not_made(run, command, url, why,
     assert result.status == 1
     assert why in result.err
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("command", ["info", "list", "export", "prune"])
+def test_an_empty_file_is_no_store_and_stays_empty(run, command, tmp_path) -> None:
+    empty = tmp_path / "empty"
+    empty.touch()
+    result = run("store", command, "sqlite:///empty")
+    assert (result.status, result.err) == (1, f"Error: SQLite store {empty}: an empty file\n")
+    assert [*tmp_path.iterdir()] == [empty]
+    assert empty.stat().st_size == 0
+
+
+def test_to_look_for_a_store_in_postgresql_makes_nothing_there(run, request) -> None:
+    server = request.getfixturevalue("postgresql_server")
+    url = server.url_with(schema="never_made")
+    for command in (["store", "info"], ["store", "list"], ["store", "prune"], ["pairs"], ["tune"]):
+        result = run(*command, url)
+        assert (result.status, result.out) == (1, "")
+        assert result.err.endswith(": there is no store in schema 'never_made'\n")
+    known = "SELECT count(*) FROM pg_namespace WHERE nspname = 'never_made'"
+    assert server.admin(known) == [(0,)]
+
+
+def test_to_look_for_a_store_in_redis_makes_nothing_there(run, request) -> None:
+    server = request.getfixturevalue("redis_server")
+    for command in ("info", "list", "export"):
+        result = run("store", command, f"{server.url}?prefix=never_made:")
+        assert (result.status, result.err) == (0, "no page that counts\n")
+    with server.client() as client:
+        assert client.keys("never_made:*") == []
 
 
 @pytest.mark.parametrize("age", ["7", "d", "7w", "-7d", "soon"])
