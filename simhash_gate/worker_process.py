@@ -6,8 +6,10 @@ import contextlib
 import fcntl
 import os
 import pickle
+import struct
 import subprocess
 import sys
+import termios
 from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -45,6 +47,8 @@ class Job(NamedTuple):
     future: Future[Any]
     markdown: bool = False
     extract: Callable[[bytes, str, str | None, Options], Any] | None = None
+    again: bool = False
+    """Whether a process that had it has ended before it read any of it."""
 
 
 def default_workers() -> int:
@@ -83,7 +87,7 @@ class WorkerProcess:
 
     It calls `answered(job, answer)` for each page that it has read, and `ended(process, reason)`
     once, with what it has not read still among its `jobs`: with a reason, the first of them is at
-    fault; None says that it has left by itself.
+    fault; None says that it has left by itself, or has ended before it began with them.
     """
 
     def __init__(
@@ -173,7 +177,6 @@ class WorkerProcess:
                 self._loop.add_writer(self._stdin, self._write)
                 return
             except OSError:  # it has ended, and its answers will say so
-                self._unsent.clear()
                 break
             while self._unsent and written >= len(self._unsent[0]):
                 written -= len(self._unsent.popleft())
@@ -191,12 +194,26 @@ class WorkerProcess:
         if not received:
             # All files of a process are closed when its memory is gone: this is no wait.
             self.process.kill()
-            self._end(f"the page-reading process ended with status {self.process.wait()}")
+            reason = f"the page-reading process ended with status {self.process.wait()}"
+            self._end(None if self._excuses_its_first() else reason)
             return
         self._since = self._loop.time()
         self._received += received
         while (answer := self._next_frame()) is not None and self._take(pickle.loads(answer)):
             pass
+
+    def _excuses_its_first(self) -> bool:
+        """Tell if the first page is not at fault, for the process was up, and read nothing of it.
+
+        A page is excused once: one that no process lives to read would be tried for ever.
+        """
+        if not (self.ready and self.jobs) or self.jobs[0].again:
+            return False
+        (unread,) = struct.unpack("i", fcntl.ioctl(self._stdin, termios.FIONREAD, bytes(4)))
+        if unread + sum(map(len, self._unsent)) <= sum(len(job.body) for job in self.jobs):
+            return False
+        self.jobs[0] = self.jobs[0]._replace(again=True)
+        return True
 
     def _next_frame(self) -> bytes | None:
         if len(self._received) < LENGTH.size:

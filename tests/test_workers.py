@@ -65,8 +65,41 @@ def test_a_killed_worker_fails_its_page_only_and_is_replaced(pool) -> None:
     killed = pool.pids
     for pid in killed:
         os.kill(pid, signal.SIGKILL)
-    until(lambda: not {*killed} & {*pool.pids})  # a page sent before that would fail
+    until(lambda: not {*killed} & {*pool.pids})  # a page sent before that could fail
     assert pool.read(BODY, "", None).result(60).fingerprint is not None
+
+
+@pytest.fixture
+def stopped(pool):
+    """The processes of the pool, which are up, and stopped: they read nothing of what they get."""
+    wait([pool.read(BODY, "", None) for _ in range(2 * AHEAD)], 60)  # as many for each
+    for pid in (pids := pool.pids):
+        os.kill(pid, signal.SIGSTOP)
+        until(lambda pid=pid: all(map(is_stopped, Path(f"/proc/{pid}/task").iterdir())))
+    return pids
+
+
+def is_stopped(thread: Path) -> bool:
+    return (thread / "stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+def test_a_page_that_a_killed_process_had_not_begun_is_read_by_another(pool, stopped) -> None:
+    first, second = stopped
+    page = pool.read(BODY, "", None)
+    os.kill(first, signal.SIGKILL)
+    until(lambda: first not in pool.pids)
+    os.kill(second, signal.SIGCONT)
+    assert page.result(60).fingerprint is not None
+
+
+def test_a_page_that_no_process_lives_to_read_is_given_up_with_the_second(pool, stopped) -> None:
+    page = pool.read(BODY, "", None)
+    for pid in stopped:
+        assert not page.done()
+        os.kill(pid, signal.SIGKILL)
+        until(lambda pid=pid: pid not in pool.pids)
+    with pytest.raises(ReadError, match="ended with status -9"):
+        page.result(60)
 
 
 def test_closing_ends_the_processes(pool) -> None:
