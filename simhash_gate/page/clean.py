@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it is called
+_FORMS = 0.2  # of the text outside of links that is left: in forms, more is no chrome
 _SOME_TEXT = 20
 _KNOWN_TAGS = CHROME_TAGS | {"html", "body", "main"}
 _OF_ARTICLES = frozenset({"header", "footer"})
@@ -60,6 +61,7 @@ def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
     visible = blocks(flow(body)) if whole else []
     left = _drop_chrome(root, titles)
     measures, labels = survey(root, left)
+    _drop_forms(left.forms, root, measures)
     _drop_large(left.large, root, measures, titles)
     return Cleaned(root, body, measures, labels, is_listing(measures[body]), titles, visible)
 
@@ -162,11 +164,12 @@ def _forget(gone: Collection[HtmlElement], measures: Measures) -> None:
 
 def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ()) -> Left:
     """Take out what is chrome by name, but for what is too large to be, and for `posts`."""
-    left, gone = Left([], [], {}), []
+    sizes = Sizes(root)
+    left = Left([], [], [], {})
+    gone = []
     alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a name
     keep = left.elements.append
     outer: set[HtmlElement] = set()
-    sizes = Sizes(root)
     largest = LARGEST * sizes.whole
     behind: HtmlElement | None = root  # what goes: nothing inside it is looked at
     for element in root.iter("*"):
@@ -175,6 +178,10 @@ def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ())
                 continue
             behind = None
         if not _is_chrome(element):
+            keep(element)
+            continue
+        if element.tag == "form":
+            left.forms.append(element)
             keep(element)
             continue
         name = post_name(element.get("class", ""))
@@ -215,6 +222,18 @@ def _behind(element: HtmlElement) -> HtmlElement | None:
             return following
         around = around.getparent()
     return None
+
+
+def _drop_forms(forms: Collection[HtmlElement], root: HtmlElement, measures: Measures) -> None:
+    """Take out forms, unless they say so much that they are what the page is about.
+
+    Login and contact pages are, and in many shops what is said of a product.
+    """
+    known = set(forms)
+    outer = [form for form in forms if known.isdisjoint(form.iterancestors("form"))]
+    if sum(measures[form].prose for form in outer) <= _FORMS * measures[root].prose:
+        largest = LARGEST * measures[root].text
+        drop_all([form for form in outer if measures[form].text <= largest], measures)
 
 
 def _drop_large(

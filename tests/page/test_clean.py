@@ -124,6 +124,29 @@ def test_a_form_around_the_page_loses_its_controls_only():
     assert "Send" not in cleaned(body)
 
 
+ORDER = "<form action=/cart><p>{}</p>Quantity: <input name=n><button>Buy</button></form>"
+REVIEW = "<form action=/reply><p>Your name and what you think of it:</p><input name=n></form>"
+
+
+def test_a_form_that_says_much_of_what_is_said_outside_of_links_is_what_the_page_is_about():
+    links = "".join(
+        f"<li><a href=/{n}>Hammers, nails and saws, part {n}</a></li>" for n in range(60)
+    )
+    shop = f"<p>We deliver on the next day, to any address.</p><ul>{links}</ul>"
+    product = "A hammer of 500 g with a handle made of ash, for anybody who builds boats."
+    assert product in cleaned(f"<body>{shop}{ORDER.format(product)}</body>")
+    assert "what you think" in cleaned(f"<body>{shop}{ORDER.format(product)}{REVIEW}</body>")
+    assert "what you think" not in cleaned(f"<body>{PROSE}{REVIEW}</body>")
+
+
+def test_a_form_in_a_form_goes_with_it_and_is_counted_once():
+    forms = "<form>Search<div><form>of all that there is</form></div></form>"
+    page = clean(parse(f"<body>{PROSE}{forms}after</body>".encode()))
+    text = page.body.text_content()
+    assert text.endswith("water. after")
+    assert page.measures[page.body].text == len("".join(text.split()))
+
+
 def test_a_body_named_after_its_sidebar_stays():
     assert "river rose" in cleaned(f'<body class="sidebar has-sidebar">{PROSE}</body>')
 
