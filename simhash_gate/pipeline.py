@@ -27,6 +27,7 @@ from simhash_gate.options import (
 from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
 from simhash_gate.page.blocks import captions
 from simhash_gate.page.clean import drop_invisible
+from simhash_gate.page.extract import is_leftover
 from simhash_gate.page.flow import image_names
 from simhash_gate.page.identity import find_identity
 from simhash_gate.page.insets import MANY_LINKS
@@ -134,6 +135,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         sketch=_sketch(found, fleeting, images, article, cleaned, identity).encode()
         if identity
         else b"",
+        leftover=is_leftover(article, cleaned),
         draft=None if options.markdown else draft,
     )
     return Reading(page, tokens, hashed, options)

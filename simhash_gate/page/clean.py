@@ -39,7 +39,8 @@ class Cleaned(NamedTuple):
     """A page without its chrome: its tree, the size of every element in it, its titles.
 
     `labels` are the elements that may begin with a label of an advertisement, and some others.
-    `whole` is all that the page says, chrome and all, if that was asked for.
+    `size` is how many characters the page says, chrome and all, and `whole` what, if that was asked
+    for.
     """
 
     root: HtmlElement
@@ -48,6 +49,7 @@ class Cleaned(NamedTuple):
     labels: list[HtmlElement]
     listing: bool
     titles: Titles
+    size: int
     whole: list[Block]
 
 
@@ -63,7 +65,8 @@ def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
     measures, labels = survey(root, left)
     _drop_forms(left.forms, root, measures)
     _drop_large(left.large, root, measures, titles)
-    return Cleaned(root, body, measures, labels, is_listing(measures[body]), titles, visible)
+    listing = is_listing(measures[body])
+    return Cleaned(root, body, measures, labels, listing, titles, left.size, visible)
 
 
 def drop_invisible(root: HtmlElement) -> None:
@@ -165,7 +168,7 @@ def _forget(gone: Collection[HtmlElement], measures: Measures) -> None:
 def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ()) -> Left:
     """Take out what is chrome by name, but for what is too large to be, and for `posts`."""
     sizes = Sizes(root)
-    left = Left([], [], [], {})
+    left = Left([], [], [], {}, sizes.whole)
     gone = []
     alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a name
     keep = left.elements.append

@@ -43,6 +43,7 @@ _SCORED_TIMES = 20  # tables within tables are scored for each again
 _PREAMBLE = 0.2
 _NOTICE = 200
 _HEADLINES = 20
+_LEFTOVER = 0.3  # of the characters that a page says
 
 
 class Article(NamedTuple):
@@ -102,6 +103,17 @@ class ReadabilityExtractor:
         candidates = [*page.root.xpath(self.containers), page.body]
         enough = (e for e in candidates if page.measures[e].text >= self.least_text)
         return Article(next(enough, page.body), page.listing)
+
+
+def is_leftover(article: Article, page: Cleaned) -> bool:
+    """Tell if an article may be chrome that was not known as such, and what is said was.
+
+    It is a small part of all that the page says, and has no headline that says the title.
+    """
+    size = page.measures.get(article.element) or measure(article.element)[article.element]
+    return size.text < _LEFTOVER * page.size and (
+        article.titled or headline_in(article.element, page.titles) is None
+    )
 
 
 def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:

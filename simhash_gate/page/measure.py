@@ -52,20 +52,22 @@ def is_listing(size: Measure) -> bool:
 
 def measure(root: HtmlElement) -> Measures:
     """Measure every element of a tree; they come in document order."""
-    return survey(root, Left(list(root.iter("*")), [], [], {}))[0]
+    return survey(root, Left(list(root.iter("*")), [], [], {}, 0))[0]
 
 
 class Left(NamedTuple):
     """What is left of a tree, in document order, and which of it is chrome that is too large.
 
     Of `large` the outer ones come first, and of neighbours the last; `forms` are chrome if they are
-    small. `lost` are the characters that links have lost: they are as long as they were.
+    small. `lost` are the characters that links have lost: they are as long as they were. `size` is
+    how many characters there were in all.
     """
 
     elements: list[HtmlElement]
     large: list[HtmlElement]
     forms: list[HtmlElement]
     lost: dict[HtmlElement, int]
+    size: int
 
 
 def survey(root: HtmlElement, left: Left) -> tuple[Measures, list[HtmlElement]]:

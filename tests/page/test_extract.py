@@ -150,6 +150,25 @@ def test_a_listing_is_its_entries():
     assert found == ["Today", *(f"Story number {n} of today" for n in range(20))]
 
 
+BANNER = "<div class=row><p>Free delivery on all orders of more than fifty pounds.</p></div>"
+SHOP = "".join(f"<ul class=menu><li><a href=/{n}>Hats and gloves {n}</a></ul>" for n in range(40))
+
+
+@pytest.mark.parametrize(
+    ("body", "left"),
+    [
+        (f"{SHOP}{BANNER}", True),
+        (f"{SHOP}<div><h1>Delivery - Shop</h1>{BANNER}</div>", True),
+        (f"{SHOP}<div><h1>Hats</h1><p>All of them are warm.</p>{BANNER}</div>", False),
+        (BANNER, False),
+    ],
+)
+def test_a_small_part_of_a_page_without_its_headline_may_be_what_is_left_of_its_chrome(body, left):
+    root = parse(f"<html><head><title>Hats | Shop</title></head><body>{body}</html>".encode())
+    page = clean(root)
+    assert extract.is_leftover(SteadyExtractor()(page), page) == left
+
+
 def test_readability_alone_finds_an_article():
     body = f"<body><div><a href=/>Home</a></div><div id=content>{ARTICLE}</div></body>"
     assert set(PARAGRAPHS) <= set(extracted(body, ReadabilityExtractor))
