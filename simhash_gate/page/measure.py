@@ -85,7 +85,7 @@ def survey(root: HtmlElement, left: Left) -> tuple[Measures, list[HtmlElement]]:
                 labels.append(element)
         links = own.links
         if element.tag == "a":
-            own.links = links = size + lost(element, 0)
+            own.text = own.links = links = size = size + lost(element, 0)
         if element is root:
             break
         text = element.tail

@@ -147,6 +147,14 @@ def test_a_form_in_a_form_goes_with_it_and_is_counted_once():
     assert page.measures[page.body].text == len("".join(text.split()))
 
 
+def test_a_link_is_as_long_as_it_was_when_chrome_within_it_has_gone():
+    link = "<a href=/>The river <span class=comments>12 comments</span></a>"
+    measures = clean(parse(f"<body>{PROSE}<p>{link}</p></body>".encode())).measures
+    sizes = {e.tag: (size.text, size.links) for e, size in measures.items()}
+    assert sizes["a"] == (18, 18)
+    assert sizes["body"] == (len("".join(PROSE[3:-4].split())) + 18, 18)
+
+
 def test_a_body_named_after_its_sidebar_stays():
     assert "river rose" in cleaned(f'<body class="sidebar has-sidebar">{PROSE}</body>')
 
