@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from simhash_gate.page.vocabulary import (
@@ -12,7 +12,9 @@ from simhash_gate.page.vocabulary import (
     CONTENT_HEADS,
     CONTENT_STARTS,
     EXTRA_TOKENS,
+    HAVING,
     PAGE_HEADS,
+    STATES,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def speaks_of_chrome(names: str) -> bool:
 
 def have_any(names: str, words: Collection[str]) -> bool:
     """Tell if a class or id, or one of several, has one of some words in it."""
-    return any(word in words for name in names.split() for word in name_words(name))
+    return any(word in words for name in names.split() for word in _said(name_words(name)))
 
 
 def name_words(name: str) -> list[str]:
@@ -56,12 +58,18 @@ def _looks_hashed(words: list[str]) -> bool:
 
 
 def _names_chrome(words: list[str]) -> bool:
-    if not words or words[0] in CONTENT_STARTS:
+    words = list(takewhile(lambda word: word not in HAVING, words))
+    if not words or words[0] in CONTENT_STARTS or words[-1] in STATES:
         return False
-    said = {*words, *map("".join, pairwise(words))}  # `read-more`: `readmore`
+    said = _said(words)
     if not EXTRA_TOKENS.isdisjoint(said):
         return words[-1] not in PAGE_HEADS
     return not CHROME_TOKENS.isdisjoint(said) and not _content_head(words)
+
+
+def _said(words: list[str]) -> set[str]:
+    """Return words, and those that two of them make: `read-more` is `readmore`."""
+    return {*words, *map("".join, pairwise(words))}
 
 
 def _content_head(words: list[str]) -> bool:

@@ -25,7 +25,8 @@ CHROME_TOKENS = _set("""
     nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs
     sidebar sidebars widgetarea sphinxsidebar rightcol rightcolumn rightrail offcanvas
     toolbar topbar skip skiplink
-    pagination pager paginator pagenav footer colophon masthead copyright gutter linenos cc
+    pagination pager paginator pagenav footer colophon masthead copyright gutter linenos
+    ccbanner cccontainer ccdiv ccmain ccwindow
 """)
 # What stands between the parts of an article as well: no part of it, in whatever wrapper.
 EXTRA_TOKENS = _set("""
@@ -43,7 +44,10 @@ AD_LABELS = _set("""
     publicidade pubblicità advertentie annons annonse mainos reklam reklama реклама إعلان פרסומת
     विज्ञापन โฆษณา 広告 スポンサー 廣告 广告 赞助 贊助 광고
 """)
-OUTSIDE_TOKENS = _set("cookie cookies consent gdpr popup popups modal cc footer colophon")
+OUTSIDE_TOKENS = _set("""
+    cookie cookies consent gdpr popup popups modal footer colophon
+    ccbanner cccontainer ccdiv ccmain ccwindow
+""")
 # Of chrome, what the readers of a page write: it may be all of a page, and is on no other.
 POST_TOKENS = _set("comment comments commentlist")
 # Whole classes and ids of columns: `has-sidebar` and `sidebar-fixed` are of what is beside one.
@@ -51,10 +55,13 @@ SIDES = _set("sidebar widget-area")
 # `article-nav-title` and `has-sidebar` speak of an article that has such things.
 CONTENT_HEADS = _set("""
     article body content contents main title heading headline text page layout entry post posts
-    story wrapper wrap container code block highlight section
+    story wrapper wrap container code block highlight section push
 """)
 PAGE_HEADS = _set("page layout main title heading headline text")
-CONTENT_STARTS = _set("has with no is not without hide show category tag")
+CONTENT_STARTS = _set("is not hide show category tag")
+# `td-no-pagination` and `sidebar-off` speak of something else, which the page has or has not.
+HAVING = _set("has with no without")
+STATES = _set("on off none enabled disabled")
 LINK_LISTS = _set("ul ol dl div section")
 # What no cell of a table of data holds.
 LAYOUT = HEADINGS | _set("table ul ol dl pre blockquote")

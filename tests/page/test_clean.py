@@ -40,6 +40,7 @@ def cleaned(body: str) -> str:
         "author-bio",
         "about_author",
         "right-col",
+        "cc-window",
     ],
 )
 def test_chrome_is_named_by_whole_words(names):
@@ -67,6 +68,13 @@ def test_chrome_is_named_by_whole_words(names):
         "social-media-text",
         "category-newsletter",
         "related-title",
+        "cc",
+        "td-no-pagination",
+        "main-with-sidebar",
+        "EContainerWithoutAd",
+        "breadcrumbs-on",
+        "comments-off",
+        "footerPush",
     ],
 )
 def test_content_is_not_taken_for_chrome(names):
