@@ -101,7 +101,7 @@ def score(pairs: Sequence[Pair], distances: Sequence[float | None], threshold: f
         false_duplicates=_rate(called for pair, called in scored if pair.group != "dup"),
         kinds=_by((f"{pair.label} {pair.kind}", called) for pair, called in scored),
         operators=_by((pair.op, called) for pair, called in duplicates if pair.kind == "noise"),
-        languages=_by((pair.lang, called) for pair, called in duplicates),
+        languages=_by((pair.lang, called) for pair, called in duplicates if pair.lang),
         update_1_to_5=_rate(called for pair, called in small if pair.changed >= TINY_CHANGE),
         update_below_1=_rate(called for pair, called in small if pair.changed < TINY_CHANGE),
     )

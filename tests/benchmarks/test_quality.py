@@ -62,6 +62,12 @@ def test_the_worst_operator_and_language_are_taken_of_those_with_enough_pairs() 
     assert scores.worst_language == ("en", Rate(19, 39))
 
 
+def test_pairs_of_an_unknown_language_make_none_the_worst() -> None:
+    pairs = [*[pair("dup", lang="")] * 30, *[pair("dup", lang="ko")] * 30]
+    assert score(pairs[:30], [9] * 30, threshold=3).worst_language is None
+    assert score(pairs, [9] * 30 + [0] * 30, threshold=3).worst_language == ("ko", Rate(30, 30))
+
+
 def test_what_has_no_pairs_has_no_figure() -> None:
     scores = score([pair("diff")], [9], threshold=3)
     assert math.isnan(scores.precision)
