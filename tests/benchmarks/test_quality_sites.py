@@ -1,0 +1,187 @@
+"""A corpus of pages of many sites: which pairs it has, and what is done to the pages of copies."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.quality.__main__ import main as measure
+from benchmarks.quality.corpus import Corpus, load
+from benchmarks.quality.furniture import find_places, furnish
+from benchmarks.quality.sites import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WORDS = [f"word{number}" for number in range(60)]
+
+
+def page(text: str, title: str = "A title") -> str:
+    return f"<html><title>{title}</title><body><div><p>{text}</p></div></body></html>"
+
+
+def found(folder: Path, pages: dict[str, tuple[str, str]]) -> Path:
+    """Write pages, each with its URL, and the index of them."""
+    folder.mkdir()
+    for name, (_, html) in pages.items():
+        (folder / name).write_text(html, "utf-8")
+    index = {name: {"url": url, "forms": []} for name, (url, _) in pages.items()}
+    (folder / "index.json").write_text(json.dumps(index), "utf-8")
+    return folder
+
+
+def made(tmp_path: Path, pages: dict[str, tuple[str, str]], name: str = "corpus") -> Corpus:
+    folder = tmp_path / "found"
+    if not folder.exists():
+        found(folder, pages)
+    assert main([str(folder), "--out", str(tmp_path / name)]) == 0
+    return load(tmp_path / name)
+
+
+def test_pages_of_a_site_are_others_if_a_word_or_the_title_is_another(tmp_path: Path) -> None:
+    text = " ".join(WORDS)
+    login, same = "http://shop.example.com/login", "http://shop.example.com/login?again"
+    title, basket = "http://www.example.com/register", "http://example.com/basket"
+    corpus = made(
+        tmp_path,
+        {
+            "login": (login, page(text)),
+            "same": (same, page(f"<b>{text}</b>")),
+            "title": (title, page(text, "Another title")),
+            "word": (basket, page(f"{text} more")),
+            "fragment": (f"{basket}#top", page(f"{text} less")),
+            "site": ("http://example.org/", page(f"{text} elsewhere")),
+        },
+    )
+    found = [
+        (corpus.pages[pair.a].url, corpus.pages[pair.b].url)
+        for pair in corpus.pairs
+        if pair.group == "diff"
+    ]
+    others = [title, basket, f"{basket}#top"]
+    assert found == [
+        *((login, other) for other in others),
+        *((same, other) for other in others),
+        *((title, other) for other in others[1:]),
+    ]
+
+
+def test_each_page_is_a_copy_of_itself_with_furniture_and_with_other_values(tmp_path: Path) -> None:
+    pages = {
+        f"page{number}": (
+            f"http://site{number}.example/",
+            page(f"{' '.join(WORDS)} number{number}"),
+        )
+        for number in range(30)
+    }
+    corpus = made(tmp_path, pages)
+    body = {id_: page.path.read_bytes() for id_, page in corpus.pages.items()}
+    assert {(pair.group, pair.kind, pair.op) for pair in corpus.pairs} == {
+        ("dup", "noise", "added"),
+        ("dup", "noise", "changed"),
+    }
+    assert len(corpus.pairs) == 2 * len(pages)
+    for pair in corpus.pairs:
+        assert body[pair.a] != body[pair.b]
+        if pair.op == "added":
+            assert body[pair.a].decode() in [html for _, html in pages.values()]
+        else:
+            assert markup(body[pair.a]) == markup(body[pair.b])
+        assert corpus.pages[pair.a].words == 61
+
+    again = made(tmp_path, pages, "again")
+    assert {id_: page.path.read_bytes() for id_, page in again.pages.items()} == body
+    assert again.pairs == corpus.pairs
+
+
+def markup(body: bytes) -> list[str]:
+    """Return the tags of a page, without what their attributes say."""
+    return re.findall(r"</?\w+", body.decode())
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-2", "shift_jis", "gb18030", "utf-16"])
+def test_furniture_is_text_in_any_encoding_and_leaves_the_page_as_it_was(encoding: str) -> None:
+    text = {"shift_jis": "表示能力", "gb18030": "网页内容"}.get(encoding, "čeština")
+    html = f"<body><div><p>{text}</p></div>{text}</body>"
+    for seed in map(str, range(40)):
+        furnished = furnish(html.encode(encoding), seed, "").decode(encoding)
+        assert furnished.count(text) == 2
+        assert len(furnished) > len(html) + 40
+        assert "".join(c for c in furnished if not c.isascii()) == "".join(
+            c for c in html if not c.isascii()
+        )
+
+
+def test_furniture_stands_first_or_last_in_the_body_or_beside_the_end_of_an_outer_box() -> None:
+    expected = (
+        '<!-- <body> --><body title="a > b">^<script>"</div></body>"</script>'
+        "<div><ul><div>in</div></ul><div><p>out</p>^</div>^^</div>^^</body></html>"
+    )
+    html = expected.replace("^", "")
+    offsets = sorted(offset for some in find_places(html) for offset in some)
+    assert offsets == [found.start() - n for n, found in enumerate(re.finditer(r"\^", expected))]
+
+
+def test_a_page_without_a_body_has_an_end() -> None:
+    assert find_places("<p>text</p>") == ([], [11], [])
+
+
+def test_pages_with_few_words_or_without_a_file_are_left_out_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = {
+        "whole": ("http://example.com/", page(" ".join(WORDS[:20]))),
+        "frame": ("http://example.com/frame", page(" ".join(WORDS[:19]))),
+        "gone": ("http://example.com/gone", page("")),
+    }
+    folder = found(tmp_path / "found", pages)
+    (folder / "gone").unlink()
+    assert len(made(tmp_path, pages).pages) == 3
+    captured = capsys.readouterr()
+    assert captured.err.splitlines() == [
+        "left out: 1 page: fewer than 20 words",
+        "left out: 1 page: no such file",
+    ]
+    assert captured.out.endswith("2 pairs `dup` and 0 pairs `diff`, of 1 page\n")
+
+
+@pytest.mark.parametrize(
+    ("index", "complaint"),
+    [
+        (None, "No such file or directory"),
+        ("{", "index.json is no JSON"),
+        ("[]", "index.json is no object with a key for each page"),
+        ('{"a.html": {"forms": []}}', "index.json: 'a.html' has no url of a site"),
+        ('{"a.html": {"url": "/login"}}', "index.json: 'a.html' has no url of a site"),
+        ('{"a.html": {"url": "http://example.com/"}}', "none of the pages in its index"),
+    ],
+)
+def test_a_folder_without_such_pages_is_said_to_be_none(
+    index: str | None, complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if index is not None:
+        (tmp_path / "index.json").write_text(index, "utf-8")
+    assert main([str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_what_the_corpus_has_no_pairs_of_has_no_figure_in_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = {
+        f"page{number}": (
+            f"http://example.com/{number}",
+            page(" ".join(f"{word}x{number}" for word in WORDS), f"Title {number}"),
+        )
+        for number in range(16)
+    }
+    made(tmp_path, pages)
+    capsys.readouterr()
+    run = [str(tmp_path / "corpus"), "--peers", "body-md5", "--out", str(tmp_path / "out")]
+    assert measure([*run, "--workers", "1"]) == 0
+    columns, _, *rows = (line.split(" | ") for line in capsys.readouterr().out.splitlines())
+    unknown = [n for n, name in enumerate(columns) if "language" in name or "% called" in name]
+    assert {row[n] for row in rows for n in unknown} == {"–"}
