@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml.etree import strip_elements
@@ -109,9 +110,12 @@ def drop(element: HtmlElement, measures: Measures | None = None) -> None:
     """Take an element out of its tree; the text after it stays."""
     if measures is not None:
         gone = measures[element]
+        links = gone.links
         for ancestor in element.iterancestors():
+            if ancestor.tag == "a":
+                links = gone.text
             measures[ancestor].text -= gone.text
-            measures[ancestor].links -= gone.links
+            measures[ancestor].links -= links
     drop_all([element])
 
 
@@ -160,6 +164,8 @@ def _forget(gone: Collection[HtmlElement], measures: Measures) -> None:
     for element in reversed(measures):
         if element in less:
             own, within = measures[element], less[element]
+            if element.tag == "a":
+                within.links = within.text
             own.text -= within.text
             own.links -= within.links
             less[element.getparent()].add(within)
@@ -183,7 +189,7 @@ def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ())
         if not _is_chrome(element):
             keep(element)
             continue
-        if element.tag == "form":
+        if element.tag == "form" and not _is_hidden_or_search(element):
             left.forms.append(element)
             keep(element)
             continue
@@ -203,7 +209,7 @@ def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ())
             continue
         gone.append(element)
         alike[name] += size
-        for link in element.iterancestors("a"):
+        for link in islice(element.iterancestors("a"), 1):  # one around that is as long as this
             left.lost[link] = left.lost.get(link, 0) + size
         behind = _behind(element)
         if behind is None:
@@ -272,6 +278,10 @@ def _is_chrome(element: HtmlElement) -> bool:
     return False
 
 
+def _is_hidden_or_search(form: HtmlElement) -> bool:
+    return any(name in form.attrib and _TELLING[name](form.attrib[name]) for name in _OF_FORMS)
+
+
 def _is_panel(element: HtmlElement, name: str) -> bool:
     """Tell if what hides an element is that tabs show one panel at a time."""
     return name in _HIDING and element.get("role") == "tabpanel"
@@ -291,3 +301,4 @@ _TELLING: dict[str, Callable[[str], object]] = {
     "itemprop": "author".__eq__,
 }
 _HIDING = frozenset({"hidden", "style"})
+_OF_FORMS = ("role", *_HIDING)

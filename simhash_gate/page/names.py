@@ -64,7 +64,7 @@ def _names_chrome(words: list[str]) -> bool:
     said = _said(words)
     if not EXTRA_TOKENS.isdisjoint(said):
         return words[-1] not in PAGE_HEADS
-    return not CHROME_TOKENS.isdisjoint(said) and not _content_head(words)
+    return not CHROME_TOKENS.isdisjoint(said) and words[-1] != "on" and not _content_head(words)
 
 
 def _said(words: list[str]) -> set[str]:

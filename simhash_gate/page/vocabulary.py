@@ -26,7 +26,7 @@ CHROME_TOKENS = _set("""
     sidebar sidebars widgetarea sphinxsidebar rightcol rightcolumn rightrail offcanvas
     toolbar topbar skip skiplink
     pagination pager paginator pagenav footer colophon masthead copyright gutter linenos
-    ccbanner cccontainer ccdiv ccmain ccwindow
+    ccbanner ccdiv ccwindow
 """)
 # What stands between the parts of an article as well: no part of it, in whatever wrapper.
 EXTRA_TOKENS = _set("""
@@ -45,8 +45,7 @@ AD_LABELS = _set("""
     विज्ञापन โฆษณา 広告 スポンサー 廣告 广告 赞助 贊助 광고
 """)
 OUTSIDE_TOKENS = _set("""
-    cookie cookies consent gdpr popup popups modal footer colophon
-    ccbanner cccontainer ccdiv ccmain ccwindow
+    cookie cookies consent gdpr popup popups modal footer colophon ccbanner ccdiv ccwindow
 """)
 # Of chrome, what the readers of a page write: it may be all of a page, and is on no other.
 POST_TOKENS = _set("comment comments commentlist")
@@ -55,13 +54,13 @@ SIDES = _set("sidebar widget-area")
 # `article-nav-title` and `has-sidebar` speak of an article that has such things.
 CONTENT_HEADS = _set("""
     article body content contents main title heading headline text page layout entry post posts
-    story wrapper wrap container code block highlight section push
+    story wrapper wrap container code block highlight section
 """)
 PAGE_HEADS = _set("page layout main title heading headline text")
 CONTENT_STARTS = _set("is not hide show category tag")
 # `td-no-pagination` and `sidebar-off` speak of something else, which the page has or has not.
 HAVING = _set("has with no without")
-STATES = _set("on off none enabled disabled")
+STATES = _set("off none enabled disabled")
 LINK_LISTS = _set("ul ol dl div section")
 # What no cell of a table of data holds.
 LAYOUT = HEADINGS | _set("table ul ol dl pre blockquote")

@@ -41,6 +41,7 @@ def cleaned(body: str) -> str:
         "about_author",
         "right-col",
         "cc-window",
+        "share-on",
     ],
 )
 def test_chrome_is_named_by_whole_words(names):
@@ -74,7 +75,6 @@ def test_chrome_is_named_by_whole_words(names):
         "EContainerWithoutAd",
         "breadcrumbs-on",
         "comments-off",
-        "footerPush",
     ],
 )
 def test_content_is_not_taken_for_chrome(names):
@@ -153,6 +153,30 @@ def test_a_form_in_a_form_goes_with_it_and_is_counted_once():
     text = page.body.text_content()
     assert text.endswith("water. after")
     assert page.measures[page.body].text == len("".join(text.split()))
+
+
+REPORT = "<p>Do you want to tell us that there is something wrong with this page?</p>"
+
+
+@pytest.mark.parametrize("hidden", ["hidden", "style='display: none'", "role=search"])
+def test_a_form_that_is_chrome_by_more_than_its_tag_is_chrome_however_much_it_says(hidden):
+    menu = "<ul>" + "<li><a href=/>Hammers, nails and saws of all sizes</a></li>" * 30 + "</ul>"
+    form = f"<form {hidden}>{REPORT}</form>"
+    assert "something wrong" not in cleaned(f"<body>{menu}<p>The river rose.</p>{form}</body>")
+
+
+def test_no_link_says_less_than_nothing_outside_of_links_when_its_form_has_gone():
+    card = "<a href=/hat><div>A hat<form action=/cart>How many of them?</form></div></a>"
+    measures = clean(parse(f"<body>{PROSE}{3 * card}</body>".encode())).measures
+    assert [size.prose for element, size in measures.items() if element.tag == "a"] == [0, 0, 0]
+
+
+def test_what_links_within_links_have_lost_is_counted_once():
+    lost = "<b class=comments>12 comments</b>"
+    open_links = "<a href=/1><div><a href=/2><div><a href=/3><div>more"
+    page = clean(parse(f"<body>{PROSE}{open_links}{lost}".encode()))
+    said = len("".join((PROSE[3:-4] + "more" + "12 comments").split()))
+    assert page.measures[page.body].text == said
 
 
 def test_a_link_is_as_long_as_it_was_when_chrome_within_it_has_gone():
