@@ -24,10 +24,9 @@ class Page:
     there is nothing else; `fingerprint` 64 bits unsigned, or None, and then `reason` says why;
     `digest` an unsigned 64-bit hash of the words that last, on a short page with its dates and the
     names of its images, 0 for none;
-    `listing` tells that the page is mostly links to others, `leftover` that this text is a small
-    part of what the page says, without a headline: what is left of its chrome, maybe. `sketch` is
-    what `Sketch.encode` makes of it, if the options ask for one. With a `draft`, `markdown` is
-    rendered when it is first asked for; a page that is pickled before takes its draft along.
+    `listing` tells that the page is mostly links to others. `sketch` is what `Sketch.encode` makes
+    of it, if the options ask for one. With a `draft`, `markdown` is rendered when it is first asked
+    for; a page that is pickled before takes its draft along.
     """
 
     title: str
@@ -38,7 +37,6 @@ class Page:
     listing: bool
     reason: str | None
     sketch: bytes = b""
-    leftover: bool = False
     draft: InitVar[Renderer | None] = None
 
     def __post_init__(self, draft: Renderer | None) -> None:

@@ -14,7 +14,7 @@ from simhash_gate.fingerprints.features import each_shingle, features, without
 from simhash_gate.fingerprints.folding import words_of_each
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
-from simhash_gate.fingerprints.words import count_words
+from simhash_gate.fingerprints.words import count_words, words
 from simhash_gate.options import (
     READABILITY,
     STEADY,
@@ -124,18 +124,20 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     lasting = _lasting(said, [] if fleeting[0] or found[0].kind != "heading" else tokens[0])
     hashed = lasting or list(chain.from_iterable(tokens))
     images = image_names(content) if len(lasting) <= _LONG else []
+    fingerprint = _fingerprint(hashed, characters, options) if hashed else None
+    if fingerprint is not None and is_leftover(article, cleaned):
+        fingerprint ^= _hash_of_title(cleaned.titles.whole or title)
     page = Page(
         title=title,
         markdown=draft.render() if options.markdown else "",
         words=count_words(said or hashed, characters),
-        fingerprint=_fingerprint(hashed, characters, options) if hashed else None,
+        fingerprint=fingerprint,
         digest=_digest(lasting, found, tokens, fleeting, images),
         listing=article.listing,
         reason=None if hashed else "no words",
         sketch=_sketch(found, fleeting, images, article, cleaned, identity).encode()
         if identity
         else b"",
-        leftover=is_leftover(article, cleaned),
         draft=None if options.markdown else draft,
     )
     return Reading(page, tokens, hashed, options)
@@ -147,6 +149,16 @@ def _fingerprint(tokens: list[str], characters: AbstractSet[str], options: Optio
     said = without(load_stop_words(options.stop_words), tokens)
     sizes = options.shingle_size, options.char_shingle_size
     return simhash_of_set(each_shingle(said, options.shingle, *sizes, characters))
+
+
+def _hash_of_title(title: str) -> int:
+    """Return 64 bits of what a title says, in any order: templates put the site first, or last.
+
+    Where only what is left of a site's chrome was read, the same on many pages, these go into the
+    fingerprint: under one title as near as they were, under another as far as any two pages.
+    """
+    said = sorted(set(words(title)))
+    return mmh3.hash64(" ".join(said), signed=False)[0] if said else 0
 
 
 def _features(tokens: list[str], options: Options) -> dict[str, float]:

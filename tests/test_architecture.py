@@ -70,7 +70,6 @@ def test_reading_and_arithmetic_know_only_themselves(module: str) -> None:
 def test_the_gate_knows_no_store_by_name_and_reads_no_html(module: str) -> None:
     assert {name for name in ours(module) if not name.startswith("gate")} <= {
         "fingerprints.hamming",
-        "fingerprints.words",
         "stores.base",
         "sketch",
         "wording",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from simhash_gate.fingerprints.words import words as words_of
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.sketch import Comparison, compare, decode
@@ -124,8 +123,7 @@ class _Look:
     """Looks closer at the pages that the fingerprint says are alike.
 
     Where the text must agree exactly (a short page: a word or two is all that tells it from its
-    neighbours; a listing: one new entry is one new link), so must that of the remembered page. What
-    is left of a site's chrome is the same on many pages: there the title tells them apart.
+    neighbours; a listing: one new entry is one new link), so must that of the remembered page.
     Sketches tell of a short page which of its words are its own, and are worth a wider search.
     """
 
@@ -133,7 +131,6 @@ class _Look:
         self._page = page
         self._least_words = policy.min_words
         self._growth = GROWTH * policy.threshold
-        self._title = words_of(page.title) if page.leftover else []
         self._sketch = decode(page.sketch) if policy.verify else None
         self.exact = page.listing or (self._sketch is None and page.words < policy.min_words)
         self.radius = 0 if self.exact else policy.threshold
@@ -143,8 +140,6 @@ class _Look:
     def at(self, kept: Record) -> Comparison:
         """Tell whether a kept page says the same, and what differs."""
         same = kept.digest == self._page.digest
-        if self._title and words_of(kept.title) != self._title:
-            return Comparison(False, "another title")
         words, before = self._page.words, kept.words
         short = min(words, before) < self._least_words
         if self._sketch is None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SCHEMA = 1
 _COMMIT_INTERVAL = 1.0  # seconds: a kill loses no more work than that
 _PATIENCE = 10.0  # seconds for another command that writes
-_COLUMNS = "title, words, fingerprint, digest, listing, reason, leftover"
+_COLUMNS = "title, words, fingerprint, digest, listing, reason"
 
 
 class PageCache:
@@ -49,8 +49,7 @@ class PageCache:
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute(
                 "CREATE TABLE IF NOT EXISTS page (key BLOB PRIMARY KEY, title TEXT, words INTEGER,"
-                " fingerprint INTEGER, digest INTEGER, listing INTEGER, reason TEXT,"
-                " leftover INTEGER) WITHOUT ROWID"
+                " fingerprint INTEGER, digest INTEGER, listing INTEGER, reason TEXT) WITHOUT ROWID"
             )
         except sqlite3.Error as error:
             raise OSError(
@@ -77,17 +76,9 @@ class PageCache:
             return None
         if row is None:
             return None
-        title, words, fingerprint, digest, listing, reason, leftover = row
-        return Page(
-            title=title,
-            markdown="",
-            words=words,
-            fingerprint=None if fingerprint is None else unsigned(fingerprint),
-            digest=unsigned(digest),
-            listing=bool(listing),
-            reason=reason,
-            leftover=bool(leftover),
-        )
+        title, words, fingerprint, digest, listing, reason = row
+        bits = None if fingerprint is None else unsigned(fingerprint)
+        return Page(title, "", words, bits, unsigned(digest), bool(listing), reason)
 
     def keep(self, key: bytes, page: Page) -> None:
         """Remember a page, soon. It may be called from any thread."""
@@ -105,7 +96,7 @@ class PageCache:
             rows.append(_row(*self._unwritten.popleft()))
         try:
             with self._db:
-                self._db.executemany("INSERT OR REPLACE INTO page VALUES (?,?,?,?,?,?,?,?)", rows)
+                self._db.executemany("INSERT OR REPLACE INTO page VALUES (?,?,?,?,?,?,?)", rows)
         except sqlite3.Error as error:
             self._fail(error)
 
@@ -166,5 +157,4 @@ def _row(key: bytes, page: Page) -> tuple[object, ...]:
         signed(page.digest),
         page.listing,
         page.reason,
-        page.leftover,
     )

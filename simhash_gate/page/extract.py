@@ -43,7 +43,8 @@ _SCORED_TIMES = 20  # tables within tables are scored for each again
 _PREAMBLE = 0.2
 _NOTICE = 200
 _HEADLINES = 20
-_LEFTOVER = 0.3  # of the characters that a page says
+_LEFTOVER = 1000  # characters, and their share of all: more is no leftover
+_LEFTOVER_SHARE = 0.2
 
 
 class Article(NamedTuple):
@@ -108,12 +109,15 @@ class ReadabilityExtractor:
 def is_leftover(article: Article, page: Cleaned) -> bool:
     """Tell if an article may be chrome that was not known as such, and what is said was.
 
-    It is a small part of all that the page says, and has no headline that says the title.
+    It is short, a small part of all that the page says, and has no headline.
     """
-    size = page.measures.get(article.element) or measure(article.element)[article.element]
-    return size.text < _LEFTOVER * page.size and (
-        article.titled or headline_in(article.element, page.titles) is None
-    )
+    element = article.element
+    size = (page.measures.get(element) or measure(element)[element]).text
+    if size > _LEFTOVER or size > _LEFTOVER_SHARE * page.size:
+        return False
+    if article.titled:
+        return True
+    return next(element.iter("h1"), None) is None and headline_in(element, page.titles) is None
 
 
 def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:

@@ -23,10 +23,14 @@ _WORD = re.compile(r"\w+")
 
 
 class Titles(NamedTuple):
-    """The best title of a page, and the words of each form in which its head gives it."""
+    """The best title of a page, and the words of each form in which its head gives it.
+
+    `whole` is what `<title>` says, site and all, or else `og:title`.
+    """
 
     title: str
     variants: frozenset[tuple[str, ...]]
+    whole: str = ""
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -84,9 +88,9 @@ def find_titles(root: HtmlElement) -> Titles:
     headlines = [text_of(h1) for h1 in islice(root.iter("h1"), _HEADLINES)]
     for headline in headlines:
         if words_of(headline) in variants:
-            return Titles(headline, variants)
+            return Titles(headline, variants, whole[0])
     if whole:
         # og:title leaves the site out; of `<title>`, the longest part is the page's own.
         title = whole[1] if len(whole) > 1 else max(_SEPARATOR.split(whole[0]), key=letters)
-        return Titles(title, variants)
+        return Titles(title, variants, whole[0])
     return Titles(next(filter(None, headlines), ""), variants)

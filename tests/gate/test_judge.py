@@ -179,18 +179,6 @@ def test_a_page_with_many_more_words_is_another_one_however_near(gate) -> None:
     )
 
 
-@pytest.mark.parametrize("policy", [DEFAULT, Policy(verify=True)], ids=["plain", "verify"])
-@pytest.mark.parametrize("words", [300, 12])
-def test_what_is_left_of_chrome_is_told_apart_by_the_title_of_its_page(gate, policy, words) -> None:
-    left = a_page(words=words, leftover=True, sketch=Sketch(sentences=("Free delivery.",)).encode())
-    assert judge(gate, replace(left, title="Bags | Shop"), "/a", policy).outcome == "new"
-    hats = judge(gate, replace(left, title="Hats | Shop"), "/b", policy)
-    assert (hats.outcome, hats.reason) == ("near", "distance 0: another title")
-    assert judge(gate, replace(left, title="bags - shop"), "/c", policy).outcome == "duplicate"
-    known = replace(left, title="Gloves | Shop", leftover=False)
-    assert judge(gate, known, "/d", policy).outcome == "duplicate"
-
-
 def test_verify_finds_copies_as_far_as_near(gate) -> None:
     policy = Policy(verify=True)
     sketch = SKETCHES[0].encode()

@@ -158,8 +158,10 @@ SHOP = "".join(f"<ul class=menu><li><a href=/{n}>Hats and gloves {n}</a></ul>" f
     ("body", "left"),
     [
         (f"{SHOP}{BANNER}", True),
-        (f"{SHOP}<div><h1>Delivery - Shop</h1>{BANNER}</div>", True),
-        (f"{SHOP}<div><h1>Hats</h1><p>All of them are warm.</p>{BANNER}</div>", False),
+        (f"{SHOP}<div><h3>Delivery - Shop</h3>{BANNER}</div>", True),
+        (f"{SHOP}<div><h1>Delivery - Shop</h1><p>It is free.</p>{BANNER}</div>", False),
+        (f"{SHOP}<div><h2>Hats</h2><p>All of them are warm.</p>{BANNER}</div>", False),
+        (f"{20 * SHOP}<p>{25 * PARAGRAPHS[0]}</p>", False),
         (BANNER, False),
     ],
 )

@@ -1,0 +1,61 @@
+"""Pages of which only the same line of the site's chrome was read: their titles tell them apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from simhash_gate import Gate, Options, Policy, open_store, read_page
+from simhash_gate.gate.judge import MOST_LOOKS
+
+MENU = "".join(f"<ul class=menu><li><a href=/{n}>Hats and gloves {n}</a></ul>" for n in range(120))
+DELIVERY = (
+    "Free delivery on all orders of more than fifty pounds, and returns within thirty days of the "
+    "day when it came. We ship to all of Europe on each working day before noon. Pay by card, by "
+    "bank or when it comes. Our shops are open from Monday to Saturday, and you may ring us at any "
+    "hour of the day."
+)
+
+
+@pytest.fixture
+def judged(request):
+    verify = request.param
+    store = open_store("memory:")
+    store.begin("now")
+    gate = Gate(store, run="now", pipeline="v1")
+
+    def judge(path, title, menu=MENU):
+        html = f"<html><title>{title}</title><body>{menu}<div><p>{DELIVERY}</p></div></body></html>"
+        url = f"https://example.com{path}"
+        page = read_page(html.encode(), url=url, options=Options(sketch=verify))
+        return gate.judge(page, Policy(verify=verify), url=url).outcome
+
+    yield judge
+    store.close()
+
+
+both = pytest.mark.parametrize("judged", [False, True], ids=["plain", "verify"], indirect=True)
+
+
+@both
+def test_a_copy_is_found_among_any_number_of_pages_of_which_the_same_is_left(judged):
+    for number in range(2 * MOST_LOOKS):
+        assert judged(f"/{number}", f"Hat {number} | Shop") != "duplicate"
+    assert judged("/0?from=mail", "Hat 0 | Shop") == "duplicate"
+
+
+@both
+def test_a_page_without_a_title_is_no_copy_of_one_that_has_one(judged):
+    assert judged("/a", "Hats | Shop") == "new"
+    assert judged("/b", "") != "duplicate"
+
+
+@both
+def test_which_of_two_pages_comes_first_tells_nothing(judged):
+    assert judged("/a", "Hats | Shop") == "new"
+    assert judged("/b", "Your basket | Shop", menu=MENU[: len(MENU) // 4]) != "duplicate"
+
+
+@both
+def test_the_name_of_a_site_may_be_longer_than_that_of_its_page(judged):
+    assert judged("/a", "Hats | The old shop of London") == "new"
+    assert judged("/b", "Gloves | The old shop of London") != "duplicate"
