@@ -58,12 +58,16 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Reading:
-    """A page with what it was made from: the words of its blocks, and those that were hashed."""
+    """A page with what it was made from: the words of its blocks, and those that were hashed.
+
+    `title` is that of a page of which little but chrome may be left, else "".
+    """
 
     page: Page
     tokens: list[list[str]]
     hashed: list[str]
     options: Options
+    title: str = ""
 
     @property
     def words(self) -> list[str]:
@@ -73,7 +77,8 @@ class Reading:
     @property
     def features(self) -> dict[str, float]:
         """The features that were hashed: each shingle, and its weight."""
-        return _features(self.hashed, self.options)
+        found = _features(self.hashed, self.options)
+        return _under(self.title, found) if self.title else found
 
 
 def read_page(
@@ -124,14 +129,12 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     lasting = _lasting(said, [] if fleeting[0] or found[0].kind != "heading" else tokens[0])
     hashed = lasting or list(chain.from_iterable(tokens))
     images = image_names(content) if len(lasting) <= _LONG else []
-    fingerprint = _fingerprint(hashed, characters, options) if hashed else None
-    if fingerprint is not None and is_leftover(article, cleaned):
-        fingerprint ^= _hash_of_title(cleaned.titles.whole or title)
+    outer = (cleaned.titles.whole or title) if is_leftover(article, cleaned) else ""
     page = Page(
         title=title,
         markdown=draft.render() if options.markdown else "",
         words=count_words(said or hashed, characters),
-        fingerprint=fingerprint,
+        fingerprint=_fingerprint(hashed, characters, options, outer) if hashed else None,
         digest=_digest(lasting, found, tokens, fleeting, images),
         listing=article.listing,
         reason=None if hashed else "no words",
@@ -140,10 +143,14 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         else b"",
         draft=None if options.markdown else draft,
     )
-    return Reading(page, tokens, hashed, options)
+    return Reading(page, tokens, hashed, options, outer)
 
 
-def _fingerprint(tokens: list[str], characters: AbstractSet[str], options: Options) -> int:
+def _fingerprint(
+    tokens: list[str], characters: AbstractSet[str], options: Options, title: str
+) -> int:
+    if title:
+        return simhash(_under(title, _features(tokens, options)))
     if load_idf(options.idf):
         return simhash(_features(tokens, options))
     said = without(load_stop_words(options.stop_words), tokens)
@@ -151,14 +158,14 @@ def _fingerprint(tokens: list[str], characters: AbstractSet[str], options: Optio
     return simhash_of_set(each_shingle(said, options.shingle, *sizes, characters))
 
 
-def _hash_of_title(title: str) -> int:
-    """Return 64 bits of what a title says, in any order: templates put the site first, or last.
+def _under(title: str, found: dict[str, float]) -> dict[str, float]:
+    """Put features under a title, whose words may come in any order: templates have the site first.
 
-    Where only what is left of a site's chrome was read, the same on many pages, these go into the
-    fingerprint: under one title as near as they were, under another as far as any two pages.
+    What is left of a site's chrome is the same on many pages. Under one title such pages are as
+    near as they were, under another as far as any two.
     """
-    said = sorted(set(words(title)))
-    return mmh3.hash64(" ".join(said), signed=False)[0] if said else 0
+    name = " ".join(sorted(set(words(title))))
+    return {f"{feature} ({name})": weight for feature, weight in found.items()}
 
 
 def _features(tokens: list[str], options: Options) -> dict[str, float]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from simhash_gate import Gate, Options, Policy, open_store, read_page
+from simhash_gate import Gate, Options, Policy, open_store, read_page, simhash
 from simhash_gate.gate.judge import MOST_LOOKS
+from simhash_gate.pipeline import read_closely
 
 MENU = "".join(f"<ul class=menu><li><a href=/{n}>Hats and gloves {n}</a></ul>" for n in range(120))
 DELIVERY = (
@@ -59,3 +60,14 @@ def test_which_of_two_pages_comes_first_tells_nothing(judged):
 def test_the_name_of_a_site_may_be_longer_than_that_of_its_page(judged):
     assert judged("/a", "Hats | The old shop of London") == "new"
     assert judged("/b", "Gloves | The old shop of London") != "duplicate"
+
+
+def test_the_features_of_such_a_page_are_told_with_its_title():
+    html = "<html><title>{}</title><body>{}<div><p>{}</p></div></body></html>"
+    hats, gloves = (
+        read_closely(html.format(title, MENU, DELIVERY).encode())
+        for title in ("Hats | Shop", "Gloves | Shop")
+    )
+    assert hats.hashed == gloves.hashed
+    assert not hats.features.keys() & gloves.features.keys()
+    assert simhash(hats.features) == hats.page.fingerprint
