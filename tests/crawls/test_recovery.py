@@ -231,7 +231,7 @@ def articles(feed: Path) -> set[tuple[str, int]]:
 
 def test_a_recovery_brings_back_every_article_that_a_wrong_threshold_dropped(tmp_path) -> None:
     journal = f"{tmp_path}/journal"
-    with running_site(articles=40, seed=1) as site:
+    with running_site(articles=60, seed=1) as site:
         for feed, setting in (
             ("kept", f"SIMHASH_GATE_JOURNAL={journal}"),
             ("recovered", f"SIMHASH_GATE_RECOVER={journal}"),
