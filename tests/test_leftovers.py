@@ -10,10 +10,8 @@ from simhash_gate.pipeline import read_closely
 
 MENU = "".join(f"<ul class=menu><li><a href=/{n}>Hats and gloves {n}</a></ul>" for n in range(120))
 DELIVERY = (
-    "Free delivery on all orders of more than fifty pounds, and returns within thirty days of the "
-    "day when it came. We ship to all of Europe on each working day before noon. Pay by card, by "
-    "bank or when it comes. Our shops are open from Monday to Saturday, and you may ring us at any "
-    "hour of the day."
+    "We send it to you for free if you pay us more than ten or so. You may send it back to us in "
+    "ten days or so. We are open from six to ten. You may ring us up at any time of the day or so."
 )
 
 
@@ -53,7 +51,7 @@ def test_a_page_without_a_title_is_no_copy_of_one_that_has_one(judged):
 @both
 def test_which_of_two_pages_comes_first_tells_nothing(judged):
     assert judged("/a", "Hats | Shop") == "new"
-    assert judged("/b", "Your basket | Shop", menu=MENU[: len(MENU) // 4]) != "duplicate"
+    assert judged("/b", "Your basket | Shop", menu=MENU[: len(MENU) // 8]) != "duplicate"
 
 
 @both

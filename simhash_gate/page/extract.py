@@ -43,7 +43,7 @@ _SCORED_TIMES = 20  # tables within tables are scored for each again
 _PREAMBLE = 0.2
 _NOTICE = 200
 _HEADLINES = 20
-_LEFTOVER = 1000  # characters, and their share of all: more is no leftover
+_LEFTOVER = 200  # characters, and their share of all: more is no leftover
 _LEFTOVER_SHARE = 0.2
 
 

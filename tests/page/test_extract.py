@@ -161,7 +161,7 @@ SHOP = "".join(f"<ul class=menu><li><a href=/{n}>Hats and gloves {n}</a></ul>" f
         (f"{SHOP}<div><h3>Delivery - Shop</h3>{BANNER}</div>", True),
         (f"{SHOP}<div><h1>Delivery - Shop</h1><p>It is free.</p>{BANNER}</div>", False),
         (f"{SHOP}<div><h2>Hats</h2><p>All of them are warm.</p>{BANNER}</div>", False),
-        (f"{20 * SHOP}<p>{25 * PARAGRAPHS[0]}</p>", False),
+        (f"{4 * SHOP}<p>{3 * PARAGRAPHS[0]}</p>", False),
         (BANNER, False),
     ],
 )
