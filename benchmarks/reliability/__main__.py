@@ -6,8 +6,10 @@ import argparse
 import json
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,24 +33,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--round", type=int, help="this round alone")
     parser.add_argument("--stores", default=",".join(STORES), help="which, by commas (all)")
     parser.add_argument("--keep", type=Path, help="a folder to keep the files of the rounds in")
+    parser.add_argument("--at-once", type=int, default=2, help="rounds at one time (2)")
     given = parser.parse_args(arguments)
     stores = tuple(given.stores.split(","))
     if not set(stores) <= STORES.keys():
         parser.error(f"--stores: takes {', '.join(STORES)}")
     most = given.rounds or (10 if given.seconds is None else sys.maxsize)
-    numbers = range(most) if given.round is None else [given.round]
+    numbers = iter(range(most) if given.round is None else [given.round])
     began = time.monotonic()
     totals: Counter[str] = Counter(rounds=0, lost=0, kept_twice=0, unsound=0)
     counts: Counter[str] = Counter()
-    failed = []
-    with tempfile.TemporaryDirectory(prefix="simhash-gate-servers-") as folder:
-        with closing(Servers(Path(folder))) as servers:
-            for number in numbers:
-                if given.seconds is not None and time.monotonic() - began > given.seconds:
-                    break
-                start = time.monotonic()
-                keep = given.keep and given.keep / f"{given.seed}-{number}"
-                outcome = run_round(random_plan(given.seed, number, stores), servers, keep=keep)
+    failed: list[int] = []
+    lock = threading.Lock()
+
+    def work(servers: Servers) -> None:
+        while given.seconds is None or time.monotonic() - began < given.seconds:
+            with lock:
+                number = next(numbers, None)
+            if number is None:
+                return
+            start = time.monotonic()
+            keep = given.keep and given.keep / f"{given.seed}-{number}"
+            outcome = run_round(random_plan(given.seed, number, stores), servers, keep=keep)
+            seconds = time.monotonic() - start
+            with lock:
                 totals["rounds"] += 1
                 totals["lost"] += len(outcome.lost)
                 totals["kept_twice"] += len(outcome.kept_twice)
@@ -56,17 +64,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 counts.update(outcome.counts)
                 if not outcome.balanced:
                     failed.append(number)
-                print(
-                    f"round {number}: {'balanced' if outcome.balanced else 'NOT BALANCED'},"
-                    f" {time.monotonic() - start:.1f} s, {dict(outcome.counts)}",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                said = "balanced" if outcome.balanced else "NOT BALANCED"
+                told = f"round {number}: {said}, {seconds:.1f} s, {dict(outcome.counts)}"
+                print(told, file=sys.stderr, flush=True)
+
+    with (
+        tempfile.TemporaryDirectory(prefix="simhash-gate-servers-") as folder,
+        closing(Servers(Path(folder))) as servers,
+        ThreadPoolExecutor(given.at_once) as workers,
+    ):
+        for done in [workers.submit(work, servers) for _ in range(given.at_once)]:
+            done.result()
     line = {
         **totals,
         "seed": given.seed,
         "seconds": round(time.monotonic() - began, 1),
-        "not_balanced": failed,
+        "not_balanced": sorted(failed),
         **{name.replace(" ", "_"): count for name, count in sorted(counts.items())},
     }
     print(json.dumps(line))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.reliability.site import CLEAN
 
@@ -48,14 +48,14 @@ class Books:
     def lost(self) -> list[str]:
         """Return the articles that nobody delivered, though the last crawl met all of them."""
         everything = self._contents_of(self._crawls)
-        found = []
-        for key in sorted(set(self._plan.site.pages.values())):
-            if not self._contents[key].covered_by(everything):
-                found.append(f"{key}: not delivered in the end; {self._story(key)}")
-        return found
+        return [
+            f"{key}: not delivered in the end;{self._story(key)}"
+            for key in sorted(set(self._plan.site.pages.values()))
+            if not self._contents[key].covered_by(everything)
+        ]
 
     def stranded(self) -> list[str]:
-        """Return the articles that a crawl could have delivered itself, and came to its end without.
+        """Return the articles that a crawl could have delivered itself, and ended without.
 
         That is lost, too: for the user of one crawl there is no next one. A later one that delivers
         it is no excuse, an earlier or a simultaneous one is.
@@ -69,9 +69,11 @@ class Books:
             if not all(self._has_ended_well(other) for other in beside):
                 continue
             there = self._contents_of(others)
-            for key in sorted(self._within_reach(crawl)):
-                if not self._contents[key].covered_by(there):
-                    found.append(f"{key}: {crawl.name} left it behind; {self._story(key)}")
+            found += [
+                f"{key}: {crawl.name} left it behind;{self._story(key)}"
+                for key in sorted(self._within_reach(crawl))
+                if not self._contents[key].covered_by(there)
+            ]
         return found
 
     def kept_twice(self) -> list[str]:
@@ -83,7 +85,8 @@ class Books:
                 continue
             for digest, visits in passed[crawl.name].items():
                 if len(visits) > 1 and any(visit["outcome"] == "new" for visit in visits):
-                    found.append(f"{self._name(digest)}: kept twice by {crawl.name}: {visits}")
+                    key = self._name(digest)
+                    found.append(f"{key}: {crawl.name} kept it twice;{self._story(key)}")
         for one, two in combinations(self._crawls, 2):
             if self._plan.store == "memory" or self._excused(one) or self._excused(two):
                 continue
@@ -91,8 +94,8 @@ class Books:
                 for mine in passed[one.name][digest]:
                     for other in passed[two.name][digest]:
                         if self._collide(one, mine, two, other):
-                            what = f"{one.name}: {mine}, {two.name}: {other}"
-                            found.append(f"{self._name(digest)}: delivered by two: {what}")
+                            both = f"{one.name} ({_short(mine)}) and {two.name} ({_short(other)})"
+                            found.append(f"{self._name(digest)}: passed in {both} at one time")
         return found
 
     def _collide(
@@ -140,12 +143,14 @@ class Books:
         return found
 
     def _excused(self, crawl: Running) -> bool:
-        """Tell whether a crawl may deliver twice: its store was away, or its items' disk was full."""
+        """Tell whether a crawl may deliver twice: its store was away, or its disk was full."""
         stats = crawl.stats()
-        unknown = not stats  # killed: an outage may have been
-        away = stats.get("simhash_gate/store_outages", 0) or "[simhash_gate.plugin.outage]" in crawl.log()
+        away = (
+            stats.get("simhash_gate/store_outages", 0)
+            or "[simhash_gate.plugin.outage]" in crawl.log()
+        )
         late = crawl.stopped > 0 and self._plan.store in ("redis", "postgresql")
-        return bool(away or late or crawl.crawl.storage_fails or (unknown and crawl.hung))
+        return bool(away or late or crawl.crawl.storage_fails or crawl.hung)
 
     def _name(self, digest: str) -> str:
         content = self._by_digest.get(digest)
@@ -154,22 +159,41 @@ class Books:
 
     def _story(self, key: str) -> str:
         """Return all that is known of an article."""
-        digest = self._contents[key].digest
-        paths = {path for path, each in self._plan.site.pages.items() if each == key}
+        mine = [self._contents[key]]
+        alike = {each for each, other in self._contents.items() if other.covered_by(mine)}
+        digests = {self._contents[each].digest for each in alike}
+        paths = {path for path, each in self._plan.site.pages.items() if each in alike}
         told = []
         for crawl in self._crawls:
-            lines = [
-                {name: value for name, value in line.items() if name != "digest"}
+            events = [
+                (line["at"], _short(line))
                 for line in crawl.diary()
-                if line.get("digest") == digest or line.get("path") in paths
+                if line.get("digest") in digests or line.get("path") in paths
             ]
-            asked = [
-                (line.path, line.content, round(line.at - crawl.began, 2))
+            events += [
+                (line.at, f"got {line.path} = {line.content or 'nothing in full'}")
                 for line in self._served
-                if line.crawl == crawl.name and (line.path in paths or line.content == key)
+                if line.crawl == crawl.name and (line.path in paths or line.content in alike)
             ]
-            told.append(f"\n    {crawl.name} was answered {asked}, saw {lines}")
+            ended = crawl.ended_by or crawl.reason() or "of itself"
+            story = [f"{at - crawl.began:.2f} {what}" for at, what in sorted(events)]
+            told.append(
+                f"\n    {crawl.name} (ended: {ended}): {', '.join(story) or 'never met it'}"
+            )
         return "".join(told)
+
+
+def _short(line: dict[str, Any]) -> str:
+    """Return a line of a diary in few words."""
+    if line["event"] != "parsed":
+        return " ".join(
+            str(line[name]) for name in ("event", "why", "kind", "path") if name in line
+        )
+    of = line["match"].rpartition(":")[2].partition("/")[2] if line["match"] else ""
+    asked = line["asked"].rpartition(":")[2].partition("/")[2]
+    redirected = f" asked for as /{asked}" if f"/{asked}" != line["path"] else ""
+    match = f" (/{of} of run {line['match_run'][:4]}: {line['reason']})" if of else ""
+    return f"{line['outcome']} {line['path']}{redirected}{match}"
 
 
 def _close_of(crawl: Running) -> float:

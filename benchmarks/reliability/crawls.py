@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from benchmarks.reliability.faults import workers_of
+from benchmarks.reliability.site import CLEAN
 from benchmarks.reliability.truth import digest_of
 
 if TYPE_CHECKING:
@@ -187,7 +188,8 @@ class Running:
             "SIMHASH_GATE_STORE": store,
             "SIMHASH_GATE_VERIFY": plan.verify,
             "SIMHASH_GATE_ACTION": plan.action,
-            "SIMHASH_GATE_REVISIT": plan.revisit,
+            # At last, what counts as delivered must not come again: so it shows what was not.
+            "SIMHASH_GATE_REVISIT": "drop" if crawl.name == CLEAN else plan.revisit,
             "SIMHASH_GATE_DURABLE": crawl.durable,
             "SIMHASH_GATE_WORKERS": crawl.workers,
             "SIMHASH_GATE_VERDICTS": self.folder / "verdicts.jsonl",
@@ -205,7 +207,8 @@ class Running:
         diary, said = os.pipe()
         told = self.folder / "plan.json"
         files = {name: str(self.folder / f"{name}.jsonl") for name in ("sink", "commit")}
-        told.write_text(json.dumps(vars(crawl) | files | {"site": site, "commits": crawl.commit, "diary": said}))
+        more = {"site": site, "order": self.plan.site.order, "diary": said}
+        told.write_text(json.dumps(vars(crawl) | files | more))
         options = [
             part
             for name, value in self._settings(store).items()

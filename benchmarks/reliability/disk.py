@@ -19,7 +19,7 @@ def can_mount(folder: Path) -> bool:
 
 @contextmanager
 def small_disk(folder: Path, size: int) -> Iterator[bool]:
-    """Make a disk of so many bytes at a folder, for as long as the block runs; yield whether it is."""
+    """Make a disk of so many bytes at a folder, while the block runs; yield whether it is there."""
     folder.mkdir(parents=True)
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     try:

@@ -71,7 +71,7 @@ def random_faults(rng: Random, store: str, crawls: list[str], pages: int) -> lis
 
 
 class Faults:
-    """Lets the faults of a round happen when their time has come; what they start ends with them."""
+    """Lets the faults of a round happen when their time has come."""
 
     def __init__(self, faults: list[Fault], memory: Memory, folder: Path) -> None:
         self.waiting = list(faults)

@@ -1,4 +1,4 @@
-"""What happens in a round, all of it drawn from its seed: what there is to crawl, by whom, and how."""
+"""What happens in a round, all drawn from its seed: what there is to crawl, by whom, and how."""
 
 from __future__ import annotations
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from benchmarks.reliability.stores import Servers
 
 TICK = 0.03
+MOST_TOLD = 5
+"""Findings of a kind that are told in full."""
 
 
 @dataclass
@@ -141,7 +143,10 @@ def run_round(plan: Plan, servers: Servers, *, keep: Path | None = None) -> Outc
 def tell(plan: Plan, outcome: Outcome) -> None:
     """Print the findings of a round, and its plan."""
     kinds = {"LOST": outcome.lost, "KEPT TWICE": outcome.kept_twice, "UNSOUND": outcome.unsound}
+    told = []
     for kind, findings in kinds.items():
-        for finding in findings:
-            print(f"round {plan.number}: {kind}: {finding}", file=sys.stderr)
-    print(f"round {plan.number}: its plan: {json.dumps(plan.told())}", file=sys.stderr, flush=True)
+        told += [f"round {plan.number}: {kind}: {finding}" for finding in findings[:MOST_TOLD]]
+        if len(findings) > MOST_TOLD:
+            told.append(f"round {plan.number}: {kind}: and {len(findings) - MOST_TOLD} more")
+    told.append(f"round {plan.number}: its plan: {json.dumps(plan.told())}")
+    print("\n".join(told), file=sys.stderr, flush=True)

@@ -10,8 +10,11 @@ from benchmarks.reliability.truth import THRESHOLD, Content, article, relative
 if TYPE_CHECKING:
     from random import Random
 
-OVER = Content(tuple("your session is over please sign in again to go on reading what you came for "
-                     "we keep you signed in for a week if you ask us to and forget you else".split()))  # fmt: skip
+_PLEASE = (
+    "your session is over please sign in again to go on reading what you came for we keep you "
+    "signed in for a week if you ask us to and forget you else"
+)
+OVER = Content(tuple(_PLEASE.split()))
 LATER = ["over", "other", "503", "gone", "cut", "slow", "redirect"]
 """What a page may say when it is asked again: see `site.py`."""
 
@@ -21,7 +24,7 @@ class Site:
     """What is served: contents by their key, pages by their path, and who fails on what.
 
     `pages` maps a path to the key of its content; `answers` what is served for it at the first,
-    second, ... time that a crawl asks: the content where nothing is said.
+    second, ... time that a crawl asks: the content where nothing is said. `order` has priorities.
     """
 
     key: str
@@ -31,6 +34,7 @@ class Site:
     answers: dict[str, list[str]] = field(default_factory=dict)
     fails: dict[str, int] = field(default_factory=dict)
     holds: dict[str, float] = field(default_factory=dict)
+    order: dict[str, int] = field(default_factory=dict)
     delay: float = 0.0
 
     def contents(self) -> dict[str, Content]:
@@ -62,15 +66,20 @@ def random_site(rng: Random, key: str) -> Site:
             site.answers[path] = [first, rng.choice(["ok", "ok", *LATER])]
     for scene, likely in ((_crowd, 0.25), (_chain, 0.4), (_swap, 0.5), (_detour, 0.4)):
         if rng.random() < likely:
-            groups.append(scene(rng, site, len(groups)))
+            paths = scene(rng, site, len(groups))
+            groups.append(paths)
+            if rng.random() < 0.8:
+                site.order |= {path: -place for place, path in enumerate(paths)}
     rng.shuffle(groups)
     paths = [path for group in groups for path in group]
     if rng.random() < 0.4:
         rng.shuffle(paths)
     count = rng.randint(2, 4)
     names = [f"/list/{number}" for number in range(count)]
-    site.listings = {name: paths[number::count] for number, name in enumerate(names)}
-    site.listings[names[0]] = [*names[1:], *site.listings[names[0]]]
+    spread = [path for path in paths if path not in site.order]
+    site.listings = {name: spread[number::count] for number, name in enumerate(names)}
+    # Scenes that have an order stay together, and come early.
+    site.listings[names[0]] = [*names[1:], *site.order, *site.listings[names[0]]]
     return site
 
 
@@ -80,7 +89,7 @@ def _crowd(rng: Random, site: Site, number: int) -> list[str]:
     site.pages |= dict.fromkeys(paths, f"c{number}")
     for path in paths[: -rng.randint(1, 3)]:
         site.fails[path] = -1
-    site.holds[paths[0]] = 1.0
+    site.holds[paths[0]] = rng.choice([1.0, 2.5])
     return paths
 
 
@@ -91,7 +100,7 @@ def _chain(rng: Random, site: Site, number: int) -> list[str]:
     site.kin[key] = [f"{key}c", f"{key}d"]
     site.pages |= dict(zip(paths, [key, f"{key}c", f"{key}d"], strict=True))
     site.fails[paths[0]] = rng.choice([1, -1])
-    site.holds[paths[0]] = 0.8
+    site.holds[paths[0]] = rng.choice([0.5, 1.5])
     return paths
 
 
@@ -100,7 +109,7 @@ def _swap(rng: Random, site: Site, number: int) -> list[str]:
     paths = [f"/swap/{number}/{part}" for part in "kcde"[: rng.randint(3, 4)]]
     site.pages |= dict.fromkeys(paths, f"c{number}")
     site.fails[paths[0]] = rng.choice([1, -1])
-    site.holds[paths[0]] = 0.8
+    site.holds[paths[0]] = rng.choice([0.5, 1.5])
     site.answers[paths[1]] = ["ok", rng.choice(LATER)]
     return paths
 
@@ -109,5 +118,5 @@ def _detour(rng: Random, site: Site, number: int) -> list[str]:
     """A page that is busy first, and then leads to one that was there before."""
     paths = [f"/detour/{number}/0", f"/detour/{number}/1"]
     site.pages |= dict.fromkeys(paths, f"c{number}")
-    site.answers[paths[1]] = ["503", "redirect"]
+    site.answers[paths[1]] = ["503"] * rng.randint(1, 2) + ["redirect"]
     return paths

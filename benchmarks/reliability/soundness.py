@@ -1,4 +1,4 @@
-"""What must hold whatever happens: files that are there, logs without our tracebacks, a store in order."""
+"""What must hold whatever happens: files stay, no traceback is ours, the store is in order."""
 
 from __future__ import annotations
 

@@ -142,7 +142,9 @@ class Spider(scrapy.Spider):
     def request(self, path):
         """Return a request; one for a page that leads on asks to pass, as the docs advise."""
         meta = {"simhash_gate": {"revisit": "pass"}} if path.startswith("/list") else {}
-        return scrapy.Request(PLAN["site"] + path, meta=meta, errback=self.failed)
+        priority = PLAN["order"].get(path, -10)
+        url = PLAN["site"] + path
+        return scrapy.Request(url, meta=meta, priority=priority, errback=self.failed)
 
     async def parse(self, response):
         """Follow a listing; deliver an article."""

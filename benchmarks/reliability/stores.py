@@ -6,6 +6,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from contextlib import ExitStack, closing, suppress
@@ -33,13 +34,15 @@ class Servers:
         self._folder = folder
         self._stack = ExitStack()
         self._urls: dict[str, str] = {}
+        self._lock = threading.Lock()
 
     def url(self, kind: str) -> str:
         """Return the URL of a server, `redis` or `postgresql`. OSError if there is none."""
-        if kind not in self._urls:
-            start = {"redis": redis_server, "postgresql": postgres_server}[kind]
-            self._urls[kind] = self._stack.enter_context(start(self._folder / kind))
-        return self._urls[kind]
+        with self._lock:
+            if kind not in self._urls:
+                start = {"redis": redis_server, "postgresql": postgres_server}[kind]
+                self._urls[kind] = self._stack.enter_context(start(self._folder / kind))
+            return self._urls[kind]
 
     def close(self) -> None:
         """End them."""
@@ -117,7 +120,8 @@ class Memory:
                 connection.execute(f'DROP SCHEMA IF EXISTS "{self._name}" CASCADE')
         elif self.kind == "redis":
             with self._client() as client:
-                client.flushdb()
+                for key in client.scan_iter(f"{self._name}:*"):
+                    client.delete(key)
 
     def _wrong_info(self, counted: Counter[str]) -> list[str]:
         code = "from simhash_gate.cli import main; main()"

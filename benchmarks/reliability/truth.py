@@ -102,9 +102,7 @@ def relative(content: Content, key: str, apart: range, of: Content | None = None
 def listing(path: str, links: Iterable[str]) -> bytes:
     """Return a page that leads to others, each by a headline that is found nowhere else."""
     rng = Random(path)
-    entries = "".join(
-        f'<li><a href="{link}">{" ".join(words(rng, 7))}</a></li>' for link in links
-    )
+    entries = "".join(f'<li><a href="{link}">{" ".join(words(rng, 7))}</a></li>' for link in links)
     title = " ".join(words(rng, 4))
     return f"""<!doctype html><html><head><meta charset="utf-8"><title>{title}</title></head>
 <body><main><h1>{title}</h1><ul class="listing">{entries}</ul></main></body></html>""".encode()
