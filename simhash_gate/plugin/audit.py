@@ -119,7 +119,7 @@ class Audit:
 
     def __init__(self, settings: Settings, stats: StatsCollector) -> None:
         self.figures = AuditFigures(stats)
-        self._log = AuditLog(settings.audit_log)
+        self.log = AuditLog(settings.audit_log)
         self._reader = Reader(settings.audit_fields, began=time.time())
         # Of one crawl, so that a retry is chosen alike, and not the same pages day after day.
         self._seed = secrets.token_bytes(16)
@@ -185,7 +185,6 @@ class Audit:
 
     def close(self) -> AuditFigures:
         """Write the closing figures, and return them."""
-        self._log.close()
         self.figures.close()
         if self.figures.total.audited and self._reader.unseen:
             names = ", ".join(sorted(self._reader.unseen))
@@ -260,7 +259,7 @@ class Audit:
             return
         differences = news(kept.snapshots(), page.snapshots())
         self.figures.compared(page.domain, [difference.field for difference in differences])
-        self._log.write(page.url, page.verdict, differences)
+        self.log.write(page.url, page.verdict, differences)
         if differences:
             assert page.verdict.match is not None
             logger.warning(

@@ -279,6 +279,8 @@ class SimhashGateMiddleware(CrawlGate):
         for row in figures.rows() if figures else ():
             self.verdict_log.add_line(row.as_line())
         await self.verdict_log.close()
+        if self.audit is not None:
+            await self.audit.log.close()
 
     async def _stopped(self) -> None:
         self.recovery.forget_swallowed()
