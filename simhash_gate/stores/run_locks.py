@@ -6,13 +6,16 @@ from glob import escape
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from simhash_gate.stores.values import as_bytes
+from simhash_gate.writing import private_lock
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
+
+    from filelock import FileLock
 
 
 class RunLocks:
@@ -33,7 +36,7 @@ class RunLocks:
         if path in self._held:
             return True
         # Runs may begin and end in different threads.
-        lock = FileLock(path, thread_local=False)
+        lock = private_lock(path, beside=self._database, thread_local=False)
         try:
             lock.acquire(blocking=False)
         except Timeout:
@@ -45,7 +48,7 @@ class RunLocks:
         """Tell whether nobody holds the lock of a run; its file is removed then."""
         path = self._path(run)
         try:
-            with FileLock(path).acquire(blocking=False):
+            with private_lock(path, beside=self._database).acquire(blocking=False):
                 path.unlink(missing_ok=True)
                 return True
         except Timeout:
