@@ -69,6 +69,7 @@ def test_reading_and_arithmetic_know_only_themselves(module: str) -> None:
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("gate/")])
 def test_the_gate_knows_no_store_by_name_and_reads_no_html(module: str) -> None:
     assert {name for name in ours(module) if not name.startswith("gate")} <= {
+        "addresses",
         "fingerprints.hamming",
         "stores.base",
         "sketch",
@@ -78,17 +79,28 @@ def test_the_gate_knows_no_store_by_name_and_reads_no_html(module: str) -> None:
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("stores/")])
 def test_stores_know_only_fingerprints(module: str) -> None:
-    assert {name.split(".")[0] for name in ours(module)} <= {"stores", "fingerprints", "writing"}
+    assert {name.split(".")[0] for name in ours(module)} <= {
+        "addresses",
+        "fingerprints",
+        "stores",
+        "writing",
+    }
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("journal/")])
 def test_the_journal_knows_only_itself_and_how_input_is_complained_of(module: str) -> None:
-    assert {name.split(".")[0] for name in ours(module)} <= {"journal", "complaints", "writing"}
+    assert {name.split(".")[0] for name in ours(module)} <= {
+        "addresses",
+        "complaints",
+        "journal",
+        "writing",
+    }
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith(("offline/", "cli/"))])
 def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> None:
     known = {
+        "addresses",
         "cli",
         "complaints",
         "fingerprints",
@@ -112,6 +124,7 @@ def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> No
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("report/")])
 def test_a_report_is_made_of_verdicts_alone(module: str) -> None:
     known = {
+        "addresses",
         "complaints",
         "fingerprints.hamming",
         "gate.policy",

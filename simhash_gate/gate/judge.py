@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.sketch import Comparison, compare, decode
@@ -53,7 +54,7 @@ class Gate:
         no reason against it. Records in `dismissed` are not compared. Raises `StoreError`, and
         ValueError for a policy that verifies and a page that has no sketch.
         """
-        request = request or url
+        request = request or without_credentials(url)
         if page.fingerprint is None:
             reason = page.reason or "nothing to fingerprint"
             return Verdict("skipped", reason, policy, page)

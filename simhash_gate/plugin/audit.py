@@ -18,6 +18,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain
 from simhash_gate.plugin.audit_figures import AuditFigures
 from simhash_gate.plugin.audit_log import AuditLog
@@ -142,7 +143,8 @@ class Audit:
                 self.figures.not_comparable(domain, "other_crawl")
                 return verdict
             verdict = replace(verdict, audited=True)
-            page = AuditedPage(url=response.url, domain=domain, verdict=verdict)
+            url = without_credentials(response.url)
+            page = AuditedPage(url=url, domain=domain, verdict=verdict)
             self._audited[request] = page
         return verdict
 
@@ -161,7 +163,8 @@ class Audit:
         try:
             page.add(self._reader.snapshot(item, response, request.meta[VERDICT_KEY]))
         except Exception as error:
-            logger.debug("An item of %s can't be compared: %r", response.url, error)
+            url = without_credentials(response.url)
+            logger.debug("An item of %s can't be compared: %r", url, error)
             page.failure = "unreadable_item"
         if isinstance(page, KeptPage):
             self._bytes += page.size - before

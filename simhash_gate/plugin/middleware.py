@@ -12,6 +12,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
@@ -226,10 +227,10 @@ class SimhashGateMiddleware(CrawlGate):
             self._store_failures.page_passed(error)
         except (ReadError, SettingsError) as error:
             reason = str(error)
-            logger.warning("Passed %s unjudged: %s", response.url, reason)
+            logger.warning("Passed %s unjudged: %s", without_credentials(response.url), reason)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-            logger.exception("Passed %s unjudged", response.url)
+            logger.exception("Passed %s unjudged", without_credentials(response.url))
         return Verdict("error", reason, policy, page), fingerprint
 
     def _policy(self, request: Request, response: Response) -> Policy:
@@ -297,7 +298,7 @@ def _log(response: Response, verdict: Verdict, action: Action) -> None:
     logger.info(
         "%s %s: %s of %s (%s; %d and %s)%s",
         DONE[action],
-        response.url,
+        without_credentials(response.url),
         "near-duplicate" if verdict.outcome == "duplicate" else "unchanged since an earlier crawl",
         record.url,
         verdict.reason,

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.plugin.names import VERDICT_KEY
 
 if TYPE_CHECKING:
@@ -187,7 +188,10 @@ class Recovery:
         if followers:
             fingerprint = self._crawler.request_fingerprinter.fingerprint(request).hex()
             self._awaited.setdefault(fingerprint, []).extend(followers)
-        logger.info("Fetching %s again: the page that it was dropped for failed", request.url)
+        logger.info(
+            "Fetching %s again: the page that it was dropped for failed",
+            without_credentials(request.url),
+        )
         self._count("rescheduled")
         engine.crawl(request)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 
 import pytest
-from harness import Site, crawl, page
+from harness import Answer, Site, crawl, page
 
 # What Scrapy makes, and the test.
 THEIRS = {"spider.py", "items.jsonl", "stats.json", "scrapy.cfg"}
@@ -86,3 +86,70 @@ def test_files_that_were_opened_to_others_stay_open_to_them(tmp_path) -> None:
     assert (tmp_path / "report.html").read_text() != "before"
     for name, mode in (("report.html", 0o644), ("verdicts.jsonl", 0o640)):
         assert oct(stat.S_IMODE((tmp_path / name).stat().st_mode)) == oct(mode)
+
+
+# Downloaders other than Scrapy's own log in by what the URL says, and leave it there.
+PASSWORDS = """
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy.logformatter import LogFormatter
+class Handler(HTTP11DownloadHandler):
+    async def download_request(self, request):
+        bare = request.replace(url=request.url.replace("user:secret@", ""))
+        response = await super().download_request(bare)
+        return response.replace(url=request.url)
+class Quiet(LogFormatter):
+    def spider_error(self, failure, request, response, spider):
+        return {"level": 40, "msg": "broken", "args": {}}
+class Spider(Base):
+    name = "test"
+    custom_settings = {"DOWNLOAD_HANDLERS": {"http": Handler}, "LOG_FORMATTER": Quiet}
+    def request(self, path, **kwargs):
+        url = self.settings["TEST_SITE"].replace("//", "//user:secret@") + path
+        return super().request(path, **kwargs).replace(url=url)
+    def parse(self, response):
+        verdict = response.meta["simhash_gate_verdict"]
+        if response.url.endswith("/fails"):
+            raise ValueError("broken")
+        yield {"said": repr(verdict), "text": f"{response.url}: {len(response.body)}"}
+    def failed(self, failure):
+        yield {"said": str(failure.value)}
+"""
+LINKS = '<a href="/next">on</a> <a href="deeper">and on</a>'
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"SIMHASH_GATE_ACTION": "tag"},
+        {"SIMHASH_GATE_VERIFY": True},
+        {"SIMHASH_GATE_WORKERS": 0, "SIMHASH_GATE_TIMEOUT": 1},
+    ],
+    ids=str,
+)
+def test_no_output_of_a_crawl_names_a_password(tmp_path, more: dict) -> None:
+    routes = {f"/{n}": page(1, noise=n, links=LINKS) for n in range(30)}
+    routes |= {"/fails": page(2), "/copy": page(2, noise=1), "/missing": Answer(b"gone", 404)}
+    settings = {
+        **EVERYTHING,
+        **more,
+        "SIMHASH_GATE_AUDIT": 1,
+        "SIMHASH_GATE_STORE": "sqlite:///store.sqlite",
+    }
+    with Site(routes).running() as site:
+        first = crawl(tmp_path, site, " ".join(routes), spider=PASSWORDS, settings=settings)
+        second = crawl(tmp_path, site, "/0 /1", spider=PASSWORDS, settings=settings)
+    assert first.count("duplicate") >= 29
+    assert first.count("audit/wrong") > 0
+    assert first.count("forgotten") == 1
+    assert second.count("unchanged") > 0
+    for result in (first, second):
+        assert "secret" not in result.log
+        assert "secret" not in str([item["said"] for item in result.items])
+    looked_at = 0
+    for path in tmp_path.rglob("*"):
+        name = path.name
+        if path.is_file() and name != "items.jsonl" and not name.endswith((".py", ".pyc", ".gz")):
+            assert b"secret" not in path.read_bytes(), path
+            looked_at += 1
+    assert looked_at >= 4
