@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.gate.policy import Action, Policy
+    from simhash_gate.gate.verdict import NotCompared
     from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -205,6 +206,7 @@ class SimhashGateMiddleware(CrawlGate):
         If anything fails on the way the verdict is "error", and the page passes.
         """
         page, fingerprint = None, ""
+        not_compared: NotCompared = ""
         policy = self.settings.policies.default
         try:
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
@@ -227,11 +229,13 @@ class SimhashGateMiddleware(CrawlGate):
             self._store_failures.page_passed(error)
         except (ReadError, SettingsError) as error:
             reason = str(error)
+            not_compared = "unreadable" if isinstance(error, ReadError) else ""
             logger.warning("Passed %s unjudged: %s", without_credentials(response.url), reason)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             logger.exception("Passed %s unjudged", without_credentials(response.url))
-        return Verdict("error", reason, policy, page), fingerprint
+        verdict = Verdict("error", reason, policy, page, not_compared=not_compared)
+        return verdict, fingerprint
 
     def _policy(self, request: Request, response: Response) -> Policy:
         policy = self.settings.policies.of(response.url)
