@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 
 import mmh3
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.fingerprints.features import each_shingle, features, without
 from simhash_gate.fingerprints.folding import words_of_each
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
@@ -86,7 +87,8 @@ def read_page(
 ) -> Page:
     """Read a page's article from its bytes. `encoding` is what the HTTP header says.
 
-    Never raises on bad HTML: a page that can't be read has no fingerprint, and a reason.
+    Links in its Markdown carry no user name and password of `url`. Never raises on bad HTML: a page
+    that can't be read has no fingerprint, and a reason.
     """
     return read_closely(body, url=url, encoding=encoding, options=options).page
 
@@ -96,7 +98,7 @@ def read_closely(
 ) -> Reading:
     """Read a page as `read_page` does, and return it with its words and features."""
     try:
-        return _read(body, url, encoding, options)
+        return _read(body, without_credentials(url), encoding, options)
     except Exception as error:  # a parser or a user's extractor may do anything to one page
         return _without(f"{UNREADABLE} {type(error).__name__}: {error}", options)
 

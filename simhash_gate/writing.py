@@ -1,23 +1,78 @@
-"""Files that are written whole or not at all, and files that lines are added to."""
+"""Makes every file and folder of ours: private, whatever the umask, and whole where that counts.
+
+What is made here is its owner's alone (0600, folders 0700). What is there already keeps its
+permissions: somebody may have given them on purpose.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import sqlite3
+import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
+_FILE, _FOLDER = 0o600, 0o700
+
+
+def private_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder, and those above it, where they are missing. Raises OSError."""
+    folder = Path(path)
+    if folder.is_dir():
+        return
+    private_folder(folder.parent)
+    try:
+        folder.mkdir(_FOLDER)
+    except FileExistsError:
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
+    else:
+        with suppress(OSError):  # a file system without permissions
+            folder.chmod(_FOLDER)  # what the umask took
+
+
+def new_file(path: str | os.PathLike[str]) -> int:
+    """Make a file; return its descriptor, for reading and writing.
+
+    Raises OSError, FileExistsError where there is one: what is there is not even opened, for
+    closing it would take away the locks that this process holds on it.
+    """
+    return _make(path, os.O_RDWR | os.O_CREAT)
+
+
+def open_anew(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file to write; what was in it is gone. Raises OSError."""
+    return open(path, "wb", opener=_private)
+
+
+def open_to_append(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file to add lines; one that a full disk once cut off is ended. Raises OSError."""
+    file: BinaryIO = open(path, "a+b", opener=_private)  # noqa: SIM115 - the same
+    try:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                file.write(b"\n")
+    except BaseException:
+        file.close()
+        raise
+    return file
+
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def whole_file(path: str | os.PathLike[str], *, private: bool = True) -> Iterator[BinaryIO]:
     """Open a file for writing that takes its name when the block has ended well.
 
-    What is no ordinary file, a pipe for one, is written as it is. Raises OSError.
+    What is no ordinary file, a pipe for one, is written as it is. One that is not `private` is
+    made as the umask says, like the output of other commands. Raises OSError.
     """
     target, part = _target_and_part(path)
     if part is None:
@@ -25,7 +80,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
         return
     try:
-        with part.open("wb") as file:
+        with open(part, "wb", opener=_private if private else None) as file:
+            with suppress(FileNotFoundError):
+                _allow_as(target.stat(), file.fileno())
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -39,26 +96,60 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise OSError where `whole_file` can't open a file; what is there stays as it is."""
     target, part = _target_and_part(path)
     if part is not None:
-        part.touch()
-        part.unlink()
+        open_anew(part).close()
+        part.unlink(missing_ok=True)
     elif target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     elif not os.access(target, os.W_OK):  # to open a pipe would wait for its reader
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
-def open_to_append(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a file to add lines; one that a full disk once cut off is ended. Raises OSError."""
-    file = Path(path).open("a+b")  # noqa: SIM115 - whoever asked for it closes it
+def open_database(path: str | os.PathLike[str], **options: Any) -> sqlite3.Connection:
+    """Open a SQLite database, made if there is none; its other files get its permissions.
+
+    Raises OSError and sqlite3.Error.
+    """
+    with suppress(FileExistsError):
+        os.close(new_file(path))
+    connection: sqlite3.Connection = sqlite3.connect(path, **options)
+    return connection
+
+
+def private_lock(
+    path: str | os.PathLike[str], *, beside: str | os.PathLike[str] | None = None, **options: Any
+) -> FileLock:
+    """Return a lock whose file only its owner can open: others could hold it for ever.
+
+    The file has the permissions of the one that it is `beside`, if that is there.
+    """
+    mode = _FILE
+    if beside is not None:
+        with suppress(OSError):
+            mode |= Path(beside).stat().st_mode & 0o666
+    return FileLock(path, mode=mode, **options)
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file, made if there is none, as `open` asks for it."""
     try:
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            if file.read(1) != b"\n":
-                file.write(b"\n")
-    except BaseException:
-        file.close()
-        raise
+        return _make(path, flags)
+    except FileExistsError:
+        return os.open(path, flags, _FILE)
+
+
+def _make(path: str | os.PathLike[str], flags: int) -> int:
+    file = os.open(path, flags | os.O_EXCL, _FILE)
+    with suppress(OSError):  # a file system without permissions
+        os.fchmod(file, _FILE)  # what the umask took
     return file
+
+
+def _allow_as(known: os.stat_result, file: int) -> None:
+    """Give a file the group and the permissions of another."""
+    with suppress(OSError):
+        if os.fstat(file).st_gid != known.st_gid:
+            os.fchown(file, -1, known.st_gid)
+        os.fchmod(file, stat.S_IMODE(known.st_mode))
 
 
 def _target_and_part(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:

@@ -69,6 +69,7 @@ def test_reading_and_arithmetic_know_only_themselves(module: str) -> None:
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("gate/")])
 def test_the_gate_knows_no_store_by_name_and_reads_no_html(module: str) -> None:
     assert {name for name in ours(module) if not name.startswith("gate")} <= {
+        "addresses",
         "fingerprints.hamming",
         "stores.base",
         "sketch",
@@ -78,17 +79,28 @@ def test_the_gate_knows_no_store_by_name_and_reads_no_html(module: str) -> None:
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("stores/")])
 def test_stores_know_only_fingerprints(module: str) -> None:
-    assert {name.split(".")[0] for name in ours(module)} <= {"stores", "fingerprints"}
+    assert {name.split(".")[0] for name in ours(module)} <= {
+        "addresses",
+        "fingerprints",
+        "stores",
+        "writing",
+    }
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("journal/")])
 def test_the_journal_knows_only_itself_and_how_input_is_complained_of(module: str) -> None:
-    assert {name.split(".")[0] for name in ours(module)} <= {"journal", "complaints"}
+    assert {name.split(".")[0] for name in ours(module)} <= {
+        "addresses",
+        "complaints",
+        "journal",
+        "writing",
+    }
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith(("offline/", "cli/"))])
 def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> None:
     known = {
+        "addresses",
         "cli",
         "complaints",
         "fingerprints",
@@ -112,6 +124,7 @@ def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> No
 @pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("report/")])
 def test_a_report_is_made_of_verdicts_alone(module: str) -> None:
     known = {
+        "addresses",
         "complaints",
         "fingerprints.hamming",
         "gate.policy",
@@ -130,6 +143,58 @@ def test_nothing_is_built_on_the_command(module: str) -> None:
 @pytest.mark.parametrize("module", [m for m in MODULES if not m.startswith(("offline/", "cli/"))])
 def test_a_crawl_needs_nothing_of_what_works_on_files(module: str) -> None:
     assert "offline" not in {name.split(".")[0] for name in ours(module)}
+
+
+def makes_files(source: str) -> list[str]:
+    """The calls that make a file or a folder, or may."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        call, name = ast.unparse(node), ast.unparse(node.func)
+        last = name.rpartition(".")[2]
+        if (
+            last in {"mkdir", "makedirs", "touch", "write_text", "write_bytes", "copyfile"}
+            or last in {"FileLock", "SoftFileLock", "mkstemp", "NamedTemporaryFile"}
+            or name in {"sqlite3.connect", "os.mkdir", "os.creat"}
+            or (name == "os.open" and "O_CREAT" in call)
+            or (name != "os.open" and last == "open" and _may_write(node))
+        ):
+            found.append(call)
+    return found
+
+
+def _may_write(call: ast.Call) -> bool:
+    """Tell whether `open(path, mode)` or `path.open(mode)` makes what is not there."""
+    modes = [keyword.value for keyword in call.keywords if keyword.arg == "mode"]
+    modes += call.args[:1] if isinstance(call.func, ast.Attribute) else call.args[1:2]
+    said = [mode.value for mode in modes if isinstance(mode, ast.Constant)]
+    return any(isinstance(mode, str) and set(mode) & set("wax") for mode in said)
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m != "writing.py"])
+def test_one_module_makes_files_and_folders_so_that_each_is_private(module: str) -> None:
+    assert makes_files((ROOT / module).read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "path.mkdir(parents=True)",
+        "os.makedirs(path)",
+        "Path(path).touch()",
+        "path.write_text('said')",
+        "open(path, 'w')",
+        "open(path, mode='ab')",
+        "path.open('xb')",
+        "os.open(path, os.O_WRONLY | os.O_CREAT)",
+        "FileLock(path)",
+        "sqlite3.connect(path)",
+    ],
+)
+def test_what_makes_files_is_known_when_it_is_seen(code: str) -> None:
+    assert makes_files(code) == [code]
+    assert makes_files("path.open('rb'); open(path); os.open(path, os.O_RDONLY)") == []
 
 
 def output_and_loaded(code: str, packages: set[str]) -> tuple[str, str]:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import threading
 from contextlib import suppress
 
 import pytest
 
-from simhash_gate.writing import check_writable, open_to_append, whole_file
+from simhash_gate.writing import (
+    check_writable,
+    new_file,
+    open_anew,
+    open_database,
+    open_to_append,
+    private_folder,
+    private_lock,
+    whole_file,
+)
 
 
 def test_a_file_takes_its_name_when_all_of_it_is_there(tmp_path) -> None:
@@ -76,3 +86,90 @@ def test_a_line_that_was_cut_off_is_ended_before_others_are_added(tmp_path) -> N
         with open_to_append(path) as file:
             file.write(b"new\n")
         assert path.read_bytes() == after
+
+
+@pytest.fixture(params=[0, 0o022, 0o777], ids=oct)
+def umask(request):
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+def modes(folder) -> dict[str, int]:
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in sorted(folder.rglob("*"))}
+
+
+@pytest.mark.usefixtures("umask")
+def test_what_is_made_is_its_owners_alone(tmp_path) -> None:
+    folder = tmp_path / "in/two"
+    private_folder(folder)
+    private_folder(folder)
+    with whole_file(folder / "whole") as whole, open_anew(folder / "anew") as anew:
+        assert set(modes(folder).values()) == {0o600}  # before anything is in them
+        whole.write(b"said")
+        anew.write(b"said")
+    open_to_append(folder / "lines").close()
+    os.close(new_file(folder / "new"))
+    with private_lock(folder / "lock"):
+        pass
+    database = open_database(folder / "database")
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("CREATE TABLE page (id)")
+    check_writable(folder / "nothing")
+    assert modes(tmp_path) == {"in": 0o700, "two": 0o700} | dict.fromkeys(
+        ("anew", "database", "database-shm", "database-wal", "lines", "lock", "new", "whole"), 0o600
+    )
+    database.close()
+
+
+@pytest.mark.usefixtures("umask")
+def test_what_is_there_keeps_its_permissions(tmp_path) -> None:
+    names = ("anew", "database", "lines", "lock", "whole")
+    for name in names:
+        (tmp_path / name).touch()
+        (tmp_path / name).chmod(0o664)
+    tmp_path.chmod(0o755)
+    private_folder(tmp_path)
+    with whole_file(tmp_path / "whole") as file:
+        file.write(b"said")
+    open_anew(tmp_path / "anew").close()
+    open_to_append(tmp_path / "lines").close()
+    with private_lock(tmp_path / "lock"):
+        pass
+    with sqlite3.connect(tmp_path / "database") as database:
+        open_database(tmp_path / "database").close()
+    database.close()
+    assert modes(tmp_path) == dict.fromkeys(names, 0o664)
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+
+
+@pytest.mark.usefixtures("umask")
+def test_a_lock_beside_a_file_has_its_permissions(tmp_path) -> None:
+    (tmp_path / "database").touch()
+    (tmp_path / "database").chmod(0o664)
+    with private_lock(tmp_path / "lock", beside=tmp_path / "database"):
+        pass
+    assert modes(tmp_path)["lock"] == 0o664
+
+
+def test_a_table_is_made_as_the_umask_says(tmp_path) -> None:
+    before = os.umask(0o027)
+    with whole_file(tmp_path / "table", private=False) as file:
+        file.write(b"said")
+    os.umask(before)
+    assert modes(tmp_path) == {"table": 0o640}
+
+
+def test_a_folder_can_not_be_made_in_a_file_nor_a_new_file_twice(tmp_path) -> None:
+    os.close(new_file(tmp_path / "file"))
+    with pytest.raises(FileExistsError):
+        new_file(tmp_path / "file")
+    for path in (tmp_path / "file", tmp_path / "file/folder"):
+        with pytest.raises(NotADirectoryError):
+            private_folder(path)
+
+
+def test_a_link_that_leads_nowhere_yet_is_followed(tmp_path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    open_anew(tmp_path / "link").close()
+    assert modes(tmp_path)["file"] == 0o600

@@ -223,9 +223,9 @@ def _output(path: str | None, console: Console) -> Iterator[Callable[[bytes], ob
     from simhash_gate.writing import whole_file
 
     if path is None:
-        yield console.write_bytes
+        yield console.write_raw
     else:
-        with _disk(path), whole_file(path) as file:
+        with _disk(path), whole_file(path, private=False) as file:
             yield file.write
 
 

@@ -47,7 +47,7 @@ def report(
             return console.status()
         page = render(summary, name=shown(source))
         if output is None:
-            console.write_bytes(page)
+            console.write_raw(page)
         else:
             write(page, output)
     except SettingsError as error:

@@ -130,10 +130,12 @@ def store_forget(
     url: str, scope: str | None, page: str | None, age: float | None, progress: bool | None
 ) -> int:
     """Remove pages, so that their like is new again: those that all of the options agree on."""
+    from simhash_gate.addresses import without_credentials
     from simhash_gate.offline.store import forget, older_than
 
     if scope is None and page is None and age is None:
         raise click.UsageError("Say which pages: --scope, --page or --age.")
+    page = page and without_credentials(page)  # as pages are remembered
     aged = older_than(float("-inf") if age is None else age)
     with _store(url) as (opened, console):
         watched = console.watched(opened.records(scope), None, progress)

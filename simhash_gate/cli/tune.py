@@ -178,12 +178,12 @@ def idf(
             return console.status()
         if output:
             try:
-                with whole_file(output) as file:
+                with whole_file(output, private=False) as file:
                     file.write(as_json(weights).encode())
             except OSError as error:
                 raise click.ClickException(f"{output}: {why(error)}") from None
         else:
-            console.write_bytes(as_json(weights).encode())
+            console.write_raw(as_json(weights).encode())
     weighed = how_many(len(weights), "shingle" if shingles else "word")
     console.say(f"{weighed} of {how_many(found.pages, 'page')}")
     if found.error:

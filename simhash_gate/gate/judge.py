@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.gate.policy import Policy, scope_of
-from simhash_gate.gate.verdict import Verdict
+from simhash_gate.gate.verdict import NotCompared, Verdict
 from simhash_gate.sketch import Comparison, compare, decode
 from simhash_gate.stores.base import Match, Record, Window
 from simhash_gate.wording import how_many
@@ -57,13 +58,13 @@ class Gate:
         Records in `dismissed` are not compared. Raises `StoreError`, and
         ValueError for a policy that verifies and a page that has no sketch.
         """
-        request = request or url
+        request = request or without_credentials(url)
         if page.fingerprint is None:
             reason = page.reason or "nothing to fingerprint"
             return Verdict("skipped", reason, policy, page)
         if page.words < min(FEW_WORDS, policy.min_words):
             reason = f"only {how_many(page.words, 'word')}: compared with nothing"
-            return Verdict("new", reason, policy, page)
+            return Verdict("new", reason, policy, page, not_compared="few_words")
 
         now = time.time()
         record = Record(
@@ -80,13 +81,13 @@ class Gate:
             last_seen=now,
             sketch=page.sketch if policy.verify else b"",
         )
-        match, added, why = self._look_up(record, page, policy, dismissed)
+        match, added, why, passed = self._look_up(record, page, policy, dismissed)
         if added:
             if match is None:
                 return Verdict("new", "no similar page is remembered", policy, page, record=record)
             reason = why or f"beyond the threshold of {policy.threshold}"
             reason = f"distance {match.distance}: {reason}"
-            return Verdict("near", reason, policy, page, match, record)
+            return Verdict("near", reason, policy, page, match, record, not_compared=passed)
         assert match is not None
         said = f"distance {match.distance}, threshold {policy.threshold}{why and '; '}{why}"
         if match.record.request == request:
@@ -105,8 +106,11 @@ class Gate:
 
     def _look_up(
         self, record: Record, page: Page, policy: Policy, dismissed: Collection[Record]
-    ) -> tuple[Match | None, bool, str]:
-        """Return the match, whether the record was added, and what a closer look found."""
+    ) -> tuple[Match | None, bool, str, NotCompared]:
+        """Return the match, whether the record was added, and what a closer look found.
+
+        Last comes what it could not look at, if the record was added.
+        """
         window = Window(policy.window, policy.ttl)
         look = _Look(page, policy)
         first: Match | None = None
@@ -120,10 +124,11 @@ class Gate:
                 record, radius, passed_over, near=policy.near, exact=look.exact, window=window
             )
             if added or match is None:
-                return first or match, added, found
+                many: NotCompared = "many_alike" if looks >= MOST_LOOKS else ""
+                return first or match, added, found, "no_sketch" if look.in_vain else many
             same, difference = look.at(match.record)
             if same:
-                return match, False, difference
+                return match, False, difference, ""
             if first is None:
                 first, found = match, difference
             looks += 1
@@ -145,13 +150,15 @@ class _Look:
 
     Where the text must agree exactly (a short page: a word or two is all that tells it from its
     neighbours; a listing: one new entry is one new link), so must that of the remembered page.
-    Sketches tell of a short page which of its words are its own, and are worth a wider search.
+    Sketches tell of a short page which of its words are its own, and are worth a wider search;
+    `in_vain` counts the pages that have none.
     """
 
     def __init__(self, page: Page, policy: Policy) -> None:
         self._page = page
         self._least_words = policy.min_words
         self._growth = GROWTH * policy.threshold
+        self.in_vain = 0
         self._sketch = decode(page.sketch) if policy.verify else None
         self.exact = page.listing or (self._sketch is None and page.words < policy.min_words)
         self.radius = 0 if self.exact else policy.threshold
@@ -174,5 +181,6 @@ class _Look:
         try:
             its_sketch = decode(kept.sketch)
         except ValueError:  # it has none, or one that another version made
+            self.in_vain += 1
             return Comparison(False, "kept without a sketch to verify by")
         return compare(its_sketch, self._sketch, strict=short)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.fingerprints.hamming import to_hex
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def line_of(
     kept = verdict.match.record if verdict.match else None
     return {
         "id": id,
-        "url": url,
+        "url": without_credentials(url),
         "outcome": verdict.outcome,
         "distance": verdict.match.distance if verdict.match else None,
         "matched_url": kept.url if kept else None,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from simhash_gate.stores.base import Match, Record
 
 Outcome = Literal["new", "near", "duplicate", "unchanged", "skipped", "error"]
+NotCompared = Literal["", "few_words", "no_sketch", "many_alike", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,9 @@ class Verdict:
 
     `match` is the remembered page that was found and its distance; `record` is what was remembered
     of this page, if anything. `reason` says the outcome in words. `audited` tells that a duplicate
-    went to the spider for its items to be compared with those of the match.
+    went to the spider for its items to be compared with those of the match. `not_compared` says
+    what kept a page that passed from being compared with all that is like it: `few_words` of its
+    own, `no_sketch` of a kept page to verify by, `many_alike` that are other pages; `unreadable`.
     """
 
     outcome: Outcome
@@ -30,6 +33,7 @@ class Verdict:
     match: Match | None = None
     record: Record | None = None
     audited: bool = False
+    not_compared: NotCompared = ""
 
     @property
     def rejected(self) -> bool:

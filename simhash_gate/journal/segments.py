@@ -14,9 +14,8 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from filelock import FileLock
-
 from simhash_gate.journal.records import warcinfo
+from simhash_gate.writing import check_writable, new_file, private_folder, private_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +40,7 @@ class Segment:
         """Make the file. Raises OSError, also where there is one."""
         self.path = path
         self.size = 0
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        self._file = new_file(path)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:  # a file system without locks
@@ -84,10 +83,8 @@ class Segments:
 
     def check(self) -> None:
         """Make the folder, and write to it. Raises OSError."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        probe = self._folder / f".probe-{uuid.uuid4().hex}"
-        probe.touch()
-        probe.unlink()
+        private_folder(self._folder)
+        check_writable(self._folder / f"probe-{uuid.uuid4().hex}")
 
     def append(self, records: bytes) -> None:
         """Write records. Raises OSError."""
@@ -111,8 +108,8 @@ class Segments:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(self._folder / ".lock").acquire(timeout=_LONGEST_WAIT):
+        private_folder(self._folder)
+        with private_lock(self._folder / ".lock").acquire(timeout=_LONGEST_WAIT):
             yield
 
     def _make_room(self) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.journal.reading import drops
 from simhash_gate.journal.records import warcinfo
 from simhash_gate.journal.segments import Segment
@@ -38,11 +39,15 @@ class Selection:
         low, high = self.distances
         return (
             (not self.domain or _is_of(drop.url, self.domain))
-            and self.matched_url in ("", drop.matched_url)
+            and self._is_matched(drop.matched_url)
             and self.spider in ("", drop.spider)
             and self.since <= drop.time <= self.until
             and low <= drop.distance <= high
         )
+
+    def _is_matched(self, url: str) -> bool:
+        wanted = without_credentials(self.matched_url)
+        return wanted in ("", without_credentials(url))
 
 
 def selected(path: str, selection: Selection, complain: Complain) -> Iterator[Found]:
@@ -57,8 +62,8 @@ def line(found: Found) -> dict[str, Any]:
     """Return what there is to know of a dropped page, but for its text."""
     drop = found.drop
     return {
-        "url": drop.url,
-        "matched_url": drop.matched_url,
+        "url": without_credentials(drop.url),
+        "matched_url": without_credentials(drop.matched_url),
         "distance": drop.distance,
         "threshold": drop.threshold,
         "outcome": drop.outcome,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.complaints import why
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.offline.fingerprinted import fingerprinted, is_fingerprinted
@@ -33,6 +34,8 @@ T = TypeVar("T")
 
 class Member(NamedTuple):
     """One page of a collection that has a fingerprint; `name` is its URL, else its path.
+
+    A URL has no user name and no password.
 
     `pipeline` is the version that made the fingerprint, "" where nobody knows; `words` is 0 then
     too, if the source does not tell.
@@ -74,6 +77,11 @@ class Members:
 
     def of(self, path: str) -> Iterator[Member]:
         """Yield the pages of a source, in order. Raises `StoreError` and `MissingExtraError`."""
+        for member in self._of(path):
+            name = without_credentials(member.name)
+            yield member if name == member.name else member._replace(name=name)
+
+    def _of(self, path: str) -> Iterator[Member]:
         if names_store(path):
             yield from self._of_store(path)
         elif path.lower().endswith(PARQUET):

@@ -93,9 +93,9 @@ class Console:
 
     def write(self, line: dict[str, Any]) -> None:
         """Write one JSON object as a line of UTF-8. Exits quietly when nobody reads any more."""
-        self.write_bytes(encode(line))
+        self.write_raw(encode(line))
 
-    def write_bytes(self, data: bytes) -> None:
+    def write_raw(self, data: bytes) -> None:
         """Write whole lines to stdout. Exits quietly when nobody reads any more.
 
         Raises click.ClickException where they can't be written, on a full disk for one.

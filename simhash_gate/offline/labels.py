@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.gate.line import encode
 from simhash_gate.offline.jsonl import json_objects
 from simhash_gate.writing import open_to_append
@@ -83,4 +84,5 @@ def _label(line: dict[str, Any]) -> Label:
             raise ValueError(f"{key!r} is {line.get(key)!r}: expected a URL, or a path")
     if not isinstance(line.get("duplicate"), bool):
         raise ValueError(f"'duplicate' is {line.get('duplicate')!r}: expected true or false")
-    return Label(line["a"], line["b"], line["duplicate"], line.get("sampled") is True)
+    a, b = without_credentials(line["a"]), without_credentials(line["b"])
+    return Label(a, b, line["duplicate"], line.get("sampled") is True)

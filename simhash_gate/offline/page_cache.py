@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from simhash_gate.options import pipeline_version
 from simhash_gate.pages import Page
 from simhash_gate.stores.values import signed, unsigned
+from simhash_gate.writing import open_database, private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,8 +44,8 @@ class PageCache:
         self._unwritten: deque[tuple[bytes, Page]] = deque()
         self._written_at = time.monotonic()
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db: sqlite3.Connection | None = sqlite3.connect(path, _PATIENCE)
+            private_folder(path.parent)
+            self._db: sqlite3.Connection | None = open_database(path, timeout=_PATIENCE)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute(

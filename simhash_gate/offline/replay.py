@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-
-from w3lib.url import canonicalize_url
 
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.line import line_of
 from simhash_gate.gate.policy import SettingsError, scope_of
 from simhash_gate.gate.verdict import Verdict
+from simhash_gate.offline.entry import request_fingerprint
 from simhash_gate.offline.live_run import live_run
 from simhash_gate.offline.reading import read_pages
 from simhash_gate.options import pipeline_version
@@ -83,14 +80,3 @@ def judge(gate: Gate, settings: Settings, entry: Entry, page: Page | ReadError |
         )
     except StoreError as error:
         return Verdict("error", str(error), policy, page)
-
-
-def request_fingerprint(url: str) -> str:
-    """Return, in hex, the request fingerprint that Scrapy gives a plain GET of the URL.
-
-    So a replay against the store of a crawl finds the pages of that crawl `unchanged`.
-    """
-    with suppress(ValueError):  # what is no URL is a name like any other
-        url = canonicalize_url(url)
-    parts = {"method": "GET", "url": url, "body": "", "headers": {}}
-    return hashlib.sha1(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.fingerprints.hamming import from_hex, to_hex
 from simhash_gate.fingerprints.ranges import in_chunks
 from simhash_gate.offline.collection import Members
@@ -36,7 +37,7 @@ def find_query(
     try:
         return Query(from_hex(page))
     except ValueError:
-        pass
+        page = without_credentials(page)  # as pages are called
     row = gathered.find(page)
     if row is not None:
         return Query(int(gathered.fingerprints[row]), row)

@@ -18,6 +18,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain
 from simhash_gate.plugin.audit_figures import AuditFigures
 from simhash_gate.plugin.audit_log import AuditLog
@@ -119,7 +120,7 @@ class Audit:
 
     def __init__(self, settings: Settings, stats: StatsCollector) -> None:
         self.figures = AuditFigures(stats)
-        self._log = AuditLog(settings.audit_log)
+        self.log = AuditLog(settings.audit_log)
         self._reader = Reader(settings.audit_fields, began=time.time())
         # Of one crawl, so that a retry is chosen alike, and not the same pages day after day.
         self._seed = secrets.token_bytes(16)
@@ -142,7 +143,8 @@ class Audit:
                 self.figures.not_comparable(domain, "other_crawl")
                 return verdict
             verdict = replace(verdict, audited=True)
-            page = AuditedPage(url=response.url, domain=domain, verdict=verdict)
+            url = without_credentials(response.url)
+            page = AuditedPage(url=url, domain=domain, verdict=verdict)
             self._audited[request] = page
         return verdict
 
@@ -161,7 +163,8 @@ class Audit:
         try:
             page.add(self._reader.snapshot(item, response, request.meta[VERDICT_KEY]))
         except Exception as error:
-            logger.debug("An item of %s can't be compared: %r", response.url, error)
+            url = without_credentials(response.url)
+            logger.debug("An item of %s can't be compared: %r", url, error)
             page.failure = "unreadable_item"
         if isinstance(page, KeptPage):
             self._bytes += page.size - before
@@ -185,7 +188,6 @@ class Audit:
 
     def close(self) -> AuditFigures:
         """Write the closing figures, and return them."""
-        self._log.close()
         self.figures.close()
         if self.figures.total.audited and self._reader.unseen:
             names = ", ".join(sorted(self._reader.unseen))
@@ -260,7 +262,7 @@ class Audit:
             return
         differences = news(kept.snapshots(), page.snapshots())
         self.figures.compared(page.domain, [difference.field for difference in differences])
-        self._log.write(page.url, page.verdict, differences)
+        self.log.write(page.url, page.verdict, differences)
         if differences:
             assert page.verdict.match is not None
             logger.warning(

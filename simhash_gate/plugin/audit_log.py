@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import logging
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
-from simhash_gate.complaints import why
-from simhash_gate.gate.line import encode
-from simhash_gate.settings import PREFIX
+from simhash_gate.plugin.lines import LineFile, LineThread
 from simhash_gate.writing import open_to_append
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.items import Difference
-
-logger = logging.getLogger(__name__)
+    from simhash_gate.plugin.lines import Line
 
 
 def audit_line(url: str, verdict: Verdict, differences: Iterable[Difference]) -> dict[str, Any]:
@@ -38,33 +34,24 @@ def audit_line(url: str, verdict: Verdict, differences: Iterable[Difference]) ->
 
 
 class AuditLog:
-    """Appends lines to a file; where that fails, it says so once and the crawl goes on."""
+    """Appends lines to a file, off the event loop; a path of "" is no file."""
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._file: BinaryIO | None = None
+        self._thread = LineThread("audited pair", self._work)
 
     def write(self, url: str, verdict: Verdict, differences: Iterable[Difference]) -> None:
-        """Add a pair, at once."""
-        if not self._path:
-            return
-        try:
-            if self._file is None:
-                Path(self._path).parent.mkdir(parents=True, exist_ok=True)
-                self._file = open_to_append(self._path)
-            self._file.write(encode(audit_line(url, verdict, differences)))
-            self._file.flush()
-        except OSError as error:
-            logger.error(
-                "%sAUDIT_LOG: audited pairs are not written to %s any more: %s",
-                PREFIX, self._path, why(error),
-            )  # fmt: skip
-            self._path = ""
+        """Add a pair, soon."""
+        if self._path:
+            self._thread.start()
+            self._thread.put(audit_line(url, verdict, differences))
 
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            try:
-                self._file.close()
-            except OSError as error:
-                logger.error("The end of %s may be missing: %s", self._path, why(error))
+    async def close(self) -> None:
+        """Write what is left; waits for a disk that hangs, but not for ever."""
+        await self._thread.close()
+
+    def _work(self, batches: Iterator[list[Line]]) -> None:
+        file = LineFile(self._path, open_to_append, setting="AUDIT_LOG", what="audited pair")
+        with closing(file):
+            for lines in batches:
+                file.write(lines)

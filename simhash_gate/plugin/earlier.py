@@ -28,7 +28,10 @@ def _tell_ignored(url: str, pipeline: str) -> None:
     kept = counts.pop(pipeline, 0)
     if counts:
         logger.info(
-            "Ignored: %s, read under another pipeline version (%s); of this one (%s): %d",
+            "Ignored: %s, read under another pipeline version (%s); of this one (%s): %d. They are "
+            "compared with nothing: what is like them passes once more, and is compared with from "
+            "then on. To compare with them, take the release that read them, and the settings of "
+            "reading pages (SIMHASH_GATE_SHINGLE, _IDF, _EXTRACTOR, ...) as they were",
             how_many(sum(counts.values()), "remembered page"),
             ", ".join(sorted(counts)), pipeline, kept,
         )  # fmt: skip

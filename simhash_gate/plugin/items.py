@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from itemadapter import ItemAdapter
 
+from simhash_gate.addresses import text_without_credentials, without_credentials
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.fingerprints.volatile import is_volatile
 from simhash_gate.fingerprints.words import words
@@ -83,7 +84,7 @@ class Reader:
         for name, value in ItemAdapter(item).asdict().items():
             if self.fields and name not in self.fields:
                 continue
-            text = _text(value)[:MOST_CHARACTERS]
+            text = text_without_credentials(_text(value))[:MOST_CHARACTERS]
             if text:
                 own_value = text in own or _is_moment(value, self.began)
                 found[str(name)] = Value(text, own_value and not self.fields)
@@ -179,7 +180,8 @@ def _plain(value: Any) -> Any:
 def _addresses(response: Response) -> set[str]:
     """Return the forms in which items give the page's own address."""
     found = set()
-    for url in {response.url, *([response.request.url] if response.request else [])}:
+    for sent in {response.url, *([response.request.url] if response.request else [])}:
+        url = without_credentials(sent)
         parts = urlsplit(url)
         path = f"{parts.path}?{parts.query}" if parts.query else parts.path
         found |= {url, parts.path, path} - {"", "/"}

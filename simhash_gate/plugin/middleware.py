@@ -12,6 +12,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.gate.policy import Action, Policy
+    from simhash_gate.gate.verdict import NotCompared
     from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -212,6 +214,7 @@ class SimhashGateMiddleware(CrawlGate):
         If anything fails on the way the verdict is "error", and the page passes.
         """
         page, fingerprint = None, ""
+        not_compared: NotCompared = ""
         policy = self.settings.policies.default
         try:
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
@@ -234,11 +237,13 @@ class SimhashGateMiddleware(CrawlGate):
             self._store_failures.page_passed(error)
         except (ReadError, SettingsError) as error:
             reason = str(error)
-            logger.warning("Passed %s unjudged: %s", response.url, reason)
+            not_compared = "unreadable" if isinstance(error, ReadError) else ""
+            logger.warning("Passed %s unjudged: %s", without_credentials(response.url), reason)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-            logger.exception("Passed %s unjudged", response.url)
-        return Verdict("error", reason, policy, page), fingerprint
+            logger.exception("Passed %s unjudged", without_credentials(response.url))
+        verdict = Verdict("error", reason, policy, page, not_compared=not_compared)
+        return verdict, fingerprint
 
     def _policy(self, request: Request, response: Response) -> Policy:
         policy = self.settings.policies.of(response.url)
@@ -288,6 +293,8 @@ class SimhashGateMiddleware(CrawlGate):
         for row in figures.rows() if figures else ():
             self.verdict_log.add_line(row.as_line())
         await self.verdict_log.close()
+        if self.audit is not None:
+            await self.audit.log.close()
 
     async def _stopped(self) -> None:
         self.recovery.forget_swallowed()
@@ -305,7 +312,7 @@ def _log(response: Response, verdict: Verdict, action: Action) -> None:
     logger.info(
         "%s %s: %s of %s (%s; %d and %s)%s",
         DONE[action],
-        response.url,
+        without_credentials(response.url),
         "near-duplicate" if verdict.outcome == "duplicate" else "unchanged since an earlier crawl",
         record.url,
         verdict.reason,

@@ -12,6 +12,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
 from simhash_gate.settings import SQLITE_DEFAULT
+from simhash_gate.writing import check_writable, private_folder
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -42,9 +43,8 @@ def store_url(
     if not falls_back:
         return url
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        (path.parent / f".{path.name}.probe").touch()
-        (path.parent / f".{path.name}.probe").unlink()
+        private_folder(path.parent)
+        check_writable(path)
     except OSError as error:
         logger.error("The gate remembers this crawl in memory only: %s", error)
         return "memory:"

@@ -17,6 +17,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers, HtmlResponse, Response
 from scrapy.utils.misc import load_object
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.complaints import MissingExtraError, why
 from simhash_gate.gate.policy import SettingsError
 from simhash_gate.gate.verdict import Verdict
@@ -169,7 +170,11 @@ class RecoverSpiderMiddleware(_Recover):
         names = ", ".join(map(str, found.drop.unsaid))
         if names not in self._told:
             self._told.add(names)
-            logger.warning("Recovered without %s, which JSON can't say: %s", names, found.drop.url)
+            logger.warning(
+                "Recovered without %s, which JSON can't say: %s",
+                names,
+                without_credentials(found.drop.url),
+            )
 
     def _closed(self) -> None:
         recovered, failed, not_fetched = (
@@ -206,7 +211,8 @@ class RecoverDownloaderMiddleware(_Recover):
             try:
                 page = await self.gate.reader.page(response)
             except ReadError as error:
-                logger.warning("Recovered %s without its Markdown: %s", response.url, error)
+                url = without_credentials(response.url)
+                logger.warning("Recovered %s without its Markdown: %s", url, error)
             else:
                 verdict = Verdict("skipped", "recovered", page=page)
                 verdict = await self.gate.reader.for_callback(verdict, response)

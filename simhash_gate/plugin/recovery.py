@@ -13,6 +13,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.plugin.dropped import MOST_BYTES, Dropped, remembered
 from simhash_gate.plugin.names import VERDICT_KEY
@@ -259,7 +260,10 @@ class Recovery:
         if others:
             self._bytes += sum(copy.size for copy in others)
             self._awaiting.setdefault(first.fingerprint, []).extend(others)
-        logger.info("Fetching %s again: the page that it was dropped for failed", first.request.url)
+        logger.info(
+            "Fetching %s again: the page that it was dropped for failed",
+            without_credentials(first.request.url),
+        )
         self._count("rescheduled")
         engine.crawl(first.request)
 

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.workers import Anew
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _links_agree(markdown: str, one: str, other: str) -> bool:
     """
     if one == other:
         return True
-    here, there = urlsplit(one), urlsplit(other)
+    here, there = urlsplit(without_credentials(one)), urlsplit(without_credentials(other))
     if here.scheme != there.scheme or not _PLAIN.fullmatch(here.netloc + here.path):
         return False
     if here.netloc == there.netloc and _folder(here.path) == _folder(there.path):

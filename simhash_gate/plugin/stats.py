@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
+from simhash_gate.settings import PREFIX
 from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
@@ -28,6 +29,15 @@ MOST_DOMAINS = 50
 MOST_TALLIES = 10_000
 """Domains that are counted one by one; all beyond them are counted as one."""
 OTHERS = "(others)"
+NOT_COMPARED = {
+    "not_compared/no_sketch": f"kept pages like them have no sketch ({PREFIX}VERIFY)",
+    "not_compared/many_alike": "too many pages look like them, and are others "
+    f"({PREFIX}THRESHOLD, {PREFIX}VERIFY)",
+    "not_compared/few_words": f"too few words ({PREFIX}MIN_WORDS)",
+    "not_compared/unreadable": f"not read ({PREFIX}TIMEOUT, {PREFIX}WORKER_MEMORY)",
+    "skipped/too_large": f"too large ({PREFIX}MAX_BYTES)",
+}
+"""Why pages pass without having been compared with all that is like them, by stat."""
 REPEATS = 20
 """So many duplicates of one page are worth a warning; another comes at 32, 64, 128 and so on."""
 MOST_MATCHED = 100_000
@@ -97,6 +107,11 @@ class GateStats:
                 self._count("dropped_for_earlier")
         if verdict.rejected and verdict.match:
             self._watch(verdict)
+        if verdict.not_compared:
+            name = f"not_compared/{verdict.not_compared}"
+            self._count(name)
+            if verdict.not_compared == "no_sketch" and self._number(name) == 1:
+                _warn_of_sketches(verdict)
 
     def repeated(self) -> None:
         """Count a body that was not parsed again."""
@@ -119,12 +134,23 @@ class GateStats:
             self._stats.set_value("simhash_gate/seconds_saved", round(mean * dropped, 3))
         if self._session.outages:
             self._stats.set_value("simhash_gate/store_outages", self._session.outages)
+        passed = [(self._number(name), why) for name, why in NOT_COMPARED.items()]
+        if any(number for number, _ in passed):
+            listed = "; ".join(
+                f"{how_many(number, 'page')}: {why}" for number, why in passed if number
+            )
+            level = logging.WARNING if passed[0][0] else logging.INFO
+            logger.log(level, "Passed without having been compared: %s", listed)
         if self._domains:
             logger.info("Near-duplicates by domain:\n%s", self._table(audit))
 
     def _count(self, *names: str) -> None:
         for name in names:
             self._stats.inc_value(f"simhash_gate/{name}")
+
+    def _number(self, name: str) -> int:
+        number: int = self._stats.get_value(f"simhash_gate/{name}", 0)
+        return number
 
     def _domain(self, domain: str) -> DomainTally:
         if domain not in self._domains and len(self._domains) >= MOST_TALLIES:
@@ -166,6 +192,19 @@ class GateStats:
         if len(ranked) > MOST_DOMAINS:
             lines.append(f"and {how_many(len(ranked) - MOST_DOMAINS, 'more domain')}")
         return "\n".join(lines)
+
+
+def _warn_of_sketches(verdict: Verdict) -> None:
+    """Say at the first page what happens to all that are like it."""
+    assert verdict.match is not None
+    assert verdict.record is not None
+    logger.warning(
+        "%sVERIFY: %s looks like %s, which was kept without the sketch that it would be verified "
+        "by, as pages are where VERIFY is off. It passes, and so does each page that is like such "
+        "a one, once: it is kept with a sketch, and its own copies are found. To do without "
+        "these passes, leave VERIFY off on this store. The number is told at the end.",
+        PREFIX, verdict.record.url, verdict.match.record.url,
+    )  # fmt: skip
 
 
 _HEAD = (

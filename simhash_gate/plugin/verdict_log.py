@@ -3,43 +3,36 @@
 from __future__ import annotations
 
 import logging
-import queue
 import time
-from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import closing
 from functools import partial
 from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy import signals
 
 from simhash_gate.complaints import MissingExtraError, why
-from simhash_gate.gate.line import encode, line_of
+from simhash_gate.gate.line import line_of
 from simhash_gate.gate.policy import SettingsError
-from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within
+from simhash_gate.plugin.lines import LineFile, LineThread
 from simhash_gate.plugin.places import fill_in
 from simhash_gate.report.page import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import PREFIX
-from simhash_gate.wording import how_many
-from simhash_gate.writing import check_writable
+from simhash_gate.writing import check_writable, open_anew, private_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import BinaryIO
+    from collections.abc import Iterator
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.lines import Line
     from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
-
-MOST_WAITING = 10_000
-"""Lines beyond these are left out: a disk that hangs must not fill the memory."""
 
 
 class VerdictLog:
@@ -51,140 +44,71 @@ class VerdictLog:
 
     def __init__(self, crawler: Crawler, settings: Settings) -> None:
         self._settings = settings
-        self._lines: queue.SimpleQueue[Mapping[str, Any] | None] = queue.SimpleQueue()
-        self._done: Future[None] = Future()
-        self._summary = Summary() if settings.report else None
-        self._is_on = bool(settings.verdicts or settings.report)
-        self._missed = 0
-        self._thread: Thread | None = None
+        self._thread: LineThread | None = None
         if settings.report:
             try:
                 check_installed()
             except MissingExtraError as error:
                 raise SettingsError(f"{PREFIX}REPORT: {error}") from None
-        if self._is_on:
+        if settings.verdicts or settings.report:
             crawler.signals.connect(self._open, signals.spider_opened)
 
     def add(self, response: Response, verdict: Verdict, *, dropped: bool = False) -> None:
         """Take down a verdict."""
-        if self._is_on:
+        if self._thread is not None:
             size = len(response.body)
             at = round(time.time(), 3)
             self.add_line(line_of(verdict, url=response.url, dropped=dropped, size=size, at=at))
 
-    def add_line(self, line: Mapping[str, Any]) -> None:
+    def add_line(self, line: Line) -> None:
         """Take down a line of any kind; readers pass over what they do not know."""
-        if not self._is_on:
-            return
-        if self._lines.qsize() < MOST_WAITING:
-            self._lines.put(line)
-        else:
-            self._missed += 1
+        if self._thread is not None:
+            self._thread.put(line)
 
     def _open(self, spider: Spider) -> None:
-        work, name = partial(self._work, spider.name), "simhash_gate-log"
-        self._thread = Thread(target=work, name=name, daemon=True)
+        self._thread = LineThread("verdict", partial(self._work, spider.name))
         self._thread.start()
 
     async def close(self) -> None:
         """Write what is left, and the report; waits for a disk that hangs, but not for ever."""
-        if self._thread is None:  # the spider was never opened, or nothing is asked for
-            return
-        self._lines.put(None)
-        if not await done_within(self._done, LONGEST_CLOSING):
-            logger.error("The crawl ends without all of its verdicts written: the disk hangs")
-        if self._missed:
-            missed = how_many(self._missed, "verdict")
-            logger.error("Not written down: %s; the disk was too slow", missed)
+        if self._thread is not None:
+            await self._thread.close()
 
-    def _work(self, spider: str) -> None:
-        try:
-            report = Path(fill_in(self._settings.report, spider))
-            if self._summary is not None:
-                _check(report)
-            log = _LogFile(fill_in(self._settings.verdicts, spider))
-            while lines := self._waiting():
-                log.write(lines)
-                self._sum_up(lines)
-                if lines[-1] is None:
-                    break
-            log.close()
-            if self._summary is not None:
-                self._summary.missed = self._missed
-                self._report(report, spider)
-        except Exception:
-            logger.exception("The gate's verdicts could not be written down")
-        finally:
-            self._done.set_result(None)
+    def _work(self, spider: str, batches: Iterator[list[Line]]) -> None:
+        summary = Summary() if self._settings.report else None
+        report = Path(fill_in(self._settings.report, spider))
+        path = fill_in(self._settings.verdicts, spider)
+        if summary is not None:
+            _check(report)
+        with closing(LineFile(path, open_anew, setting="VERDICTS", what="verdict")) as file:
+            for lines in batches:
+                file.write(lines)
+                if summary is not None:
+                    for line in lines:
+                        summary.add_line(line)
+        if summary is not None:
+            assert self._thread is not None
+            summary.missed = self._thread.missed
+            _report(summary, report, spider)
 
-    def _waiting(self) -> list[Mapping[str, Any] | None]:
-        """Return the lines that wait, at least one; the last is None at the end of the crawl."""
-        lines = [self._lines.get()]
-        with suppress(queue.Empty):
-            while lines[-1] is not None:
-                lines.append(self._lines.get_nowait())
-        return lines
 
-    def _sum_up(self, lines: Sequence[Mapping[str, Any] | None]) -> None:
-        if self._summary is not None:
-            for line in lines:
-                if line is not None:
-                    self._summary.add_line(line)
-
-    def _report(self, path: Path, spider: str) -> None:
-        assert self._summary is not None
-        report = render(self._summary, name=spider)
-        try:
-            write(report, path)
-        except OSError as error:
-            logger.error("%sREPORT: %s could not be written: %s", PREFIX, path, why(error))
-        else:
-            logger.info("The gate's report: %s (%d kB)", path.absolute(), len(report) // 1000)
+def _report(summary: Summary, path: Path, spider: str) -> None:
+    report = render(summary, name=spider)
+    try:
+        write(report, path)
+    except OSError as error:
+        logger.error("%sREPORT: %s could not be written: %s", PREFIX, path, why(error))
+    else:
+        logger.info("The gate's report: %s (%d kB)", path.absolute(), len(report) // 1000)
 
 
 def _check(report: Path) -> None:
     """Say at the start of the crawl, not after hours, that its report can't be written."""
     try:
-        report.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(report.parent)
         check_writable(report)
     except OSError as error:
         logger.error(
             "%sREPORT: %s can't be written: %s; it is tried again when the spider closes",
             PREFIX, report, why(error),
         )  # fmt: skip
-
-
-class _LogFile:
-    """Lines in a file; after a failure, which the log names, it writes no more. "" is no file."""
-
-    def __init__(self, path: str) -> None:
-        self._file: BinaryIO | None = None
-        if path:
-            try:
-                Path(path).parent.mkdir(parents=True, exist_ok=True)
-                self._file = Path(path).open("wb")  # noqa: SIM115
-            except OSError as error:
-                logger.error(
-                    "%sVERDICTS: %s can't be written: %s; no verdict is kept",
-                    PREFIX, path, why(error),
-                )  # fmt: skip
-
-    def write(self, lines: Sequence[Mapping[str, Any] | None]) -> None:
-        """Write lines, so that they are there whatever becomes of the crawl."""
-        if self._file is not None:
-            try:
-                self._file.write(b"".join(encode(line) for line in lines if line is not None))
-                self._file.flush()
-            except OSError as error:
-                logger.error(
-                    "%sVERDICTS: no more verdicts are written to %s: %s",
-                    PREFIX, self._file.name, why(error),
-                )  # fmt: skip
-                self.close()
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._file is not None:
-            with suppress(OSError):  # after a failure, what it still holds can't be written
-                self._file.close()
-            self._file = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from simhash_gate.addresses import without_credentials
 from simhash_gate.fingerprints.hamming import BITS
 
 OUTCOMES = ("new", "near", "duplicate", "unchanged", "skipped", "error", "kept")
@@ -57,9 +58,10 @@ class Judged:
         if line.get("matched_url") is not None:
             title = _text(line, "matched_title", LONGEST_TEXT)
             words = _count(line, "matched_words")
-            kept = Kept(_text(line, "matched_url", LONGEST_URL + 1), title, words)
+            url = without_credentials(_text(line, "matched_url", LONGEST_URL + 1))
+            kept = Kept(url, title, words)
         return cls(
-            _text(line, "url", LONGEST_URL + 1),
+            without_credentials(_text(line, "url", LONGEST_URL + 1)),
             outcome,
             _text(line, "reason", LONGEST_TEXT),
             _text(line, "title", LONGEST_TEXT),

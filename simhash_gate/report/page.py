@@ -18,7 +18,7 @@ from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.judged import LONGEST_URL, Judged
 from simhash_gate.report.summary import OTHERS, Summary, Tally
 from simhash_gate.wording import how_many
-from simhash_gate.writing import whole_file
+from simhash_gate.writing import private_folder, whole_file
 
 if TYPE_CHECKING:
     import os
@@ -42,9 +42,7 @@ def check_installed() -> None:
 
 def write(report: bytes, path: str | os.PathLike[str]) -> None:
     """Write a report, whole or not at all, and the folder that it is for. Raises OSError."""
-    folder = Path(path).parent
-    if not folder.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+    private_folder(Path(path).parent)
     with whole_file(path) as file:
         file.write(report)
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, fields, make_dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from simhash_gate.addresses import without_credentials
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
@@ -29,6 +31,7 @@ class Record:
     page's text, equal only for equal texts; `first_seen` and `last_seen` are Unix times;
     `sketch` is what a closer look needs, if anything. `settled` tells that nothing can go wrong
     with the page any more: its callback ended well and its items are out, or its run has ended.
+    `url` never has a user name or a password, whatever it was made of.
     """
 
     scope: str
@@ -44,6 +47,10 @@ class Record:
     last_seen: float
     sketch: bytes = b""
     settled: bool = False
+
+    def __post_init__(self) -> None:
+        if "@" in self.url:
+            object.__setattr__(self, "url", without_credentials(self.url))
 
     @property
     def identity(self) -> tuple[str, str, str, int]:
@@ -81,6 +88,8 @@ def make_record(*values: Any) -> Record:
     and becomes a record.
     """
     record: Any = _Draft(*values)
+    if "@" in record.url:
+        record.url = without_credentials(record.url)
     record.__class__ = Record
     return cast("Record", record)
 

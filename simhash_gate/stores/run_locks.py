@@ -11,13 +11,16 @@ from glob import escape
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from simhash_gate.stores.values import as_bytes
+from simhash_gate.writing import private_lock
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
+
+    from filelock import FileLock
 
 
 # All that this process holds, by real path; each is changed while its database is locked.
@@ -42,7 +45,7 @@ class RunLocks:
         if path in _held:
             return path in self._own
         # Runs may begin and end in different threads.
-        lock = FileLock(path, thread_local=False)
+        lock = private_lock(path, beside=self._database, thread_local=False)
         try:
             lock.acquire(blocking=False)
         except Timeout:
@@ -57,7 +60,7 @@ class RunLocks:
         if path in _held:
             return False
         try:
-            with FileLock(path).acquire(blocking=False):
+            with private_lock(path, beside=self._database).acquire(blocking=False):
                 path.unlink(missing_ok=True)
                 return True
         except Timeout:

@@ -14,10 +14,11 @@ from contextlib import closing
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from simhash_gate.stores.base import StoreError, StoreUnavailable
 from simhash_gate.stores.values import as_text
+from simhash_gate.writing import open_database, private_folder, private_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,7 @@ def connect(path: Path, timeout: float, *, create: bool) -> sqlite3.Connection:
             if not create:
                 what = "an empty file" if path.exists() else "there is no such file"
                 raise StoreError(f"SQLite store {path}: {what}")
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(path.parent)
             _make(path, timeout)
         _require_writable(path)
         return _open(path, timeout)
@@ -85,7 +86,7 @@ def _make(path: Path, timeout: float) -> None:
     aside = path.with_name(f"{path.name}-new")
     lock = path.with_name(f"{path.name}-new.lock")
     try:
-        with FileLock(lock, timeout=timeout):
+        with private_lock(lock, timeout=timeout):
             if not _exists(path):
                 for leftover in ("", "-journal", "-wal", "-shm"):
                     aside.with_name(aside.name + leftover).unlink(missing_ok=True)
@@ -124,7 +125,7 @@ def _recognise(db: sqlite3.Connection, path: Path) -> None:
 
 
 def _open(path: Path, timeout: float, *, new: bool = False) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    db = open_database(path, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
         db.text_factory = as_text
         if not new:

@@ -186,8 +186,12 @@ def start(
     spider: str = "",
     settings: dict | None = None,
     feed: str = "items.jsonl",
+    umask: int = -1,
 ) -> tuple[subprocess.Popen[str], Callable[[], Crawl]]:
-    """Start a crawl; return its process and what waits for its end."""
+    """Start a crawl; return its process and what waits for its end.
+
+    With a `umask` what the crawl made can be looked at by what the crawl itself says.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "spider.py").write_text(SPIDER + spider)
     stats = folder / "stats.json"
@@ -211,6 +215,7 @@ def start(
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(Path(__file__).parent)])},
         stderr=subprocess.PIPE,
         text=True,
+        umask=umask,
     )
 
     _started.append(process)
@@ -218,6 +223,9 @@ def start(
     def finish() -> Crawl:
         _, log = process.communicate(timeout=300)
         stored = folder / feed.split(maxsplit=1)[0]
+        for made in (stats, stored):
+            if umask >= 0 and made.exists():
+                made.chmod(0o600)
         lines = stored.read_text("utf-8").splitlines() if stored.exists() else []
         counted = json.loads(stats.read_text()) if stats.exists() else {}
         for name in counted:

@@ -218,3 +218,29 @@ def test_a_log_of_pairs_is_named_by_the_spider_in_a_folder_that_is_made(tmp_path
         settings = {**ALL, "SIMHASH_GATE_AUDIT_LOG": "pairs/%(name)s.jsonl"}
         crawl(tmp_path, site, PATHS, spider=VISITORS, settings=settings)
     assert len((tmp_path / "pairs" / "test.jsonl").read_text().splitlines()) == 2
+
+
+THREADS = """
+import sys, threading
+def told(event, arguments):
+    if event == "open" and str(arguments[0]).endswith(("pairs.jsonl", "verdicts.jsonl")):
+        thread = threading.current_thread()
+        where = "event loop" if thread is threading.main_thread() else thread.name
+        print("opened", arguments[0], "by", where, file=sys.stderr)
+sys.addaudithook(told)
+"""
+
+
+def test_logs_are_written_off_the_event_loop(tmp_path) -> None:
+    settings = {
+        **ALL,
+        "SIMHASH_GATE_AUDIT_LOG": "pairs.jsonl",
+        "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
+    }
+    with Site(ROUTES).running() as site:
+        result = crawl(tmp_path, site, PATHS, spider=VISITORS + THREADS, settings=settings)
+    assert set(re.findall("opened (.*)", result.log)) == {
+        "pairs.jsonl by simhash_gate-audited-pairs",
+        "verdicts.jsonl by simhash_gate-verdicts",
+    }
+    assert len((tmp_path / "pairs.jsonl").read_text().splitlines()) == 2

@@ -64,7 +64,10 @@ def test_the_log_and_the_report_say_what_the_stats_say(tmp_path) -> None:
     ("verdicts", "message"),
     [
         ("/dev/full", "SIMHASH_GATE_VERDICTS: no more verdicts are written to /dev/full: No space"),
-        ("spider.py/log.jsonl", "SIMHASH_GATE_VERDICTS: spider.py/log.jsonl can't be written: "),
+        (
+            "spider.py/log.jsonl",
+            "SIMHASH_GATE_VERDICTS: verdicts are not written to spider.py/log.jsonl: ",
+        ),
     ],
 )
 def test_a_log_or_a_report_that_can_not_be_written_costs_no_page(
@@ -90,8 +93,8 @@ def test_a_log_or_a_report_that_can_not_be_written_costs_no_page(
 
 
 IMPATIENT = """
-from simhash_gate.plugin import verdict_log
-verdict_log.LONGEST_CLOSING, verdict_log.MOST_WAITING = 1.0, 2
+from simhash_gate.plugin import lines
+lines.LONGEST_CLOSING, lines.MOST_WAITING = 1.0, 2
 """
 
 

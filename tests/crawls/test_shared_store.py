@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from harness import Site, crawl, page, start, until
+from harness import Site, crawl, html_answer, page, start, until
 
 from simhash_gate.stores import open_store
 
@@ -182,3 +183,33 @@ logging.getLogger("simhash_gate.plugin.earlier").addHandler(Told())
     assert "Ignored: 2 remembered pages, read under another pipeline" in changed.log
     assert again.delivered() == []
     assert "Ignored: 1 remembered page, read" in again.log
+
+
+def test_pages_that_were_kept_without_verification_are_told_at_once_and_counted(tmp_path) -> None:
+    kept = {f"/{n}": page(n) for n in range(20)}
+    others = {f"/again/{n}": page(n, noise=n) for n in range(20)}
+    copies = {"/copy": page(1, noise=99), "/two": html_answer("<main><p>Two words.</p></main>")}
+    settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_STORE": "sqlite:///store.sqlite"}
+    verify = {**settings, "SIMHASH_GATE_VERIFY": True, "SIMHASH_GATE_MAX_BYTES": 50_000}
+    large = {"/large": page(1, words=10_000)}
+    with Site(kept | others | copies | large).running() as site:
+        crawl(tmp_path, site, " ".join(kept), settings=settings)
+        result = crawl(tmp_path, site, " ".join(others | copies | large), settings=verify)
+        again = crawl(tmp_path, site, "/0 /1", settings=verify)
+    assert result.delivered() == sorted([*others, "/two", "/large"])
+    assert result.count("not_compared/no_sketch") == 20
+    assert result.count("not_compared/few_words") == 1
+    (warning,) = re.findall("WARNING: (SIMHASH_GATE_VERIFY: .*)", result.log)
+    assert warning.startswith(
+        f"SIMHASH_GATE_VERIFY: {site.url}/again/0 looks like {site.url}/0, which was kept without"
+    )
+    assert result.log.index(warning) < result.log.index("Closing spider")
+    (closing,) = re.findall(r"(\w+: Passed without having been compared: .*)", result.log)
+    assert closing == (
+        "WARNING: Passed without having been compared: "
+        "20 pages: kept pages like them have no sketch (SIMHASH_GATE_VERIFY); "
+        "1 page: too few words (SIMHASH_GATE_MIN_WORDS); "
+        "1 page: too large (SIMHASH_GATE_MAX_BYTES)"
+    )
+    assert again.delivered() == []
+    assert "without having been compared" not in again.log

@@ -230,7 +230,9 @@ def test_a_page_kept_without_a_sketch_verifies_nothing(gate, kept_sketch: bytes)
     gate.store.forget(kept)
     gate.store.check_and_add(replace(kept, sketch=kept_sketch), None)
     verdict = judge(gate, a_page(digest=2, sketch=SKETCHES[0].encode()), "/b", Policy(verify=True))
-    assert verdict.outcome == "near"
+    assert (verdict.outcome, verdict.not_compared) == ("near", "no_sketch")
+    copy = judge(gate, a_page(digest=2, sketch=SKETCHES[0].encode()), "/c", Policy(verify=True))
+    assert (copy.outcome, copy.not_compared) == ("duplicate", "")
 
 
 def test_a_page_unlike_many_that_look_like_it_is_kept_without_looking_at_all(gate) -> None:
@@ -239,6 +241,7 @@ def test_a_page_unlike_many_that_look_like_it_is_kept_without_looking_at_all(gat
         sketch = Sketch(sentences=(f"The drill costs {number} EUR.",)).encode()
         verdict = judge(gate, a_page(digest=number, sketch=sketch), f"/{number}", policy)
         assert verdict.record is not None
+        assert verdict.not_compared == ("many_alike" if number >= MOST_LOOKS else "")
 
 
 def test_the_window_belongs_to_the_policy(gate) -> None:

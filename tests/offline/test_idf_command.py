@@ -37,6 +37,8 @@ def test_a_word_weighs_less_the_more_pages_have_it(run, crawl, tmp_path) -> None
     result = run("idf", crawl, "-o", "idf.json", "--min-pages", 1)
     assert (result.status, result.out) == (0, "")
     assert result.err.endswith(" words of 3 pages\n")  # a copy counts once
+    (tmp_path / "other").touch()  # as the umask says
+    assert (tmp_path / "idf.json").stat().st_mode == (tmp_path / "other").stat().st_mode
     table = json.loads((tmp_path / "idf.json").read_text())
     unseen = log(4) + 1
     assert table["bees"] == table["fly"] == round(1 / unseen, 4)

@@ -77,6 +77,7 @@ def test_what_is_no_url_is_of_no_domain(run, tmp_path) -> None:
 
 def test_a_selection_is_a_journal_of_its_own(run, journal) -> None:
     result = run("recover", journal, "--distance", "5..", "-o", "some.warc.gz")
+    assert oct((journal.parent / "some.warc.gz").stat().st_mode)[-3:] == "600"
     assert (result.status, result.out, result.err) == (0, "", "pages: 3\n")
     again = run("recover", "some.warc.gz")
     assert numbers(again) == [2, 3, 4]

@@ -49,6 +49,8 @@ def test_a_replay_its_output_and_its_input_give_the_same_report(
         assert (result.status, result.out) == (0, "")
         assert result.err == "verdicts in the report: 3\n"
         assert tiles(out).items() >= FIGURES.items()
+        assert oct(out.stat().st_mode)[-3:] == "600"
+        assert oct(out.parent.stat().st_mode)[-3:] == "700"
         out.unlink()
     assert not list(out.parent.iterdir())
     assert tiles(run("report", log).out).items() >= FIGURES.items()

@@ -23,6 +23,7 @@ URLS = [
     "http://www.example.com/news/a",
     "http://example.com:8080/news/a",
     "https://example.com/news/a",
+    "http://user:secret@example.com/news/a",
     "HTTP://EXAMPLE.com/news/a",
     "http://example.com/news/a b",
     "http://example.com/news/a_(b)",

@@ -1,0 +1,22 @@
+"""URLs as they are shown and remembered: without the user's name and password in them."""
+
+from __future__ import annotations
+
+import re
+
+_CREDENTIALS = re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/?#]*@")
+
+
+def without_credentials(url: str) -> str:
+    """Return a URL without user name and password: `https://user:secret@host/x` as
+    `https://host/x`. What is no URL comes back as it is.
+    """
+    if "@" not in url:
+        return url
+    found = _CREDENTIALS.match(url.lstrip())
+    return url if found is None else found[1] + url.lstrip()[found.end() :]
+
+
+def text_without_credentials(text: str) -> str:
+    """Return a text whose URLs have no user name and password any more."""
+    return _CREDENTIALS.sub(r"\1", text) if "@" in text else text

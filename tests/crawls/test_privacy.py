@@ -1,0 +1,155 @@
+"""Real crawls whose files nobody else may read, and whose outputs name no password."""
+
+from __future__ import annotations
+
+import stat
+
+import pytest
+from harness import Answer, Site, crawl, page
+
+# What Scrapy makes, and the test.
+THEIRS = {"spider.py", "items.jsonl", "stats.json", "scrapy.cfg"}
+FOLDERS = ("job/requests.queue", ".scrapy")
+MODES = """
+import pathlib, stat
+def modes():
+    return {str(path): stat.S_IMODE(path.lstat().st_mode) for path in pathlib.Path().rglob("*")}
+class Spider(Base):
+    name = "test"
+    def parse(self, response):
+        for item in super().parse(response):
+            yield {**item, "modes": modes()}
+"""
+EVERYTHING = {
+    "CONCURRENT_REQUESTS": 1,
+    "SIMHASH_GATE_AUDIT": 0.5,
+    "SIMHASH_GATE_AUDIT_LOG": "out/pairs.jsonl",
+    "SIMHASH_GATE_JOURNAL": "kept/dropped",
+    "SIMHASH_GATE_VERDICTS": "out/verdicts.jsonl",
+    "SIMHASH_GATE_REPORT": "report/report.html",
+}
+COPIES = {f"/{n}": page(1, noise=n) for n in range(30)}
+
+
+def ours(modes: dict[str, int]) -> dict[str, int]:
+    return {
+        path: mode
+        for path, mode in modes.items()
+        if path not in (*THEIRS, *FOLDERS, "job")
+        and not path.startswith(("job/requests.", "job/spider.state", "__pycache__"))
+    }
+
+
+@pytest.mark.parametrize("umask", [0, 0o022, 0o777], ids=oct)
+@pytest.mark.parametrize(
+    "store",
+    [
+        {"SIMHASH_GATE_STORE": "sqlite:///new/store.sqlite"},
+        {"SIMHASH_GATE_STORE": "sqlite:"},
+        {"JOBDIR": "job"},
+    ],
+    ids=["path", "default", "jobdir"],
+)
+def test_what_a_crawl_writes_is_its_owners_alone(tmp_path, store: dict, umask: int) -> None:
+    (tmp_path / "scrapy.cfg").touch()
+    for folder in FOLDERS:  # which Scrapy would make such that it can't enter them
+        (tmp_path / folder).mkdir(parents=True)
+    with Site({**COPIES, "/b": page(2)}).running() as site:
+        paths = " ".join([*COPIES, "/b"])
+        settings = {**EVERYTHING, **store}
+        result = crawl(tmp_path, site, paths, spider=MODES, settings=settings, umask=umask)
+    assert result.delivered() == ["/0", "/b"]
+    live = ours(result.items[-1]["modes"])
+    for ending in (".sqlite", ".sqlite-wal", ".sqlite-shm", ".lock", ".warc.gz", "verdicts.jsonl"):
+        assert any(path.endswith(ending) for path in live), ending
+    after = {
+        str(path.relative_to(tmp_path)): stat.S_IMODE(path.lstat().st_mode)
+        for path in tmp_path.rglob("*")
+    }
+    assert {"out/pairs.jsonl", "report/report.html"} <= set(after)
+    for path, mode in [*live.items(), *ours(after).items()]:
+        folder = (tmp_path / path).is_dir()
+        assert oct(mode) == oct(0o700 if folder else 0o600), path
+
+
+def test_files_that_were_opened_to_others_stay_open_to_them(tmp_path) -> None:
+    (tmp_path / "report.html").write_text("before")
+    (tmp_path / "report.html").chmod(0o644)
+    (tmp_path / "verdicts.jsonl").touch()
+    (tmp_path / "verdicts.jsonl").chmod(0o640)
+    settings = {
+        "SIMHASH_GATE_REPORT": "report.html",
+        "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
+    }
+    with Site(dict(COPIES)).running() as site:
+        crawl(tmp_path, site, "/0 /1", settings=settings)
+    assert (tmp_path / "report.html").read_text() != "before"
+    for name, mode in (("report.html", 0o644), ("verdicts.jsonl", 0o640)):
+        assert oct(stat.S_IMODE((tmp_path / name).stat().st_mode)) == oct(mode)
+
+
+# Downloaders other than Scrapy's own log in by what the URL says, and leave it there.
+PASSWORDS = """
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy.logformatter import LogFormatter
+class Handler(HTTP11DownloadHandler):
+    async def download_request(self, request):
+        bare = request.replace(url=request.url.replace("user:secret@", ""))
+        response = await super().download_request(bare)
+        return response.replace(url=request.url)
+class Quiet(LogFormatter):
+    def spider_error(self, failure, request, response, spider):
+        return {"level": 40, "msg": "broken", "args": {}}
+class Spider(Base):
+    name = "test"
+    custom_settings = {"DOWNLOAD_HANDLERS": {"http": Handler}, "LOG_FORMATTER": Quiet}
+    def request(self, path, **kwargs):
+        url = self.settings["TEST_SITE"].replace("//", "//user:secret@") + path
+        return super().request(path, **kwargs).replace(url=url)
+    def parse(self, response):
+        verdict = response.meta["simhash_gate_verdict"]
+        if response.url.endswith("/fails"):
+            raise ValueError("broken")
+        yield {"said": repr(verdict), "text": f"{response.url}: {len(response.body)}"}
+    def failed(self, failure):
+        yield {"said": str(failure.value)}
+"""
+LINKS = '<a href="/next">on</a> <a href="deeper">and on</a>'
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"SIMHASH_GATE_ACTION": "tag"},
+        {"SIMHASH_GATE_VERIFY": True},
+        {"SIMHASH_GATE_WORKERS": 0, "SIMHASH_GATE_TIMEOUT": 1},
+    ],
+    ids=str,
+)
+def test_no_output_of_a_crawl_names_a_password(tmp_path, more: dict) -> None:
+    routes = {f"/{n}": page(1, noise=n, links=LINKS) for n in range(30)}
+    routes |= {"/fails": page(2), "/copy": page(2, noise=1), "/missing": Answer(b"gone", 404)}
+    settings = {
+        **EVERYTHING,
+        **more,
+        "SIMHASH_GATE_AUDIT": 1,
+        "SIMHASH_GATE_STORE": "sqlite:///store.sqlite",
+    }
+    with Site(routes).running() as site:
+        first = crawl(tmp_path, site, " ".join(routes), spider=PASSWORDS, settings=settings)
+        second = crawl(tmp_path, site, "/0 /1", spider=PASSWORDS, settings=settings)
+    assert first.count("duplicate") >= 29
+    assert first.count("audit/wrong") > 0
+    assert first.count("forgotten") == 1
+    assert second.count("unchanged") > 0
+    for result in (first, second):
+        assert "secret" not in result.log
+        assert "secret" not in str([item["said"] for item in result.items])
+    looked_at = 0
+    for path in tmp_path.rglob("*"):
+        name = path.name
+        if path.is_file() and name != "items.jsonl" and not name.endswith((".py", ".pyc", ".gz")):
+            assert b"secret" not in path.read_bytes(), path
+            looked_at += 1
+    assert looked_at >= 4

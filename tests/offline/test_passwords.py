@@ -1,0 +1,120 @@
+"""No command shows a password that a URL has, wherever the URL comes from."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pages import packed
+from scrapy import Request
+from scrapy.utils.request import fingerprint
+
+from simhash_gate.journal.records import warcinfo
+from simhash_gate.offline.entry import Entry
+
+SECRET = "https://user:secret@example.com/"
+SHOWN = "https://example.com/"
+
+
+@pytest.fixture
+def pages(write, manifest):
+    """A story, a copy of it, another story, and one that is not there."""
+    for name, seed in (("a", 1), ("copy", 1), ("b", 2)):
+        write(f"{name}.html", seed, noise=len(name), links='<a href="on">on</a>')
+    names = ("a", "copy", "b", "missing")
+    return manifest(*({"path": f"{n}.html", "url": SECRET + n} for n in names))
+
+
+def said(result) -> str:
+    """All that a command says, which is something."""
+    text = result.out + result.err
+    assert text
+    assert "Traceback" not in text
+    return text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "replay {}",
+        "fingerprint --manifest {}",
+        "pairs {}",
+        "pairs {} --clusters",
+        f"similar {{}} {SECRET}a",
+        f"similar {{}} {SECRET}nowhere",
+        "tune {}",
+        "tune {} --json --pairs labels.jsonl",
+        "report {}",
+        f"compare a.html b.html --url-a {SECRET}a --url-b {SECRET}b --markdown --json",
+    ],
+)
+def test_commands_name_pages_without_passwords(run, pages, manifest, command: str) -> None:
+    label = {"a": f"{SECRET}a", "b": f"{SECRET}copy", "duplicate": True}
+    manifest(label, name="labels.jsonl")
+    result = run(*command.format(pages).split())
+    assert "secret" not in said(result)
+    if command.startswith("tune") and "labels" in command:
+        assert "are not two pages" not in result.err
+    if command.startswith("similar") and "nowhere" not in command:
+        assert result.column("page") == [f"{SHOWN}copy"]
+
+
+def test_a_store_is_filled_listed_and_cleared_without_passwords(
+    run, run_with_input, pages, tmp_path
+) -> None:
+    store = "sqlite:///store.sqlite"
+    run("replay", pages, "-s", f"SIMHASH_GATE_STORE={store}")
+    listed = run("store", "list", store)
+    assert listed.column("url") == [f"{SHOWN}a", f"{SHOWN}b"]
+    again = run("replay", pages, "-s", f"SIMHASH_GATE_STORE={store}")
+    assert again.column("outcome") == ["unchanged", "duplicate", "unchanged"]
+    exported = run("store", "export", store).out
+    assert "secret" not in exported
+    assert b"secret" not in (tmp_path / "store.sqlite").read_bytes()
+    # As a version before this one wrote it.
+    old = exported.replace(SHOWN, SECRET)
+    run_with_input(old, "store", "import", "sqlite:///old.sqlite")
+    for arguments in (("store", "export"), ("pairs",), ("report",)):
+        assert "secret" not in said(run(*arguments, "sqlite:///old.sqlite"))
+    assert "pages removed: 1" in run("store", "forget", store, "--page", f"{SECRET}a").err
+
+
+def test_what_earlier_versions_wrote_is_shown_without_passwords(
+    run, pages, manifest, tmp_path
+) -> None:
+    verdicts = [
+        json.loads(line.replace(SHOWN, SECRET)) for line in run("replay", pages).out.splitlines()
+    ]
+    log = manifest(*verdicts, name="log.jsonl")
+    for command in ("report", "pairs", "tune"):
+        assert "secret" not in said(run(command, log))
+
+
+def test_the_pages_of_a_journal_are_listed_without_passwords(run, tmp_path) -> None:
+    kept = f"{SECRET}kept"
+    page = packed(0, url=f"{SECRET}0", matched_url=kept)
+    (tmp_path / "some.warc.gz").write_bytes(warcinfo() + page)
+    for arguments in ((), ("--matched", kept), ("--matched", f"{SHOWN}kept")):
+        result = run("recover", "some.warc.gz", *arguments)
+        assert result.column("url") == [f"{SHOWN}0"]
+        assert "secret" not in said(result)
+    assert "secret" not in said(run("replay", "some.warc.gz"))
+
+
+def test_a_table_has_no_passwords(run, tmp_path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    urls = [f"{SECRET}{n}" for n in range(2)]
+    table = pa.table({"url": urls, "fingerprint": pa.array([1, 1], pa.uint64())})
+    parquet.write_table(table, tmp_path / "pages.parquet")
+    assert "secret" not in said(run("pairs", "pages.parquet"))
+
+
+def test_a_request_is_known_by_the_url_that_was_sent() -> None:
+    sent = f"{SECRET}a?z=1&b=2"
+    entry = Entry("place", url=sent)
+    assert entry.url == f"{SHOWN}a?z=1&b=2"
+    assert entry.request == fingerprint(Request(sent)).hex()
+    assert Entry("place", url=sent, request="known").request == "known"
+    assert Entry("place", url=SHOWN).request == ""
