@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from benchmarks.reliability.plan import Plan
 
-LEASE = 4.0
+LEASE = 8.0
 """Seconds after which a crawl on a server that was killed is dead."""
 TIMEOUT = 2.0
 

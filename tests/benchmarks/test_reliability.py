@@ -23,7 +23,7 @@ from simhash_gate.stores import open_store
 
 SEEDS = {
     "memory": [0],
-    "sqlite": [1, 2, 3, 4, 5],
+    "sqlite": [11, 14, 15, 17, 20],
     "redis": [6, 7],
     "postgresql": [8, 9],
 }
