@@ -144,13 +144,14 @@ def _job(rng: Random, crawl: Crawl, earlier: list[Crawl]) -> None:
 def _failures(rng: Random, crawl: Crawl, site: Site) -> None:
     crawl.fails = dict(site.fails)
     crawl.holds = dict(site.holds)
-    for path in [*site.pages, *site.listings]:
+    scenes = {path for path in site.pages if not path.startswith("/a/")}
+    for path in [path for path in [*site.pages, *site.listings] if path not in scenes]:
         if rng.random() < 0.04:
             crawl.fails[path] = rng.choice([1, 1, ALWAYS])
             crawl.holds[path] = rng.choice([0, 0.1, 0.4])
         elif rng.random() < 0.04:
             crawl.item_fails[path] = rng.choice([1, 1, ALWAYS])
-    crawl.late = [path for path in crawl.fails if rng.random() < 0.2]
+    crawl.late = [path for path in sorted(crawl.fails.keys() - scenes) if rng.random() < 0.2]
 
 
 def _outputs(rng: Random, crawl: Crawl, store: str, site: Site) -> None:

@@ -85,7 +85,7 @@ def random_site(rng: Random, key: str) -> Site:
 
 def _crowd(rng: Random, site: Site, number: int) -> list[str]:
     """Many copies, of which only the last few can be parsed."""
-    paths = [f"/crowd/{number}/{copy}" for copy in range(rng.randint(18, 24))]
+    paths = [f"/crowd/{number}/{copy}" for copy in range(rng.randint(20, 36))]
     site.pages |= dict.fromkeys(paths, f"c{number}")
     for path in paths[: -rng.randint(1, 3)]:
         site.fails[path] = -1

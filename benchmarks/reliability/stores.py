@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
     from benchmarks.reliability.plan import Plan
 
-LEASE = 4.0
+LEASE = 8.0
 """Seconds after which a crawl on a server that was killed is dead."""
 TIMEOUT = 2.0
 
 
 class Servers:
-    """The servers of a run of rounds, each started when it is first needed."""
+    """The servers of a run of rounds, each started when it is first needed, unless it is given."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **urls: str) -> None:
         self._folder = folder
         self._stack = ExitStack()
-        self._urls: dict[str, str] = {}
+        self._urls = urls
         self._lock = threading.Lock()
 
     def url(self, kind: str) -> str:
@@ -56,7 +56,7 @@ class Memory:
         self.kind = plan.store
         self.path: Path | None = None
         self._proxy: Proxy | None = None
-        self._name = f"round{plan.number}"
+        self._name = f"round{plan.seed}x{plan.number}"
         if self.kind == "memory":
             self.url = self.direct_url = "memory:"
         elif self.kind == "sqlite":

@@ -1,0 +1,322 @@
+"""Ten fixed rounds of the chaos run balance; and its books can fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+from harness import ROOT
+from redis_server import RedisServer
+
+from benchmarks.reliability.books import UNSETTLED, Books
+from benchmarks.reliability.plan import STORES, Crawl, Plan, random_plan
+from benchmarks.reliability.rounds import Round, run_round
+from benchmarks.reliability.scenes import Site
+from benchmarks.reliability.soundness import deleted_files, tracebacks, wrong_with
+from benchmarks.reliability.stores import Memory, Servers
+from simhash_gate.stores import open_store
+
+SEEDS = {
+    "memory": [0],
+    "sqlite": [11, 14, 15, 17, 20],
+    "redis": [6, 7],
+    "postgresql": [8, 9],
+}
+"""On which store which seed is tried."""
+
+
+@pytest.fixture
+def servers(request, tmp_path):
+    """Those of the tests, where a round needs one."""
+    store = (
+        request.node.callspec.params.get("store", "") if hasattr(request.node, "callspec") else ""
+    )
+    if store == "redis":
+        with closing(_Killed(tmp_path)) as server:
+            yield Servers(tmp_path, redis=server.url)
+    elif store == "postgresql":
+        yield Servers(tmp_path, postgresql=request.getfixturevalue("postgresql_server").url)
+    else:
+        yield Servers(tmp_path)
+
+
+class _Killed(RedisServer):
+    def __init__(self, folder):
+        super().__init__(folder / "redis")
+        self.close = self.kill
+
+
+@pytest.mark.parametrize(
+    ("store", "seed"), [(store, seed) for store in SEEDS for seed in SEEDS[store]]
+)
+def test_a_round_balances(servers, store, seed) -> None:
+    outcome = run_round(random_plan(seed, 0, (store,)), servers)
+    assert outcome.lost == []
+    assert outcome.kept_twice == []
+    assert outcome.unsound == []
+    assert outcome.counts["delivered"] > 0
+
+
+def test_a_round_is_the_same_for_its_seed_and_number_alone() -> None:
+    code = (
+        "from benchmarks.reliability.plan import *; print(*(random_plan(7, n) for n in range(9)))"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(told) == 1
+    assert random_plan(7, 1) != random_plan(7, 2) != random_plan(8, 2)
+
+
+def test_plans_have_every_store_scene_and_fault() -> None:
+    plans = [random_plan(1, number) for number in range(100)]
+    assert {plan.store for plan in plans} == set(STORES)
+    assert {path.split("/")[1] for plan in plans for path in plan.site.pages} == {
+        "a", "chain", "crowd", "detour", "swap",
+    }  # fmt: skip
+    assert {fault.kind for plan in plans for fault in plan.faults} == {
+        "kill", "term", "twice", "stop", "slow", "cut", "hang", "lock", "info", "list", "pairs",
+    }  # fmt: skip
+    crawls = [crawl for plan in plans for crawl in plan.crawls]
+    assert {crawl.feed_on for crawl in crawls} == {"folder", "disk", "nowhere", "blocked"}
+    assert {crawl.durable for crawl in crawls} == {"run", "page"}
+    for kind in (
+        "job",
+        "commit_fails",
+        "file_limit",
+        "export_fails",
+        "item_fails",
+        "fails",
+        "late",
+    ):
+        assert any(getattr(crawl, kind) for crawl in crawls), kind
+
+
+def test_the_last_line_is_json(tmp_path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.reliability", "--rounds=1", "--stores=memory"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    line = json.loads(done.stdout)
+    assert line["rounds"] == 1
+    assert {"lost", "kept_twice", "unsound"} <= line.keys()
+    assert done.returncode == int(bool(line["lost"] or line["kept_twice"] or line["unsound"]))
+    assert "round 0: " in done.stderr
+
+
+# The books of a round that went well, and what becomes of them when somebody tampers with it.
+
+PAGES = {f"/a/{number}/{copy}": f"c{number}" for number in range(3) for copy in range(2)}
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory):
+    """A round of one article after the other, without a fault, that is over."""
+    site = Site("quiet", pages=PAGES, listings={"/list/0": list(PAGES)})
+    crawls = [Crawl("crawl0", ["/list/0"], sink=True), Crawl("crawl1", ["/list/0"])]
+    plan = Plan(0, 0, "memory", False, "drop", "pass", 4096, site, crawls, [])
+    folder = tmp_path_factory.mktemp("round")
+    over = Round(plan, folder, Servers(folder))
+    assert over.run().balanced
+    return over
+
+
+@pytest.fixture
+def books(quiet):
+    """What balances the books of that round again; its files and diaries are put back."""
+    files = {path: path.read_bytes() for path in quiet.folder.rglob("*.jsonl")}
+    diaries = {name: crawl.diary() for name, crawl in quiet.crawls.items()}
+    crawls = list(quiet.crawls.values())
+    yield lambda: Books(quiet.plan, quiet.contents, quiet.server.served, crawls)
+    for path, content in files.items():
+        path.write_bytes(content)
+    for name, diary in diaries.items():
+        quiet.crawls[name]._diary[:] = diary
+
+
+def without(quiet, key, *files):
+    """Take an article out of files."""
+    for name in files:
+        path = quiet.folder / name
+        lines = path.read_text().splitlines(keepends=True)
+        kept = [line for line in lines if quiet.contents[key].digest not in line]
+        assert len(kept) == len(lines) - 1
+        path.write_text("".join(kept))
+
+
+EVERYWHERE = ["crawl0/feed0-1.jsonl", "crawl1/feed0-1.jsonl", "clean/feed0-1.jsonl"]
+
+
+def keys(findings):
+    return [finding.split(":")[0] for finding in findings]
+
+
+def test_what_is_in_no_file_is_lost(quiet, books) -> None:
+    without(quiet, "c1", *EVERYWHERE)
+    assert keys(books().lost()) == ["c1"]
+
+
+def test_what_is_in_one_file_is_not_lost(quiet, books) -> None:
+    without(quiet, "c1", *EVERYWHERE[:2])
+    assert books().lost() == []
+
+
+def test_half_a_line_is_no_delivery(quiet, books) -> None:
+    without(quiet, "c2", *EVERYWHERE[:2])
+    path = quiet.folder / EVERYWHERE[2]
+    lines = path.read_text().splitlines(keepends=True)
+    lines.sort(key=lambda line: quiet.contents["c2"].digest in line)
+    path.write_text("".join(lines)[:-1])
+    assert keys(books().lost()) == ["c2"]
+
+
+def test_another_text_is_no_delivery(quiet, books) -> None:
+    word = quiet.contents["c0"].words[9]
+    for name in EVERYWHERE:
+        path = quiet.folder / name
+        path.write_text(path.read_text().replace(f" {word} ", " "))
+    assert keys(books().lost()) == ["c0"]
+
+
+def test_what_is_in_one_of_two_outputs_of_a_crawl_is_not_delivered_by_it(quiet, books) -> None:
+    without(quiet, "c1", "crawl0/sink.jsonl", "crawl1/feed0-1.jsonl", "clean/feed0-1.jsonl")
+    assert keys(books().lost()) == ["c1"]
+
+
+def test_what_a_crawl_left_behind_is_found_though_a_later_one_delivered_it(quiet, books) -> None:
+    without(quiet, "c1", *EVERYWHERE[:2])
+    assert keys(books().stranded()) == ["c1", "c1"]
+
+
+def test_what_a_crawl_could_not_deliver_is_not_left_behind(quiet, books) -> None:
+    without(quiet, "c1", *EVERYWHERE[:2])
+    for crawl in quiet.plan.crawls:
+        crawl.fails = {"/a/1/0": -1, "/a/1/1": -1}
+    found = books().stranded()
+    for crawl in quiet.plan.crawls:
+        crawl.fails = {}
+    assert found == []
+
+
+def kept(quiet, name, outcome="new", reason="", shift=0.0):
+    """Let a crawl say that it kept the first article, `shift` seconds later than it did."""
+    crawl = quiet.crawls[name]
+    line = next(
+        line
+        for line in quiet.crawls["crawl0"].diary()
+        if line.get("outcome") == "new" and line["digest"]
+    )
+    crawl._diary.append({**line, "outcome": outcome, "reason": reason, "at": line["at"] + shift})
+    return line
+
+
+def test_two_records_of_an_article_are_found(quiet, books) -> None:
+    line = kept(quiet, "crawl0", "unchanged", "the same request, sent again")
+    found = books().kept_twice()
+    assert len(found) == 1
+    assert "crawl0 kept it twice" in found[0]
+    quiet.crawls["crawl0"]._diary.append({**line, "event": "failed", "kind": "fails"})
+    assert books().kept_twice() == []
+
+
+def test_two_records_of_an_article_are_excused_where_the_gate_could_not_tell(quiet, books) -> None:
+    kept(quiet, "crawl0", "near", f"distance 0; {UNSETTLED}")
+    assert books().kept_twice() == []
+
+
+def test_two_crawls_that_deliver_a_page_are_found_while_both_live(
+    quiet, books, monkeypatch
+) -> None:
+    monkeypatch.setattr(quiet.plan, "store", "sqlite")
+    for name in ("crawl0", "crawl1"):
+        crawl = quiet.crawls[name]
+        monkeypatch.setattr(crawl, "began", 0.0)
+        crawl._diary[:] = [line for line in crawl.diary() if line["event"] != "parsed"]
+    lines = [
+        line
+        for line in quiet.crawls["clean"].diary()
+        if line.get("outcome") == "new" and line["digest"]
+    ]
+    late = lines[0]["at"]
+    for name, outcome in (("crawl0", "new"), ("crawl1", "unchanged")):
+        quiet.crawls[name]._diary.append({**lines[0], "outcome": outcome})
+    assert books().kept_twice() == []  # both had ended by then
+    for name in ("crawl0", "crawl1"):
+        crawl = quiet.crawls[name]
+        crawl._diary[:] = [line for line in crawl.diary() if line["event"] != "closed"]
+        monkeypatch.setattr(crawl, "ended_at", late + 60)
+    found = books().kept_twice()
+    assert len(found) == 1
+    assert "passed in crawl0 (new" in found[0]
+
+
+# What is unsound.
+
+
+def test_a_traceback_of_ours_is_found_and_one_of_the_plan_is_not() -> None:
+    start = "2026-01-01 10:00:00 [{logger}] ERROR: broken\nTraceback (most recent call last):\n"
+    frame = '  File "/x/{file}", line 1, in f\n    f()\nValueError: no\n'
+    planned = start.format(logger="scrapy.core.scraper") + frame.format(file="spider.py")
+    logged = start.format(logger="simhash_gate.plugin.session") + frame.format(file="redis.py")
+    raised = start.format(logger="scrapy.core.engine") + frame.format(file="simhash_gate/gate/a.py")
+    assert tracebacks(planned) == []
+    assert len(tracebacks(planned + logged + raised + planned)) == 2
+
+
+def test_a_file_that_is_taken_from_a_process_is_found(tmp_path) -> None:
+    store = tmp_path / "store.sqlite"
+    wal = tmp_path / "store.sqlite-wal"
+    with wal.open("w"):
+        assert deleted_files(os.getpid(), store) == []
+        wal.unlink()
+        assert deleted_files(os.getpid(), store) == [f"{wal} (deleted)"]
+
+
+@pytest.fixture
+def memory(quiet, tmp_path, monkeypatch):
+    """A SQLite store where a run has ended."""
+    monkeypatch.setattr(quiet.plan, "store", "sqlite")
+    memory = Memory(quiet.plan, tmp_path, Servers(tmp_path))
+    with closing(open_store(memory.url)) as store:
+        store.begin("one")
+        store.end("one")
+    assert memory.faults() == []
+    return memory
+
+
+def test_a_run_that_lives_on_is_found(memory) -> None:
+    with closing(open_store(memory.url)) as store:
+        store.begin("two")
+        assert "runs that live on: ['two']" in memory.faults()[0]
+
+
+def test_lock_files_and_wrong_counts_are_found(memory, tmp_path) -> None:
+    (tmp_path / "store.sqlite-run-1234.lock").touch()
+    with closing(sqlite3.connect(memory.path)) as db, db:
+        db.execute("INSERT INTO scope (name, kept) VALUES ('here.example', 5)")
+    assert [finding.split(":")[0] for finding in memory.faults()] == [
+        "scope here.example",
+        "lock files",
+    ]
+
+
+def test_a_crawl_that_hung_or_died_of_itself_is_found(quiet, monkeypatch) -> None:
+    crawl = quiet.crawls["crawl0"]
+    assert wrong_with(crawl) == []
+    monkeypatch.setattr(crawl, "hung", True)
+    assert "it hung" in wrong_with(crawl)[0]
