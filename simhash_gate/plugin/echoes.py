@@ -9,7 +9,8 @@ attribute of the verdict says, on every page that had it.
 from __future__ import annotations
 
 import re
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -31,11 +32,11 @@ SHORT = 20
 """Words up to which a text may be made of nothing but what the verdict says."""
 
 _LEAST_TELLING = 8  # characters
+_LONGEST_FRAME = 500
 _TELLING = {"reason", "url", "request", "fingerprint", "digest", "run"}
-_CONTENT = {("page", "title"), ("page", "markdown"), ("record", "title"), ("record", "url")}
 _NOTHING = {"", "-", "–", "—", "0", "0.0", "-1", "None"}
 """What stands for a value that a verdict does not have."""
-_WHOLE = re.compile(r"\b(Verdict\(outcome=|Page\(title=|Match\(record=|Record\(scope=)")
+_WHOLE = ("Verdict(outcome=", "Page(title=", "Match(record=", "Record(scope=")
 
 
 class Said:
@@ -45,7 +46,7 @@ class Said:
         self._verdict = verdict
         self._attributes: dict[str, set[Path]] = {}
         telling = {verdict.reason}
-        for path, value in (*_attributes(verdict), (("rejected",), verdict.rejected)):
+        for path, value in _attributes(verdict):
             shown = [as_text(value)]
             if path[-1] in ("fingerprint", "digest") and value is not None:
                 shown.append(to_hex(value))
@@ -57,9 +58,11 @@ class Said:
         self._telling = sorted(
             (text for text in telling if len(text) >= _LEAST_TELLING), key=len, reverse=True
         )
+
+    @cached_property
+    def _any(self) -> re.Pattern[str]:
         values = sorted({*self._attributes, "None"}, key=len, reverse=True)
-        self._any = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, values))})(?!\w)")
-        self._outcome = re.compile(rf"\b{verdict.outcome}\b")
+        return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, values))})(?!\w)")
 
     def attributes(self, text: str) -> set[Path]:
         """Return the attributes that say exactly this."""
@@ -72,7 +75,7 @@ class Said:
     def taken_out(self, text: str) -> str:
         """Return a text without what only the gate can have said; "" if nothing is left of it."""
         left = text
-        if _WHOLE.search(left):
+        if any(beginning in left for beginning in _WHOLE):
             verdict = self._verdict
             for thing in (verdict, verdict.page, verdict.match, verdict.record):
                 left = left.replace(str(thing), "") if thing is not None else left
@@ -86,7 +89,8 @@ class Said:
 
     def frame(self, text: str) -> str | None:
         """Return what stands around the verdict's values in a short text with its outcome."""
-        if not self._outcome.search(text) or len(words(text)) > SHORT:
+        outcome = self._verdict.outcome
+        if outcome not in text or len(text) > _LONGEST_FRAME or outcome not in words(text):
             return None
         return " ".join(self._any.sub("", text).split())
 
@@ -142,15 +146,27 @@ def _leaves(path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
         yield from _leaves((*path, str(key)), part)
 
 
-def _attributes(thing: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def _attributes(verdict: Verdict) -> Iterator[tuple[Path, Any]]:
     """Yield all that a verdict says, but for what is the page's own content and address."""
-    if is_dataclass(thing):
-        names = [field.name for field in fields(thing)]
-    elif hasattr(thing, "_fields"):
-        names = thing._fields
-    else:
-        yield path, thing
-        return
-    for name in names:
-        if (*path, name)[-2:] not in _CONTENT or path[:1] == ("match",):
-            yield from _attributes(getattr(thing, name), (*path, name))
+    match = verdict.match
+    kept = match.record if match is not None else None
+    parts: tuple[tuple[Path, Any, tuple[str, ...]], ...] = (
+        ((), verdict, ("policy", "page", "match", "record")),
+        (("policy",), verdict.policy, ()),
+        (("page",), verdict.page, ("title", "markdown")),
+        (("match", "record"), kept, ()),
+        (("record",), verdict.record, ("title", "url")),
+    )
+    for path, thing, content in parts:
+        if thing is not None:
+            for name in _names(type(thing)):
+                if name not in content:
+                    yield (*path, name), getattr(thing, name)
+    yield ("rejected",), verdict.rejected
+    if match is not None:
+        yield ("match", "distance"), match.distance
+
+
+@lru_cache
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))

@@ -206,6 +206,8 @@ def _said(item: Any) -> dict[Any, Any]:
 
 
 def _inner(value: Any) -> Any:
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if isinstance(value, dict) or ItemAdapter.is_item(value):
         return {str(key): _inner(part) for key, part in ItemAdapter(value).items()}
     if hasattr(value, "_asdict"):

@@ -258,7 +258,8 @@ TELLS = """
             yield {
                 **item, "title": verdict.title, "reason": verdict.reason, "verdict": str(verdict),
                 "bits": match.distance if match else None, "of": match.record.url if match else "",
-                "gate": {"said": verdict.outcome, "why": [verdict.reason]}, "gone": verdict.rejected,
+                "gate": {"said": verdict.outcome, "why": [verdict.reason]},
+                "gone": verdict.rejected,
                 "note": f"{verdict.outcome}: {verdict.reason} ({match and match.distance})",
                 "print": f"{verdict.fingerprint:016x}", "words": verdict.page.words,
             }
