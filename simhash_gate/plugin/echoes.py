@@ -168,5 +168,5 @@ def _attributes(verdict: Verdict) -> Iterator[tuple[Path, Any]]:
 
 
 @lru_cache
-def _names(kind: type[Any]) -> tuple[str, ...]:
+def _names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
