@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from simhash_gate.pages import Page
     from simhash_gate.pipeline import read_page
     from simhash_gate.plugin.addon import Addon
+    from simhash_gate.plugin.closing import ClosingWitness
     from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
     from simhash_gate.plugin.spider_middleware import CallbackWitness, SimhashGateSpiderMiddleware
     from simhash_gate.stores import open_store
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Addon": "plugin.addon",
     "CallbackWitness": "plugin.spider_middleware",
+    "ClosingWitness": "plugin.closing",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
     "NearDuplicate": "plugin.middleware",
@@ -49,6 +51,7 @@ _HOMES = {
 __all__ = [
     "Addon",
     "CallbackWitness",
+    "ClosingWitness",
     "Gate",
     "HammingIndex",
     "NearDuplicate",

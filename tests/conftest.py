@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 import pytest
-from harness import do_without
+from harness import do_without, end_crawls
 
 from benchmarks.speed.chromium import find_chromium
 from benchmarks.speed.measure import MissingError
@@ -15,6 +15,12 @@ pytest_plugins = ["store_urls"]
 # A shell lets what it starts in the background ignore Ctrl-C, and all that this starts in turn.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _no_crawl_outlives_its_test():
+    yield
+    end_crawls()
 
 
 @pytest.fixture(scope="session")

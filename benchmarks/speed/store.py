@@ -23,8 +23,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchmarks.servers import postgres_server, redis_server
 from benchmarks.speed.measure import add_out, markdown_table, plotting, say, write_json
-from benchmarks.speed.servers import postgres_server, redis_server
 from benchmarks.speed.store_pages import NEAR, RADIUS, WINDOW, make_page
 from simhash_gate.stores import StoreError, open_store
 

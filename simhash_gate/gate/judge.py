@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from simhash_gate.addresses import without_credentials
+from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.verdict import NotCompared, Verdict
 from simhash_gate.sketch import Comparison, compare, decode
@@ -34,6 +35,7 @@ class Gate:
         self.store = store
         self.run = run
         self.pipeline = pipeline
+        self._over: set[str] = set()
 
     def judge(
         self,
@@ -50,8 +52,10 @@ class Gate:
 
         `scope` is the registered domain of `url` unless it is given; `request` is the request
         fingerprint in hex, or anything else that tells requests apart, such as the URL, its
-        default; `retry` says that the request was sent again on purpose, so that its own record is
-        no reason against it. Records in `dismissed` are not compared. Raises `StoreError`, and
+        default; `retry` says that this run sent the very request again on purpose, so that its own
+        record is no reason against it. What another run that is still live has kept under the same
+        request is a duplicate like any other; once that run has ended, the page is `unchanged`.
+        Records in `dismissed` are not compared. Raises `StoreError`, and
         ValueError for a policy that verifies and a page that has no sketch.
         """
         request = request or without_credentials(url)
@@ -86,12 +90,19 @@ class Gate:
             return Verdict("near", reason, policy, page, match, record, not_compared=passed)
         assert match is not None
         said = f"distance {match.distance}, threshold {policy.threshold}{why and '; '}{why}"
-        if match.record.request == request and match.record.run != self.run:
-            return Verdict("unchanged", said, policy, page, match)
-        if match.record.request == request and retry:
-            reason = "the same request, sent again"
-            return Verdict("unchanged", reason, policy, page, match, match.record)
+        if match.record.request == request:
+            if match.record.run == self.run and retry:
+                reason = "the same request, sent again"
+                return Verdict("unchanged", reason, policy, page, match, match.record)
+            if match.record.run != self.run and self._is_over(match.record.run):
+                return Verdict("unchanged", said, policy, page, match)
         return Verdict("duplicate", said, policy, page, match)
+
+    def _is_over(self, run: str) -> bool:
+        """Tell whether another run has ended; who asks the store each time asks for each page."""
+        if run not in self._over and not self.store.is_live(run):
+            self._over.add(run)
+        return run in self._over
 
     def _look_up(
         self, record: Record, page: Page, policy: Policy, dismissed: Collection[Record]
@@ -122,6 +133,16 @@ class Gate:
                 first, found = match, difference
             looks += 1
             passed_over.append(match.record)
+
+
+def is_duplicate_of(kept: Record, page: Page, policy: Policy, scope: str) -> bool:
+    """Tell whether a page, if it came now, would be a duplicate of this very record."""
+    if page.fingerprint is None or kept.scope != scope:
+        return False
+    look = _Look(page, policy)
+    if hamming_distance(page.fingerprint, kept.fingerprint) > look.radius:
+        return False
+    return (not look.exact or kept.digest == page.digest) and look.at(kept).same
 
 
 class _Look:

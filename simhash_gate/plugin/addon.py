@@ -14,7 +14,7 @@ OUTERMOST, INNERMOST = -10_000, 10_000
 
 
 class Addon:
-    """Installs the gate and both its spider middlewares, where the user has not placed them."""
+    """Installs the gate and what follows its pages, where the user has not placed it."""
 
     def __init__(self) -> None:
         self.head_start = HeadStart()
@@ -22,6 +22,7 @@ class Addon:
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the middlewares to the settings."""
         self.head_start.begin(settings)  # before what takes its time to load here, too
+        from simhash_gate.plugin.closing import ClosingWitness
         from simhash_gate.plugin.middleware import SimhashGateMiddleware
         from simhash_gate.plugin.spider_middleware import (
             CallbackWitness,
@@ -32,6 +33,7 @@ class Addon:
             ("DOWNLOADER_MIDDLEWARES", SimhashGateMiddleware, DOWNLOADER_ORDER),
             ("SPIDER_MIDDLEWARES", SimhashGateSpiderMiddleware, OUTERMOST),
             ("SPIDER_MIDDLEWARES", CallbackWitness, INNERMOST),
+            ("ITEM_PIPELINES", ClosingWitness, INNERMOST),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
         if settings.get("SIMHASH_GATE_RECOVER"):

@@ -19,14 +19,16 @@ from simhash_gate.gate.verdict import Verdict
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import NOT_REMEMBERED, audit_of
 from simhash_gate.plugin.completeness import is_complete
+from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.fate import Fate
 from simhash_gate.plugin.follower import CrawlGate
 from simhash_gate.plugin.head_start import taken
 from simhash_gate.plugin.judging import Judge
 from simhash_gate.plugin.names import META_KEY, RECOVERED_KEY, VERDICT_KEY
-from simhash_gate.plugin.places import feeds_stored, store_url
+from simhash_gate.plugin.places import store_url
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.recovery import Recovery
+from simhash_gate.plugin.retries import forget_others, is_retry, mark_kept
 from simhash_gate.plugin.signals import near_duplicate_dropped
 from simhash_gate.plugin.spider_middleware import is_installed, sees_pages_end
 from simhash_gate.plugin.stats import GateStats
@@ -95,6 +97,7 @@ class SimhashGateMiddleware(CrawlGate):
         closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self.judge.session, closes=closes)
         self.recovery = Recovery(crawler, self.judge)
+        self.deliveries = Deliveries(crawler)
         self.fate = Fate(self.judge, self.recovery, crawler.stats)
         self.stats = GateStats(crawler.stats, self.judge.session)
         self.audit = audit_of(crawler, settings)
@@ -109,6 +112,8 @@ class SimhashGateMiddleware(CrawlGate):
         crawler.signals.connect(self.recovery.announced, signals.response_received)
         crawler.signals.connect(self._failed, signals.spider_error)
         crawler.signals.connect(self._failed, signals.item_error)
+        crawler.signals.connect(self._item_scraped, signals.item_scraped)
+        crawler.signals.connect(self.recovery.item_done, signals.item_dropped)
         crawler.signals.connect(self.recovery.idle, signals.spider_idle)
         crawler.signals.connect(self._closed, signals.spider_closed)
         crawler.signals.connect(self._stopped, signals.engine_stopped)
@@ -134,6 +139,7 @@ class SimhashGateMiddleware(CrawlGate):
     def process_request(self, request: Request) -> None:
         """Let no verdict travel from one request to the next."""
         request.meta.pop(VERDICT_KEY, None)
+        forget_others(request, self.crawler.request_fingerprinter)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Leave the verdict in the request's meta; return the response or raise `NearDuplicate`."""
@@ -147,6 +153,8 @@ class SimhashGateMiddleware(CrawlGate):
 
         start = time.perf_counter()
         verdict, fingerprint = await self._judge(request, response)
+        if verdict.record is not None:
+            mark_kept(request, fingerprint)
         if self.audit is not None:
             run = self.judge.session.run
             verdict = self.audit.judged(request, response, verdict, fingerprint, run)
@@ -220,7 +228,7 @@ class SimhashGateMiddleware(CrawlGate):
                 url=response.url,
                 scope=scope,
                 request=fingerprint,
-                retry="retry_times" in request.meta,
+                retry=is_retry(request, fingerprint),
             )
             verdict = await self.fate.verdict(ask, scope, fingerprint, page.fingerprint)
             return verdict, fingerprint
@@ -265,10 +273,8 @@ class SimhashGateMiddleware(CrawlGate):
         remembers = not url.startswith("memory:")
         # To compare sketches takes its time too.
         self._opening = self.judge.open(url, at_once=not (remembers or settings.options.sketch))
-        if remembers and sees_pages_end(self.crawler.settings):
-            self.recovery.settles = True
-            self.crawler.signals.connect(self.recovery.item_done, signals.item_scraped)
-            self.crawler.signals.connect(self.recovery.item_done, signals.item_dropped)
+        self.recovery.sees_end = sees_pages_end(self.crawler.settings)
+        self.recovery.settles = remembers
         self.reader.open(taken(self.crawler.addons.addons))
         logger.info("Near-duplicates are looked for in %s", without_password(url))
 
@@ -276,6 +282,9 @@ class SimhashGateMiddleware(CrawlGate):
         request = getattr(response, "request", None)
         if request is not None:
             self.recovery.failed(request)
+
+    def _item_scraped(self, response: Response | None) -> None:
+        self.recovery.item_done(response, well=self.deliveries.item_scraped())
 
     async def _closed(self) -> None:
         self.reader.close()
@@ -289,10 +298,11 @@ class SimhashGateMiddleware(CrawlGate):
 
     async def _stopped(self) -> None:
         self.recovery.forget_swallowed()
-        stored = feeds_stored(self.crawler)
-        if not stored:
-            logger.error("A feed was not stored: later crawls won't take these pages as seen")
-        await self._store_failures.closed(self.judge.close(ended=stored))
+        missing = self.deliveries.missing()
+        if missing:
+            why = "; ".join(missing)
+            logger.error("%s: later crawls won't take these pages as seen", why)
+        await self._store_failures.closed(self.judge.close(ended=not missing))
 
 
 def _log(response: Response, verdict: Verdict, action: Action) -> None:

@@ -8,3 +8,6 @@ VERDICT_KEY = "simhash_gate_verdict"
 
 RECOVERED_KEY = "simhash_gate_recovered"
 """What the journal knew of a page that is recovered from it."""
+
+KEPT_KEY = "simhash_gate_kept"
+"""Where the gate notes which request's page it kept, so that a retry of it is known."""

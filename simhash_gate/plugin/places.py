@@ -1,4 +1,4 @@
-"""Where things go: the store and the files of a crawl, and whether its feeds have arrived."""
+"""Where things go: the store and the files of a crawl."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from scrapy.extensions.feedexport import FeedExporter
 from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
@@ -16,7 +15,6 @@ from simhash_gate.settings import SQLITE_DEFAULT
 from simhash_gate.writing import check_writable, private_folder
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
@@ -56,23 +54,3 @@ def store_url(
 def fill_in(pattern: str, spider: str) -> str:
     """Return the path that a setting names by the spider, `%(name)s`, and the time, `%(time)s`."""
     return pattern % {"name": quote(spider, safe=""), "time": time.strftime("%Y-%m-%dT%H-%M-%S")}
-
-
-def feeds_stored(crawler: Crawler) -> bool:
-    """Tell whether the items of a crawl that ends are where its feed settings want them."""
-    stats = crawler.stats.get_stats()
-    if any(name.startswith("feedexport/failed_count") for name in stats):
-        return False
-    exporter = crawler.get_extension(FeedExporter)
-    if exporter is None or not stats.get("item_scraped_count"):
-        return True
-    # One that takes some items only may have had none, and then not be stored.
-    needed = [
-        feed
-        for feed in exporter.feeds.values()
-        if feed.get("store_empty", True)
-        or not (feed.get("item_classes") or feed.get("item_filter"))
-    ]
-    # A feed that could not even be opened counts as no failure; nor is any success counted.
-    stored = [count for name, count in stats.items() if name.startswith("feedexport/success_count")]
-    return bool(sum(stored) >= max(1, len(needed)))

@@ -96,6 +96,11 @@ def _event_loop() -> asyncio.AbstractEventLoop | None:
 
 
 def _charset(response: Response) -> str | None:
-    """Return the encoding that the HTTP header declares."""
+    """Return the encoding that was declared for a response: when it was made, else in its header.
+
+    What Scrapy guesses from the body alone is no declaration: that is told from the page.
+    """
+    if declared := getattr(response, "_encoding", None):
+        return str(declared)
     header = response.headers.get(b"Content-Type") or b""
     return http_content_type_encoding(header.decode("latin-1"))

@@ -211,6 +211,10 @@ class Store(ABC):
         """
 
     @abstractmethod
+    def is_live(self, run: str) -> bool:
+        """Tell whether a run has begun, here or elsewhere, and has neither ended nor died."""
+
+    @abstractmethod
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield the remembered pages of a scope, or of all, oldest first."""
 

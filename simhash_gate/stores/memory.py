@@ -182,6 +182,12 @@ class MemoryStore(Store):
             found = self._find(record)
             return self._load(*found[-1]) if found else None
 
+    def is_live(self, run: str) -> bool:
+        """Tell whether a run of this process has begun and not ended."""
+        with self._lock:
+            self._require_open()
+            return run in self._live
+
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered at the time of the call, oldest first."""
         with self._lock:

@@ -24,6 +24,7 @@ from simhash_gate.stores.base import (
 from simhash_gate.stores.postgres_connection import close, connect, failure, read_address
 from simhash_gate.stores.postgres_rows import (
     CURRENT,
+    LIVES,
     PAGES_AFTER,
     PAGES_OF_SCOPE_AFTER,
     VERSIONS,
@@ -141,6 +142,11 @@ class PostgresStore(Store):
         with self._lock:
             rows = self._rows(CURRENT, (scope, fingerprint, fingerprint, request, run))
         return listed(rows[0]) if rows else None
+
+    def is_live(self, run: str) -> bool:
+        """Tell whether a run has neither ended nor let its lease run out."""
+        with self._lock:
+            return bool(self._value(LIVES, (as_stored(run),)))
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered, oldest first; read in parts, so that others can go on."""

@@ -80,6 +80,11 @@ PAGES_OF_SCOPE_AFTER = f"""{_PAGES}
     AND (page.scope, page.id) < (%(scope)s + 1, 0)
 ORDER BY page.scope, page.id LIMIT 1000
 """
+LIVES = """
+SELECT EXISTS (
+    SELECT FROM run WHERE name = %s AND state = 'live' AND expires > clock_timestamp()
+)
+"""
 VERSIONS = """
 SELECT pipeline.name, kept.pages
 FROM (SELECT pipeline, count(*) AS pages FROM page GROUP BY pipeline) AS kept

@@ -37,6 +37,7 @@ from simhash_gate.stores.redis_codec import (
     numbers_in,
     pack,
     query,
+    run_digest,
     run_of,
     scope_key,
     scope_of,
@@ -146,6 +147,11 @@ class RedisStore(Store):
         """Return the record with this identity as it is now, or None."""
         page = self._change_pages("current", 0, [record])
         return self._counting(record.scope, page) if page else None
+
+    def is_live(self, run: str) -> bool:
+        """Tell whether a run has a lease that has not run out."""
+        self._require_open()
+        return self._runs.find(run_digest(run)).state == "live"
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered, oldest first; read in parts, so that others can go on.

@@ -56,6 +56,7 @@ SELECT id FROM record
 WHERE id = ? AND scope = ? AND run = (SELECT id FROM run WHERE name = CAST(? AS TEXT))
     AND request = CAST(? AS TEXT)
 """
+_LIVES = "SELECT live FROM run WHERE name = CAST(? AS TEXT)"
 _FORGET = "DELETE FROM record WHERE id = ?"
 _SETTLE = "UPDATE record SET settled = max(settled, ?) WHERE id = ?"
 
@@ -157,6 +158,12 @@ class SQLiteStore(Store):
             numbers = self._find(db, record)
             scope = self._mirror.scope(db, record.scope)
             return self._load(db, scope, numbers[-1]) if numbers else None
+
+    def is_live(self, run: str) -> bool:
+        """Tell whether a run has not ended, and its lock is held."""
+        with self._transaction as db:
+            found = db.execute(_LIVES, (as_bytes(run),)).fetchone()
+            return bool(found and found[0]) and not self._is_dead(run)
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered, oldest first; read in parts, so that others can go on."""

@@ -1,8 +1,14 @@
-"""The file under a SQLite store: made, recognised, brought to the newest schema; never harmed."""
+"""The file under a SQLite store: made, recognised, brought to the newest schema; never harmed.
+
+Only SQLite opens the file. On POSIX, a process that closes any descriptor of a file gives up all
+`fcntl` locks that it holds on it, SQLite's too: another process then believes that nobody uses the
+database, and removes its write-ahead log (sqlite.org/howtocorrupt.html, section 2.2).
+"""
 
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 from contextlib import closing
 from importlib.resources import files
@@ -18,10 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# "SHGT", at offset 68 of the file; sqlite_001.sql writes it.
+# "SHGT"; sqlite_001.sql writes it.
 APPLICATION_ID = 0x53484754
 
-_MAGIC = b"SQLite format 3\0"
 _PASSING = {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOSPC}
 _ELSEWHERE = "name another file, or move this one away to start afresh"
 
@@ -39,7 +44,7 @@ def connect(path: Path, timeout: float, *, create: bool) -> sqlite3.Connection:
                 raise StoreError(f"SQLite store {path}: {what}")
             private_folder(path.parent)
             _make(path, timeout)
-        _recognise(path)
+        _require_writable(path)
         return _open(path, timeout)
     except OSError as error:
         kind = StoreUnavailable if _may_pass(error) else StoreError
@@ -85,7 +90,7 @@ def _make(path: Path, timeout: float) -> None:
             if not _exists(path):
                 for leftover in ("", "-journal", "-wal", "-shm"):
                     aside.with_name(aside.name + leftover).unlink(missing_ok=True)
-                with closing(_open(aside, timeout)):
+                with closing(_open(aside, timeout, new=True)):
                     pass
                 aside.replace(path)
             # Only who finds no database takes this lock, so that from here on nobody needs it.
@@ -97,21 +102,34 @@ def _make(path: Path, timeout: float) -> None:
         ) from error
 
 
-def _recognise(path: Path) -> None:
-    """Raise StoreError unless the file is ours, without leaving a trace on it."""
-    # For writing too: SQLite itself would notice only when a page is to be added.
-    with path.open("r+b") as file:
-        header = file.read(100)
-    if not header.startswith(_MAGIC):
-        raise StoreError(f"SQLite store {path}: this is no SQLite database; {_ELSEWHERE}")
-    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+def _require_writable(path: Path) -> None:
+    """Raise OSError where SQLite would only say that it can't open the file, or that later."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def _recognise(db: sqlite3.Connection, path: Path) -> None:
+    """Raise StoreError unless the database is ours; nothing is written to it before."""
+    try:
+        (application,) = db.execute("PRAGMA application_id").fetchone()
+    except sqlite3.DatabaseError as error:
+        if "not a database" not in str(error):
+            raise
+        raise StoreError(
+            f"SQLite store {path}: this is no SQLite database; {_ELSEWHERE}"
+        ) from error
+    if application != APPLICATION_ID:
         raise StoreError(f"SQLite store {path}: this database is another program's; name another")
 
 
-def _open(path: Path, timeout: float) -> sqlite3.Connection:
+def _open(path: Path, timeout: float, *, new: bool = False) -> sqlite3.Connection:
     db = open_database(path, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
         db.text_factory = as_text
+        if not new:
+            _recognise(db, path)
         # Of a new database: a commit writes whole pages, smaller ones sooner.
         db.execute("PRAGMA page_size = 2048")
         # Before anything is written: a damaged file stays as it is, for who can mend it.

@@ -147,6 +147,9 @@ class Crawl:
         return sorted(item["path"] for item in self.items if "failure" not in item)
 
 
+_started: list[subprocess.Popen[str]] = []
+
+
 def until(condition: Callable[[], object]) -> None:
     """Wait for what another process does; fail if it never does."""
     deadline = time.monotonic() + 60
@@ -215,6 +218,8 @@ def start(
         umask=umask,
     )
 
+    _started.append(process)
+
     def finish() -> Crawl:
         _, log = process.communicate(timeout=300)
         stored = folder / feed.split(maxsplit=1)[0]
@@ -228,6 +233,15 @@ def start(
         return Crawl(process.returncode, log, [json.loads(line) for line in lines], counted)
 
     return process, finish
+
+
+def end_crawls() -> None:
+    """Kill the crawls that a test has started and not waited for."""
+    while _started:
+        process = _started.pop()
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
 
 
 def crawl(folder: Path, site: Site, paths: str, **kwargs) -> Crawl:

@@ -11,9 +11,9 @@ from contextlib import closing
 
 import pytest
 from harness import Answer, Site, crawl, page
-from proxy import Proxy
 from redis_server import RedisServer
 
+from benchmarks.proxy import Proxy
 from simhash_gate.stores import open_store
 
 COPIES = {f"/{n}": page(1, noise=n) for n in range(200)}

@@ -185,3 +185,26 @@ def test_an_interrupted_job_goes_on_and_loses_nothing(tmp_path, signals: int) ->
         assert second.count("dropped_for_earlier") > 0
         twice = [item["title"] for item in first.items + second.items if "title" in item]
         assert len(twice) == 20, json.dumps(sorted(twice))
+
+
+def test_a_page_whose_encoding_only_its_response_knows_is_read_in_it(tmp_path) -> None:
+    """As that of a middleware which fetches pages in another way."""
+    (tmp_path / "fetching.py").write_text(
+        """
+from scrapy.http import HtmlResponse
+class Fetching:
+    def process_request(self, request):
+        html = "<title>北京天气</title><main><h1>北京天气</h1><p>" + "今天北京晴，气温下降。" * 20
+        return HtmlResponse(request.url, body=html.encode("gbk"), encoding="gbk", request=request)
+"""
+    )
+    spider = """
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {"fetching.Fetching": 500}}
+    def parse(self, response):
+        verdict = response.meta["simhash_gate_verdict"]
+        yield {"title": verdict.title, "markdown": verdict.markdown, "path": "/"}
+    """
+    with Site({}).running() as site:
+        result = crawl(tmp_path, site, "/", spider=spider)
+    assert result.items[0]["title"] == "北京天气"
+    assert "今天北京晴，气温下降。" in result.items[0]["markdown"]

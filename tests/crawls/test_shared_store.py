@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from harness import Site, crawl, html_answer, page, start, until
@@ -53,7 +54,7 @@ def meet(tmp_path, url):
     `then(process)` goes on with the first crawl; returns what both came to.
     """
 
-    def run(then, *, stage="callback", fails=False, patience=60.0, settings=None):
+    def run(then, *, stage="callback", fails=False, patience=60.0, settings=None, path="/b"):
         chosen = {"SIMHASH_GATE_STORE": url, **(settings or {})}
         with Site(dict(COPIES)).running() as site, closing(open_store(url)) as store:
             spider = SPIDER.format(stage=stage, fails=fails)
@@ -64,7 +65,7 @@ def meet(tmp_path, url):
             (kept,) = store.records()
             patient = PATIENCE.format(seconds=patience)
             _, finish_second = start(
-                tmp_path / "second", site, "/b", spider=patient, settings=chosen
+                tmp_path / "second", site, path, spider=patient, settings=chosen
             )
             until(lambda: store.current(kept).last_seen > kept.last_seen)
             assert not store.current(kept).settled
@@ -81,20 +82,22 @@ def go(tmp_path):
     return lambda first: (tmp_path / "first" / "go").touch()
 
 
+@pytest.mark.parametrize("path", ["/b", "/a"], ids=["a copy", "the same URL"])
 @pytest.mark.parametrize("stage", ["callback", "pipeline"])
-def test_a_copy_is_dropped_once_the_other_crawl_is_done_with_the_page(meet, go, stage) -> None:
-    first, second = meet(go, stage=stage)
+def test_a_copy_is_dropped_once_the_other_crawl_is_done_with_it(meet, go, stage, path) -> None:
+    first, second = meet(go, stage=stage, path=path)
     assert first.delivered() == ["/a"]
     assert second.delivered() == []
     assert second.count("waited") == second.count("dropped") == 1
 
 
+@pytest.mark.parametrize("path", ["/b", "/a"], ids=["a copy", "the same URL"])
 @pytest.mark.parametrize("stage", ["callback", "pipeline"])
-def test_a_copy_is_kept_when_the_page_of_the_other_crawl_fails(meet, go, stage) -> None:
-    first, second = meet(go, stage=stage, fails=True)
+def test_a_copy_is_kept_when_the_page_of_the_other_crawl_fails(meet, go, stage, path) -> None:
+    first, second = meet(go, stage=stage, fails=True, path=path)
     assert first.delivered() == []
     assert first.count("forgotten") == 1
-    assert second.delivered() == ["/b"]
+    assert second.delivered() == [path]
     assert second.count("new") == second.count("waited") == 1
 
 
@@ -115,6 +118,44 @@ def test_nothing_waits_where_nothing_is_dropped(meet) -> None:
     _, second = meet(lambda first: None, settings={"SIMHASH_GATE_ACTION": "tag"})
     assert [item["outcome"] for item in second.items] == ["duplicate"]
     assert second.count("waited") == 0
+
+
+def test_of_running_crawls_on_one_store_one_delivers_each_page_and_later_ones_revisit(
+    tmp_path, lasting_url
+) -> None:
+    routes = {f"/{n}": replace(page(n), delay=0.05) for n in range(10)}
+    # Each begins elsewhere, when the others are there, and ends when they are done.
+    spider = """
+    async def start(self):
+        self.crawler.signals.connect(self.idle, scrapy.signals.spider_idle)
+        while not all_say("here"):
+            await asyncio.sleep(0.02)
+        async for request in super().start():
+            yield request
+    def idle(self):
+        if not all_say("done"):
+            raise scrapy.exceptions.DontCloseSpider
+import asyncio, pathlib
+def all_say(word):
+    pathlib.Path(word).touch()
+    return len([*pathlib.Path("..").glob(f"*/{word}")]) == 3
+    """
+    chosen = {"SIMHASH_GATE_STORE": lasting_url, "CONCURRENT_REQUESTS": 2}
+    paths = [*routes]
+    with Site(dict(routes)).running() as site:
+        crawls = [
+            start(
+                tmp_path / f"crawls/{n}", site, " ".join(paths[3 * n :] + paths[: 3 * n]),
+                spider=spider, settings=chosen,
+            )[1]
+            for n in range(3)
+        ]  # fmt: skip
+        ended = [finish() for finish in crawls]
+        later = crawl(tmp_path / "later", site, " ".join(paths), settings=chosen)
+    assert sorted(path for each in ended for path in each.delivered()) == sorted(routes)
+    assert sum(each.count("dropped_for_earlier") for each in ended) == 2 * len(routes)
+    assert {item["outcome"] for item in later.items} == {"unchanged"}
+    assert later.delivered() == sorted(routes)
 
 
 def test_pages_read_in_another_way_are_ignored_and_the_log_says_so(tmp_path, url) -> None:

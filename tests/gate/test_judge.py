@@ -115,6 +115,16 @@ def test_a_revisit_in_a_later_run_is_unchanged_and_passes_unless_the_policy_drop
     assert judge(later, a_page(), "/b").outcome == "duplicate"
 
 
+def test_what_a_run_that_is_still_live_kept_for_the_same_request_is_a_duplicate(gate) -> None:
+    judge(gate, a_page(), "/a")
+    gate.store.begin("beside")
+    beside = Gate(gate.store, run="beside", pipeline="v1")
+    for retry in (False, True):
+        assert judge(beside, a_page(), "/a", retry=retry).outcome == "duplicate"
+    gate.store.end("now")
+    assert judge(beside, a_page(), "/a").outcome == "unchanged"
+
+
 def test_the_same_request_again_is_a_duplicate_unless_it_is_a_retry(gate) -> None:
     kept = judge(gate, a_page(), "/a")
     assert judge(gate, a_page(), "/a").outcome == "duplicate"

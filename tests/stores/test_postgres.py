@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from ports import free_port
 from postgres_server import running
-from proxy import Proxy
 
+from benchmarks.proxy import Proxy
 from simhash_gate.stores import Answer, StoreError, StoreUnavailable, open_store
 
 BASE = 0x9E3779B97F4A7C15

@@ -20,9 +20,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 from harness import until
 from ports import free_port
-from proxy import Proxy
 from redis_server import RedisSentinel, RedisServer
 
+from benchmarks.proxy import Proxy
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
 
 DOCS = Path(__file__).parents[2] / "docs" / "stores.md"

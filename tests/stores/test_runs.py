@@ -42,6 +42,25 @@ def test_a_run_that_is_live_cannot_be_begun_again(store, make_record):
     assert store.check_and_add(make_record(BASE), 3).added
 
 
+def test_a_run_is_live_until_it_has_ended(store):
+    assert not store.is_live("unknown")
+    store.begin("second")
+    assert store.is_live("run")
+    store.end("run")
+    assert not store.is_live("run")
+    assert store.is_live("second")
+
+
+def test_others_see_that_a_run_is_live_and_that_it_died(lasting_url):
+    with closing(open_store(lasting_url)) as store:
+        store.begin("run")
+        with closing(open_store(lasting_url)) as other:
+            assert other.is_live("run")
+            other.begin("dead")
+            assert store.is_live("dead")
+        assert not store.is_live("dead")
+
+
 def test_what_is_settled_is_seen_by_whoever_asks_and_in_every_match(store, make_record):
     page, other = make_record(BASE), make_record(~BASE % 2**64)
     store.check_and_add(page, 3)

@@ -1,0 +1,1 @@
+"""Random crawls under random faults, and whether the books balance afterwards."""

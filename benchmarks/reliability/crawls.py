@@ -1,0 +1,263 @@
+"""The crawler processes of a round, and what each of them left on the disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from benchmarks.reliability.faults import workers_of
+from benchmarks.reliability.site import CLEAN
+from benchmarks.reliability.truth import digest_of
+
+if TYPE_CHECKING:
+    from benchmarks.reliability.plan import Crawl, Plan
+
+ROOT = Path(__file__).parents[2]
+SPIDER = Path(__file__).with_name("spider.py")
+ADDRESS = "benchmarks.reliability.spider"
+LONGEST_END = 90.0
+"""Seconds that a crawl may take from the last answer it got, or the last stop, to its end."""
+TOKEN = "SIMHASH_GATE_CHAOS"
+
+
+class Running:
+    """A crawl from its start on. `folder` is its own; `where` is that of all of the round."""
+
+    def __init__(self, plan: Plan, crawl: Crawl, where: Path, site: str, store: str) -> None:
+        self.plan = plan
+        self.crawl = crawl
+        self.name = crawl.name
+        self.folder = where / crawl.name
+        self.folder.mkdir()
+        self.ended_by = ""
+        self.hung = False
+        self.stopped = 0.0
+        self.began = time.time()
+        self.ended_at = float("inf")
+        self._where = where
+        self._busy_at = time.monotonic()
+        self._answered = 0
+        self._token = f"{TOKEN}={os.getpid()}-{where.name}-{crawl.name}"
+        self._diary: list[dict[str, Any]] = []
+        self._process = self._start(site, store)
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._process.pid
+
+    @property
+    def ended(self) -> bool:
+        """Whether the process is gone."""
+        if self._process.poll() is None:
+            return False
+        if self.ended_at == float("inf"):
+            self.ended_at = time.time()
+        return True
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        return self._process.wait()
+
+    @property
+    def closing(self) -> bool:
+        """Whether it has fetched all it wants."""
+        return bool(self.reason())
+
+    def signal(self, number: int) -> None:
+        """Send a signal, if there is anybody to send it to."""
+        with suppress(ProcessLookupError):
+            self._process.send_signal(number)
+
+    def stop(self, seconds: float) -> None:
+        """Stop the process for a while."""
+        self.signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        self.signal(signal.SIGCONT)
+        self.stopped = max(self.stopped, seconds)
+
+    def watch(self, answered: int) -> None:
+        """Kill the crawl if it hangs."""
+        if answered != self._answered:
+            self._answered, self._busy_at = answered, time.monotonic()
+        if time.monotonic() - self._busy_at > LONGEST_END:
+            self.hung = True
+            self.signal(signal.SIGABRT)
+            self.signal(signal.SIGKILL)
+
+    def leftovers(self) -> list[int]:
+        """Return the processes that outlive the crawl, and end them."""
+        deadline = time.monotonic() + 10
+        while (found := workers_of(self._token)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return found
+
+    def close(self) -> None:
+        """End the process, if it runs."""
+        if self._process.poll() is None:
+            self.signal(signal.SIGKILL)
+            self._process.wait()
+        for pid in workers_of(self._token):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def log(self) -> str:
+        """Return what Scrapy logged, once the process is gone."""
+        for reader in self._readers:
+            reader.join(5)
+        return (self.folder / "log").read_text("utf-8", "replace")
+
+    def diary(self) -> list[dict[str, Any]]:
+        """Return what the spider noted."""
+        return list(self._diary)
+
+    def reason(self) -> str:
+        """Return why Scrapy closed the spider; "" if it never came so far."""
+        return next((line["reason"] for line in self.diary() if line["event"] == "closed"), "")
+
+    def stats(self) -> dict[str, Any]:
+        """Return the final stats; none if it never came so far."""
+        return next((line["stats"] for line in self.diary() if line["event"] == "stopped"), {})
+
+    def delivered(self) -> set[str]:
+        """Return the digests of the texts that are in every output of the crawl, in full lines."""
+        found = []
+        for number in range(self.crawl.feeds):
+            files = sorted(self._feed_folder(number).glob(f"feed{number}-*.jsonl"))
+            found.append({text for file in files for text in _texts(file)})
+        if self.crawl.sink:
+            found.append(set(_texts(self.folder / "sink.jsonl")))
+        if self.crawl.commit:
+            found.append(set(_texts(self.folder / "commit.jsonl")))
+        return set.intersection(*found) if found else set()
+
+    def _feed_folder(self, number: int) -> Path:
+        if self.crawl.feed_on == "disk" and number == 0:
+            return self._where / "disk" / self.name
+        return self.folder
+
+    def _feeds(self) -> dict[str, dict[str, Any]]:
+        feeds: dict[str, dict[str, Any]] = {}
+        for number in range(self.crawl.feeds):
+            batch = "%(batch_id)d" if self.crawl.batch else "1"
+            place = self._feed_folder(number)
+            place.mkdir(parents=True, exist_ok=True)
+            if number == 0 and self.crawl.feed_on == "nowhere":
+                place = Path("/proc/nowhere")
+            if number == 0 and self.crawl.feed_on == "blocked":
+                (place / f"feed{number}-2.jsonl").mkdir()
+            feed: dict[str, Any] = {"format": "jsonlines"}
+            if self.crawl.batch:
+                feed["batch_item_count"] = self.crawl.batch
+            feeds[str(place / f"feed{number}-{batch}.jsonl")] = feed
+        return feeds
+
+    def _settings(self, store: str) -> dict[str, Any]:
+        crawl, plan = self.crawl, self.plan
+        pipelines = {f"{ADDRESS}.Refuse": 100}
+        if crawl.sink:
+            pipelines[f"{ADDRESS}.Sink"] = 200
+        if crawl.commit:
+            pipelines[f"{ADDRESS}.Commit"] = 300
+        settings = {
+            "ADDONS": {"simhash_gate.Addon": 0},
+            "EXTENSIONS": {f"{ADDRESS}.Witness": 0},
+            "ITEM_PIPELINES": pipelines,
+            "TELNETCONSOLE_ENABLED": False,
+            "LOG_LEVEL": "INFO",
+            "USER_AGENT": crawl.name,
+            "RETRY_TIMES": 3,
+            "RETRY_BACKOFF_BASE": 0,
+            "DOWNLOAD_TIMEOUT": 20,
+            "CONCURRENT_REQUESTS": crawl.concurrency,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": crawl.concurrency,
+            "SIMHASH_GATE_STORE": store,
+            "SIMHASH_GATE_VERIFY": plan.verify,
+            "SIMHASH_GATE_ACTION": plan.action,
+            # At last, what counts as delivered must not come again: so it shows what was not.
+            "SIMHASH_GATE_REVISIT": "drop" if crawl.name == CLEAN else plan.revisit,
+            "SIMHASH_GATE_DURABLE": crawl.durable,
+            "SIMHASH_GATE_WORKERS": crawl.workers,
+            "SIMHASH_GATE_VERDICTS": self.folder / "verdicts.jsonl",
+        }
+        if feeds := self._feeds():
+            settings["FEEDS"] = feeds
+        if crawl.export_fails:
+            settings["FEED_EXPORTERS"] = {"jsonlines": f"{ADDRESS}.Exporter"}
+        if crawl.job:
+            settings["JOBDIR"] = self._where / crawl.job
+        return settings
+
+    def _start(self, site: str, store: str) -> subprocess.Popen[bytes]:
+        crawl = self.crawl
+        diary, said = os.pipe()
+        told = self.folder / "plan.json"
+        files = {name: str(self.folder / f"{name}.jsonl") for name in ("sink", "commit")}
+        more = {"site": site, "order": self.plan.site.order, "diary": said}
+        told.write_text(json.dumps(vars(crawl) | files | more))
+        options = [
+            part
+            for name, value in self._settings(store).items()
+            for part in ("-s", f"{name}={json.dumps(value) if isinstance(value, dict) else value}")
+        ]
+        name, _, value = self._token.partition("=")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "scrapy", "runspider", str(SPIDER), *options],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "CHAOS_PLAN": str(told), name: value},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=[said],
+        )
+        if crawl.file_limit:
+            limits = (crawl.file_limit, crawl.file_limit)
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, limits)
+        os.close(said)
+        # Both through pipes: what the crawl may write to files can be limited.
+        assert process.stderr is not None
+        self._readers = [
+            threading.Thread(target=self._listen, args=(diary,), daemon=True),
+            threading.Thread(target=self._copy, args=(process.stderr,), daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+        return process
+
+    def _listen(self, diary: int) -> None:
+        with os.fdopen(diary, "rb") as lines:
+            for line in lines:
+                with suppress(ValueError):
+                    self._diary.append(json.loads(line))
+
+    def _copy(self, log: IO[bytes]) -> None:
+        with log, (self.folder / "log").open("wb") as file:
+            shutil.copyfileobj(log, file)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    """Return the full lines of a file that are JSON."""
+    found = []
+    if path.is_file():
+        for line in path.read_bytes().split(b"\n")[:-1]:
+            with suppress(ValueError):
+                found.append(json.loads(line))
+    return found
+
+
+def _texts(path: Path) -> list[str]:
+    return [digest_of(line["text"]) for line in _lines(path)]

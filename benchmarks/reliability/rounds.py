@@ -1,0 +1,152 @@
+"""One round from its plan to its balance."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.reliability.books import Books
+from benchmarks.reliability.crawls import Running
+from benchmarks.reliability.disk import small_disk
+from benchmarks.reliability.faults import Faults
+from benchmarks.reliability.plan import cleaning
+from benchmarks.reliability.site import Server
+from benchmarks.reliability.soundness import deleted_files, wrong_with, wrong_with_store
+from benchmarks.reliability.stores import Memory
+
+if TYPE_CHECKING:
+    from benchmarks.reliability.plan import Crawl, Plan
+    from benchmarks.reliability.stores import Servers
+
+TICK = 0.03
+MOST_TOLD = 5
+"""Findings of a kind that are told in full."""
+
+
+@dataclass
+class Outcome:
+    """What a round came to: findings in words, and counts of what happened."""
+
+    lost: list[str] = field(default_factory=list)
+    kept_twice: list[str] = field(default_factory=list)
+    unsound: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def balanced(self) -> bool:
+        """Whether nothing was found."""
+        return not (self.lost or self.kept_twice or self.unsound)
+
+
+class Round:
+    """A site, a store and the crawls of a plan."""
+
+    def __init__(self, plan: Plan, folder: Path, servers: Servers) -> None:
+        self.plan = plan
+        self.folder = folder
+        self.contents = plan.site.contents()
+        self.memory = Memory(plan, folder, servers)
+        self.server = Server(plan.site, self.contents)
+        self.crawls: dict[str, Running] = {}
+        self.faults = Faults(plan.faults, self.memory, folder)
+        self.outcome = Outcome()
+
+    def run(self) -> Outcome:
+        """Run it all; nothing of it is left afterwards but what is in the folder."""
+        with ExitStack() as stack:
+            stack.enter_context(closing(self.memory))
+            stack.enter_context(self.server.running())
+            stack.callback(lambda: [crawl.close() for crawl in self.crawls.values()])
+            mounted = stack.enter_context(small_disk(self.folder / "disk", self.plan.disk))
+            for crawl in self.plan.crawls:
+                if crawl.feed_on == "disk" and not mounted:
+                    crawl.feed_on, crawl.file_limit = "folder", self.plan.disk
+            self._crawl(self.plan.crawls)
+            self.faults.join()
+            if any(crawl.ended_by in ("kill", "twice") for crawl in self.crawls.values()):
+                self.memory.wait_for_leases()
+            self._crawl([cleaning(self.plan)])
+            self._balance()
+        return self.outcome
+
+    def _crawl(self, waiting: list[Crawl]) -> None:
+        """Run crawls, each from its moment on, until the last has ended."""
+        waiting = list(waiting)
+        while waiting or not all(crawl.ended for crawl in self.crawls.values()):
+            for crawl in list(waiting):
+                if self._is_due(crawl):
+                    waiting.remove(crawl)
+                    self.crawls[crawl.name] = Running(
+                        self.plan, crawl, self.folder, self.server.url, self.memory.url
+                    )
+            answered = {name: self.server.answered(name) for name in self.crawls}
+            for name, crawl in self.crawls.items():
+                if not crawl.ended:
+                    crawl.watch(answered[name])
+                    for file in deleted_files(crawl.pid, self.memory.path):
+                        what = f"{name}: its file is gone: {file.replace(str(self.folder), '')}"
+                        if what not in self.outcome.unsound:
+                            self.outcome.unsound.append(what)
+            self.faults.look(self.crawls, answered)
+            time.sleep(TICK)
+
+    def _is_due(self, crawl: Crawl) -> bool:
+        if crawl.after:
+            other = self.crawls.get(crawl.after)
+            return other is not None and other.ended
+        if crawl.beside:
+            name, answers = crawl.beside
+            other = self.crawls.get(name)
+            return other is not None and (other.ended or self.server.answered(name) >= answers)
+        return True
+
+    def _balance(self) -> None:
+        crawls = list(self.crawls.values())
+        outcome = self.outcome
+        outcome.unsound += self.faults.complaints
+        for crawl in crawls:
+            outcome.unsound += wrong_with(crawl)
+        outcome.unsound += wrong_with_store(self.memory)
+        books = Books(self.plan, self.contents, self.server.served, crawls)
+        outcome.lost = books.lost() + books.stranded()
+        outcome.kept_twice = books.kept_twice()
+        outcome.counts["crawls"] = len(crawls)
+        outcome.counts["articles"] = len(set(self.plan.site.pages.values()))
+        outcome.counts["answers"] = len(self.server.served)
+        outcome.counts["delivered"] = books.delivered()
+        outcome.counts[f"store {self.plan.store}"] = 1
+        outcome.counts.update(fault.kind for fault in self.faults.happened)
+
+
+def run_round(plan: Plan, servers: Servers, *, keep: Path | None = None) -> Outcome:
+    """Run a round in a folder of its own, which goes with it unless it is to be kept."""
+    folder = keep or Path(tempfile.mkdtemp(prefix="simhash-gate-chaos-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        outcome = Round(plan, folder, servers).run()
+    finally:
+        if keep is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    if not outcome.balanced:
+        tell(plan, outcome)
+    return outcome
+
+
+def tell(plan: Plan, outcome: Outcome) -> None:
+    """Print the findings of a round, and its plan."""
+    kinds = {"LOST": outcome.lost, "KEPT TWICE": outcome.kept_twice, "UNSOUND": outcome.unsound}
+    told = []
+    for kind, findings in kinds.items():
+        told += [f"round {plan.number}: {kind}: {finding}" for finding in findings[:MOST_TOLD]]
+        if len(findings) > MOST_TOLD:
+            told.append(f"round {plan.number}: {kind}: and {len(findings) - MOST_TOLD} more")
+    told.append(f"round {plan.number}: its plan: {json.dumps(plan.told())}")
+    print("\n".join(told), file=sys.stderr, flush=True)

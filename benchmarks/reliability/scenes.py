@@ -1,0 +1,122 @@
+"""The site of a round: articles under several URLs, and scenes that are known to be hard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from benchmarks.reliability.truth import THRESHOLD, Content, article, relative
+
+if TYPE_CHECKING:
+    from random import Random
+
+_PLEASE = (
+    "your session is over please sign in again to go on reading what you came for we keep you "
+    "signed in for a week if you ask us to and forget you else"
+)
+OVER = Content(tuple(_PLEASE.split()))
+LATER = ["over", "other", "503", "gone", "cut", "slow", "redirect"]
+"""What a page may say when it is asked again: see `site.py`."""
+
+
+@dataclass
+class Site:
+    """What is served: contents by their key, pages by their path, and who fails on what.
+
+    `pages` maps a path to the key of its content; `answers` what is served for it at the first,
+    second, ... time that a crawl asks: the content where nothing is said. `order` has priorities.
+    """
+
+    key: str
+    pages: dict[str, str] = field(default_factory=dict)
+    listings: dict[str, list[str]] = field(default_factory=dict)
+    kin: dict[str, list[str]] = field(default_factory=dict)
+    answers: dict[str, list[str]] = field(default_factory=dict)
+    fails: dict[str, int] = field(default_factory=dict)
+    holds: dict[str, float] = field(default_factory=dict)
+    order: dict[str, int] = field(default_factory=dict)
+    delay: float = 0.0
+
+    def contents(self) -> dict[str, Content]:
+        """Return the contents by their key; `kin` are within the threshold of another."""
+        found: dict[str, Content] = {"over": OVER}
+        for key in dict.fromkeys(self.pages.values()):
+            if key in found:
+                continue
+            found[key] = article(f"{self.key}/{key}")
+            first = None
+            for other in self.kin.get(key, []):
+                apart = range(THRESHOLD + 1, 64)
+                found[other] = relative(found[key], f"{self.key}/{other}", apart, first)
+                first = found[other]
+        return found
+
+
+def random_site(rng: Random, key: str) -> Site:
+    """Return a site of 15 to 30 articles."""
+    site = Site(key, delay=rng.choice([0.002, 0.01, 0.03]))
+    groups = []
+    for number in range(rng.randint(15, 30)):
+        paths = [f"/a/{number}/{copy}" for copy in range(rng.choice([1, 1, 2, 2, 3, 4]))]
+        site.pages |= dict.fromkeys(paths, f"c{number}")
+        groups.append(paths)
+    for path in list(site.pages):
+        if rng.random() < 0.06:
+            first = rng.choice(["ok", "503", "cut", "slow", "over"])
+            site.answers[path] = [first, rng.choice(["ok", "ok", *LATER])]
+    for scene, likely in ((_crowd, 0.25), (_chain, 0.4), (_swap, 0.5), (_detour, 0.4)):
+        if rng.random() < likely:
+            paths = scene(rng, site, len(groups))
+            groups.append(paths)
+            if rng.random() < 0.8:
+                site.order |= {path: -place for place, path in enumerate(paths)}
+    rng.shuffle(groups)
+    paths = [path for group in groups for path in group]
+    if rng.random() < 0.4:
+        rng.shuffle(paths)
+    count = rng.randint(2, 4)
+    names = [f"/list/{number}" for number in range(count)]
+    spread = [path for path in paths if path not in site.order]
+    site.listings = {name: spread[number::count] for number, name in enumerate(names)}
+    # Scenes that have an order stay together, and come early.
+    site.listings[names[0]] = [*names[1:], *site.order, *site.listings[names[0]]]
+    return site
+
+
+def _crowd(rng: Random, site: Site, number: int) -> list[str]:
+    """Many copies, of which only the last few can be parsed."""
+    paths = [f"/crowd/{number}/{copy}" for copy in range(rng.randint(18, 24))]
+    site.pages |= dict.fromkeys(paths, f"c{number}")
+    for path in paths[: -rng.randint(1, 3)]:
+        site.fails[path] = -1
+    site.holds[paths[0]] = rng.choice([1.0, 2.5])
+    return paths
+
+
+def _chain(rng: Random, site: Site, number: int) -> list[str]:
+    """A page that fails, and two that are near it, but not near each other."""
+    key = f"c{number}"
+    paths = [f"/chain/{number}/{part}" for part in "kcd"]
+    site.kin[key] = [f"{key}c", f"{key}d"]
+    site.pages |= dict(zip(paths, [key, f"{key}c", f"{key}d"], strict=True))
+    site.fails[paths[0]] = rng.choice([1, -1])
+    site.holds[paths[0]] = rng.choice([0.5, 1.5])
+    return paths
+
+
+def _swap(rng: Random, site: Site, number: int) -> list[str]:
+    """A page that fails, and a copy that says something else when it is asked again."""
+    paths = [f"/swap/{number}/{part}" for part in "kcde"[: rng.randint(3, 4)]]
+    site.pages |= dict.fromkeys(paths, f"c{number}")
+    site.fails[paths[0]] = rng.choice([1, -1])
+    site.holds[paths[0]] = rng.choice([0.5, 1.5])
+    site.answers[paths[1]] = ["ok", rng.choice(LATER)]
+    return paths
+
+
+def _detour(rng: Random, site: Site, number: int) -> list[str]:
+    """A page that is busy first, and then leads to one that was there before."""
+    paths = [f"/detour/{number}/0", f"/detour/{number}/1"]
+    site.pages |= dict.fromkeys(paths, f"c{number}")
+    site.answers[paths[1]] = ["503"] * rng.randint(1, 2) + ["redirect"]
+    return paths

@@ -1,0 +1,188 @@
+"""The memory of a round: a fresh one on any store, with a network between that can be disturbed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from contextlib import ExitStack, closing, suppress
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from benchmarks.proxy import Proxy
+from benchmarks.servers import postgres_server, redis_server
+from simhash_gate.stores import open_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchmarks.reliability.plan import Plan
+
+LEASE = 4.0
+"""Seconds after which a crawl on a server that was killed is dead."""
+TIMEOUT = 2.0
+
+
+class Servers:
+    """The servers of a run of rounds, each started when it is first needed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stack = ExitStack()
+        self._urls: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def url(self, kind: str) -> str:
+        """Return the URL of a server, `redis` or `postgresql`. OSError if there is none."""
+        with self._lock:
+            if kind not in self._urls:
+                start = {"redis": redis_server, "postgresql": postgres_server}[kind]
+                self._urls[kind] = self._stack.enter_context(start(self._folder / kind))
+            return self._urls[kind]
+
+    def close(self) -> None:
+        """End them."""
+        self._stack.close()
+
+
+class Memory:
+    """The store of one round: `url` is for its crawls, `direct_url` for who is never disturbed."""
+
+    def __init__(self, plan: Plan, folder: Path, servers: Servers) -> None:
+        self.kind = plan.store
+        self.path: Path | None = None
+        self._proxy: Proxy | None = None
+        self._name = f"round{plan.number}"
+        if self.kind == "memory":
+            self.url = self.direct_url = "memory:"
+        elif self.kind == "sqlite":
+            self.path = folder / "store.sqlite"
+            self.url = self.direct_url = f"sqlite:///{self.path}"
+        else:
+            server = servers.url(self.kind)
+            own = f"schema={self._name}" if self.kind == "postgresql" else f"prefix={self._name}:"
+            own += f"&lease={LEASE}&timeout={TIMEOUT}"
+            parts = urlsplit(server)
+            assert parts.port
+            self._proxy = Proxy(parts.port)
+            self.direct_url = f"{server}{'&' if parts.query else '?'}{own}"
+            self.url = self.direct_url.replace(f":{parts.port}/", f":{self._proxy.port}/")
+
+    def disturb(self, way: str, seconds: float) -> None:
+        """Let the network be slow, cut off or without an answer for a while."""
+        assert self._proxy
+        if way == "slow":
+            self._proxy.delay = 0.2
+            time.sleep(seconds)
+            self._proxy.delay = 0.0
+        elif way == "hang":
+            self._proxy.swallow = True
+            time.sleep(seconds)
+            self._proxy.swallow = False
+            # An answer that was lost is never made up for.
+            self._proxy.cut()
+        else:
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                self._proxy.cut()
+                time.sleep(0.05)
+
+    def wait_for_leases(self) -> None:
+        """Wait until who was killed is known to be dead."""
+        if self._proxy:
+            time.sleep(LEASE + 0.5)
+
+    def faults(self) -> list[str]:
+        """Return what is wrong with the store, now that no crawl is on it."""
+        if self.kind == "memory" or (self.path and not self.path.exists()):
+            return []
+        found = []
+        with closing(open_store(self.direct_url, create=False)) as store:
+            counted = Counter(record.scope for record in store.records())
+            for scope, pages in counted.items():
+                listed = sum(1 for _ in store.records(scope))
+                if listed != pages:
+                    found.append(f"scope {scope}: {pages} pages among all, {listed} by itself")
+        found += self._wrong_info(counted)
+        look = {"sqlite": self._sqlite, "redis": self._redis, "postgresql": self._postgresql}
+        return found + look[self.kind]()
+
+    def close(self) -> None:
+        """Remove what the round left on a server."""
+        if self._proxy:
+            self._proxy.close()
+        if self.kind == "postgresql":
+            with self._connect() as connection:
+                connection.execute(f'DROP SCHEMA IF EXISTS "{self._name}" CASCADE')
+        elif self.kind == "redis":
+            with self._client() as client:
+                for key in client.scan_iter(f"{self._name}:*"):
+                    client.delete(key)
+
+    def _wrong_info(self, counted: Counter[str]) -> list[str]:
+        code = "from simhash_gate.cli import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", code, "store", "info", self.direct_url],
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            return [f"store info: exit status {done.returncode}: {done.stderr[-1000:]}"]
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        said = {line["scope"]: line["pages"] for line in lines}
+        return [] if said == dict(counted) else [f"store info: {said}, but there are {counted}"]
+
+    def _sqlite(self) -> list[str]:
+        assert self.path
+        found = []
+        with closing(sqlite3.connect(self.path)) as db:
+            (health,) = db.execute("PRAGMA integrity_check").fetchone()
+            if health != "ok":
+                found.append(f"integrity: {health}")
+            with suppress(sqlite3.DatabaseError):
+                names = [name for (name,) in db.execute("SELECT name FROM run WHERE live")]
+                if names:
+                    found.append(f"runs that live on: {names}")
+                for scope, kept, there in db.execute(
+                    "SELECT name, kept, (SELECT count(*) FROM record"
+                    " WHERE record.scope = scope.id AND record.id <= counted) FROM scope"
+                ):
+                    if kept != there:
+                        found.append(f"scope {scope}: counted {kept}, but there are {there}")
+        left = [path.name for path in self.path.parent.glob(f"{self.path.name}*.lock")]
+        return [*found, *([f"lock files: {left}"] if left else [])]
+
+    def _redis(self) -> list[str]:
+        with self._client() as client:
+            seconds, micros = client.time()
+            now = seconds * 1000 + micros // 1000
+            live = client.zcount(f"{self._name}:{{runs}}:leases", now, "+inf")
+        return [f"{live} runs live on"] if live else []
+
+    def _postgresql(self) -> list[str]:
+        with self._connect() as connection:
+            connection.execute(f'SET search_path = "{self._name}"')
+            found = connection.execute(
+                "SELECT name FROM run WHERE state = 'live' AND expires > clock_timestamp()"
+            ).fetchall()
+            wrong = connection.execute(
+                "SELECT name, kept, there FROM (SELECT scope.name, scope.kept,"
+                " (SELECT count(*) FROM page WHERE page.scope = scope.id) AS there FROM scope)"
+                " AS counted WHERE kept <> there"
+            ).fetchall()
+        return [f"runs that live on: {found}"] * bool(found) + [
+            f"scope {name}: counted {kept}, but there are {there}" for name, kept, there in wrong
+        ]
+
+    def _connect(self):  # type: ignore[no-untyped-def]
+        import psycopg
+
+        return psycopg.connect(self.direct_url.partition("&")[0], autocommit=True)
+
+    def _client(self):  # type: ignore[no-untyped-def]
+        from redis import Redis
+
+        return Redis.from_url(self.direct_url.partition("?")[0])

@@ -1,0 +1,177 @@
+"""What was dropped for a page that failed: all of it is judged again, whatever comes this time."""
+
+from __future__ import annotations
+
+import random
+from itertools import count
+
+import pytest
+from harness import Answer, Site, crawl, html_answer, page, text
+
+from simhash_gate.fingerprints.hamming import hamming_distance
+from simhash_gate.pipeline import read_page
+
+# The first page to reach its callback fails when all others are dropped for it.
+FIRST_FAILS = """
+    first = True
+    async def parse(self, response):
+        if Spider.first:
+            Spider.first = False
+            while self.crawler.stats.get_value("simhash_gate/dropped", 0) < {copies}:
+                await asyncio.sleep(0.02)
+            {then}
+            raise ValueError("broken")
+        for item in super().parse(response):
+            yield item
+import asyncio
+"""
+
+
+def first_fails(copies: int, then: str = "") -> str:
+    return FIRST_FAILS.format(copies=copies, then=then or "pass")
+
+
+def says(crawl, seed: int) -> int:
+    """Return how many delivered pages say what the article of a seed does."""
+    return sum(text(seed)[:200].split(".")[0] in item.get("markdown", "") for item in crawl.items)
+
+
+def copies_of_which_the_next_to_be_fetched_differs(number: int) -> dict:
+    """Return copies of one article; the first that is fetched again is another article by then."""
+    again = count()
+
+    def route(noise: int):
+        def answer(hits: int) -> Answer:
+            return page(2 if hits > 1 and next(again) == 0 else 1, noise=noise)
+
+        return answer
+
+    return {f"/{n}": route(n) for n in range(number)}
+
+
+def test_a_copy_that_says_something_else_by_now_does_not_stand_for_the_others(tmp_path) -> None:
+    routes = copies_of_which_the_next_to_be_fetched_differs(5)
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes), spider=first_fails(4))
+    assert says(result, 1) == says(result, 2) == 1
+    assert result.count("forgotten") == 1
+
+
+def test_copies_farther_from_each_other_than_from_the_failed_page_are_both_delivered(
+    tmp_path,
+) -> None:
+    middle, one, other = between()
+    routes = {
+        "/middle": html_answer(middle),
+        "/one": html_answer(one),
+        "/other": html_answer(other),
+    }
+    spider = """
+    async def start(self):
+        for place, path in enumerate(("/middle", "/one", "/other")):
+            yield self.request(path, priority=-place)
+    """
+    settings = {"SIMHASH_GATE_THRESHOLD": 6, "SIMHASH_GATE_NEAR": 6, "CONCURRENT_REQUESTS": 1}
+    with Site(dict(routes)).running() as site:
+        result = crawl(tmp_path, site, "", spider=spider + first_fails(2), settings=settings)
+    assert result.delivered() == ["/one", "/other"]
+
+
+def between() -> tuple[str, str, str]:
+    """Return a page, and two that are within 6 bits of it and more from each other."""
+    words = text(1).split()
+    rng = random.Random(1)
+
+    def changed() -> str:
+        place = rng.randrange(20, len(words) - 20)
+        return html([*words[:place], *text(rng.randrange(10**6), 8).split(), *words[place + 8 :]])
+
+    def fingerprint(page: str) -> int:
+        return read_page(page.encode()).fingerprint or 0
+
+    near: list[str] = []
+    middle = html(words)
+    while True:
+        candidate = changed()
+        if hamming_distance(fingerprint(candidate), fingerprint(middle)) <= 6:
+            for other in near:
+                if hamming_distance(fingerprint(candidate), fingerprint(other)) > 6:
+                    return middle, candidate, other
+            near.append(candidate)
+
+
+def html(words: list[str]) -> str:
+    said = " ".join(words)
+    return f"<html><head><title>T</title></head><body><main><p>{said}</p></main></body></html>"
+
+
+def test_of_many_copies_one_is_delivered_though_only_the_last_can_be_parsed(tmp_path) -> None:
+    """Each is fetched again once at most: not all of them after each failure."""
+    copies = {f"/{n}": page(1, noise=n) for n in range(21)}
+    spider = (
+        first_fails(20)
+        + """
+Waiting = Spider.parse
+async def parse(self, response):
+    if not Spider.first and int(response.url.rpartition("/")[2]) < 18:
+        raise ValueError("can't be parsed")
+    async for item in Waiting(self, response):
+        yield item
+Spider.parse = parse
+"""
+    )
+    with Site(dict(copies)).running() as site:
+        settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1}
+        result = crawl(tmp_path, site, " ".join(copies), spider=spider, settings=settings)
+    assert len(result.delivered()) == 1
+    assert result.delivered()[0] in {"/18", "/19", "/20"}
+    assert max(site.hits.values()) == 2
+    assert result.count("rescheduled") == result.count("forgotten") == 18
+
+
+def test_that_too_many_copies_wait_is_said_and_what_it_costs(tmp_path) -> None:
+    little = "\nfrom simhash_gate.plugin import recovery\nrecovery.MOST_BYTES = 6_000\n"
+    copies = {f"/{n}": page(1, noise=n) for n in range(6)}
+    with Site(dict(copies)).running() as site:
+        result = crawl(tmp_path, site, " ".join(copies), spider=first_fails(5) + little)
+    assert result.log.count("of dropped requests wait for what becomes of the pages") == 1
+    assert 0 < result.count("copies_let_go") <= 5
+    assert f"and {result.count('copies_let_go')} pages that were dropped for it" in result.log
+
+
+def test_a_paused_crawl_goes_on_with_what_waits_to_be_fetched_again(tmp_path) -> None:
+    routes = copies_of_which_the_next_to_be_fetched_differs(5)
+    closing = "asyncio.ensure_future(self.crawler.engine.close_spider_async(reason='paused'))"
+    settings = {"JOBDIR": str(tmp_path / "job")}
+    with Site(routes).running() as site:
+        paths = " ".join(routes)
+        spider = first_fails(4, then=f"{closing}; await asyncio.sleep(0.2)")
+        paused = crawl(tmp_path, site, paths, spider=spider, settings=settings)
+        resumed = crawl(tmp_path, site, paths, settings=settings)
+    assert paused.delivered() == []
+    assert paused.count("forgotten") == 1
+    assert says(resumed, 1) == says(resumed, 2) == 1
+
+
+@pytest.mark.parametrize("store", ["memory:", "sqlite:///{folder}/store.sqlite"])
+def test_a_page_whose_errback_speaks_for_it_never_reached_its_callback(tmp_path, store) -> None:
+    """The callback of the first is refused by a middleware; its errback yields an item."""
+    (tmp_path / "middlewares.py").write_text(
+        """
+class Rejecting:
+    calls = 0
+    def process_spider_input(self, response):
+        Rejecting.calls += 1
+        if Rejecting.calls == 1:
+            raise ValueError("rejected before the callback")
+"""
+    )
+    spider = """
+    custom_settings = {"SPIDER_MIDDLEWARES": {"middlewares.Rejecting": 500}}
+    """
+    copies = {f"/{n}": page(1, noise=n) for n in range(3)}
+    settings = {"SIMHASH_GATE_STORE": store.format(folder=tmp_path), "CONCURRENT_REQUESTS": 1}
+    with Site(dict(copies)).running() as site:
+        result = crawl(tmp_path, site, " ".join(copies), spider=spider, settings=settings)
+    assert len(result.delivered()) == 1
+    assert result.count("forgotten") == 1
