@@ -159,7 +159,8 @@ def _attributes(verdict: Verdict) -> Iterator[tuple[Path, Any]]:
     )
     for path, thing, content in parts:
         if thing is not None:
-            for name in _names(type(thing)):
+            kind: Any = type(thing)
+            for name in _names(kind):
                 if name not in content:
                     yield (*path, name), getattr(thing, name)
     yield ("rejected",), verdict.rejected
