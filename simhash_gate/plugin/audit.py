@@ -22,7 +22,7 @@ from simhash_gate.addresses import without_credentials
 from simhash_gate.gate.policy import SettingsError, host_of, registered_domain
 from simhash_gate.plugin.audit_figures import AuditFigures
 from simhash_gate.plugin.audit_log import AuditLog
-from simhash_gate.plugin.items import Reader, Snapshot, Value, news
+from simhash_gate.plugin.items import Reader, Snapshot, Value
 from simhash_gate.plugin.names import VERDICT_KEY
 from simhash_gate.plugin.places import fill_in
 from simhash_gate.plugin.spider_middleware import sees_pages_end
@@ -260,8 +260,9 @@ class Audit:
             reason = "kept_page_failed" if kept.failure == "failed" else kept.failure
             self._not_comparable(page, reason)
             return
-        differences = news(kept.snapshots(), page.snapshots())
-        self.figures.compared(page.domain, [difference.field for difference in differences])
+        differences = self._reader.news(kept.snapshots(), page.snapshots())
+        fields = [difference.field for difference in differences]
+        self.figures.compared(page.domain, fields, page.verdict.policy)
         self.log.write(page.url, page.verdict, differences)
         if differences:
             assert page.verdict.match is not None

@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.plugin.stats import OTHERS
 from simhash_gate.proportion import wilson
+from simhash_gate.settings import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from scrapy.statscollectors import StatsCollector
 
+    from simhash_gate.gate.policy import Policy
+
 logger = logging.getLogger(__name__)
 
 FEW = 30
 """Fewer pages than this give no more than a rough idea."""
+TOO_MANY = 0.05
+"""A share of wrong drops that is surely above this is worth a warning."""
 MOST_DOMAINS = 10_000
 MOST_FIELDS = 200
 
@@ -46,6 +51,11 @@ class AuditRow(NamedTuple):
         known = {name: getattr(self, name) for name in ("domain", "audited", "compared", "wrong")}
         return {"audit": known | {"fields": dict(self.fields)}}
 
+    @property
+    def is_bad(self) -> bool:
+        """Whether more drops than can be put up with are wrong, at 95 % confidence."""
+        return self.low > TOO_MANY
+
 
 @dataclass(slots=True)
 class DomainFigures:
@@ -54,6 +64,7 @@ class DomainFigures:
     audited: int = 0
     compared: int = 0
     wrong: int = 0
+    warned: bool = False
     fields: Counter[str] = field(default_factory=Counter)
     not_comparable: Counter[str] = field(default_factory=Counter)
 
@@ -84,8 +95,12 @@ class AuditFigures:
         for figures in self._of(domain):
             figures.audited += 1
 
-    def compared(self, domain: str, fields: Collection[str]) -> None:
-        """Count a page whose items were compared; `fields` are those that differed."""
+    def compared(self, domain: str, fields: Collection[str], policy: Policy) -> None:
+        """Count a page whose items were compared; `fields` are those that differed.
+
+        The log warns of a domain once, as soon as too many of its drops are wrong. `policy` is
+        the page's.
+        """
         self._count("compared", *["wrong"] * bool(fields))
         for name in dict.fromkeys(fields):
             self._count(f"field/{self._field(name)}")
@@ -93,6 +108,10 @@ class AuditFigures:
             figures.compared += 1
             figures.wrong += bool(fields)
             figures.fields.update(self._field(name) for name in dict.fromkeys(fields))
+        _, figures = self._of(domain)
+        if fields and not figures.warned and (row := figures.row(domain)).is_bad:
+            figures.warned = True
+            logger.warning("Audit of %s: %s. %s", domain, _wrong(row), _advice(row, policy))
 
     def not_comparable(self, domain: str, reason: str) -> None:
         """Count a page that was chosen and could not be compared."""
@@ -130,7 +149,10 @@ class AuditFigures:
         if self.total.compared:
             self._set("wrong_low", round(self.total.low, 4))
             self._set("wrong_high", round(self.total.high, 4))
-        logger.info("Audit: %s", _summary(self.total))
+        bad = [row.domain for row in self.rows() if row.is_bad]
+        level = logging.WARNING if bad or self.total.is_bad else logging.INFO
+        of = f" (too many in {', '.join(bad[:10])})" if bad else ""
+        logger.log(level, "Audit: %s%s", _summary(self.total), of)
 
     def _of(self, domain: str) -> tuple[DomainFigures, DomainFigures]:
         if domain not in self._domains and len(self._domains) >= MOST_DOMAINS:
@@ -156,10 +178,7 @@ def _summary(row: AuditRow) -> str:
     if not row.compared:
         said = f"none of {row.audited} audited duplicates could be compared"
     else:
-        said = (
-            f"{row.wrong} of {row.compared} compared duplicates were wrong drops: "
-            f"{row.wrong / row.compared:.1%} (95 % interval {row.low:.1%} to {row.high:.1%})"
-        )
+        said = _wrong(row)
     if row.fields:
         said += f"; fields that differ: {_listed(row.fields)}"
     if row.not_comparable:
@@ -167,6 +186,24 @@ def _summary(row: AuditRow) -> str:
     if 0 < row.compared < FEW:
         said += ". These are few pages: a larger share gives a narrower interval"
     return said
+
+
+def _wrong(row: AuditRow) -> str:
+    return (
+        f"{row.wrong} of {row.compared} compared duplicates were wrong drops: "
+        f"{row.wrong / row.compared:.1%} (95 % interval {row.low:.1%} to {row.high:.1%})"
+    )
+
+
+def _advice(row: AuditRow, policy: Policy) -> str:
+    """Say what to do about wrong drops."""
+    ways = [f"lower its threshold of {policy.threshold} ({PREFIX}DOMAINS)"] * (policy.threshold > 0)
+    ways += [f"set {PREFIX}VERIFY for it"] * (not policy.verify)
+    ways += [f"drop nothing of it ({PREFIX}ACTION = 'tag')"]
+    return (
+        f"If these pages are no copies, {', or '.join(ways)}. If the fields that differ "
+        f"({_listed(row.fields)}) are no content, name those that are in {PREFIX}AUDIT_FIELDS"
+    )
 
 
 def _listed(counts: tuple[tuple[str, int], ...]) -> str:

@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 from itemadapter import ItemAdapter
 
 from simhash_gate.addresses import text_without_credentials, without_credentials
-from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.fingerprints.volatile import is_volatile
 from simhash_gate.fingerprints.words import words
+from simhash_gate.plugin.echoes import Echoes, Said
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from scrapy.http import Response
 
@@ -45,10 +45,15 @@ _ADDRESS = re.compile(r"\]\([^()\s]*\)|\w{0,20}://\S*")
 
 
 class Value(NamedTuple):
-    """A field's value as text; `own` tells that every page has another one, copies too."""
+    """A field's value as text.
+
+    `own` tells that every page has another one, copies too. `frame` is what stands in it around
+    what the verdict says, if it is made of that.
+    """
 
     text: str
     own: bool
+    frame: str | None = None
 
 
 Snapshot = dict[str, Value]
@@ -64,7 +69,7 @@ class Difference(NamedTuple):
 
 @dataclass(slots=True)
 class Reader:
-    """Takes snapshots of items: of the named fields, or of all if none is named.
+    """Takes snapshots of items, and compares them: the named fields, or all if none is named.
 
     `began` is the Unix time of the crawl's beginning; `unseen` are the named fields that no item
     has had a value in.
@@ -73,52 +78,74 @@ class Reader:
     fields: Collection[str]
     began: float
     unseen: set[str] = field(init=False)
+    echoes: Echoes = field(init=False, default_factory=Echoes)
 
     def __post_init__(self) -> None:
         self.unseen = set(self.fields)
 
     def snapshot(self, item: Any, response: Response, verdict: Verdict) -> Snapshot:
         """Return what an item of a page says. Raises TypeError for what is no kind of item."""
-        own = _addresses(response) | _said_by_gate(verdict)
+        own, said = _addresses(response), Said(verdict, _text)
         found = {}
-        for name, value in ItemAdapter(item).asdict().items():
-            if self.fields and name not in self.fields:
+        for key, value in _said(item).items():
+            name = str(key)
+            if self.fields:
+                if name in self.fields and (text := _shown(value)):
+                    found[name] = Value(text, False)
                 continue
-            text = text_without_credentials(_text(value))[:MOST_CHARACTERS]
-            if text:
+            self.echoes.learn(name, value, said, _text)
+            if text := _shown(_each_text(said.taken_out, value)):
                 own_value = text in own or _is_moment(value, self.began)
-                found[str(name)] = Value(text, own_value and not self.fields)
+                found[name] = Value(text, own_value, said.frame(text))
         self.unseen.difference_update(found)
         return found
 
+    def news(self, kept: Sequence[Snapshot], dropped: Iterable[Snapshot]) -> list[Difference]:
+        """Return how the items of a dropped page say what no item of the kept page says.
 
-def news(kept: Sequence[Snapshot], dropped: Iterable[Snapshot]) -> list[Difference]:
-    """Return how the items of a dropped page say what no item of the kept page says.
+        An item that has no equal is compared with the one that differs in the fewest fields. Empty
+        if nothing is lost with the dropped page.
+        """
+        found: list[Difference] = []
+        for item in dropped:
+            closest: list[Difference] | None = None
+            for other in kept:
+                differences = self._differences(other, item)
+                if closest is None or len(differences) < len(closest):
+                    closest = differences
+                if not closest:
+                    break
+            found += [Difference(NO_ITEM, "of the kept page")] if closest is None else closest
+        return found
 
-    An item that has no equal is compared with the one that differs in the fewest fields. Empty if
-    nothing is lost with the dropped page.
-    """
-    found: list[Difference] = []
-    for item in dropped:
-        closest: list[Difference] | None = None
-        for other in kept:
-            differences = _differences(other, item)
-            if closest is None or len(differences) < len(closest):
-                closest = differences
-            if not closest:
-                break
-        found += [Difference(NO_ITEM, "of the kept page")] if closest is None else closest
-    return found
+    def _differences(self, kept: Snapshot, dropped: Snapshot) -> list[Difference]:
+        nothing = Value("", False)
+        found = []
+        for name, value in dropped.items():
+            before = kept.get(name, nothing)
+            if before.own or value.own:
+                continue
+            change = _change(before.text, value.text)
+            if change:
+                change = self._own_change(name, before, value)
+            if change:
+                found.append(Difference(name, change))
+        return found
 
-
-def _differences(kept: Snapshot, dropped: Snapshot) -> list[Difference]:
-    nothing = Value("", False)
-    found = []
-    for name, value in dropped.items():
-        before = kept.get(name, nothing)
-        if not (before.own or value.own) and (change := _change(before.text, value.text)):
-            found.append(Difference(name, change))
-    return found
+    def _own_change(self, name: str, before: Value, after: Value) -> str:
+        """Return the change in words that is left without what verdicts say; "" if none is."""
+        if self.echoes.has((name,)):
+            return ""
+        if after.frame is not None and after.frame == before.frame:
+            return ""
+        old, new = _structure(before.text), _structure(after.text)
+        if new is None:
+            return _change(before.text, after.text)
+        left = self.echoes.without((name,), new)
+        if left == new:
+            return _change(before.text, after.text)
+        old = _as_far_as(left, self.echoes.without((name,), old))
+        return _change(_text(old), _text(left))
 
 
 def _change(before: str, after: str) -> str:
@@ -173,6 +200,53 @@ def _text(value: Any) -> str:
     return str(value)
 
 
+def _said(item: Any) -> dict[Any, Any]:
+    """Return what an item has, other items in it as mappings. Raises TypeError for no item."""
+    return {name: _inner(value) for name, value in ItemAdapter(item).items()}
+
+
+def _inner(value: Any) -> Any:
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, dict) or ItemAdapter.is_item(value):
+        return {str(key): _inner(part) for key, part in ItemAdapter(value).items()}
+    if hasattr(value, "_asdict"):
+        return _inner(value._asdict())
+    if isinstance(value, bytes):
+        return _text(value)
+    return list(map(_inner, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _each_text(change: Callable[[str], str], value: Any) -> Any:
+    """Return a value whose texts have gone through a function."""
+    if isinstance(value, dict):
+        return {key: _each_text(change, part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_each_text(change, part) for part in value]
+    return change(value) if isinstance(value, str) else value
+
+
+def _shown(value: Any) -> str:
+    return text_without_credentials(_text(value))[:MOST_CHARACTERS]
+
+
+def _structure(text: str) -> Any:
+    """Return the list or mapping that a text stands for; None if it is another text."""
+    if not text.startswith(("{", "[")):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _as_far_as(shape: Any, value: Any) -> Any:
+    """Return of a mapping what another one has as well: more than that is no loss."""
+    if not (isinstance(shape, dict) and isinstance(value, dict)):
+        return value
+    return {key: _as_far_as(shape[key], part) for key, part in value.items() if key in shape}
+
+
 def _plain(value: Any) -> Any:
     return sorted(map(str, value)) if isinstance(value, (set, frozenset)) else str(value)
 
@@ -186,13 +260,6 @@ def _addresses(response: Response) -> set[str]:
         path = f"{parts.path}?{parts.query}" if parts.query else parts.path
         found |= {url, parts.path, path} - {"", "/"}
     return found
-
-
-def _said_by_gate(verdict: Verdict) -> set[str]:
-    """Return the values that an item may have from the verdict, and no copy shares."""
-    fingerprint = verdict.fingerprint
-    found: set[str] = {verdict.outcome} if verdict.audited else set()
-    return found if fingerprint is None else found | {to_hex(fingerprint), str(fingerprint)}
 
 
 def _is_moment(value: Any, began: float) -> bool:

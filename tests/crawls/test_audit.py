@@ -244,3 +244,53 @@ def test_logs_are_written_off_the_event_loop(tmp_path) -> None:
         "verdicts.jsonl by simhash_gate-verdicts",
     }
     assert len((tmp_path / "pairs.jsonl").read_text().splitlines()) == 2
+
+
+# Copies of one article, some of them a word or two longer.
+NEAR = {f"/{n}": page(1, noise=n, words=300 + n % 3) for n in range(36)}
+TELLS = """
+    def parse(self, response):
+        verdict = response.meta["simhash_gate_verdict"]
+        match = verdict.match
+        for item in super().parse(response):
+            if "markdown" in item:
+                del item["markdown"]
+            yield {
+                **item, "title": verdict.title, "reason": verdict.reason, "verdict": str(verdict),
+                "bits": match.distance if match else None, "of": match.record.url if match else "",
+                "gate": {"said": verdict.outcome, "why": [verdict.reason]},
+                "gone": verdict.rejected,
+                "note": f"{verdict.outcome}: {verdict.reason} ({match and match.distance})",
+                "print": f"{verdict.fingerprint:016x}", "words": verdict.page.words,
+            }
+"""
+
+
+def test_what_items_have_of_the_verdict_makes_no_drop_wrong(tmp_path) -> None:
+    with Site(dict(NEAR)).running() as site:
+        settings = {**ALL, "SIMHASH_GATE_THRESHOLD": 8}
+        result = crawl(tmp_path, site, " ".join(NEAR), spider=TELLS, settings=settings)
+    assert result.count("audit/compared") == 35
+    assert result.count("audit/wrong") == 0, re.findall("Wrong drop.*", result.log)
+    assert set(re.findall(r"distance (\d+)", result.log)) > {"0"}
+    assert re.search("INFO: Audit: 0 of 35 compared duplicates", result.log)
+
+
+def test_wrong_drops_are_a_warning_with_advice_as_soon_as_they_are_too_many(tmp_path) -> None:
+    routes = {f"/{n}": page(1, noise=n if n > 30 else 0) for n in range(36)}
+    with Site(routes).running() as site:
+        paths = " ".join(routes)
+        result = crawl(tmp_path, site, paths, spider=VISITORS, settings=ALL)
+    assert result.count("audit/wrong") == 5
+    # 3 of 33: 3.1 %; 4 of 34: 4.7 %; 5 of 35: 6.3 %.
+    (warning,) = re.findall("WARNING: (Audit of .*)", result.log)
+    assert warning == (
+        "Audit of 127.0.0.1: 5 of 35 compared duplicates were wrong drops: 14.3% (95 % interval "
+        "6.3% to 29.4%). If these pages are no copies, lower its threshold of 3 "
+        "(SIMHASH_GATE_DOMAINS), or set SIMHASH_GATE_VERIFY for it, or drop nothing of it "
+        "(SIMHASH_GATE_ACTION = 'tag'). If the fields that differ (visitors 5) are no content, "
+        "name those that are in SIMHASH_GATE_AUDIT_FIELDS"
+    )
+    assert result.log.index(warning) < result.log.index("Closing spider")
+    (closing,) = re.findall(r"(\w+: Audit: .*)", result.log)
+    assert closing.startswith("WARNING: Audit: 5 of 35 compared duplicates were wrong drops: 14.3%")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from dataclasses import replace
 from datetime import datetime, timezone
 
 import attrs
@@ -11,9 +12,12 @@ import pytest
 import scrapy
 from scrapy.http import HtmlResponse
 
+from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.pipeline import read_page
-from simhash_gate.plugin.items import NO_ITEM, Reader, news
+from simhash_gate.plugin.items import NO_ITEM, Reader
+from simhash_gate.stores import open_store
 
 BEGAN = time.time()
 TEXT = " ".join(f"word{n}" for n in range(100))
@@ -37,17 +41,27 @@ class ScrapyItem(scrapy.Item):
     price = scrapy.Field()
 
 
-def snapshot(item, *, path: str = "a", verdict: Verdict = NEW, fields=()):
+def snapshot(item, *, path: str = "a", verdict: Verdict = NEW, reader: Reader | None = None):
     url = f"https://example.com/{path}?page=2"
     response = HtmlResponse(url, request=scrapy.Request(url))
-    return Reader(fields, BEGAN).snapshot(item, response, verdict)
+    return (reader or Reader((), BEGAN)).snapshot(item, response, verdict)
 
 
-def differing(kept, dropped, fields=()) -> list[str]:
-    """The fields by which the item of a dropped page says something new."""
-    before = snapshot(kept, path="a", fields=fields)
-    after = snapshot(dropped, path="b", verdict=DUPLICATE, fields=fields)
-    return [difference.field for difference in news([before], [after])]
+def news(kept, dropped):
+    return Reader((), BEGAN).news(kept, dropped)
+
+
+def differing(kept, dropped, fields=(), verdicts=(NEW, DUPLICATE), before=()) -> list[str]:
+    """The fields by which the item of a dropped page says something new.
+
+    `before` are the items of kept pages that came before.
+    """
+    reader = Reader(fields, BEGAN)
+    for item in before:
+        snapshot(item, path="before", verdict=verdicts[0], reader=reader)
+    one = snapshot(kept, path="a", verdict=verdicts[0], reader=reader)
+    other = snapshot(dropped, path="b", verdict=verdicts[1], reader=reader)
+    return [difference.field for difference in reader.news([one], [other])]
 
 
 @pytest.mark.parametrize("kind", [dict, DataItem, AttrsItem, ScrapyItem])
@@ -110,17 +124,97 @@ def test_what_says_something_new(kept, dropped) -> None:
     assert differing({"field": kept}, {"field": dropped}) == ["field"]
 
 
-def test_the_gates_own_fingerprint_says_nothing_new() -> None:
-    pages = [read_page(f"<p>{TEXT} {n}</p>".encode()) for n in range(2)]
-    kept, dropped = (
-        snapshot(
-            {"fingerprint": f"{page.fingerprint:016x}"},
-            verdict=Verdict("duplicate", "", page=page, audited=True),
-        )
-        for page in pages
+@pytest.fixture(scope="module")
+def verdicts() -> tuple[Verdict, Verdict]:
+    """Those on a kept page, and on a copy of it that is audited."""
+    store = open_store("memory:")
+    store.begin("a run of its own")
+    gate = Gate(store, run="a run of its own", pipeline="9c1f")
+    kept, copy = (
+        gate.judge(read_page(f"<p>{TEXT} {n}</p>".encode()), Policy(10), url=f"https://e.com/{n}")
+        for n in range(2)
     )
-    assert kept != dropped
-    assert news([kept], [dropped]) == []
+    assert (kept.outcome, copy.outcome) == ("new", "duplicate")
+    assert copy.match.distance > 0
+    return kept, replace(copy, audited=True)
+
+
+WAYS = {
+    "outcome": lambda v: v.outcome,
+    "reason": lambda v: v.reason,
+    "distance": lambda v: v.match.distance if v.match else None,
+    "distance or nothing": lambda v: v.match and v.match.distance,
+    "distance or a sign": lambda v: f"{v.match.distance}" if v.match else "-",
+    "threshold": lambda v: v.policy.threshold,
+    "matched URL": lambda v: v.match.record.url if v.match else None,
+    "matched title": lambda v: v.match.record.title if v.match else "",
+    "matched words": lambda v: v.match.record.words if v.match else 0,
+    "first seen": lambda v: v.match.record.first_seen if v.match else None,
+    "run": lambda v: v.match.record.run if v.match else None,
+    "audited": lambda v: v.audited,
+    "rejected": lambda v: v.rejected,
+    "words": lambda v: v.page.words,
+    "fingerprint": lambda v: v.fingerprint,
+    "fingerprint in hex": lambda v: f"{v.fingerprint:016x}",
+    "record": lambda v: v.record and v.record.request,
+    "verdict": lambda v: v,
+    "match": lambda v: v.match,
+    "verdict as text": str,
+    "verdict in a text": lambda v: f"judged: {v}",
+    "outcome and reason": lambda v: f"{v.outcome}: {v.reason}",
+    "a sentence": lambda v: f"The gate says {v.outcome} ({v.reason}), audited={v.audited}",
+    "outcome and distance": lambda v: f"{v.outcome} ({v.match.distance if v.match else None})",
+    "outcome in capitals of its own": lambda v: f"gate/{v.outcome}",
+    "mapping": lambda v: {"outcome": v.outcome, "bits": v.match.distance if v.match else None},
+    "list": lambda v: [v.outcome, v.reason, v.match.distance if v.match else 0],
+    "deep": lambda v: {"gate": [{"why": v.reason}, {"how": {"drop": v.rejected}}], "by": "me"},
+    "only of duplicates": lambda v: v.reason if v.rejected else None,
+    "outcome only of duplicates": lambda v: v.outcome if v.rejected else None,
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_nothing_that_the_verdict_says_is_new(verdicts, way) -> None:
+    kept, dropped = ({"field": way(verdict), "title": "Lamp"} for verdict in verdicts)
+    assert differing(kept, dropped, verdicts=verdicts) == []
+    # It hides nothing that stands beside it.
+    other = {**dropped, "title": "Chair"}
+    assert differing(kept, other, verdicts=verdicts) == ["title"]
+
+
+@pytest.mark.parametrize("name", ["title", "markdown"])
+def test_what_the_page_says_counts_though_the_verdict_has_it(verdicts, name: str) -> None:
+    texts = ("Lamp", "Chair")
+    kept, dropped = (
+        replace(verdict, page=replace(verdict.page, **{name: text}))
+        for verdict, text in zip(verdicts, texts, strict=True)
+    )
+    items = [{"field": getattr(verdict, name)} for verdict in (kept, dropped)]
+    assert differing(*items, verdicts=(kept, dropped)) == ["field"]
+    nested = [{"field": {"said": item["field"], "by": v.outcome}} for item, v in
+              zip(items, (kept, dropped), strict=True)]  # fmt: skip
+    assert differing(*nested, verdicts=(kept, dropped)) == ["field"]
+
+
+def test_what_a_shop_says_is_not_the_gates_because_it_says_it_too(verdicts) -> None:
+    distance = verdicts[1].match.distance
+    for kept, dropped, before in (
+        ("new", "used", ()),
+        ("used", "new", ()),
+        (distance + 1, distance, ()),
+        (None, distance, (1, 2)),
+        (False, True, (True,)),
+        ("a new lamp", "a used lamp", ()),
+        ({"state": "new", "rating": 1}, {"state": "used", "rating": distance}, ()),
+        ([False, 5], [True, 6], ([True, 5],)),
+    ):
+        items = [{"field": value} for value in (kept, dropped, *before)]
+        assert differing(*items[:2], verdicts=verdicts, before=items[2:]) == ["field"], kept
+
+
+def test_fields_that_are_named_count_whatever_they_hold(verdicts) -> None:
+    items = [{"field": verdict.reason} for verdict in verdicts]
+    assert differing(*items, verdicts=verdicts, fields=["field"]) == ["field"]
 
 
 def test_only_named_fields_count_and_these_do_in_any_case() -> None:
