@@ -28,7 +28,7 @@ WAITS = """
 WATCHED = """
 import sys
 def watch(event, args):
-    if event == "open" and ".sqlite" in str(args[0]) and ".lock" not in str(args[0]):
+    if event == "open" and str(args[0]).endswith((".sqlite", "-wal", "-shm")):
         with open("opened.txt", "a") as file:
             print(args[0], file=file)
 sys.addaudithook(watch)
