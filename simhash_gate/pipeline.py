@@ -28,9 +28,9 @@ from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
 from simhash_gate.page.blocks import captions
 from simhash_gate.page.clean import drop_invisible
 from simhash_gate.page.extract import is_leftover
-from simhash_gate.page.flow import image_names
 from simhash_gate.page.identity import find_identity
 from simhash_gate.page.insets import MANY_LINKS
+from simhash_gate.page.media import image_names, played_names
 from simhash_gate.page.title import text_of
 from simhash_gate.pages import UNREADABLE, Page
 from simhash_gate.sketch import Sketch, sentences
@@ -131,17 +131,18 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if not count:
         hashed = list(chain.from_iterable(tokens))
         count = count_words(hashed, characters)
-    images = [] if _is_long(lasting) else image_names(content)
+    images = [] if _is_long(lasting) else image_names(article.element)
+    played = played_names(article.element) if identity or not _is_long(lasting) else []
     outer = (cleaned.titles.whole or title) if is_leftover(article, cleaned) else ""
     page = Page(
         title=title,
         markdown=draft.render() if options.markdown else "",
         words=count,
         fingerprint=_fingerprint(hashed, characters, options, outer) if count else None,
-        digest=_digest(lasting, found, tokens, fleeting, images),
+        digest=_digest(lasting, found, tokens, fleeting, images + played),
         listing=article.listing,
         reason=None if count else "no words",
-        sketch=_sketch(found, fleeting, images, article, cleaned, identity).encode()
+        sketch=_sketch(found, fleeting, images, played, article, cleaned, identity).encode()
         if identity
         else b"",
         draft=None if options.markdown else draft,
@@ -211,7 +212,7 @@ def _digest(
     found: list[Block],
     tokens: list[list[str]],
     fleeting: list[bool],
-    images: list[str],
+    media: list[str],
 ) -> int:
     """Hash what the page says; of few words, a date or an image may be all that tells it apart."""
     said = lasting
@@ -222,7 +223,7 @@ def _digest(
             if not (gone and is_of_page(block.text))
             for word in own
         ]
-        said += images if said else ()
+        said += media if said else ()
     text = " ".join(said)
     return mmh3.hash64(text, signed=False)[0] if text else 0
 
@@ -247,6 +248,7 @@ def _sketch(
     found: list[Block],
     fleeting: list[bool],
     images: list[str],
+    played: list[str],
     article: Article,
     page: Cleaned,
     identity: Identity,
@@ -264,6 +266,7 @@ def _sketch(
         sentences=tuple(_sentences(block for block, gone in rest if not gone)),
         fleeting=tuple(block.text for block, gone in rest if gone)[:_FLEETING_LINES],
         images=tuple(images),
+        played=tuple(played),
         outer_headline="" if above is None else text_of(above),
         outer_place=place,
     ).within(_sentences(page.whole), _sentences(captions(article.element)))

@@ -42,8 +42,8 @@ class Sketch:
     page's, `canonical` the address that it gives itself, `identifiers` are its product numbers.
     `sentences` are what it says, and `hashes` a 32-bit hash of each; of a long page these are all
     there is. `elsewhere` are 16-bit hashes of what the page says outside its article, `captions` of
-    what it says under its images, `fleeting` its lines about itself (clocks, counters). On a page
-    of few words, `images` are the names of its images.
+    what it says under its images, `fleeting` its lines about itself (clocks, counters). `played`
+    are the names of its videos and sounds; on a page of few words, `images` those of its images.
     """
 
     headline: str = ""
@@ -58,6 +58,7 @@ class Sketch:
     outer_place: str = ""
     captions: tuple[int, ...] = ()
     images: tuple[str, ...] = ()
+    played: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.hashes:
@@ -112,7 +113,9 @@ def compare(kept: Sketch, new: Sketch, *, strict: bool = False) -> Comparison:
         *(() if _same_headline(kept, new) else ((kept.headline, new.headline),)),
         *(() if _same_outer_headline(kept, new) else ((kept.outer_headline, new.outer_headline),)),
         *(() if _same_address(kept, new) else ((kept.title, new.title),)),
-        (" ".join(kept.images), " ".join(new.images)),  # a print view has none
+        # A print view has none.
+        (" ".join(kept.images), " ".join(new.images)),
+        (" ".join(kept.played), " ".join(new.played)),
     ):
         if before and after and before != after:
             return Comparison(False, _change(before, after))

@@ -1,4 +1,4 @@
-"""Pages that differ in symbols alone: read from HTML, and judged over a real store."""
+"""Pages that differ in symbols or media alone: read from HTML, and judged over a real store."""
 
 from __future__ import annotations
 
@@ -129,3 +129,66 @@ COPIES = [
 @pytest.mark.parametrize(("first", "second"), COPIES)
 def test_typography_makes_no_other_page(first, second) -> None:
     assert all(taken_for_copies(first, second).values())
+
+
+VIDEO = "<p>It was filmed by day.</p><video controls {}>{}<p>Get another browser.</p></video>"
+PLAYED = [
+    VIDEO.format("src=/{}.mp4", ""),
+    VIDEO.format("data-src=/{}.mp4", ""),
+    VIDEO.format("", "<source src=/{}.mp4><source src=/{}.webm>"),
+    "<p>It was heard by day.</p><audio><source src=/{}.ogg></audio>",
+]
+SHOWN = [
+    VIDEO.format("poster=/{}.jpg", ""),
+    "<img src=/{}.jpg>",
+    "<img src=/hive.jpg srcset='/{}.jpg 2x'>",
+    "<img srcset='/hive.jpg 1x, /{}.jpg 2x'>",
+    "<picture><source srcset=/{}.webp><source srcset=/moss.avif><img src=/x.jpg></picture>",
+]
+
+
+def bees_and_wasps(template: str) -> dict[str, bool]:
+    return taken_for_copies(*(template.replace("{}", name) for name in ("bees", "wasps")))
+
+
+@pytest.mark.parametrize("template", PLAYED)
+def test_another_video_or_sound_makes_another_page(template) -> None:
+    assert not any(bees_and_wasps(template).values())
+
+
+@pytest.mark.parametrize("template", SHOWN)
+def test_another_image_makes_another_page_of_few_words(template) -> None:
+    assert bees_and_wasps(template) == {
+        "short": False,
+        "short and verified": False,
+        "long and verified": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("<video src=//a.example/1/bees.mp4></video>", "<video src=/bees.mp4?t=7></video>"),
+        (
+            "<video><source src=bees.mp4><source src=bees.webm>No video</video>",
+            "<video><source src=bees-720p.mp4><p>Get a browser</p></video>",
+        ),
+        ("<img src=bees.jpg>", "<img src=bees-300x200.jpg>"),
+        (
+            "<img src=x.gif srcset='/a/bees.jpg 320w,/b/bees.jpg?w=640 640w'>",
+            "<img src=bees.jpg srcset='//b.example/w_9,h_9/bees-1024w.jpg 1024w, bees@2x.jpg'>",
+        ),
+        (
+            "<img src=bees.jpg>",
+            "<picture><source srcset='bees-300w.webp 300w, bees.webp'><img src=bees.jpg></picture>",
+        ),
+        ("<img src=x.gif data-src=bees.jpg>", "<img src=y.gif data-srcset='bees@2x.jpg 2x'>"),
+        ("<video src=bees.mp4></video>", "<p></p>"),
+        ("<video src=blob:1></video>", "<video src=blob:2></video>"),
+    ],
+)
+def test_another_size_host_or_format_makes_no_other_page(first, second) -> None:
+    found = taken_for_copies(first, second)
+    if "<p></p>" in second:  # a print view: its short page has no words for the video
+        del found["short"]
+    assert all(found.values())
