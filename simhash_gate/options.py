@@ -13,13 +13,13 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from simhash_gate.fingerprints.words import words
+from simhash_gate.fingerprints.words import SIGNS, words
 
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.features import Shingle
     from simhash_gate.page import Extractor
 
-ALGORITHM = 6  # raise it with every change that moves fingerprints
+ALGORITHM = 8  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
 READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
 
@@ -79,7 +79,7 @@ def load_stop_words(source: str | tuple[str, ...]) -> frozenset[str]:
             raise _invalid("stop_words", source, f"a readable text file ({error})") from error
     if not all(isinstance(word, str) for word in lines):
         raise _invalid("stop_words", source, "a text file, or words")
-    return frozenset(word for line in lines for word in words(line))
+    return frozenset(word for line in lines for word in words(line)) - SIGNS
 
 
 @lru_cache(maxsize=8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain, compress
+from itertools import chain, compress, filterfalse, islice
 from operator import not_
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urljoin
@@ -15,7 +15,7 @@ from simhash_gate.fingerprints.features import each_shingle, features, without
 from simhash_gate.fingerprints.folding import words_of_each
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
-from simhash_gate.fingerprints.words import count_words, words
+from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs
 from simhash_gate.options import (
     READABILITY,
     STEADY,
@@ -29,9 +29,9 @@ from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
 from simhash_gate.page.blocks import captions
 from simhash_gate.page.clean import drop_invisible
 from simhash_gate.page.extract import is_leftover
-from simhash_gate.page.flow import image_names
 from simhash_gate.page.identity import find_identity
 from simhash_gate.page.insets import MANY_LINKS
+from simhash_gate.page.media import image_names, played_names
 from simhash_gate.page.title import text_of
 from simhash_gate.pages import UNREADABLE, Page
 from simhash_gate.sketch import Sketch, sentences
@@ -59,7 +59,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Reading:
-    """A page with what it was made from: the words of its blocks, and those that were hashed.
+    """A page with what it was made from: the tokens of its blocks, and those that were hashed.
 
     `title` is that of a page of which little but chrome may be left, else "".
     """
@@ -72,7 +72,7 @@ class Reading:
 
     @property
     def words(self) -> list[str]:
-        """All words of the page, normalised."""
+        """All words and signs of the page, normalised."""
         return list(chain.from_iterable(self.tokens))
 
     @property
@@ -129,18 +129,22 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     fleeting = _fleeting(found, tokens, article.listing)
     said = list(chain.from_iterable(compress(tokens, map(not_, fleeting))))
     lasting = _lasting(said, [] if fleeting[0] or found[0].kind != "heading" else tokens[0])
-    hashed = lasting or list(chain.from_iterable(tokens))
-    images = image_names(content) if len(lasting) <= _LONG else []
+    hashed, count = lasting, count_words(said, characters)
+    if not count:
+        hashed = list(chain.from_iterable(tokens))
+        count = count_words(hashed, characters)
+    images = [] if _is_long(lasting) else image_names(article.element)
+    played = played_names(article.element) if identity or not _is_long(lasting) else []
     outer = (cleaned.titles.whole or title) if is_leftover(article, cleaned) else ""
     page = Page(
         title=title,
         markdown=draft.render() if options.markdown else "",
-        words=count_words(said or hashed, characters),
-        fingerprint=_fingerprint(hashed, characters, options, outer) if hashed else None,
-        digest=_digest(lasting, found, tokens, fleeting, images),
+        words=count,
+        fingerprint=_fingerprint(hashed, characters, options, outer) if count else None,
+        digest=_digest(lasting, found, tokens, fleeting, images + played),
         listing=article.listing,
-        reason=None if hashed else "no words",
-        sketch=_sketch(found, fleeting, images, article, cleaned, identity).encode()
+        reason=None if count else "no words",
+        sketch=_sketch(found, fleeting, images, played, article, cleaned, identity).encode()
         if identity
         else b"",
         draft=None if options.markdown else draft,
@@ -166,7 +170,8 @@ def _under(title: str, found: dict[str, float]) -> dict[str, float]:
     What is left of a site's chrome is the same on many pages. Under one title such pages are as
     near as they were, under another as far as any two.
     """
-    name = " ".join(sorted(set(words(title))))
+    said, signs = words_and_signs(title)
+    name = " ".join((*sorted(said), *signs))
     return {f"{feature} ({name})": weight for feature, weight in found.items()}
 
 
@@ -209,18 +214,18 @@ def _digest(
     found: list[Block],
     tokens: list[list[str]],
     fleeting: list[bool],
-    images: list[str],
+    media: list[str],
 ) -> int:
     """Hash what the page says; of few words, a date or an image may be all that tells it apart."""
     said = lasting
-    if len(lasting) <= _LONG:
+    if not _is_long(lasting):
         said = [
             word
             for block, own, gone in zip(found, tokens, fleeting, strict=True)
             if not (gone and is_of_page(block.text))
             for word in own
         ]
-        said += images if said else ()
+        said += media if said else ()
     text = " ".join(said)
     return mmh3.hash64(text, signed=False)[0] if text else 0
 
@@ -231,14 +236,21 @@ def _lasting(said: list[str], headline: list[str]) -> list[str]:
     Templates write the headline in several ways, with the site's name or the section's; a page with
     enough other words is known by these.
     """
-    rest = len(said) - len(headline)
-    return said[len(headline) :] if headline and rest > _LONG else said
+    rest = said[len(headline) :] if headline else []
+    return rest if _is_long(rest) else said
+
+
+def _is_long(tokens: list[str]) -> bool:
+    if len(tokens) <= _LONG:
+        return False
+    return sum(1 for _ in islice(filterfalse(SIGNS.__contains__, tokens), _LONG + 1)) > _LONG
 
 
 def _sketch(
     found: list[Block],
     fleeting: list[bool],
     images: list[str],
+    played: list[str],
     article: Article,
     page: Cleaned,
     identity: Identity,
@@ -256,6 +268,7 @@ def _sketch(
         sentences=tuple(_sentences(block for block, gone in rest if not gone)),
         fleeting=tuple(block.text for block, gone in rest if gone)[:_FLEETING_LINES],
         images=tuple(images),
+        played=tuple(played),
         outer_headline="" if above is None else text_of(above),
         outer_place=place,
     ).within(_sentences(page.whole), _sentences(captions(article.element)))

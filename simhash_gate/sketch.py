@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mmh3
 
-from simhash_gate.fingerprints.words import words
+from simhash_gate.fingerprints.folding import words_of_each
+from simhash_gate.fingerprints.words import words, words_and_signs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,8 +42,8 @@ class Sketch:
     page's, `canonical` the address that it gives itself, `identifiers` are its product numbers.
     `sentences` are what it says, and `hashes` a 32-bit hash of each; of a long page these are all
     there is. `elsewhere` are 16-bit hashes of what the page says outside its article, `captions` of
-    what it says under its images, `fleeting` its lines about itself (clocks, counters). On a page
-    of few words, `images` are the names of its images.
+    what it says under its images, `fleeting` its lines about itself (clocks, counters). `played`
+    are the names of its videos and sounds; on a page of few words, `images` those of its images.
     """
 
     headline: str = ""
@@ -57,10 +58,11 @@ class Sketch:
     outer_place: str = ""
     captions: tuple[int, ...] = ()
     images: tuple[str, ...] = ()
+    played: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.hashes:
-            object.__setattr__(self, "hashes", tuple(map(_hash, self.sentences)))
+            object.__setattr__(self, "hashes", tuple(_hashes(self.sentences)))
 
     def within(self, page: Iterable[str], captions: Iterable[str] = ()) -> Sketch:
         """Return the sketch of an article that stands among these sentences of a whole page.
@@ -68,8 +70,8 @@ class Sketch:
         `captions` are those of its sentences that stand under its images.
         """
         own = set(map(_short_hash, self.hashes))
-        elsewhere = {_short_hash(_hash(text)) for text in set(page)} - own
-        shown = own & {_short_hash(_hash(text)) for text in captions}
+        elsewhere = set(map(_short_hash, _hashes(set(page)))) - own
+        shown = own & set(map(_short_hash, _hashes(captions)))
         return replace(self, elsewhere=tuple(sorted(elsewhere)), captions=tuple(sorted(shown)))
 
     def encode(self) -> bytes:
@@ -111,7 +113,9 @@ def compare(kept: Sketch, new: Sketch, *, strict: bool = False) -> Comparison:
         *(() if _same_headline(kept, new) else ((kept.headline, new.headline),)),
         *(() if _same_outer_headline(kept, new) else ((kept.outer_headline, new.outer_headline),)),
         *(() if _same_address(kept, new) else ((kept.title, new.title),)),
-        (" ".join(kept.images), " ".join(new.images)),  # a print view has none
+        # A print view has none.
+        (" ".join(kept.images), " ".join(new.images)),
+        (" ".join(kept.played), " ".join(new.played)),
     ):
         if before and after and before != after:
             return Comparison(False, _change(before, after))
@@ -131,8 +135,9 @@ def _pack(sketch: Sketch) -> bytes:
     return zlib.compress(json.dumps(values, ensure_ascii=False).encode("utf-8", "replace"), 6)
 
 
-def _hash(text: str) -> int:
-    return mmh3.hash(" ".join(words(text)), signed=False)
+def _hashes(texts: Iterable[str]) -> list[int]:
+    found, _ = words_of_each([text.replace("\n", " ") for text in texts])
+    return [mmh3.hash(" ".join(tokens), signed=False) for tokens in found]
 
 
 def _short_hash(number: int) -> int:
@@ -140,7 +145,12 @@ def _short_hash(number: int) -> int:
 
 
 def _same_headline(a: Sketch, b: Sketch) -> bool:
-    one, other = set(words(a.headline)), set(words(b.headline))
+    (one, signs), (other, its_signs) = map(words_and_signs, (a.headline, b.headline))
+    if one == other:
+        return signs == its_signs
+    own, its_own = Counter(signs), Counter(its_signs)
+    if own - its_own and its_own - own:
+        return False
     return len(one & other) >= _SAME_HEADLINE * min(len(one), len(other))
 
 
@@ -151,14 +161,15 @@ def _same_outer_headline(a: Sketch, b: Sketch) -> bool:
     """
     if a.outer_place != b.outer_place:
         return True
-    one, other = _hash(a.outer_headline), _hash(b.outer_headline)
+    one, other = _hashes((a.outer_headline, b.outer_headline))
     return one == other or _short_hash(one) in b.elsewhere or _short_hash(other) in a.elsewhere
 
 
 def _same_address(a: Sketch, b: Sketch) -> bool:
     if not a.canonical or not b.canonical or a.canonical == b.canonical:
         return True
-    return bool(set(words(a.title)) & set(words(b.title)))
+    (one, signs), (other, its_signs) = map(words_and_signs, (a.title, b.title))
+    return signs == its_signs if one == other else not one.isdisjoint(other)
 
 
 def _differing(kept: Sketch, new: Sketch) -> tuple[list[str], list[str]]:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simhash_gate.fingerprints.arrays import distinct
-from simhash_gate.fingerprints.words import ASCII, unsegmented, words
+from simhash_gate.fingerprints.words import (
+    ASCII,
+    ASCII_SIGNS,
+    SIGNS,
+    split,
+    unsegmented,
+    without_typography,
+    words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +31,7 @@ _ASCII_LINES = ASCII | {ord("\n"): "\n"}
 # is a matter of the one character. Filled in as text is met.
 _folded = np.zeros(1 << 16, np.uint16)
 _is_unsegmented = np.zeros(1 << 16, np.bool_)
+_is_sign = np.zeros(1 << 16, np.bool_)
 _SPACE = ord(" ")
 _ODD = "\uffff"  # more than one character matters
 _folded[ord("\n")] = ord("\n")
@@ -36,9 +45,10 @@ def words_of_each(texts: Sequence[str]) -> tuple[list[list[str]], AbstractSet[st
 
     The texts have no line feeds.
     """
-    plain = "\n".join(filter(str.isascii, texts)).translate(_ASCII_LINES)
-    of_plain = map(str.split, plain.split("\n"))
-    folded, characters = _fold("\n".join([text for text in texts if not text.isascii()]))
+    plain = without_typography("\n".join(filter(str.isascii, texts))).translate(_ASCII_LINES)
+    of_plain = map(str.split, _spaced(plain, ASCII_SIGNS).split("\n"))
+    rest = without_typography("\n".join([text for text in texts if not text.isascii()]))
+    folded, characters = _fold(rest)
     lines = iter(folded.split("\n"))
     found = []
     for text in texts:
@@ -53,7 +63,7 @@ def words_of_each(texts: Sequence[str]) -> tuple[list[list[str]], AbstractSet[st
 
 
 def _fold(text: str) -> tuple[str, set[str]]:
-    """Return words with white space around them, and those that are `unsegmented`."""
+    """Return tokens with white space around them, and those that are `unsegmented`."""
     for several, folded_to in _SEVERAL:
         text = text.replace(several, folded_to)
     units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
@@ -62,22 +72,34 @@ def _fold(text: str) -> tuple[str, set[str]]:
         for unit in set(units[folded == 0].tolist()):
             _learn(unit)
         folded = _folded.take(units)
+    signs = _text(distinct(folded[_is_sign.take(folded)]))
     alone = _is_unsegmented.take(folded)
     if not alone.any():
-        return _text(folded), set()
-    return _text(_set_apart(folded, alone)), set(_text(distinct(folded[alone])))
+        return _spaced(_text(folded), signs), set()
+    characters = set(_text(distinct(folded[alone])))
+    return _spaced(_text(_set_apart(folded, alone)), signs), characters
+
+
+def _spaced(text: str, signs: str) -> str:
+    """Put a space before and after each sign."""
+    for sign in signs:
+        text = text.replace(sign, f" {sign} ")
+    return text
 
 
 def _learn(unit: int) -> None:
-    """Fill in what stands for a code unit, as `words` shows it between two letters."""
+    """Fill in what stands for a code unit, as `split` shows it between two letters."""
     character = chr(unit)
     folded = _ODD
     if not any(map(_joins, unicodedata.normalize("NFKC", character))):
-        match words(f"a{character}b"):
+        match split(f"a{character}b"):
             case ["a", "b"]:
                 folded = " "
             case [word] if len(word) == 3:
                 folded = word[1]
+            case ["a", own, "b"] if own in SIGNS and own < _ODD:
+                folded = own
+                _is_sign[ord(own)] = True
             case ["a", own, "b"] if unsegmented([own]) and own < _ODD:
                 folded = own
                 _is_unsegmented[ord(own)] = True

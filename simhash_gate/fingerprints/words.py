@@ -1,17 +1,20 @@
-"""Blocks of text -> words, normalised.
+"""Blocks of text -> words and signs, normalised.
 
-Words are Unicode NFKC, case-folded; punctuation and white space tell nothing. In scripts that have
-no spaces between words (Chinese, Japanese, Thai, Lao, Burmese, Khmer), each character is one.
+Words are Unicode NFKC, case-folded. In scripts that have no spaces between words (Chinese,
+Japanese, Thai, Lao, Burmese, Khmer), each character is one. A sign is a symbol that says something:
+a currency, an operator, a degree, a star, a check mark. Each is a token of its own, with or without
+spaces around it. Punctuation, white space, and symbols as typography tell nothing.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from collections.abc import Set as AbstractSet
 
 _UNSEGMENTED = (
@@ -24,26 +27,108 @@ _MARKS = (
     "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u0900-\u0963\u0966-\u0dff\u0f18-\u0f39"
     "\u0f3e-\u0f84\u0f86-\u0fbc"
 )
-_WORD = re.compile(rf"[{_UNSEGMENTED}]|(?:(?![{_UNSEGMENTED}_])[\w{_MARKS}])+")
-_FAST_WORD = re.compile(r"[^\W_]+")
-_CHAR = re.compile(rf"[{_UNSEGMENTED}]")
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 _FORMAT = re.compile(f"[{_INVISIBLE}]")
 _UNUSUAL = re.compile(f"[{_UNSEGMENTED}{_MARKS}{_INVISIBLE}]")
-# ASCII needs no pattern: all but letters and digits are spaces.
-ASCII = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
+
+# Symbols that no page is told by: separators, bullets, box drawing, marks of rights, most arrows.
+_TYPOGRAPHY = re.compile(
+    "[|~\u00a6\u00a9\u00ae\u2044\u2190-\u21ff\u2215\u2217-\u2219\u2223\u2225\u2236\u223c\u22c5"
+    "\u2500-\u257f\u2794\u2798-\u27be\u27f0-\u27ff\u2900-\u297f\u2b00-\u2b4f\u2b5a-\u2bff"
+    "\U0001f517\U0001f800-\U0001f8ff]"
+)
+# Symbols that are typography in most places, and signs in some.
+_UP_AND_DOWN = "\u2191\u2193\u2b06\u2b07\u25b2\u25b3\u25bc\u25bd"
+_SHAPES = f"\u2580-\u25ff\u2b1b\u2b1c{_UP_AND_DOWN}"
+_MONEY = "$\u00a2-\u00a5\u20a0-\u20cf\uff04\uffe0\uffe1\uffe5"
+# Each of these begins with one character: that is what `re` is quickest to look for.
+_NO_SIGN = [
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        # No minus: within a word, a range or a line, or before no number.
+        rf"-(?:(?<=[\w)\]-]-)|(?!(?:[.,]|[{_MONEY}] ?)?\d))",
+        # The link beside a headline, not `C#` and not `#1`.
+        r"#(?<!\b\w#)(?!\d)",
+        # A bullet, emphasis, a remark, not `A*`.
+        r"\*(?<!(?<!\*)\b\w\*)",
+        # What leads on or back, from the edge of a line.
+        r"<(?:(?:(?<=^<)|(?<=^<<))(?! ?\d)|(?=[<> ]{0,3}$))",
+        r">(?:(?:(?<=^>)|(?<=^>>))(?! ?\d)|(?=[<> ]{0,3}$))",
+    )
+]
+# A bullet: not one of several, nor a line or a cell of its own, nor a change by a number.
+_BULLET = re.compile(
+    rf"[{_SHAPES}](?<![{_SHAPES}].)(?![{_SHAPES}])(?!(?<=^.)$)(?!(?<=[{_UP_AND_DOWN}]) ?\d)",
+    re.MULTILINE,
+)
+_WRITTEN = [(dash, "-") for dash in "\u2010\u2011\u2012\u2013\u2212\u207b\ufe63\uff0d"]
+_WRITTEN += [("\uff03", "#"), ("\uff0a", "*"), ("\uff1c", "<"), ("\uff1e", ">")]
+
+
+def _any_of(characters: Iterable[str]) -> str:
+    """Return what stands for some characters in a set of a pattern."""
+    codes = enumerate(sorted(map(ord, characters)))
+    runs = ([code for _, code in run] for _, run in groupby(codes, lambda pair: pair[1] - pair[0]))
+    return "".join(f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in runs)
+
+
+_SYMBOLS = "".join(map(chr, chain(range(0x20, 0x3100), range(0x1F000, 0x1FB00))))
+_NAMED = frozenset(re.findall(f"[#%&*@\u2030\u2031\\-{_SHAPES}]", _SYMBOLS))
+SIGNS = _NAMED.union(
+    symbol
+    for symbol in re.findall(r"[^\w\s]", _TYPOGRAPHY.sub("", _UNUSUAL.sub("", _SYMBOLS)))
+    if unicodedata.category(symbol) in {"Sc", "Sm", "So"}
+)
+"""The tokens that are no words."""
+
+_SIGN = _any_of(SIGNS)
+_TOKEN = re.compile(rf"[{_UNSEGMENTED}]|(?:(?![{_UNSEGMENTED}_])[\w{_MARKS}])+|[{_SIGN}]")
+_FAST_TOKEN = re.compile(rf"[^\W_]+|[{_SIGN}]")
+_CHAR = re.compile(rf"[{_UNSEGMENTED}]")
+ASCII_SIGNS = "".join(sorted(filter(str.isascii, SIGNS)))
+_ASCII_SIGN = re.compile(f"[{re.escape(ASCII_SIGNS)}]")
+# ASCII needs no pattern: all but letters, digits and signs are spaces.
+ASCII = {
+    code: chr(code).lower() if chr(code).isalnum() or chr(code) in SIGNS else " "
+    for code in range(128)
+}
 
 
 def words(text: str) -> list[str]:
-    """Return the normalised words of a text; in scripts without word spaces, its characters."""
-    if text.isascii():
+    """Return the normalised words and signs of a text, in order.
+
+    In scripts without word spaces, each character is a word.
+    """
+    if text.isascii() and not _ASCII_SIGN.search(text):
         return text.translate(ASCII).split()
+    return split(without_typography(text))
+
+
+def words_and_signs(text: str) -> tuple[frozenset[str], list[str]]:
+    """Return the words of a name, which templates put in any order, and its signs in theirs."""
+    found = words(text)
+    return frozenset(found) - SIGNS, list(filter(SIGNS.__contains__, found))
+
+
+def without_typography(text: str) -> str:
+    """Put spaces for those symbols of a text that are signs in other places; lines end at `\\n`."""
+    if not text.isascii():
+        for written, sign in _WRITTEN:
+            text = text.replace(written, sign)
+        text = _BULLET.sub(" ", text)
+    for pattern in _NO_SIGN:
+        text = pattern.sub(" ", text)
+    return text
+
+
+def split(text: str) -> list[str]:
+    """Return the words of a text, and all symbols that can be signs."""
     text = unicodedata.normalize("NFKC", text)
     if _UNUSUAL.search(text):
         text = _FORMAT.sub("", text)
         if _UNUSUAL.search(text):
-            return _WORD.findall(text.casefold())
-    return _FAST_WORD.findall(text.casefold())
+            return _TOKEN.findall(text.casefold())
+    return _FAST_TOKEN.findall(text.casefold())
 
 
 def unsegmented(tokens: Collection[str]) -> AbstractSet[str]:
@@ -55,9 +140,10 @@ def unsegmented(tokens: Collection[str]) -> AbstractSet[str]:
 def count_words(tokens: Collection[str], characters: AbstractSet[str] | None = None) -> int:
     """Count words as a reader would: two characters of a script without word spaces make one.
 
-    `characters` are those of them that are `unsegmented`, if known.
+    Signs are none. `characters` are those of them that are `unsegmented`, if known.
     """
     if characters is None:
         characters = unsegmented(tokens)
     alone = sum(map(characters.__contains__, tokens)) if characters else 0
-    return len(tokens) - alone + (alone + 1) // 2
+    signs = sum(map(SIGNS.__contains__, tokens))
+    return len(tokens) - signs - alone + (alone + 1) // 2

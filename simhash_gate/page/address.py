@@ -18,7 +18,7 @@ def is_address(href: object) -> bool:
     if not isinstance(href, str):
         return False
     start = href.lstrip()[:11].lower()
-    if not start or start.startswith(("javascript:", "data:")):
+    if not start or start.startswith(("javascript:", "data:", "blob:")):
         return False
     if href.isascii() and "[" not in href and "]" not in href:
         return True

@@ -20,6 +20,7 @@ from simhash_gate.page.vocabulary import (
     CHROME_ROLES,
     CHROME_TAGS,
     INVISIBLE,
+    MEDIA,
     OUTSIDE_TOKENS,
 )
 
@@ -71,7 +72,10 @@ def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
 
 
 def drop_invisible(root: HtmlElement) -> None:
-    """Take out what is no text of the page: scripts, styles, controls, pictures that are drawn."""
+    """Take out what is no text of the page: scripts, styles, controls, pictures that are drawn.
+
+    Of what is played, its sources are left.
+    """
     boxes = []
     for element in root.iter("input", "template"):
         if element.tag == "input":
@@ -81,6 +85,15 @@ def drop_invisible(root: HtmlElement) -> None:
             element.tag = "div"
     strip_elements(root, *INVISIBLE, with_tail=False)
     drop_all(boxes)
+    for media in list(root.iter(*MEDIA)):
+        sources = list(media.iter("source"))
+        for element in (media, *sources):
+            element.text = None
+            for child in list(element):
+                element.remove(child)
+        media.extend(sources)
+        for source in sources:
+            source.tail = None
 
 
 def _gutters(root: HtmlElement) -> list[HtmlElement]:

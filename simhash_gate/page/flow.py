@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.page.address import is_address
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, LAYOUT
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ MARKS = {
 
 _STRUCTURE = HEADINGS | CELLS | {"blockquote", "ul", "ol", "li", "dl", "dt", "dd", "table", "tr"}
 _LAZY = ("data-src", "data-lazy-src", "data-original", "data-lazy", "data-srcset", "srcset", "src")
-_FILE_NAME = re.compile(r"(?<![^/])[^/?#]*(?=[?#]|$)")  # the first match is one
 _LANGUAGE = re.compile(r"(?:language|lang|hljs|highlight)-([\w+#.-]+)")
 
 
@@ -116,17 +114,6 @@ def flow(root: HtmlElement) -> Flow:
             add(text)
             new_line = False
     return Flow(tokens, elements)
-
-
-def image_names(flow: Flow) -> list[str]:
-    """Return the file names of the images in a flow, each once: hosts and folders change."""
-    names: set[str] = set()
-    for token in flow.tokens:
-        if isinstance(token, Start) and token.tag == "img":
-            _, sources = cast("tuple[str, tuple[str, ...]]", token.value)
-            shown = islice(filter(is_address, sources), 1)
-            names.update(_FILE_NAME.findall(source)[0] for source in shown)
-    return sorted(names)
 
 
 def _is_layout(table: HtmlElement) -> bool:

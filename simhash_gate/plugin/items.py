@@ -16,7 +16,7 @@ from itemadapter import ItemAdapter
 
 from simhash_gate.addresses import text_without_credentials, without_credentials
 from simhash_gate.fingerprints.volatile import is_volatile
-from simhash_gate.fingerprints.words import words
+from simhash_gate.fingerprints.words import SIGNS, words
 from simhash_gate.plugin.echoes import Echoes, Said
 
 if TYPE_CHECKING:
@@ -179,12 +179,18 @@ def _lasting_words(text: str) -> list[str]:
 
 
 def _contains(a: Sequence[str], b: Sequence[str]) -> bool:
-    """Tell whether one phrase has all words of the other, and neither a number of its own."""
+    """Tell whether one phrase has all words of the other, and neither a number of its own.
+
+    Signs alone are no words that a template adds.
+    """
     one, other = Counter(a), Counter(b)
     only_one, only_other = one - other, other - one
     if only_one and only_other:
         return False
-    return not any(any(map(str.isdigit, word)) for word in (*only_one, *only_other))
+    alone = only_one or only_other
+    if alone and SIGNS.issuperset(alone):
+        return False
+    return not any(any(map(str.isdigit, word)) for word in alone)
 
 
 def _text(value: Any) -> str:

@@ -20,6 +20,19 @@ from simhash_gate.fingerprints.words import count_words, unsegmented, words
         ("co\u00adoper\u200bate", ["cooperate"]),
         ("snake_case", ["snake", "case"]),
         ("— … !", []),
+        ("+5 °C, −5\u00a0℃", ["+", "5", "°", "c", "-", "5", "°", "c"]),
+        ("C++/C# #1 @x R&D 5%", [*"c++", *"c#", *"#1", *"@x", *"r&d", *"5%"]),
+        ("-$5 –.5 €500", ["-", "$", "5", "-", "5", "€", "500"]),
+        ("★★☆ ✓ ✔\ufe0f 👍", [*"★★☆✓✔👍"]),
+        ("a<b, x >= 1, < 5", [*"a<bx>=1<5"]),
+        ("●●○ ▲ 5\n●", [*"●●○▲5●"]),
+        ("a*b A* *a* **b** * c", [*"a*ba*abc"]),
+        (
+            "1990–95, 5 - 10, (030)-12, x--5, -a",
+            ["1990", "95", "5", "10", "030", "12", "x", "5", "a"],
+        ),
+        ("a | b · c • d ● e → f ~ g © h # i jj#k ½ 1/2", [*"abcdefghi", "jj", *"k1212"]),
+        ("<< Back\nOn and on >>\n»", ["back", "on", "and", "on"]),
     ],
 )
 def test_words_are_normalised(text, expected):
@@ -35,11 +48,12 @@ def test_scripts_without_word_spaces_are_read_by_character(text):
 def test_words_are_counted_as_a_reader_would():
     assert count_words(words("three plain words")) == 3
     assert count_words(words("漢字漢字 and 漢")) == 4
+    assert count_words(words("C++ costs -5 € (★★★★☆)")) == 3
 
 
 # Characters that join with their neighbours, become several or none, or are not what they seem.
 ODD = (
-    "ßẞİıǰŉΣσςſK™½⒈⑴²ª´…，．（<=_éﬁ々〇가각ㅏㄱㅎｶﾞガ㍿हि็กເ𠀋𝐀"
+    "-−–－#*＜<>+＋°℃€●▲↑★✓\U0001f44dßẞİıǰŉΣσςſK™½⒈⑴²ª´…，．（<=_éﬁ々〇가각ㅏㄱㅎｶﾞガ㍿हि็กເ𠀋𝐀"
     "\u1100\u1161\u11a8\u0301\u0323\u0338\u0345\u3099\u0970\ufa6c"
     "\u200b\u00ad\u2028\x85\xa0\uffff\0"
 )
