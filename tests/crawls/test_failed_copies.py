@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from itertools import count
 
-import pytest
 from harness import Answer, Site, crawl, html_answer, page, text
 
 from simhash_gate.fingerprints.hamming import hamming_distance
@@ -151,27 +150,3 @@ def test_a_paused_crawl_goes_on_with_what_waits_to_be_fetched_again(tmp_path) ->
     assert paused.delivered() == []
     assert paused.count("forgotten") == 1
     assert says(resumed, 1) == says(resumed, 2) == 1
-
-
-@pytest.mark.parametrize("store", ["memory:", "sqlite:///{folder}/store.sqlite"])
-def test_a_page_whose_errback_speaks_for_it_never_reached_its_callback(tmp_path, store) -> None:
-    """The callback of the first is refused by a middleware; its errback yields an item."""
-    (tmp_path / "middlewares.py").write_text(
-        """
-class Rejecting:
-    calls = 0
-    def process_spider_input(self, response):
-        Rejecting.calls += 1
-        if Rejecting.calls == 1:
-            raise ValueError("rejected before the callback")
-"""
-    )
-    spider = """
-    custom_settings = {"SPIDER_MIDDLEWARES": {"middlewares.Rejecting": 500}}
-    """
-    copies = {f"/{n}": page(1, noise=n) for n in range(3)}
-    settings = {"SIMHASH_GATE_STORE": store.format(folder=tmp_path), "CONCURRENT_REQUESTS": 1}
-    with Site(dict(copies)).running() as site:
-        result = crawl(tmp_path, site, " ".join(copies), spider=spider, settings=settings)
-    assert len(result.delivered()) == 1
-    assert result.count("forgotten") == 1

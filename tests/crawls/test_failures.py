@@ -191,14 +191,16 @@ class Smothering:
         ("SPIDER_MIDDLEWARES", "Smothering", 500),
     ],
 )
-def test_no_article_is_lost_to_another_middleware(tmp_path, kind, name, order) -> None:
+@pytest.mark.parametrize("store", ["memory:", "sqlite:///store.sqlite"])
+def test_no_article_is_lost_to_another_middleware(tmp_path, kind, name, order, store) -> None:
     (tmp_path / "middlewares.py").write_text(SWALLOWING)
     spider = f"""
 import middlewares
 Spider.custom_settings = {{"{kind}": {{middlewares.{name}: {order}}}}}
 """
     with Site(dict(COPIES)).running() as site:
-        result = crawl(tmp_path, site, PATHS, spider=spider, settings={"CONCURRENT_REQUESTS": 1})
+        settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_STORE": store}
+        result = crawl(tmp_path, site, PATHS, spider=spider, settings=settings)
     assert len(result.delivered()) == 1
     assert result.count("forgotten") == 1
 
