@@ -73,7 +73,7 @@ def test_a_request_that_inherits_the_meta_of_a_retry_is_none(tmp_path) -> None:
         )
         with Site(dict(routes)).running() as site:
             result = crawl(tmp_path / target, site, "/kept /first", spider=spider)
-        assert site.hits[f"/{target}"] == 3 if target == "first" else 2
+        assert site.hits[f"/{target}"] == (3 if target == "first" else 2)
         assert result.delivered() == ["/first", "/kept"]
         assert result.count("unchanged") == 1
         assert result.count("duplicate") == 1
