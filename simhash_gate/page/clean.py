@@ -12,13 +12,14 @@ from lxml.etree import strip_elements
 from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.flow import flow
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
-from simhash_gate.page.names import have_any, speaks_of_chrome
+from simhash_gate.page.names import have_any, speaks_of_chrome, speaks_of_menu
 from simhash_gate.page.parse import printable
 from simhash_gate.page.posts import names_of_posts, post_name
-from simhash_gate.page.title import Titles, find_titles, headlines_in
+from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, letters
 from simhash_gate.page.vocabulary import (
     CHROME_ROLES,
     CHROME_TAGS,
+    CONSENT_TOKENS,
     INVISIBLE,
     MEDIA,
     OUTSIDE_TOKENS,
@@ -32,9 +33,16 @@ if TYPE_CHECKING:
 LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it is called
 _FORMS = 0.2  # of the text outside of links that is left: in forms, more is no chrome
 _SOME_TEXT = 20
+_LEFT = 0.2  # of the text in a large box: with less than that left, the box was the page
+_PARAGRAPH = 60  # letters: as long is no entry of a menu
+_LONG_PARAGRAPH = 200  # letters: one is enough
+_PARAGRAPHS = 0.4  # of what a box says: with more in paragraphs it is no menu
 _KNOWN_TAGS = CHROME_TAGS | {"html", "body", "main"}
+_NEVER_SHOWN = INVISIBLE - {"noscript"}
+_PAGE = 500  # letters: a plea to turn on scripts is shorter
+_SENT_LATE = re.compile(r"S:(\w+)$")
 _OF_ARTICLES = frozenset({"header", "footer"})
-_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
+_HIDDEN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.I)
 
 
 class Cleaned(NamedTuple):
@@ -77,14 +85,21 @@ def drop_invisible(root: HtmlElement) -> None:
     Of what is played, its sources are left.
     """
     boxes = []
+    places = {}
     for element in root.iter("input", "template"):
         if element.tag == "input":
             if not _is_task(element):
                 boxes.append(element)
         elif "shadowrootmode" in element.attrib:  # shown, unlike any other template
             element.tag = "div"
-    strip_elements(root, *INVISIBLE, with_tail=False)
+        elif element.get("id"):
+            places[element.get("id")] = element
+    if places:
+        _fill(places, root)
+    strip_elements(root, *_NEVER_SHOWN, with_tail=False)
     drop_all(boxes)
+    if next(root.iter("noscript"), None) is not None:
+        _without_scripts(root)
     for media in list(root.iter(*MEDIA)):
         sources = list(media.iter("source"))
         for element in (media, *sources):
@@ -94,6 +109,40 @@ def drop_invisible(root: HtmlElement) -> None:
         media.extend(sources)
         for source in sources:
             source.tail = None
+
+
+def _fill(places: dict[str, HtmlElement], root: HtmlElement) -> None:
+    """Put what a server sent late into its place, as React's scripts do.
+
+    It comes in a hidden box `S:n` at the end of the page; its place is the template `B:n` or `P:n`.
+    """
+    for box in [e for e in root.iter("div") if "hidden" in e.attrib]:
+        number = _SENT_LATE.match(box.get("id", ""))
+        if number is None:
+            continue
+        del box.attrib["hidden"]
+        place = places.get(f"B:{number[1]}", places.get(f"P:{number[1]}"))
+        if place is not None and place not in box.iter("template"):
+            box.tail = None
+            place.addprevious(box)
+
+
+def _without_scripts(root: HtmlElement) -> None:
+    """Keep what a page says to those who run no scripts, if that is what it says.
+
+    A plea to turn them on is short, and has no headline; what stands for a page has.
+    """
+    notes = [note for note in root.iter("noscript") if note.getparent() is not None]
+    said = [(note, _size(note)) for note in notes]
+    whole = _size(root.find("body") if root.find("body") is not None else root)
+    for note, size in said:
+        if size >= _PAGE and 2 * size > whole:
+            note.tag = "div"
+    strip_elements(root, "noscript", with_tail=False)
+
+
+def _size(element: HtmlElement) -> int:
+    return len("".join("".join(element.itertext()).split()))
 
 
 def _gutters(root: HtmlElement) -> list[HtmlElement]:
@@ -214,6 +263,9 @@ def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ())
                 break
             continue
         size = sizes.of(element)
+        if _is_only_named(element) and _has_paragraphs(element, size):
+            keep(element)
+            continue
         if size > largest:
             place = sum(e in outer for e in element.iterancestors())
             left.large.insert(place, element)
@@ -261,22 +313,35 @@ def _drop_forms(forms: Collection[HtmlElement], root: HtmlElement, measures: Mea
 def _drop_large(
     large: list[HtmlElement], root: HtmlElement, measures: Measures, titles: Titles
 ) -> None:
-    """Take out large boxes of a page of few words: larger than the article, and still a menu."""
-    headlines = headlines_in(root, titles) if large else ()
+    """Take out large boxes of a page of few words: larger than the article, and still a menu.
+
+    What holds the headline is none, nor is that without which next to nothing is said.
+    """
+    if not large:
+        return
+    headlines = list(headlines_in(root, titles))
+    named = bool(headlines)
+    headlines = headlines or list(islice(root.iter("h1"), HEADLINES))
     around = {outer for headline in headlines for outer in headline.iterancestors()}
     for element in large:
-        size = measures[element]
+        size, whole = measures[element], measures[root]
         menu = size.links > 0.5 * size.text
-        outside = _is_outside(element) and element not in around
-        if (menu or outside) and measures[root].text - size.text >= _SOME_TEXT:
+        held = element in around and (named or not _says(element, CONSENT_TOKENS))
+        if held or not (menu or _is_outside(element)):
+            continue
+        left = whole.text - size.text
+        tagged = menu and element.tag in CHROME_TAGS and left >= _LEFT * size.text
+        if left >= _SOME_TEXT and (headlines or tagged or whole.prose >= 2 * size.prose):
             drop(element, measures)
 
 
 def _is_outside(element: HtmlElement) -> bool:
     """Tell if this is what no article stands in, however large: a footer, what lies over a page."""
-    if element.tag == "footer":
-        return True
-    return have_any(f"{element.get('class', '')} {element.get('id', '')}", OUTSIDE_TOKENS)
+    return element.tag == "footer" or _says(element, OUTSIDE_TOKENS)
+
+
+def _says(element: HtmlElement, words: Collection[str]) -> bool:
+    return have_any(f"{element.get('class', '')} {element.get('id', '')}", words)
 
 
 def _is_chrome(element: HtmlElement) -> bool:
@@ -291,13 +356,48 @@ def _is_chrome(element: HtmlElement) -> bool:
     return False
 
 
+def _is_only_named(element: HtmlElement) -> bool:
+    """Tell if nothing but the name of a menu, or of its like, says that this is chrome."""
+    if element.tag in CHROME_TAGS:
+        return False
+    return all(
+        speaks_of_menu(value) if name in _NAMES else _is_panel(element, name)
+        for name, value in element.items()
+        if name in _TELLING and _TELLING[name](value)
+    )
+
+
+def _has_paragraphs(element: HtmlElement, size: int) -> bool:
+    """Tell if much of what a box says is in runs of text that are no links."""
+    runs: list[str] = []
+    link: HtmlElement | None = None  # the one around, if any
+    for inner in element.iter("*"):
+        if link is not None and link in inner.iterancestors():
+            continue
+        link = inner if inner.tag == "a" else None
+        texts = (inner.tail,) if link is not None else (inner.text, inner.tail)
+        runs += ["".join(text.split()) for text in texts if text]
+    runs = [run for run in runs if letters(run) >= _PARAGRAPH]
+    if sum(map(len, runs)) < _PARAGRAPHS * size:
+        return False
+    return len(runs) > 1 or sum(map(letters, runs)) >= _LONG_PARAGRAPH
+
+
 def _is_hidden_or_search(form: HtmlElement) -> bool:
     return any(name in form.attrib and _TELLING[name](form.attrib[name]) for name in _OF_FORMS)
 
 
 def _is_panel(element: HtmlElement, name: str) -> bool:
-    """Tell if what hides an element is that tabs show one panel at a time."""
-    return name in _HIDING and element.get("role") == "tabpanel"
+    """Tell if what hides an element is that a reader opens it: a tab, a fold, a step.
+
+    So it is where a control names it, or it is named by one, within what is the page's own.
+    """
+    if name not in _HIDING:
+        return False
+    if element.get("role") == "tabpanel":
+        return True
+    opened = element.get("role") == "region" or "aria-labelledby" in element.attrib
+    return opened and element.get("role") != "dialog" and _in_article(element)
 
 
 def _in_article(element: HtmlElement) -> bool:
@@ -313,5 +413,6 @@ _TELLING: dict[str, Callable[[str], object]] = {
     "style": _HIDDEN.search,
     "itemprop": "author".__eq__,
 }
+_NAMES = frozenset({"class", "id"})
 _HIDING = frozenset({"hidden", "style"})
 _OF_FORMS = ("role", *_HIDING)

@@ -13,6 +13,7 @@ from simhash_gate.page.vocabulary import (
     CONTENT_STARTS,
     EXTRA_TOKENS,
     HAVING,
+    MENU_TOKENS,
     PAGE_HEADS,
     STATES,
 )
@@ -23,13 +24,20 @@ if TYPE_CHECKING:
 _PIECE = re.compile(r"[^A-Za-z0-9]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MEAN_WORD = 2.5  # letters: `topAd` is a name
+_CODE = frozenset("])")  # `top-[var(--nav-height)]` is a style, and no name
 _BY_CHANCE = 2  # letters of a word that a hash may well have in it
 
 
 @lru_cache(maxsize=16_384)  # the names of some dozens of sites
 def speaks_of_chrome(names: str) -> bool:
     """Tell if a class or id names chrome, by whole words: `nav-bar` does, `canvas` does not."""
-    return any(_names_chrome(name_words(name)) for name in names.split())
+    return any(_chrome_words(name) for name in names.split())
+
+
+@lru_cache(maxsize=16_384)
+def speaks_of_menu(names: str) -> bool:
+    """Tell if all chrome that a class or id names, if any, leads elsewhere or does something."""
+    return all(_chrome_words(name) <= MENU_TOKENS for name in names.split())
 
 
 def have_any(names: str, words: Collection[str]) -> bool:
@@ -57,14 +65,18 @@ def _looks_hashed(words: list[str]) -> bool:
     return len(words) > 1 and sum(map(len, words)) < _MEAN_WORD * len(words)
 
 
-def _names_chrome(words: list[str]) -> bool:
-    words = list(takewhile(lambda word: word not in HAVING, words))
+def _chrome_words(name: str) -> frozenset[str]:
+    """Return the words of one class or id that name chrome, if it is what they name."""
+    if not name[-1].isalnum() and name[-1] in _CODE:
+        return frozenset()
+    words = list(takewhile(lambda word: word not in HAVING, name_words(name)))
     if not words or words[0] in CONTENT_STARTS or words[-1] in STATES:
-        return False
+        return frozenset()
     said = _said(words)
-    if not EXTRA_TOKENS.isdisjoint(said):
-        return words[-1] not in PAGE_HEADS
-    return not CHROME_TOKENS.isdisjoint(said) and words[-1] != "on" and not _content_head(words)
+    extra = EXTRA_TOKENS & said
+    if extra:
+        return extra if words[-1] not in PAGE_HEADS else frozenset()
+    return CHROME_TOKENS & said if words[-1] != "on" and not _content_head(words) else frozenset()
 
 
 def _said(words: list[str]) -> set[str]:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 _SEPARATOR = re.compile(r"\s+[-–—|·•»«:/]+\s+|\s*[|»«]\s*")
 _REMARK = re.compile(r"\s*\([^()]*\)$")
-_HEADLINES = 20
+HEADLINES = 20
+"""Headings that are read for a headline: a page may have thousands."""
+
 _WORD = re.compile(r"\w+")
 
 
@@ -59,7 +61,7 @@ def says_title(heading: HtmlElement, titles: Titles) -> bool:
 
 def headlines_in(element: HtmlElement, titles: Titles) -> Iterator[HtmlElement]:
     """Yield the headings within an element that say the title; of very many, the first are read."""
-    headings = islice(element.iter("h1", "h2"), _HEADLINES)
+    headings = islice(element.iter("h1", "h2"), HEADLINES)
     return (heading for heading in headings if says_title(heading, titles))
 
 
@@ -85,7 +87,7 @@ def find_titles(root: HtmlElement) -> Titles:
     parts = {part for text in whole for part in (text, *_SEPARATOR.split(text))}
     parts |= {_REMARK.sub("", part) for part in parts if part.endswith(")")}
     variants = frozenset(filter(None, map(words_of, parts)))
-    headlines = [text_of(h1) for h1 in islice(root.iter("h1"), _HEADLINES)]
+    headlines = [text_of(h1) for h1 in islice(root.iter("h1"), HEADLINES)]
     for headline in headlines:
         if words_of(headline) in variants:
             return Titles(headline, variants, whole[0])

@@ -40,14 +40,21 @@ EXTRA_TOKENS = _set("""
     comment comments disqus respond commentlist commentform
     aboutauthor authorabout authorbio authorbox authorcard authordetails authorinfo authorprofile
 """)
+# Of both, what leads elsewhere or does something. Where paragraphs are in it, its name is that of
+# its place or of a part.
+MENU_TOKENS = _set("""
+    nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs
+    offcanvas toolbar topbar skip skiplink pagination pager paginator pagenav copyright gutter
+    linenos share shares sharing sharebar social socials promo promos promotion readmore
+    signup subscription newsletter newsletters
+""")
 AD_LABELS = _set("""
     advertisement advertising advert sponsored promoted anzeige werbung publicité publicidad
     publicidade pubblicità advertentie annons annonse mainos reklam reklama реклама إعلان פרסומת
     विज्ञापन โฆษณา 広告 スポンサー 廣告 广告 赞助 贊助 광고
 """)
-OUTSIDE_TOKENS = _set("""
-    cookie cookies consent gdpr popup popups modal footer colophon ccbanner ccdiv ccwindow
-""")
+CONSENT_TOKENS = _set("cookie cookies consent gdpr ccbanner ccdiv ccwindow")
+OUTSIDE_TOKENS = CONSENT_TOKENS | _set("popup popups modal footer colophon")
 # Of chrome, what the readers of a page write: it may be all of a page, and is on no other.
 POST_TOKENS = _set("comment comments commentlist")
 # Whole classes and ids of columns: `has-sidebar` and `sidebar-fixed` are of what is beside one.

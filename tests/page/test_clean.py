@@ -75,6 +75,7 @@ def test_chrome_is_named_by_whole_words(names):
         "EContainerWithoutAd",
         "breadcrumbs-on",
         "comments-off",
+        "top-[var(--nav-height)]",
     ],
 )
 def test_content_is_not_taken_for_chrome(names):
@@ -266,10 +267,21 @@ def test_boxes_of_a_template_are_no_posts_however_short_the_page_is(box):
     assert cleaned(page) == "tA good hammer."
 
 
-def test_a_layer_with_the_headline_is_the_page():
-    page = f"<p>Welcome to the gauges of the river</p><div class=modal>{{}}{PROSE}</div>"
+@pytest.mark.parametrize("name", ["modal", "cookie-layer"])
+def test_a_layer_with_the_headline_is_the_page(name):
+    page = f"<p>Welcome to the gauges of the river</p><div class={name}>{{}}{PROSE}</div>"
     assert "river rose" in cleaned(f"<body>{page.format('<h1>t</h1>')}</body>")
-    assert "river rose" not in cleaned(f"<body>{page.format('<h1>Sign up</h1>')}</body>")
+    no_other = cleaned(f"<body>{page.format('<h1>Sign up</h1>')}</body>")
+    assert ("river rose" in no_other) == (name == "modal")
+    other = f"<h1>The gauges</h1>{page.format('<h2>Sign up</h2>')}"
+    assert "river rose" not in cleaned(f"<body>{other}</body>")
+
+
+def test_a_box_around_the_page_is_no_menu_though_it_is_called_one_and_mostly_links():
+    entries = "".join(f"<li><a href=/{n}>Hammer number {n}</a> of steel</li>" for n in range(60))
+    page = f"<a href=#main>Skip to the main content</a><div class=off-canvas>{entries}</div>"
+    assert "Hammer number 59" in cleaned(f"<body>{page}</body>")
+    assert "Hammer" not in cleaned(f"<body>{page}{PROSE}</body>")
 
 
 def test_a_headline_is_read_once_however_many_layers_it_is_in(monkeypatch):
@@ -286,6 +298,46 @@ def test_a_panel_of_tabs_is_read_though_it_is_not_shown_at_first(how):
     shown = f"<div role=tabpanel>{PROSE}</div>"
     assert "1200 W" in cleaned(f"<body>{shown}<div role=tabpanel {how}>Power: 1200 W</div></body>")
     assert "1200 W" not in cleaned(f"<body>{shown}<div {how}>Power: 1200 W</div></body>")
+
+
+@pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
+@pytest.mark.parametrize("opened", ["role=region", "aria-labelledby=question"])
+def test_a_fold_of_the_article_is_read_though_it_is_closed(how, opened):
+    fold = f"<section {opened} {how}>The dam is closed at four metres.</section>"
+    assert "four metres" in cleaned(f"<body><main>{PROSE}{fold}</main></body>")
+    assert "four metres" not in cleaned(f"<body>{PROSE}{fold}</body>")
+    assert "four metres" not in cleaned(f"<body><main>{PROSE}<nav>{fold}</nav></main></body>")
+
+
+def test_text_that_fades_in_is_read():
+    faded = "<div style='opacity: 0; visibility: hidden'>The dam is closed at four metres.</div>"
+    assert "four metres" in cleaned(f"<body>{PROSE}{faded}</body>")
+
+
+@pytest.mark.parametrize("place", ["B:1", "P:1"])
+def test_what_a_server_sent_late_is_read_where_it_belongs(place):
+    late = "<div hidden id=S:1>The dam is closed.</div>"
+    page = f"<main>Before. <template id={place}></template>After.</main>{late}"
+    assert cleaned(f"<body>{page}</body>") == "Before. The dam is closed.After."
+    assert "dam" not in cleaned(f"<body>{PROSE}<div hidden id=S:1>The dam</div></body>")
+
+
+THREAD = "<h1>t</h1>" + 2 * PROSE
+
+
+def test_what_is_written_for_those_without_scripts_is_read_if_it_is_the_page():
+    shell = "<div id=app>Loading</div>"
+    assert "river rose" in cleaned(f"<body>{shell}<noscript>{THREAD}</noscript></body>")
+    assert "Sorry" not in cleaned(f"<body>{shell}<noscript>Sorry, no scripts.</noscript></body>")
+    assert "lower fields" not in cleaned(f"<body>{2 * REPORT * 9}<noscript>{PROSE}</noscript>")
+
+
+@pytest.mark.parametrize("name", ["layout-negative-gutter", "lm_navSource", "promo-card"])
+def test_a_box_with_paragraphs_is_no_menu_whatever_its_name(name):
+    box = f"<div class={name}><p>{REPLY}</p><p>{REPLY}</p></div>"
+    links = f"<div class={name}><p><a href=/1>{REPLY}</a></p><p><a href=/2>{REPLY}</a></p></div>"
+    assert REPLY in cleaned(f"<body>{PROSE}{PROSE}{box}</body>")
+    assert REPLY not in cleaned(f"<body>{PROSE}{PROSE}{links}</body>")
 
 
 def test_a_template_is_read_where_browsers_show_it():
