@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from lxml.etree import strip_elements
 
 from simhash_gate.page.blocks import Block, blocks
+from simhash_gate.page.consent import consent_layers
 from simhash_gate.page.flow import flow
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
 from simhash_gate.page.names import have_any, speaks_of_chrome, speaks_of_menu
 from simhash_gate.page.parse import printable
 from simhash_gate.page.posts import names_of_posts, post_name
+from simhash_gate.page.threads import is_thread
 from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, letters
 from simhash_gate.page.vocabulary import (
     CHROME_ROLES,
@@ -23,6 +25,7 @@ from simhash_gate.page.vocabulary import (
     INVISIBLE,
     MEDIA,
     OUTSIDE_TOKENS,
+    POST_TOKENS,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +51,8 @@ _HIDDEN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.I)
 class Cleaned(NamedTuple):
     """A page without its chrome: its tree, the size of every element in it, its titles.
 
-    `labels` are the elements that may begin with a label of an advertisement, and some others.
+    `thread` tells that it is a thread of a forum. `labels` are the elements that may begin with a
+    label of an advertisement, and some others.
     `size` is how many characters the page says, chrome and all, and `whole` what, if that was asked
     for.
     """
@@ -61,22 +65,25 @@ class Cleaned(NamedTuple):
     titles: Titles
     size: int
     whole: list[Block]
+    thread: bool = False
 
 
 def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
     """Remove the chrome from a page's tree."""
     titles = find_titles(root)
+    thread = is_thread(root)
+    drop_all(consent_layers(root, titles))
     drop_invisible(root)
     drop_all(_gutters(root))
     body = root.find("body")
     body = root if body is None else body
     visible = blocks(flow(body)) if whole else []
-    left = _drop_chrome(root, titles)
+    left = _drop_chrome(root, titles, thread=thread)
     measures, labels = survey(root, left)
     _drop_forms(left.forms, root, measures)
     _drop_large(left.large, root, measures, titles)
     listing = is_listing(measures[body])
-    return Cleaned(root, body, measures, labels, listing, titles, left.size, visible)
+    return Cleaned(root, body, measures, labels, listing, titles, left.size, visible, thread)
 
 
 def drop_invisible(root: HtmlElement) -> None:
@@ -233,8 +240,13 @@ def _forget(gone: Collection[HtmlElement], measures: Measures) -> None:
             less[element.getparent()].add(within)
 
 
-def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ()) -> Left:
-    """Take out what is chrome by name, but for what is too large to be, and for `posts`."""
+def _drop_chrome(
+    root: HtmlElement, titles: Titles, posts: Collection[str] = (), *, thread: bool = False
+) -> Left:
+    """Take out what is chrome by name, but for what is too large to be, and for `posts`.
+
+    In a thread of a forum, what is called a comment is a post.
+    """
     sizes = Sizes(root)
     left = Left([], [], [], {}, sizes.whole)
     gone = []
@@ -263,7 +275,8 @@ def _drop_chrome(root: HtmlElement, titles: Titles, posts: Collection[str] = ())
                 break
             continue
         size = sizes.of(element)
-        if _is_only_named(element) and _has_paragraphs(element, size):
+        post = thread and element.tag not in CHROME_TAGS and _says(element, POST_TOKENS)
+        if post or (_is_only_named(element) and _has_paragraphs(element, size)):
             keep(element)
             continue
         if size > largest:

@@ -19,6 +19,7 @@ from simhash_gate.page.clean import Cleaned, drop_all
 from simhash_gate.page.insets import drop_advertisements, drop_link_lists, is_beside
 from simhash_gate.page.measure import is_listing, measure
 from simhash_gate.page.parse import printable
+from simhash_gate.page.threads import frames
 from simhash_gate.page.title import headline_in, says_title, text_of, words_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 
@@ -78,6 +79,8 @@ class SteadyExtractor:
         if not listing:
             drop_link_lists(element, measures)
             drop_advertisements(element, measures, page.labels)
+            if page.thread:
+                drop_all(frames(element, measures), measures)
         own = _start_at_headline(element, page)
         if own:
             return Article(element, listing)

@@ -57,6 +57,11 @@ CONSENT_TOKENS = _set("cookie cookies consent gdpr ccbanner ccdiv ccwindow")
 OUTSIDE_TOKENS = CONSENT_TOKENS | _set("popup popups modal footer colophon")
 # Of chrome, what the readers of a page write: it may be all of a page, and is on no other.
 POST_TOKENS = _set("comment comments commentlist")
+# Well-known software of forums: in its generator, or as the class or id of a page.
+FORUMS = _set("""
+    discourse flarum fluxbb invision ipsapp ipslayout mybb nodebb phpbb punbb simplemachines smf
+    vanilla vbulletin woltlab xenforo
+""")
 # Whole classes and ids of columns: `has-sidebar` and `sidebar-fixed` are of what is beside one.
 SIDES = _set("sidebar widget-area")
 # `article-nav-title` and `has-sidebar` speak of an article that has such things.

@@ -1,0 +1,89 @@
+"""Layers that ask for consent to cookies, by what they say and do: their names are many."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, cast
+
+from lxml import etree
+
+from simhash_gate.page.vocabulary import INVISIBLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.html import HtmlElement
+
+    from simhash_gate.page.title import Titles
+
+_COOKIE = re.compile("cookie", re.I)
+_SPEAKERS = etree.XPath("descendant::text()[contains(., 'ookie') or contains(., 'OOKIE')]/..")
+_OWN = ("main", "article", "head")
+_LEADS = ("http", "/", "#", ".", "?")
+_SUBJECT = re.compile("cookie|consent|gdpr|privacy|cmp", re.I)
+_MENTION = 400  # characters for each mention: a longer text is about something else
+_LONGEST = 4000
+_NEAR = 4  # boxes around a layer, body and html among them
+_DEEP = 30  # around what it says
+
+
+def consent_layers(root: HtmlElement, titles: Titles) -> list[HtmlElement]:
+    """Return the layers of a page that is not itself about cookies, in document order.
+
+    A layer stands near the root, outside of what is the page's own. It speaks of cookies again and
+    again, has something to press, and an address, class or id in it names the subject.
+    """
+    if _COOKIE.search(f"{titles.title} {titles.whole}"):
+        return []
+    found: dict[HtmlElement, None] = {}
+    for element in cast("list[HtmlElement]", _SPEAKERS(root)):
+        if found.keys().isdisjoint(element.iterancestors()) and element.tag not in INVISIBLE:
+            layer = _layer(element)
+            if layer is not None:
+                found[layer] = None
+    return [layer for layer in found if found.keys().isdisjoint(layer.iterancestors())]
+
+
+def _layer(element: HtmlElement) -> HtmlElement | None:
+    """Return the outermost box around an element that is a layer, if any is."""
+    around = list(islice(element.iterancestors(), _DEEP))
+    if not around or around[-1].getparent() is not None:
+        return None  # far from the root
+    if any(outer.tag in _OWN for outer in around):
+        return None
+    layer = None
+    for box in (element, *around):
+        if box.tag in ("html", "body") or next(box.iter("h1"), None) is not None:
+            break
+        said = "".join(_texts(box))
+        if len(said) > _LONGEST or len(_COOKIE.findall(said)) * _MENTION < len(said):
+            break
+        if _is_near(box) and _asks(box):
+            layer = box
+    return layer
+
+
+def _is_near(box: HtmlElement) -> bool:
+    return sum(1 for _ in box.iterancestors()) <= _NEAR
+
+
+def _texts(box: HtmlElement) -> Iterator[str]:
+    for inner in box.iter("*"):
+        if inner.tag not in ("script", "style", "noscript"):
+            yield inner.text or ""
+        if inner is not box:
+            yield inner.tail or ""
+
+
+def _asks(box: HtmlElement) -> bool:
+    pressed = next(box.iter("button", "input"), None) is not None or any(
+        element.get("role") == "button" or not (element.get("href") or "j").startswith(_LEADS)
+        for element in box.iter("a")
+    )
+    return pressed and any(
+        _SUBJECT.search(value)
+        for inner in box.iter("*")
+        for name, value in inner.items()
+        if name in ("class", "id", "href")
+    )

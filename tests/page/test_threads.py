@@ -1,0 +1,76 @@
+import pytest
+
+from simhash_gate import read_page
+
+WORDS = [
+    "river",
+    "rose",
+    "lower",
+    "fields",
+    "under",
+    "water",
+    "boats",
+    "lay",
+    "grass",
+    "noon",
+    "gate",
+]
+
+
+def said(number: int) -> str:
+    """Return a post of its own: no two say the same in the same order."""
+    return " ".join(WORDS[(number * step + step) % len(WORDS)] for step in range(1, 40)) + "."
+
+
+def post(number: int, name: str = "post") -> str:
+    author = f"<div class=who>Ada {number}<br>Joined: 2019<br>Posts: {number}7</div>"
+    when = f"<div class=when>#{number} · 12:0{number} today</div>"
+    text = f"<div class=text><p>{said(number)}</p><p>{said(number + 5)}</p></div>"
+    side = f"<div class=side>{when}{text}<div class=end>3 likes</div></div>"
+    return f"<div class={name}>{author}{side}</div>"
+
+
+def read(body: str, head: str = "", of: str = "") -> str:
+    page = f"<html><head><title>Floods</title>{head}</head><body {of}>{body}</body></html>"
+    return read_page(page.encode()).markdown
+
+
+POSTS = "".join(map(post, range(4)))
+JSON_LD = '<script type=application/ld+json>{"@type": "DiscussionForumPosting"}</script>'
+
+
+@pytest.mark.parametrize(
+    ("head", "of"),
+    [
+        (JSON_LD, ""),
+        ("<meta name=generator content='Discourse 3.4'>", ""),
+        ("", "id=phpbb"),
+        ("", "itemscope itemtype=https://schema.org/DiscussionForumPosting"),
+    ],
+)
+def test_a_thread_says_what_its_posts_say_in_order_and_nothing_around_them(head, of):
+    markdown = read(f"<h1>Floods</h1>{POSTS}", head, of)
+    assert [said(n) in markdown for n in range(4)] == [True] * 4
+    assert markdown.index(said(0)) < markdown.index(said(3))
+    for around in ("Ada", "Joined", "12:0", "likes"):
+        assert around not in markdown
+
+
+def test_what_stands_around_parts_of_another_page_stays():
+    assert "Joined: 2019" in read(f"<h1>Floods</h1>{POSTS}")
+
+
+def test_boxes_without_a_date_are_no_frames():
+    parts = "".join(
+        f"<div class=part><div class=name>Gate {'ABCD'[n]}</div><div><p>{said(n)}</p></div></div>"
+        for n in range(4)
+    )
+    assert "Gate C" in read(f"<h1>Floods</h1>{parts}", JSON_LD)
+
+
+def test_comments_are_the_posts_of_a_thread():
+    first = f"<p>{said(9)} {said(8)}</p>"
+    comments = "".join(post(n, "comment") for n in range(4))
+    page = f"<h1>Floods</h1>{first}<div class=comments>{comments}</div>"
+    assert said(3) in read(page, JSON_LD)
+    assert said(3) not in read(page)
