@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lxml import etree, html
 from w3lib.encoding import html_to_unicode
 
-from simhash_gate.page.repair import as_a_browser, is_misread
+from simhash_gate.page.repair import as_a_browser, gather, is_misread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,12 +66,14 @@ def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
     root, errors = read_by_libxml2(data)
     if root is None:
         return _plain(data)
-    if is_misread(root, errors, data) and not _overloaded(data, _MANY_FOR_LEXBOR):
-        markup = as_a_browser(data)
-        if markup:
-            root = read_by_libxml2(markup)[0]
-            return _plain(data) if root is None else root
-    return root
+    if not is_misread(root, errors, data):
+        return root
+    markup = None if _overloaded(data, _MANY_FOR_LEXBOR) else as_a_browser(data)
+    mended = read_by_libxml2(markup)[0] if markup else None
+    if mended is None:
+        gather(root)
+        return root
+    return mended
 
 
 def utf8_of(body: bytes, encoding: str | None = None) -> bytes:
@@ -83,7 +85,7 @@ def utf8_of(body: bytes, encoding: str | None = None) -> bytes:
 
 
 def read_by_libxml2(data: bytes) -> tuple[HtmlElement | None, Iterable[etree._LogEntry]]:
-    """Return libxml2's tree, and what it complained of; None for the tree where it has no good one."""
+    """Return libxml2's tree, None where it has no good one, and what it complained of."""
     if _overloaded(data):
         return None, ()
     parser = etree.HTMLParser(

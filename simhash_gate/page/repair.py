@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
 from simhash_gate.page.vocabulary import INVISIBLE, MEDIA
@@ -20,51 +19,48 @@ from simhash_gate.page.vocabulary import INVISIBLE, MEDIA
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from lxml import etree
     from lxml.html import HtmlElement
 
-_LARGEST = 20_000_000  # bytes; lexbor needs thirty times as much memory
+_LARGEST = 5_000_000  # bytes; lexbor needs thirty times as much memory
+_FEW = 10_000  # tags
 _OPEN = 1000  # elements that are open at once: what closes a paragraph looks at them all
 _REOPENED = 4_000_000  # <b>, <font> and the like: what is left open is opened again in each block
 
-_IN_HEAD = frozenset("title meta link script style base noscript template basefont bgsound".split())
-_SILENT = frozenset({"script", "style", "noscript", "template", "link", "meta"})
-_HIDING = (INVISIBLE | MEDIA) - {"embed", "frame", "link", "meta"}
+_SILENT = frozenset({"script", "style", "noscript", "template", "title"})
 _PICTURES = frozenset({"svg", "math"})
-_ENDS_A_PICTURE = frozenset("""
-    b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li
-    listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var
-""".split())  # fmt: skip
-_HTML_IN_PICTURES = frozenset({"foreignobject", "desc", "title", "annotation-xml", "mtext"})
-# What can't be within these, and so ends them.
-_ENDS = {
-    "button": ("button",),
-    "select": ("input", "select", "textarea"),
-    "noscript": ("noscript",),
-}
+_HIDING = INVISIBLE | MEDIA | {"title", "xmp", "noembed"}
+_HIDING -= {"embed", "frame", "link", "meta", "script", "svg"}
+_TELLING = _HIDING | {"br"}  # `</br>` is a line break
+_SEEN = frozenset({*_HIDING, *_PICTURES, "table"})
 # Left open by the end of what is around them, where libxml2 has no complaint.
 _SCOPES = frozenset({"applet", "object", "template"})
-_ENDS_A_PARAGRAPH = tuple("""
+# What can't be within others, and so ends them.
+_ENDS_A_PICTURE = frozenset(
+    """
+    b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li
+    listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var
+    """.split()  # noqa: SIM905
+)
+_ENDS_A_PARAGRAPH = frozenset(
+    """
     address article aside blockquote center details dialog dir div dl fieldset figcaption figure
-    footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main menu nav ol p pre section summary table ul
-""".split())  # fmt: skip
-_SEEN = (*_PICTURES, *_HIDING - {"script"}, "table", "title", "xmp", "noembed")
-_STRAY = etree.XPath(
-    "boolean((//table | //tbody | //thead | //tfoot | //tr)[text()[normalize-space()] or *["
-    + " and ".join(
-        f"not(self::{tag})"
-        for tag in (
-            *("caption", "col", "colgroup", "tbody", "thead", "tfoot", "tr", "td", "th"),
-            *("form", "input", "script", "style", "template"),
-        )
-    )
-    + "]])"
+    footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main menu nav ol p pre section summary table
+    ul
+    """.split()  # noqa: SIM905
 )
+_ENDS = {
+    "button": frozenset({"button"}),
+    "select": frozenset({"input", "select", "textarea"}),
+}
+_HTML_IN_PICTURES = frozenset({"foreignobject", "desc", "title", "annotation-xml", "mtext"})
+_ROWS = ("table", "thead", "tbody", "tfoot", "tr")
+_IN_ROWS = frozenset({*_ROWS, "td", "th", "caption", "colgroup", "col", "form", *_SILENT})
 
-_UNREAD = re.compile(rb"<!--.*?-->|<(script|style)\b.*?</\1", re.I | re.S)
+_UNREAD = re.compile(rb"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1|\Z)", re.I | re.S)
 _TAG = re.compile(rb"<(/?)([a-z][a-z0-9-]*)", re.I)
-_FORMATTING = frozenset(
-    b"a b big code em font i nobr s small strike strong tt u".split()
-)
+_FORMATTING = b"b big code em font i nobr s small strike strong tt u".split()
+_FORMATS = re.compile(rb"<(?:%b)[\s/>]" % b"|".join(_FORMATTING), re.I)
 # What needs no end tag holds no more than one other like itself that is not counted anyway.
 _CLOSED_BY_OTHERS = frozenset(
     b"""
@@ -96,91 +92,128 @@ def as_a_browser(data: bytes) -> bytes | None:
     return (page.html or "").encode("utf-8", "replace")
 
 
+def gather(root: HtmlElement) -> None:
+    """Put into the body what libxml2 has after `</html>`, for a page that is not read again."""
+    body = root.find("body")
+    body = root if body is None else body
+    for other in list(root.itersiblings("*")):
+        for element in (other, *other.iterchildren("body")):
+            element.tag = "div"
+        body.append(other)
+
+
 def _is_outside(root: HtmlElement) -> bool:
-    """Tell if anything but scripts is outside of the head and the one body."""
-    if any(True for _ in root.itersiblings("*")):  # all that follows `</html>`
-        return any(_says(other) for other in root.itersiblings("*"))
+    """Tell if there is text outside of the one body, or if there is another body."""
     bodies = 0
     for child in root.iterchildren("*"):
-        if child.tag == "head":
-            if (child.text or "").strip() or any(
-                inner.tag not in _IN_HEAD or (inner.tail or "").strip() for inner in child
-            ):
-                return True
-        elif child.tag == "body":
+        if child.tag == "body":
             bodies += 1
         elif child.tag != "frameset" and _says(child):
             return True
         if (child.tail or "").strip():
             return True
-    return bodies > 1
+    # What comes after `</html>` is under a root of its own.
+    return bodies > 1 or any(_says(other) for other in root.itersiblings("*"))
 
 
 def _says(root: HtmlElement) -> bool:
     return any(
-        (element.tag not in _SILENT and (element.text or "").strip()) or (element.tail or "").strip()
+        (element.tag not in _SILENT and (element.text or "").strip())
+        or (element.tail or "").strip()
         for element in root.iter("*")
+        if element is not root or element.tag not in _SILENT
     )
 
 
 def _speaks_of_hiding(message: str) -> bool:
     """Tell if an end tag was amiss of what hides its content, or within that."""
-    names = message.rpartition(": ")[2].split(" and ")
-    return "br" in names or not _HIDING.isdisjoint(names)
+    return not _TELLING.isdisjoint(message.rpartition(": ")[2].split(" and "))
 
 
 def _is_hidden_amiss(root: HtmlElement, data: bytes) -> bool:
-    """Tell if something hides what HTML5 puts after it, or the other way round, or in a table."""
-    empty: set[str] = set()
+    """Tell if something hides too much or too little, or if a table is out of order."""
     scopes: set[str] = set()
-    tables = False
+    empty: set[str] = set()
+    nested = tables = 0  # how many come that were looked at with what is around them
     for element in root.iter(*_SEEN):
         tag = element.tag
         if tag in _SCOPES:
             scopes.add(tag)
         if tag == "table":
-            tables = True
-        elif not len(element):
-            if not element.text and tag not in _PICTURES:
-                empty.add(tag)
-        elif _holds_what_ends_it(element, tag):
+            if tables or nested:
+                tables -= tables > 0
+            elif _is_disordered(element):
+                return True
+            else:
+                tables = sum(1 for _ in element.iterdescendants("table"))
+        if nested:
+            nested -= 1
+        elif len(element) and tag != "table":
+            within = [inner.tag for inner in element.iterdescendants("*")]
+            if _holds_what_ends_it(element, tag, set(within)):
+                return True
+            if "shadowrootmode" not in element.attrib:
+                nested = sum(tag in _SEEN for tag in within)
+        elif not len(element) and not element.text:
+            empty.add(tag)
+    return _is_left_open(scopes, empty & _HIDING, data)
+
+
+def _is_left_open(scopes: set[str], empty: set[str], data: bytes) -> bool:
+    """Tell if HTML5 goes on with what libxml2 has closed: `</div>` ends none of `scopes`."""
+    for tag in scopes:
+        if data.count(b"<" + tag.encode()) != data.count(b"</" + tag.encode()):
             return True
-    if any(data.count(b"<%b" % tag) != data.count(b"</%b" % tag) for tag in map(str.encode, scopes)):
-        return True
     # `<title/>` is empty for libxml2, and open for HTML5.
-    if any(re.search(rb"<%b[^>]*/>" % tag.encode(), data) for tag in empty):
-        return True
-    return tables and bool(_STRAY(root))
+    names = "|".join(empty).encode()
+    return bool(names) and bool(re.search(rb"<(%b)\b[^<>]*/>(?!\s*</\1)" % names, data))
 
 
-def _holds_what_ends_it(element: HtmlElement, tag: str) -> bool:
+def _holds_what_ends_it(element: HtmlElement, tag: str, within: set[str]) -> bool:
     if tag in _PICTURES:
-        return any(
-            inner.tag in _ENDS_A_PICTURE
-            and next(inner.iterancestors(*_HTML_IN_PICTURES), None) is None
-            for inner in element.iter("*")
+        return not within.isdisjoint(_ENDS_A_PICTURE) and any(
+            next(inner.iterancestors(*_HTML_IN_PICTURES), None) is None
+            for inner in element.iter(*_ENDS_A_PICTURE)
         )
-    if tag in _ENDS and sum(1 for _ in element.iter(*_ENDS[tag])) > (tag in _ENDS[tag]):
+    if tag in _ENDS and not within.isdisjoint(_ENDS[tag]):
         return True
+    if tag == "noscript" and tag in within:
+        return any(
+            (inner.tail or "").strip() or inner.getnext() is not None
+            for inner in element.iterdescendants(tag)
+        )
     return (
-        next(element.iterdescendants(*_ENDS_A_PARAGRAPH), None) is not None
+        not within.isdisjoint(_ENDS_A_PARAGRAPH)
         and next(element.iterancestors("p"), None) is not None
     )
 
 
+def _is_disordered(table: HtmlElement) -> bool:
+    """Tell if there is text in a table, but in none of its cells: it is shown before the table."""
+    for rows in table.iter(*_ROWS):
+        if rows.text and not rows.text.isspace():
+            return True
+        for child in rows:
+            tail = child.tail
+            if tail and not tail.isspace():
+                return True
+            if child.tag not in _IN_ROWS and _says(child):
+                return True
+    return False
+
+
 def _is_explosive(data: bytes) -> bool:
-    """Tell if so much is left open that an HTML5 parser would take the square of the page's size."""
+    """Tell if so much is left open that HTML5 would take the square of the page's size."""
+    tags = data.count(b"<")
+    if tags <= _FEW and tags * len(_FORMATS.findall(data)) <= _REOPENED:
+        return False
     opened: Counter[bytes] = Counter()
     most: Counter[bytes] = Counter()
-    tags = 0
     for end, name in _TAG.findall(_UNREAD.sub(b"", data).lower()):
-        tags += 1
         if not end:
             opened[name] += 1
-            if opened[name] > most[name]:
-                most[name] = opened[name]
+            most[name] = max(most[name], opened[name])
         elif opened[name]:
             opened[name] -= 1
-    reopened = sum(most[name] for name in _FORMATTING)
     nested = sum(count for name, count in most.items() if name not in _CLOSED_BY_OTHERS)
-    return nested > _OPEN or reopened * tags > _REOPENED
+    return nested > _OPEN or tags * sum(most[name] for name in _FORMATTING) > _REOPENED
