@@ -33,13 +33,13 @@ _HIDING = INVISIBLE | MEDIA | {"title", "xmp", "noembed"}
 _HIDING -= {"embed", "frame", "link", "meta", "script", "svg"}
 _TELLING = _HIDING | {"br"}  # `</br>` is a line break
 _SEEN = frozenset({*_HIDING, *_PICTURES, "table"})
-# Left open by the end of what is around them, where libxml2 has no complaint.
+# What no end tag, and no paragraph, closes from within.
 _SCOPES = frozenset({"applet", "object", "template"})
 # What can't be within others, and so ends them.
 _ENDS_A_PICTURE = frozenset(
     """
-    b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li
-    listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var
+    b big blockquote body br center code dd div dl dt em embed font h1 h2 h3 h4 h5 h6 head hr i
+    img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var
     """.split()  # noqa: SIM905
 )
 _ENDS_A_PARAGRAPH = frozenset(
@@ -53,6 +53,8 @@ _ENDS = {
     "button": frozenset({"button"}),
     "select": frozenset({"input", "select", "textarea"}),
 }
+# What libxml2 takes for an element within `noscript`, all of whose text is raw.
+_RAW = ("noscript", "iframe", "noembed", "script", "style", "textarea", "title", "xmp")
 _HTML_IN_PICTURES = frozenset({"foreignobject", "desc", "title", "annotation-xml", "mtext"})
 _ROWS = ("table", "thead", "tbody", "tfoot", "tr")
 _IN_ROWS = frozenset({*_ROWS, "td", "th", "caption", "colgroup", "col", "form", *_SILENT})
@@ -132,13 +134,12 @@ def _speaks_of_hiding(message: str) -> bool:
 
 def _is_hidden_amiss(root: HtmlElement, data: bytes) -> bool:
     """Tell if something hides too much or too little, or if a table is out of order."""
-    scopes: set[str] = set()
-    empty: set[str] = set()
+    scopes: set[bytes] = set()
     nested = tables = 0  # how many come that were looked at with what is around them
     for element in root.iter(*_SEEN):
         tag = element.tag
         if tag in _SCOPES:
-            scopes.add(tag)
+            scopes.add(tag.encode())
         if tag == "table":
             if tables or nested:
                 tables -= tables > 0
@@ -154,19 +155,8 @@ def _is_hidden_amiss(root: HtmlElement, data: bytes) -> bool:
                 return True
             if "shadowrootmode" not in element.attrib:
                 nested = sum(tag in _SEEN for tag in within)
-        elif not len(element) and not element.text:
-            empty.add(tag)
-    return _is_left_open(scopes, empty & _HIDING, data)
-
-
-def _is_left_open(scopes: set[str], empty: set[str], data: bytes) -> bool:
-    """Tell if HTML5 goes on with what libxml2 has closed: `</div>` ends none of `scopes`."""
-    for tag in scopes:
-        if data.count(b"<" + tag.encode()) != data.count(b"</" + tag.encode()):
-            return True
-    # `<title/>` is empty for libxml2, and open for HTML5.
-    names = "|".join(empty).encode()
-    return bool(names) and bool(re.search(rb"<(%b)\b[^<>]*/>(?!\s*</\1)" % names, data))
+    # `</div>` ends none of these in HTML5, and all of them for libxml2.
+    return any(data.count(b"<%b" % tag) != data.count(b"</%b" % tag) for tag in scopes)
 
 
 def _holds_what_ends_it(element: HtmlElement, tag: str, within: set[str]) -> bool:
@@ -177,13 +167,17 @@ def _holds_what_ends_it(element: HtmlElement, tag: str, within: set[str]) -> boo
         )
     if tag in _ENDS and not within.isdisjoint(_ENDS[tag]):
         return True
-    if tag == "noscript" and tag in within:
+    if tag == "noscript" and not within.isdisjoint(_RAW):
         return any(
             (inner.tail or "").strip() or inner.getnext() is not None
-            for inner in element.iterdescendants(tag)
+            if inner.tag == tag
+            else "</noscript" in (inner.text or "").lower()
+            for inner in element.iterdescendants(*_RAW)
         )
     return (
-        not within.isdisjoint(_ENDS_A_PARAGRAPH)
+        tag not in _SCOPES
+        and tag not in _ENDS
+        and not within.isdisjoint(_ENDS_A_PARAGRAPH)
         and next(element.iterancestors("p"), None) is not None
     )
 
