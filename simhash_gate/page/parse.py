@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 from lxml import etree, html
 from w3lib.encoding import html_to_unicode
 
+from simhash_gate.page.repair import as_a_browser, gather, is_misread
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lxml.html import HtmlElement
 
 _NOT_TEXT = re.compile(
@@ -21,6 +25,8 @@ _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 _CONTROL = bytes({*range(32)} - {*b"\t\n\r"})
 _DEEP = 1000
 _MANY_ATTRIBUTES = 20_000
+_MANY_FOR_LEXBOR = 2_000
+_QUOTED = re.compile(rb"""=\s*(?:"[^"]*"|'[^']*')""")
 
 
 def decode(body: bytes, encoding: str | None = None) -> str:
@@ -53,37 +59,61 @@ def _in_utf8(body: bytes, encoding: str | None) -> bytes:
 
 
 def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
-    """Return the root of the page's tree; None when there is nothing in it."""
+    """Return the root of the page's tree, which a browser has; None when there is nothing in it."""
+    data = utf8_of(body, encoding)
+    if data.lstrip()[:1] != b"<" and not data.decode().strip():
+        return None
+    root, errors = read_by_libxml2(data)
+    if root is None:
+        return _plain(data)
+    if not is_misread(root, errors, data):
+        return root
+    markup = None if _overloaded(data, _MANY_FOR_LEXBOR) else as_a_browser(data)
+    mended = read_by_libxml2(markup)[0] if markup else None
+    if mended is None:
+        gather(root)
+        return root
+    return mended
+
+
+def utf8_of(body: bytes, encoding: str | None = None) -> bytes:
+    """Return in UTF-8 what a page says, without the characters that no tree can hold."""
     data = _in_utf8(body, encoding)
     if len(data.translate(None, _CONTROL)) < len(data):
         data = printable(data.decode()).encode()
-    if data.lstrip()[:1] != b"<" and not data.decode().strip():
-        return None
+    return data
+
+
+def read_by_libxml2(data: bytes) -> tuple[HtmlElement | None, Iterable[etree._LogEntry]]:
+    """Return libxml2's tree, None where it has no good one, and what it complained of."""
     if _overloaded(data):
-        return _plain(data)
+        return None, ()
+    parser = etree.HTMLParser(
+        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False
+    )
+    parser.set_element_class_lookup(_ONE_CLASS)
     try:
-        root = html.document_fromstring(data, parser=_PARSER)
+        root = html.document_fromstring(data, parser=parser)
     except (etree.LxmlError, AssertionError, ValueError):
-        return _plain(data)
+        return None, ()
     # libxml2 stops at a depth of 2048 and forgets the rest of the page.
-    return _plain(data) if _too_deep(root) else root
+    return (None, ()) if _too_deep(root) else (root, parser.error_log)
 
 
 # `lxml.html` asks a function for the class of every element that is touched; here all are one.
-_PARSER = etree.HTMLParser(
-    encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False
-)
-_PARSER.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
+_ONE_CLASS = etree.ElementDefaultClassLookup(element=html.HtmlElement)
 
 
-def _overloaded(data: bytes) -> bool:
-    """Tell if a tag has so many attributes that libxml2, comparing each with all, never ends."""
-    half = _MANY_ATTRIBUTES // 2
+def _overloaded(data: bytes, most: int = _MANY_ATTRIBUTES) -> bool:
+    """Tell if a tag has so many attributes that a parser, comparing each with all, never ends."""
+    half = most // 2
     if all(data.find(b">", at, at + half) >= 0 for at in range(0, len(data) - half + 1, half)):
         return False  # no part below is long
     parts = data.split(b">")
-    return max(map(len, parts)) > _MANY_ATTRIBUTES and any(
-        len(part[part.rfind(b"<") :].split()) > _MANY_ATTRIBUTES for part in parts
+    return max(map(len, parts)) > most and any(
+        len(_QUOTED.sub(b"", part[part.rfind(b"<") :]).split()) > most
+        for part in parts
+        if len(part) > most
     )
 
 

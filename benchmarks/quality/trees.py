@@ -1,0 +1,152 @@
+"""`python -m benchmarks.quality.trees FOLDER...`: do our trees say what a browser's tree says?
+
+The words that a reader sees, in order, of every `.html` file within the folders: of libxml2's tree
+as it is, of the tree that `parse` returns, and of the tree of an HTML5 parser (lexbor). What nobody
+sees is left out of all three.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from lxml import etree
+from selectolax.lexbor import LexborHTMLParser
+
+from simhash_gate.page.clean import drop_invisible
+from simhash_gate.page.parse import parse, read_by_libxml2, utf8_of
+from simhash_gate.page.repair import is_misread
+from simhash_gate.page.vocabulary import INLINE, INVISIBLE, MEDIA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lxml.html import HtmlElement
+    from selectolax.lexbor import LexborNode
+
+UNSEEN = INVISIBLE | MEDIA | {"input"}
+OUTER = re.compile(r'^<template(?:[^>"]|"[^"]*")*>|</template>$')
+LONG = 20_000  # words: more are compared by their ends, and not one with each
+
+
+class Outcome(NamedTuple):
+    """One page: its words, what share of them differs before and after, if it was read again."""
+
+    path: Path
+    words: int
+    before: float
+    after: float
+    again: bool
+
+
+def compare(path: Path) -> Outcome:
+    """Read a page with all three."""
+    body = path.read_bytes()
+    data = utf8_of(body)
+    page = LexborHTMLParser(data, scripting=True)
+    top = page.body or page.root
+    seen = "".join(_lexbor_texts(top)).split() if top is not None else []
+    root, errors = read_by_libxml2(data) if data.strip() else (None, ())
+    again = root is not None and is_misread(root, errors, data)
+    before = difference(_words(root), seen)
+    return Outcome(path, len(seen), before, difference(_words(parse(body)), seen), again)
+
+
+def difference(ours: list[str], theirs: list[str]) -> float:
+    """Return the share of words that differ: 0 if the lists are equal, 1 if nothing is common."""
+    if ours == theirs:
+        return 0.0
+    longest = max(len(ours), len(theirs))
+    start = 0
+    for a, b in zip(ours, theirs, strict=False):
+        if a != b:
+            break
+        start += 1
+    ours, theirs = ours[start:], theirs[start:]
+    if max(len(ours), len(theirs)) > LONG:
+        return max(len(ours), len(theirs)) / longest
+    blocks = SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
+    same = sum(block.size for block in blocks)
+    return (max(len(ours), len(theirs)) - same) / longest or 1e-9
+
+
+def _words(root: HtmlElement | None) -> list[str]:
+    if root is None:
+        return []
+    drop_invisible(root)
+    body = root.find("body")
+    return "".join(_lxml_texts(root if body is None else body)).split()
+
+
+def _lxml_texts(top: HtmlElement) -> Iterator[str]:
+    for event, element in etree.iterwalk(top, events=("start", "end")):
+        if element.tag not in INLINE:
+            yield " "
+        text = element.text if event == "start" else element.tail
+        if text and (event == "start" or element is not top):
+            yield text
+
+
+def _lexbor_texts(top: LexborNode) -> Iterator[str]:
+    node: LexborNode | None = top
+    end = top.mem_id
+    while node is not None:
+        tag = node.tag or ""
+        inner = None
+        if tag == "-text":
+            yield node.text_content or ""
+        elif tag == "template" and "shadowrootmode" in node.attributes:
+            within = LexborHTMLParser(OUTER.sub("", node.html or ""), scripting=True)
+            yield " "
+            if within.body is not None:
+                yield from _lexbor_texts(within.body)
+            yield " "
+        elif not tag.startswith("-") and tag not in UNSEEN:
+            if tag not in INLINE:
+                yield " "
+            inner = node.first_child
+        while inner is None and node is not None:
+            if node.mem_id == end:
+                return
+            inner, node = node.next, node.parent
+            if inner is None and node is not None and node.tag not in INLINE:
+                yield " "
+        node = inner
+
+
+def report(outcomes: Sequence[Outcome], worst: int) -> str:
+    """Return the shares that agree, and the pages that agree least, as text."""
+    count = len(outcomes) or 1
+    lines = [
+        f"{name}: {share} of {count} pages ({share / count:.2%})"
+        for name, share in (
+            ("the same words, as libxml2 reads them", sum(not o.before for o in outcomes)),
+            ("the same words, as we read them", sum(not o.after for o in outcomes)),
+            ("read again by an HTML5 parser", sum(o.again for o in outcomes)),
+        )
+    ]
+    bad = sorted((o for o in outcomes if o.after), key=lambda o: -o.after)[:worst]
+    lines += [f"{o.after:7.2%} of {o.words} words differ: {o.path}" for o in bad]
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare all pages and print what agrees."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.trees", description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("--step", type=int, default=1, metavar="N", help="every N-th page only")
+    parser.add_argument("--worst", type=int, default=20, metavar="N", help="(%(default)s)")
+    options = parser.parse_args(arguments)
+    paths = [p for folder in options.folders for p in sorted(folder.rglob("*.html"))]
+    with ProcessPoolExecutor() as pool:
+        print(report(list(pool.map(compare, paths[:: options.step], chunksize=8)), options.worst))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

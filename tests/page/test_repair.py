@@ -1,0 +1,142 @@
+"""Pages whose text libxml2 loses, shows or orders otherwise than HTML5 says."""
+
+import pytest
+
+from simhash_gate.page import parse
+from simhash_gate.page.clean import drop_invisible
+from simhash_gate.page.parse import read_by_libxml2
+from simhash_gate.page.repair import as_a_browser, is_misread
+
+AFTER = b"</body></html><p>after all</p>"  # without more, this alone is why a page is read again
+
+
+def seen(body: bytes) -> str:
+    """What a reader sees of a page, with blanks between its elements."""
+    root = parse(body)
+    drop_invisible(root)
+    return " ".join(" ".join(root.find("body").itertext()).split())
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    {
+        # Outside of the body.
+        "<html><head></head></html><body><p>one</p><p>two</body></html>": "one two",
+        "<p>one</html><p>two</html><p>three": "one two three",
+        "<p>one</p></body><p>two</p></html><p>three": "one two three",
+        "</html>one <b>two</b></body>three": "one two three",
+        "<head><x-y>one</x-y></head><body>two": "one two",
+        "<body><p>one</p><body><p>two</p>": "one two",
+        # In pictures and formulas.
+        "<svg><symbol><div>one</div></symbol></svg>two": "one two",
+        "<svg><path><p>one<p>two": "one two",
+        "<svg><font color=red>one</font></svg>two": "one two",
+        "<svg><font>no</font></svg>one": "one",
+        "<svg><foreignObject><div>no</div></foreignObject></svg>one": "one",
+        # In controls.
+        "<div><button><div>no</button>one</div>two": "one two",
+        "<button>no<button>no</button>one": "one",
+        "<select><option>no<input>one</select><p>two": "one two",
+        "<select><option>no<select>one": "one",
+        "<select /><option>one</select>two": "two",
+        # In what is raw text, or a tree of its own.
+        "<noscript><iframe></noscript>one": "one",
+        "<noscript>no<noscript>no</noscript>one</noscript><p>two": "one two",
+        "<div><template>no</div>no</template>one": "one",
+        "<div><template>no</div>no": "",
+        "<template><tr><td>no</template>one": "one",
+        "<div><object>no</div>no</object>one": "one",
+        "<p><audio>no<p>one": "one",
+        "<p><canvas>no<div>one</div></canvas>two": "one two",
+        # In tables.
+        "<table><tr><td>two</td></tr>one</table>three": "one two three",
+        "<table><tr><td>two</td></tr><p>one</p></table>three": "one two three",
+        "<table><tr><td><table><tr><td>two</td></tr>one</table></table>": "one two",
+        # A line break.
+        "one</br>two": "one two",
+    }.items(),
+)
+def test_what_is_seen_of_a_page_is_what_html5_says(page, expected):
+    assert seen(page.encode()) == expected
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    {
+        "<noscript><p>no</p><iframe></noscript>one": "one",
+        "one<plaintext><b>two</plaintext>": f"one <b>two</plaintext>{AFTER.decode()}",
+        "<textarea><p>no</textarea>one &lt;two&gt;": "one <two>",
+        "<xmp><i>one</i></xmp>two": "<i>one</i> two",
+        "<div><template shadowrootmode=open><p>one</p></template>two</div>": "one two",
+        "one&ampone &#65&nbsp;&copy two": "one&one A © two",
+        "<pre>\n\n one\n</pre>": "one",
+        "<svg><![CDATA[no]]></svg>one": "one",
+        "<p title='a>b'>one<p title=\"'\">two": "one two",
+        "<b>one<p>two</b> three<table><td>four<td>five</table>": "one two three four five",
+    }.items(),
+)
+def test_libxml2_reads_what_the_html5_parser_wrote(page, expected):
+    after = "" if "plaintext" in page else " after all"
+    assert seen(page.encode() + AFTER) == expected + after
+
+
+def test_attributes_and_the_head_are_kept():
+    root = parse(
+        b"<!DOCTYPE html><html lang=de><head><title>a &amp; b</title><meta property='og:title' "
+        b'content=\'x "y" &lt;z>\'><script type=\'application/ld+json\'>{"a": "<b>&amp;"}</script>'
+        b"<body class=c><p>one</p>" + AFTER
+    )
+    assert root.get("lang") == "de"
+    assert root.findtext("head/title") == "a & b"
+    assert root.find("head/meta").get("content") == 'x "y" <z>'
+    assert root.findtext("head/script") == '{"a": "<b>&amp;"}'
+    assert root.find("body").get("class") == "c"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<p>one<ul><li>two<li>three</ul></div></p></span><br></html>\n<!-- x --><script>s</script>",
+        "<head><noscript><img src=x></noscript><title>t</title></head><body><p>one</body></html>\n",
+        "<svg><title>no</title><path></svg><button><span>no</span></button><p>one",
+        "<select><optgroup><option>no<option>no</select><p>one",
+        "<table><caption>one<tr><th>two<td>three<script>s</script><tbody><tr><td>four</table>",
+        "<noscript><img><noscript><img></noscript></noscript><p><video><source></video>one",
+        "<p><b>one<i>two</b>three</i><a>four<a>five",
+    ],
+)
+def test_a_page_that_libxml2_reads_as_well_is_read_once(page):
+    data = page.encode()
+    assert not is_misread(*read_by_libxml2(data), data)
+
+
+HOSTILE = {
+    "fonts that are opened again in every paragraph": b"".join(
+        b"<p><font color=%d></p>" % n for n in range(20_000)
+    ),
+    "fonts, and then paragraphs": b"<p>"
+    + b"".join(b"<font color=%d>" % n for n in range(900))
+    + b"</p>"
+    + b"<p>x</p>" * 6000,
+    "addresses that nothing closes": b"<x-y><address></x-y>" * 100_000,
+    "many attributes": b"<p " + b" ".join(b"a%d" % n for n in range(9000)) + b">",
+    "a large page": b"<p>word</p>\n" * 500_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_an_html5_parser_takes_too_long_for_loses_no_text(name):
+    root = parse(HOSTILE[name] + AFTER)
+    assert "after all" in root.find("body").text_content()
+
+
+def test_what_is_open_for_too_long_is_known_before_it_is_parsed():
+    for name in ("fonts that are opened again in every paragraph", "addresses that nothing closes"):
+        assert as_a_browser(HOSTILE[name]) is None, name
+    assert as_a_browser(b"<p><b>one</b></p>" * 20_000 + AFTER) is not None
+
+
+def test_a_value_of_many_words_is_no_tag_of_many_attributes():
+    page = b"<div data-state='" + b'{"a": 1, "b": 2} ' * 10_000 + b"'><h1>one</h1>two</div>"
+    root = parse(page)
+    assert [element.tag for element in root.iter()] == ["html", "body", "div", "h1"]
