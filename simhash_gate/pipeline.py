@@ -61,7 +61,8 @@ __all__ = [
 class Reading:
     """A page with what it was made from: the tokens of its blocks, and those that were hashed.
 
-    `title` is that of a page of which little but chrome may be left, else "".
+    `title` is that of a page of which little but chrome may be left, else ""; `draft` is what its
+    Markdown is made from, None for a page that has none.
     """
 
     page: Page
@@ -69,6 +70,12 @@ class Reading:
     hashed: list[str]
     options: Options
     title: str = ""
+    draft: Draft | None = None
+
+    @property
+    def text(self) -> str:
+        """The Markdown as plain text, its marks taken off."""
+        return self.draft.text() if self.draft else ""
 
     @property
     def words(self) -> list[str]:
@@ -149,7 +156,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         else b"",
         draft=None if options.markdown else draft,
     )
-    return Reading(page, tokens, hashed, options, outer)
+    return Reading(page, tokens, hashed, options, outer, draft)
 
 
 def _fingerprint(
@@ -282,7 +289,8 @@ def _sentences(found: Iterable[Block]) -> Iterator[str]:
 def _without(reason: str, options: Options, title: str = "", draft: Draft | None = None) -> Reading:
     markdown = draft.render() if draft and options.markdown else ""
     kept = None if options.markdown else draft
-    return Reading(Page(title, markdown, 0, None, 0, False, reason, draft=kept), [], [], options)
+    page = Page(title, markdown, 0, None, 0, False, reason, draft=kept)
+    return Reading(page, [], [], options, draft=draft)
 
 
 def _base(root: HtmlElement, url: str) -> str:
