@@ -29,10 +29,11 @@ from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
 from simhash_gate.page.blocks import captions
 from simhash_gate.page.clean import drop_invisible
 from simhash_gate.page.extract import is_leftover
+from simhash_gate.page.facts import find_facts
 from simhash_gate.page.identity import find_identity
 from simhash_gate.page.insets import MANY_LINKS
 from simhash_gate.page.media import image_names, played_names
-from simhash_gate.page.title import text_of
+from simhash_gate.page.title import find_titles, text_of
 from simhash_gate.pages import UNREADABLE, Page
 from simhash_gate.sketch import Sketch, sentences
 
@@ -115,8 +116,9 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if root is None:
         return _without("empty page", options)
     base = _base(root, url)
-    identity = find_identity(root, url) if options.sketch else None
-    cleaned = clean(root, whole=options.sketch)
+    facts = find_facts(root, body)
+    identity = find_identity(root, url, facts.data) if options.sketch else None
+    cleaned = clean(root, find_titles(root, url, facts), whole=options.sketch)
     article = load_extractor(options.extractor)(cleaned)
     content = flow(article.element)
     found = blocks(content)

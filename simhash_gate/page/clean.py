@@ -55,9 +55,9 @@ class Cleaned(NamedTuple):
     whole: list[Block]
 
 
-def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
+def clean(root: HtmlElement, titles: Titles | None = None, *, whole: bool = False) -> Cleaned:
     """Remove the chrome from a page's tree."""
-    titles = find_titles(root)
+    titles = find_titles(root) if titles is None else titles
     drop_invisible(root)
     drop_all(_gutters(root))
     body = root.find("body")
