@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain, compress, filterfalse, islice
 from operator import not_
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urljoin
 
 import mmh3
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     from simhash_gate.page import Block, Cleaned
+    from simhash_gate.page.facts import Facts
     from simhash_gate.page.identity import Identity
 
 __all__ = [
@@ -116,7 +117,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if root is None:
         return _without("empty page", options)
     base = _base(root, url)
-    facts = find_facts(root, body)
+    facts = find_facts(root, url, body)
     identity = find_identity(root, url, facts.data) if options.sketch else None
     cleaned = clean(root, find_titles(root, url, facts), whole=options.sketch)
     article = load_extractor(options.extractor)(cleaned)
@@ -133,7 +134,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     draft = Draft(content, base)
     if not found or (len(found) == 1 and article.titled and found[0].kind == "heading"):
         # It says no more than its head does, which may be the same on every page of a site.
-        return _without("no text", options, title, draft)
+        return _without("no text", options, title, draft, facts)
     tokens, characters = words_of_each([block.text for block in found])
     fleeting = _fleeting(found, tokens, article.listing)
     said = list(chain.from_iterable(compress(tokens, map(not_, fleeting))))
@@ -156,6 +157,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         sketch=_sketch(found, fleeting, images, played, article, cleaned, identity).encode()
         if identity
         else b"",
+        **_told(facts),
         draft=None if options.markdown else draft,
     )
     return Reading(page, tokens, hashed, options, outer, draft)
@@ -288,11 +290,24 @@ def _sentences(found: Iterable[Block]) -> Iterator[str]:
         yield from [block.text] if block.kind == "code" else sentences(block.text)
 
 
-def _without(reason: str, options: Options, title: str = "", draft: Draft | None = None) -> Reading:
+def _without(
+    reason: str,
+    options: Options,
+    title: str = "",
+    draft: Draft | None = None,
+    facts: Facts | None = None,
+) -> Reading:
     markdown = draft.render() if draft and options.markdown else ""
     kept = None if options.markdown else draft
-    page = Page(title, markdown, 0, None, 0, False, reason, draft=kept)
+    page = Page(title, markdown, 0, None, 0, False, reason, **_told(facts), draft=kept)
     return Reading(page, [], [], options, draft=draft)
+
+
+def _told(facts: Facts | None) -> dict[str, Any]:
+    """Return what a page has of what is told of it."""
+    if facts is None:
+        return {}
+    return {"kind": facts.kind, "author": facts.author, "date": facts.date, "price": facts.price}
 
 
 def _base(root: HtmlElement, url: str) -> str:

@@ -6,6 +6,7 @@ import re
 from html import unescape
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from simhash_gate.page.site import is_front
 from simhash_gate.page.structured import (
     nodes_on_top,
     read_json_ld,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from simhash_gate.page.structured import Node
 
 Kind = Literal["article", "forum", "product", "collection", "listing", "documentation", "service"]
+"""A text, a thread, a thing on sale, many of these, many links; documentation, or what is done."""
 
 
 def _words(text: str) -> list[str]:
@@ -48,7 +50,9 @@ _KINDS: dict[str, Kind] = {
     "Service": "service",
 }
 _SITES = frozenset({"WebSite", "Organization", "Corporation", "NewsMediaOrganization"})
-_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d.{0,20})?)?|\d{8}")
+_DATE = re.compile(
+    r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d(?::?\d\d)?)?)?)?"
+)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LONGEST = 200
 
@@ -77,20 +81,21 @@ _TELLING = re.compile(
 )
 
 
-def find_facts(root: HtmlElement, body: bytes = b"") -> Facts:
+def find_facts(root: HtmlElement, url: str = "", body: bytes = b"") -> Facts:
     """Read the JSON-LD, microdata and `meta` of an uncleaned tree, made from a page's bytes."""
-    data = read_json_ld(root)
+    data = read_json_ld(root) if b"ld+json" in body else []
     nodes = nodes_on_top(data)
     meta = _meta(root)
     main, kind = _main_of(nodes, meta) if nodes else ({}, None)
     if kind is None and _TELLING.search(body):
         # To find what has an attribute takes a sixth of a parse.
-        described = read_microdata(root)
-        main, kind = _main_of(described, meta)
-    kind = kind or _kind_by_meta(meta)
+        main, kind = _main_of(read_microdata(root), meta)
+    kind = _checked(kind, meta)
+    if kind == "article" and is_front(url):
+        main, kind = {}, None
     return Facts(
         kind,
-        _author(main) or _person(meta.get("author")),
+        None if kind == "product" else _author(main) or _person(meta.get("author")),
         _date(main) or _as_date(meta.get("article:published_time")),
         _price(main, meta) if kind == "product" else None,
         tuple(unescape(name) for key in ("headline", "name") if (name := text(main.get(key)))),
@@ -100,6 +105,20 @@ def find_facts(root: HtmlElement, body: bytes = b"") -> Facts:
         meta,
         kind in ("article", "forum") or _is_story(meta),
     )
+
+
+def _checked(kind: Kind | None, meta: dict[str, str]) -> Kind | None:
+    """Return what a page is, by what made it too, and by its `og:type`."""
+    software = meta.get("generator", "").lower().replace("/", " ").split()
+    made = _GENERATORS.get(software[0]) if software else None
+    if made is not None and kind in (None, "article"):
+        return made
+    if kind is not None:
+        return kind
+    of_page = meta.get("og:type", "").lower()
+    if of_page == "article" and "article:published_time" in meta:
+        return "article"
+    return _KIND_OF_META.get(of_page)
 
 
 _KIND_OF_META: dict[str, Kind] = {
@@ -115,17 +134,6 @@ _GENERATORS: dict[str, Kind] = {
         "documentation",
     ),
 }
-
-
-def _kind_by_meta(meta: dict[str, str]) -> Kind | None:
-    software = meta.get("generator", "").lower().replace("/", " ").split()
-    for name in software[:1]:
-        if name in _GENERATORS:
-            return _GENERATORS[name]
-    of_page = meta.get("og:type", "").lower()
-    if of_page == "article" and "article:published_time" in meta:
-        return "article"
-    return _KIND_OF_META.get(of_page)
 
 
 _META = frozenset(
@@ -172,8 +180,10 @@ def _main_of(nodes: list[Node], meta: dict[str, str]) -> tuple[Node, Kind | None
         del told["product"]  # what it tells of
     for kind in _BY_RANK:
         if kind in told:
-            several = kind == "product" and len(told[kind]) > 1
-            return ({}, "collection") if several else (told[kind][0], kind)
+            several = len({text(node.get("name", node.get("headline"))) for node in told[kind]}) > 1
+            if kind == "product" and several:
+                return {}, "collection"
+            return ({}, None) if kind == "article" and several else (told[kind][0], kind)
     return {}, None
 
 

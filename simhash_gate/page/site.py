@@ -35,20 +35,22 @@ class Site:
 
     def __init__(self, names: Iterable[str], url: str) -> None:
         host, path = _host_and_path(url)
-        self.is_front = bool(host) and not path.strip("/")
+        self.is_front = is_front(url)
         self.address = _said_by(path)
         self._names = {joined for name in names if (joined := _joined(name))}
-        self._names |= _names_of(host)
+        label, labels = _names_of(host)
+        self._known = self._names | labels
+        self._names |= label
 
     def is_named(self, text: str) -> bool:
         """Tell if a text is a name of the site, and nothing else."""
         joined = _joined(text)
-        return joined in self._names or joined.removeprefix("the") in self._names
+        return joined in self._known or joined.removeprefix("the") in self._known
 
     def is_ending(self, part: str) -> bool:
         """Tell if a part of a title that stands last is the site's: a name, or much of one."""
         joined = _joined(part)
-        if not joined or joined in self._names:
+        if not joined or joined in self._known:
             return True
         return any(
             (len(name) >= _LEAST and name in joined and len(joined) <= _TIMES * len(name) + _MORE)
@@ -69,6 +71,12 @@ class Site:
         return title[parts[first].start : parts[last].stop].strip()
 
 
+def is_front(url: str) -> bool:
+    """Tell if this is the address of a site's front page."""
+    host, path = _host_and_path(url)
+    return bool(host) and not path.strip("/")
+
+
 def _joined(text: str) -> str:
     return "".join(words_of(text))
 
@@ -87,13 +95,14 @@ def _said_by(path: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _names_of(host: str) -> frozenset[str]:
-    """Return what a title may call a host: by what was registered, and with all that is around."""
+def _names_of(host: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what a title may call a host: what was registered, and any part, or all of it."""
     labels = [label for label in host.removeprefix("www.").split(".") if label]
     if len(labels) < 2 or labels[-1].isdigit():
-        return frozenset()
+        return frozenset(), frozenset()
     names = labels[:-1]
     while len(names) > 1 and names[-1] in _SUFFIXES:
         names.pop()
     label = _joined(names[-1])
-    return frozenset({label, _joined(".".join(labels)), label + _joined(labels[-1])})
+    wholes = {_joined(".".join(labels)), label + _joined(labels[-1])}
+    return frozenset({label, *wholes}), frozenset({*map(_joined, names), label, *wholes})

@@ -27,6 +27,7 @@ _REMARK = re.compile(r"\s*\([^()]*\)$")
 _HEADLINES = 20
 _FIRST_LINKS = 40
 _FIRST_TEXTS = 10
+_FRONT = frozenset({"", "/", "/index.html", "/index.php"})
 _LONGEST_NAME = 80
 _LIKE = 0.4  # share of words: a headline is edited for those who search
 _VERY_LIKE = 0.6  # where it may be a slogan as well
@@ -98,7 +99,8 @@ def _home_links(root: HtmlElement, url: str) -> Iterator[str]:
     """Yield what the first links to the site's front page say: its name, most of the time."""
     origin = "/".join(url.split("/", 3)[:3])
     for link in islice(root.iter("a"), _FIRST_LINKS):
-        if (link.get("href") or "").removeprefix(origin).strip() == "/":
+        address = (link.get("href") or "").partition("?")[0].partition("#")[0].strip()
+        if address and address.removeprefix(origin) in _FRONT:
             said = "".join(islice(link.itertext(), _FIRST_TEXTS)).strip()
             image = None if said else next(link.iter("img"), None)
             said = said or link.get("aria-label") or ""

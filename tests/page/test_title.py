@@ -69,7 +69,7 @@ def test_a_page_that_its_head_calls_by_the_name_of_its_site_has_its_headline():
 
 
 def test_the_name_of_the_site_is_what_its_first_link_home_says():
-    logo = "<h1><a href=/>Tide & Wind</a></h1>"
+    logo = "<h1><a href=/?ref=logo>Tide & Wind</a></h1>"
     page = f"<title>A storm - Tide & Wind</title>{logo}<article>{STORY}</article>"
     assert title(page, "https://paper.example/storm") == "A storm"
 
