@@ -33,6 +33,7 @@ from simhash_gate.page.facts import find_facts
 from simhash_gate.page.identity import find_identity
 from simhash_gate.page.insets import MANY_LINKS
 from simhash_gate.page.media import image_names, played_names
+from simhash_gate.page.shell import FEW, is_lost, says_title_alone, told_article, without_scripts
 from simhash_gate.page.title import find_titles, text_of
 from simhash_gate.pages import UNREADABLE, Page
 from simhash_gate.sketch import Sketch, sentences
@@ -119,10 +120,22 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     base = _base(root, url)
     facts = find_facts(root, url, body)
     identity = find_identity(root, url, facts.data) if options.sketch else None
-    cleaned = clean(root, find_titles(root, url, facts), whole=options.sketch)
+    titles = find_titles(root, url, facts)
+    cleaned = clean(root, titles, whole=options.sketch)
+    if cleaned.size < FEW and b"<noscript" in body:
+        plain = without_scripts(parse(body, encoding), titles, cleaned.size)
+        cleaned = cleaned if plain is None else clean(plain, titles, whole=options.sketch)
+    title = titles.title
     article = load_extractor(options.extractor)(cleaned)
     content = flow(article.element)
     found = blocks(content)
+    told = None
+    if facts.main and is_lost(found, article, cleaned, facts.kind):
+        told = told_article(facts.main, title)
+    if told is not None:
+        article = told
+        content = flow(article.element)
+        found = blocks(content)
     if not found:
         # Chrome is all there is: then that is what the page says.
         root = cast("HtmlElement", parse(body, encoding))
@@ -130,9 +143,8 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         article = Article(root if root.find("body") is None else root.find("body"), True)
         content = flow(article.element)
         found = blocks(content)
-    title = cleaned.titles.title
     draft = Draft(content, base)
-    if not found or (len(found) == 1 and article.titled and found[0].kind == "heading"):
+    if says_title_alone(found, article):
         # It says no more than its head does, which may be the same on every page of a site.
         return _without("no text", options, title, draft, facts)
     tokens, characters = words_of_each([block.text for block in found])
@@ -145,7 +157,9 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         count = count_words(hashed, characters)
     images = [] if _is_long(lasting) else image_names(article.element)
     played = played_names(article.element) if identity or not _is_long(lasting) else []
-    outer = (cleaned.titles.whole or title) if is_leftover(article, cleaned) else ""
+    outer = ""
+    if told is None and is_leftover(article, cleaned):
+        outer = cleaned.titles.whole or title
     page = Page(
         title=title,
         markdown=draft.render() if options.markdown else "",

@@ -82,7 +82,7 @@ def find_titles(root: HtmlElement, url: str = "", facts: Facts | None = None) ->
     name of the site.
     """
     facts = find_facts(root) if facts is None else facts
-    head = next((title.text for title in root.iter("title")), None) or ""
+    head = next((title.text for title in root.iter("title") if not _is_drawn(title)), None) or ""
     said = [" ".join(head.split()), facts.meta.get("og:title", "")]
     whole = [text for text in said if text]
     parts = {part for text in whole for part in (text, *SEPARATOR.split(text))}
@@ -93,6 +93,10 @@ def find_titles(root: HtmlElement, url: str = "", facts: Facts | None = None) ->
     named = [site.taken_off(headline) for headline in headlines if headline]
     title = _name(named, whole, variants, site, facts)
     return Titles(title, variants, whole[0] if whole else "")
+
+
+def _is_drawn(title: HtmlElement) -> bool:
+    return next(title.iterancestors("svg"), None) is not None
 
 
 def _home_links(root: HtmlElement, url: str) -> Iterator[str]:
