@@ -118,7 +118,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if root is None:
         return _without("empty page", options)
     base = _base(root, url)
-    facts = find_facts(root, url, body)
+    facts = find_facts(root, url)
     identity = find_identity(root, url, facts.data) if options.sketch else None
     titles = find_titles(root, url, facts)
     cleaned = clean(root, titles, whole=options.sketch)

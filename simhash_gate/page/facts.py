@@ -13,6 +13,7 @@ from simhash_gate.page.structured import (
     read_microdata,
     text,
     types,
+    types_within,
     values,
 )
 
@@ -76,30 +77,25 @@ class Facts(NamedTuple):
     is_story: bool
 
 
-_TELLING = re.compile(
-    rb"itemtype\s*=\s*[\"']?[^\s\"'>]{0,30}/(?:%s)\b" % b"|".join(name.encode() for name in _KINDS)
-)
-
-
-def find_facts(root: HtmlElement, url: str = "", body: bytes = b"") -> Facts:
-    """Read the JSON-LD, microdata and `meta` of an uncleaned tree, made from a page's bytes."""
-    data = read_json_ld(root) if b"ld+json" in body else []
+def find_facts(root: HtmlElement, url: str = "") -> Facts:
+    """Read the JSON-LD, microdata and `meta` of an uncleaned tree."""
+    data = read_json_ld(root)
     nodes = nodes_on_top(data)
     meta = _meta(root)
     main, kind = _main_of(nodes, meta) if nodes else ({}, None)
-    if kind is None and _TELLING.search(body):
-        # To find what has an attribute takes a sixth of a parse.
+    if kind is None and not _KINDS.keys().isdisjoint(types_within(root)):
         main, kind = _main_of(read_microdata(root), meta)
     kind = _checked(kind, meta)
     if kind == "article" and is_front(url):
         main, kind = {}, None
+    names = tuple(unescape(name) for key in ("headline", "name") if (name := text(main.get(key))))
     return Facts(
         kind,
         None if kind == "product" else _author(main) or _person(meta.get("author")),
         _date(main) or _as_date(meta.get("article:published_time")),
         _price(main, meta) if kind == "product" else None,
-        tuple(unescape(name) for key in ("headline", "name") if (name := text(main.get(key)))),
-        tuple(dict.fromkeys(_sites(nodes, meta))),
+        names,
+        tuple(dict.fromkeys(name for name in _sites(nodes, meta) if name not in names)),
         data,
         main,
         meta,

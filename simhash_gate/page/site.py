@@ -35,7 +35,7 @@ class Site:
 
     def __init__(self, names: Iterable[str], url: str) -> None:
         host, path = _host_and_path(url)
-        self.is_front = is_front(url)
+        self.is_front = bool(host) and not path.strip("/")
         self.address = _said_by(path)
         self._names = {joined for name in names if (joined := _joined(name))}
         label, labels = _names_of(host)

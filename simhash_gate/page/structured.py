@@ -21,7 +21,9 @@ _DEEP = 12
 _MANY = 2_000  # nodes or properties: more are a list of what others sell
 _ADDRESSES = {"a": "href", "link": "href", "area": "href", "img": "src"}
 _VALUES = {"data": "value", "meter": "value", "time": "datetime"}
-_DESCRIBED = etree.XPath("descendant-or-self::*[@itemprop or @itemscope]")
+# By the axis of attributes: to ask each element for one takes three times as long.
+_DESCRIBED = etree.XPath("descendant-or-self::*/@itemprop/.. | descendant-or-self::*/@itemscope/..")
+_TYPES = etree.XPath("descendant-or-self::*/@itemtype", smart_strings=False)
 _OPENING = re.compile(r"^\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[)(?:\s*\*/)?")
 _CLOSING = re.compile(r"(?:-->|(?://|/\*)?\s*\]\]>(?:\s*\*/)?)\s*;?\s*$")
 _STRAY_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])', re.S)
@@ -64,6 +66,12 @@ def _nodes(data: Any, depth: int) -> Iterator[Node]:
             yield data
         if "@graph" in data:
             yield from _nodes(data["@graph"], depth - 1)
+
+
+def types_within(root: HtmlElement) -> set[str]:
+    """Return the types that a tree's microdata name anywhere."""
+    found = cast("list[str]", _TYPES(root))
+    return {kind.rsplit("/", 1)[-1] for given in set(found) for kind in given.split()}
 
 
 def read_microdata(root: HtmlElement) -> list[Node]:

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 _REMARK = re.compile(r"\s*\([^()]*\)$")
 _HEADLINES = 20
-_FIRST_LINKS = 40
+_FIRST_LINKS = 30
 _FIRST_TEXTS = 10
+_END = re.compile("[?#]")
 _FRONT = frozenset({"", "/", "/index.html", "/index.php"})
 _LONGEST_NAME = 80
 _LIKE = 0.4  # share of words: a headline is edited for those who search
@@ -102,9 +103,12 @@ def _is_drawn(title: HtmlElement) -> bool:
 def _home_links(root: HtmlElement, url: str) -> Iterator[str]:
     """Yield what the first links to the site's front page say: its name, most of the time."""
     origin = "/".join(url.split("/", 3)[:3])
+    starts = ("/?", "/#", "/index.", origin) if origin else ("/?", "/#", "/index.")
     for link in islice(root.iter("a"), _FIRST_LINKS):
-        address = (link.get("href") or "").partition("?")[0].partition("#")[0].strip()
-        if address and address.removeprefix(origin) in _FRONT:
+        href = link.get("href") or ""
+        if href == "/" or (
+            href.startswith(starts) and _END.split(href, 1)[0].removeprefix(origin) in _FRONT
+        ):
             said = "".join(islice(link.itertext(), _FIRST_TEXTS)).strip()
             image = None if said else next(link.iter("img"), None)
             said = said or link.get("aria-label") or ""

@@ -191,3 +191,8 @@ def test_facts_go_with_a_page_and_move_no_fingerprint():
     verified = read_page(script(HIVE).encode() + b"<p>x", options=Options(sketch=True))
     assert facts(verified) == A_PRODUCT
     assert facts(read_page(script(HIVE).encode())) == A_PRODUCT, "without any text"
+
+
+def test_the_whole_document_may_be_what_is_described():
+    html = "<html itemscope itemtype=https://schema.org/QAPage><body><p>Why do bees dance?</body>"
+    assert read_page(html.encode()).kind == "forum"
