@@ -168,8 +168,12 @@ def test_a_known_forum_says_that_it_is_one(software):
         '{"@graph":' * 50_000,
         '"' + "\\" * 100_000,
         "<!--" * 50_000,
+        '"' + '\\"' * 200_000 + ",}",
+        '"' + '\\"' * 200_000 + "\\",
+        ",\n" + " " * 1_000 + "{" * 200_000,
+        "{" + ", " * 200_000,
     ],
-    ids=range(13),
+    ids=range(17),
 )
 def test_what_makes_no_sense_says_nothing(data):
     page = read(script(data))
