@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -17,6 +18,7 @@ _WORD = re.compile(r"\w+")
 _SUFFIXES = frozenset(
     {"ac", "co", "com", "edu", "gob", "gov", "go", "gouv", "ne", "net", "or", "org"}
 )
+_MOST_NAMES = 50
 _LEAST = 4  # letters: a shorter name is in many a word
 _TIMES = 3  # as long as the name within: with more words it says something else
 _MORE = 6
@@ -37,7 +39,8 @@ class Site:
         host, path = _host_and_path(url)
         self.is_front = bool(host) and not path.strip("/")
         self.address = _said_by(path)
-        self._names = {joined for name in names if (joined := _joined(name))}
+        known = islice(names, _MOST_NAMES)
+        self._names = {joined for name in known if (joined := _joined(name))}
         label, labels = _names_of(host)
         self._known = self._names | labels
         self._names |= label

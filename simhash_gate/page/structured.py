@@ -23,8 +23,7 @@ _ADDRESSES = {"a": "href", "link": "href", "area": "href", "img": "src"}
 _VALUES = {"data": "value", "meter": "value", "time": "datetime"}
 _DESCRIBED = etree.XPath("descendant-or-self::*[@itemprop or @itemscope]")
 _TYPES = etree.XPath("descendant-or-self::*/@itemtype", smart_strings=False)
-_OPENING = re.compile(r"^\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[)(?:\s*\*/)?")
-_CLOSING = re.compile(r"(?:-->|(?://|/\*)?\s*\]\]>(?:\s*\*/)?)\s*;?\s*$")
+_OPENING = re.compile(r"(?:<!--|(?://|/\*)?\s{0,9}<!\[CDATA\[)(?:\s{0,9}\*/)?")
 _STRAY_COMMA = re.compile(r'("[^"\\]*(?:\\(?:.|\Z)[^"\\]*)*(?:"|\Z))|,(?=\s*[}\]])', re.S)
 
 
@@ -43,10 +42,12 @@ def _load(text: str) -> Any:
         return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         pass
-    text = _CLOSING.sub("", _OPENING.sub("", text))
+    text = text.lstrip()
+    opening = _OPENING.match(text)
+    text = text[opening.end() :].lstrip() if opening else text
     try:
         text = _STRAY_COMMA.sub(lambda found: found[1] or "", text)
-        return json.JSONDecoder(strict=False).raw_decode(text.lstrip())[0]
+        return json.JSONDecoder(strict=False).raw_decode(text)[0]  # whatever comes after it
     except (ValueError, RecursionError):
         return None
 

@@ -170,10 +170,11 @@ def test_a_known_forum_says_that_it_is_one(software):
         "<!--" * 50_000,
         '"' + '\\"' * 200_000 + ",}",
         '"' + '\\"' * 200_000 + "\\",
+        " " * 300_000 + "/*" + " " * 300_000 + "{" + " " * 300_000,
         ",\n" + " " * 1_000 + "{" * 200_000,
         "{" + ", " * 200_000,
     ],
-    ids=range(17),
+    ids=range(18),
 )
 def test_what_makes_no_sense_says_nothing(data):
     page = read(script(data))
