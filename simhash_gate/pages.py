@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from simhash_gate.page.facts import Kind
 
 UNREADABLE = "unreadable:"
 """What the reason of a page begins with that could not be read."""
@@ -25,8 +28,9 @@ class Page:
     `digest` an unsigned 64-bit hash of the words that last, on a short page with its dates and the
     names of its images, 0 for none;
     `listing` tells that the page is mostly links to others. `sketch` is what `Sketch.encode` makes
-    of it, if the options ask for one. With a `draft`, `markdown` is rendered when it is first asked
-    for; a page that is pickled before takes its draft along.
+    of it, if the options ask for one. `kind`, `author`, `date` (ISO 8601) and `price` (`19.99 EUR`)
+    are what the page's structured data say of it, None where they don't. With a `draft`, `markdown`
+    is rendered when it is first asked for; a page that is pickled before takes its draft along.
     """
 
     title: str
@@ -37,6 +41,10 @@ class Page:
     listing: bool
     reason: str | None
     sketch: bytes = b""
+    kind: Kind | None = None
+    author: str | None = None
+    date: str | None = None
+    price: str | None = None
     draft: InitVar[Renderer | None] = None
 
     def __post_init__(self, draft: Renderer | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain, compress, filterfalse, islice
 from operator import not_
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urljoin
 
 import mmh3
@@ -29,10 +29,12 @@ from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
 from simhash_gate.page.blocks import captions
 from simhash_gate.page.clean import drop_invisible
 from simhash_gate.page.extract import is_leftover
+from simhash_gate.page.facts import find_facts
 from simhash_gate.page.identity import find_identity
 from simhash_gate.page.insets import MANY_LINKS
 from simhash_gate.page.media import image_names, played_names
-from simhash_gate.page.title import text_of
+from simhash_gate.page.shell import is_lost, says_title_alone, told_article
+from simhash_gate.page.title import find_titles, text_of
 from simhash_gate.pages import UNREADABLE, Page
 from simhash_gate.sketch import Sketch, sentences
 
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     from simhash_gate.page import Block, Cleaned
+    from simhash_gate.page.facts import Facts
     from simhash_gate.page.identity import Identity
 
 __all__ = [
@@ -61,7 +64,8 @@ __all__ = [
 class Reading:
     """A page with what it was made from: the tokens of its blocks, and those that were hashed.
 
-    `title` is that of a page of which little but chrome may be left, else "".
+    `title` is that of a page of which little but chrome may be left, else ""; `draft` is what its
+    Markdown is made from, None for a page that has none.
     """
 
     page: Page
@@ -69,6 +73,12 @@ class Reading:
     hashed: list[str]
     options: Options
     title: str = ""
+    draft: Draft | None = None
+
+    @property
+    def text(self) -> str:
+        """The Markdown as plain text, its marks taken off."""
+        return self.draft.text() if self.draft else ""
 
     @property
     def words(self) -> list[str]:
@@ -108,11 +118,21 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if root is None:
         return _without("empty page", options)
     base = _base(root, url)
-    identity = find_identity(root, url) if options.sketch else None
-    cleaned = clean(root, whole=options.sketch)
+    facts = find_facts(root, url)
+    identity = find_identity(root, url, facts.data) if options.sketch else None
+    titles = find_titles(root, url, facts)
+    cleaned = clean(root, titles, whole=options.sketch)
+    title = titles.title
     article = load_extractor(options.extractor)(cleaned)
     content = flow(article.element)
     found = blocks(content)
+    told = None
+    if facts.main and is_lost(found, article, cleaned, facts.kind):
+        told = told_article(facts.main, title)
+    if told is not None:
+        article = told
+        content = flow(article.element)
+        found = blocks(content)
     if not found:
         # Chrome is all there is: then that is what the page says.
         root = cast("HtmlElement", parse(body, encoding))
@@ -120,11 +140,10 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         article = Article(root if root.find("body") is None else root.find("body"), True)
         content = flow(article.element)
         found = blocks(content)
-    title = cleaned.titles.title
     draft = Draft(content, base)
-    if not found or (len(found) == 1 and article.titled and found[0].kind == "heading"):
+    if says_title_alone(found, article):
         # It says no more than its head does, which may be the same on every page of a site.
-        return _without("no text", options, title, draft)
+        return _without("no text", options, title, draft, facts)
     tokens, characters = words_of_each([block.text for block in found])
     fleeting = _fleeting(found, tokens, article.listing)
     said = list(chain.from_iterable(compress(tokens, map(not_, fleeting))))
@@ -135,7 +154,9 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         count = count_words(hashed, characters)
     images = [] if _is_long(lasting) else image_names(article.element)
     played = played_names(article.element) if identity or not _is_long(lasting) else []
-    outer = (cleaned.titles.whole or title) if is_leftover(article, cleaned) else ""
+    outer = ""
+    if told is None and is_leftover(article, cleaned):
+        outer = cleaned.titles.whole or title
     page = Page(
         title=title,
         markdown=draft.render() if options.markdown else "",
@@ -147,9 +168,10 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         sketch=_sketch(found, fleeting, images, played, article, cleaned, identity).encode()
         if identity
         else b"",
+        **_told(facts),
         draft=None if options.markdown else draft,
     )
-    return Reading(page, tokens, hashed, options, outer)
+    return Reading(page, tokens, hashed, options, outer, draft)
 
 
 def _fingerprint(
@@ -279,10 +301,24 @@ def _sentences(found: Iterable[Block]) -> Iterator[str]:
         yield from [block.text] if block.kind == "code" else sentences(block.text)
 
 
-def _without(reason: str, options: Options, title: str = "", draft: Draft | None = None) -> Reading:
+def _without(
+    reason: str,
+    options: Options,
+    title: str = "",
+    draft: Draft | None = None,
+    facts: Facts | None = None,
+) -> Reading:
     markdown = draft.render() if draft and options.markdown else ""
     kept = None if options.markdown else draft
-    return Reading(Page(title, markdown, 0, None, 0, False, reason, draft=kept), [], [], options)
+    page = Page(title, markdown, 0, None, 0, False, reason, **_told(facts), draft=kept)
+    return Reading(page, [], [], options, draft=draft)
+
+
+def _told(facts: Facts | None) -> dict[str, Any]:
+    """Return what a page has of what is told of it."""
+    if facts is None:
+        return {}
+    return {"kind": facts.kind, "author": facts.author, "date": facts.date, "price": facts.price}
 
 
 def _base(root: HtmlElement, url: str) -> str:

@@ -39,10 +39,7 @@ class Anew(NamedTuple):
 
     def render(self) -> str:
         """Return the Markdown."""
-        from simhash_gate.pipeline import read_page
-
-        body, url, encoding, options = self
-        return read_page(body, url=url, encoding=encoding, options=options).markdown
+        return _read(*self).markdown
 
 
 class InlineReader:
@@ -55,11 +52,19 @@ class InlineReader:
         self, body: bytes, url: str, encoding: str | None, *, markdown: bool = True
     ) -> Future[Page]:
         """Return the page as a future that is done. Markdown waits until it is asked for."""
-        from simhash_gate.pipeline import read_page
+        return self.extract(_read, body, url, encoding)
 
-        future: Future[Page] = Future()
+    def extract(
+        self,
+        function: Callable[[bytes, str, str | None, Options], T],
+        body: bytes,
+        url: str,
+        encoding: str | None,
+    ) -> Future[T]:
+        """Return what a function makes of the page, as a future that is done."""
+        future: Future[T] = Future()
         try:
-            future.set_result(read_page(body, url=url, encoding=encoding, options=self.options))
+            future.set_result(function(body, url, encoding, self.options))
         except Exception as error:
             future.set_exception(ReadError(f"{type(error).__name__}: {error}"))
         return future
@@ -258,6 +263,12 @@ class _Queue:
         job = self.jobs.popleft()
         self._bytes -= len(job.body)
         return job
+
+
+def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Page:
+    from simhash_gate.pipeline import read_page
+
+    return read_page(body, url=url, encoding=encoding, options=options)
 
 
 def _is_wanted(job: Job) -> bool:

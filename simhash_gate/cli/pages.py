@@ -15,11 +15,13 @@ from simhash_gate.cli.options import progress, setting, settings_of
     metavar="FILE",
     help='JSON Lines: {"path": …}, relative to FILE, and, if you like, "url", "id", "encoding".',
 )
+@click.option("--text", is_flag=True, help="Print what was read of each page, as plain text.")
 @setting
 @progress
 def fingerprint(
     paths: tuple[str, ...],
     manifest: str | None,
+    text: bool,
     assignments: tuple[str, ...],
     progress: bool | None,
 ) -> int:
@@ -38,7 +40,8 @@ def fingerprint(
         if manifest
         else html_files(paths, console.complain, settings.max_bytes)
     )
-    outcomes = console.write_lines(fingerprints(source.entries, settings), source.total, progress)
+    lines = fingerprints(source.entries, settings, text=text)
+    outcomes = console.write_lines(lines, source.total, progress)
     if not outcomes:
         console.complain_of_nothing(shown(*([manifest] if manifest else paths)), "no page in it")
     return console.status()

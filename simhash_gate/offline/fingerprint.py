@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.offline.reading import read_pages
-from simhash_gate.pages import Page
+from simhash_gate.offline.reading import extract_pages
+from simhash_gate.pipeline import read_closely
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
     from simhash_gate.offline.entry import Entry
+    from simhash_gate.options import Options
+    from simhash_gate.pages import Page
     from simhash_gate.settings import Settings
 
 
-def fingerprints(entries: Iterable[Entry], settings: Settings) -> Generator[dict[str, Any]]:
-    """Yield a line for each entry, in order; one without a fingerprint has a reason."""
-    for entry, page in read_pages(entries, settings):
+def fingerprints(
+    entries: Iterable[Entry], settings: Settings, *, text: bool = False
+) -> Generator[dict[str, Any]]:
+    """Yield a line for each entry, in order; one without a fingerprint has a reason.
+
+    With `text`, it says as well what the page's Markdown says, its marks taken off.
+    """
+    for entry, said in extract_pages(entries, settings, partial(_say, text=text)):
         line: dict[str, Any] = {"path": entry.path}
         if entry.id is not None:
             line["id"] = entry.id
-        if isinstance(page, Page):
-            line |= describe(page)
+        if isinstance(said, dict):
+            line |= said
         else:
-            reason = f"unreadable: {page}" if page else entry.skipped
+            reason = f"unreadable: {said}" if said else entry.skipped
             line |= {"fingerprint": None, "title": "", "words": 0, "reason": reason}
+            line |= {"text": ""} if text else {}
         yield line
+
+
+def _say(
+    body: bytes, url: str, encoding: str | None, options: Options, *, text: bool
+) -> dict[str, Any]:
+    reading = read_closely(body, url=url, encoding=encoding, options=options)
+    line = describe(reading.page)
+    return line | {"text": reading.text} if text else line
 
 
 def describe(page: Page) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from simhash_gate.offline.page_cache import CachingReader
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.offline.entry import Entry
     from simhash_gate.offline.page_cache import PageCache
+    from simhash_gate.options import Options
     from simhash_gate.pages import Page
     from simhash_gate.settings import Settings
 
@@ -29,16 +32,28 @@ def read_pages(
 
     A page that the cache has comes from there, without its Markdown.
     """
-    uncached = (
-        WorkerPool(settings.options, settings.workers, settings.timeout, settings.worker_memory)
-        if settings.workers
-        else InlineReader(settings.options)
-    )
-    reader = uncached if cache is None else CachingReader(uncached, cache)
-    try:
+    uncached = _reader(settings)
+    with closing(uncached if cache is None else CachingReader(uncached, cache)) as reader:
         yield from in_order(entries, reader.read, settings.workers)
-    finally:
-        reader.close()
+
+
+def extract_pages(
+    entries: Iterable[Entry],
+    settings: Settings,
+    function: Callable[[bytes, str, str | None, Options], T],
+) -> Iterator[tuple[Entry, T | ReadError | None]]:
+    """Yield each entry, in order, with what a function makes of its page, or why not.
+
+    The function is pickled, and returns anything but a string; None stands for an entry skipped.
+    """
+    with closing(_reader(settings)) as reader:
+        yield from in_order(entries, partial(reader.extract, function), settings.workers)
+
+
+def _reader(settings: Settings) -> WorkerPool | InlineReader:
+    if not settings.workers:
+        return InlineReader(settings.options)
+    return WorkerPool(settings.options, settings.workers, settings.timeout, settings.worker_memory)
 
 
 def in_order(

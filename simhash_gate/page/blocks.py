@@ -41,22 +41,12 @@ class Block(NamedTuple):
 
 def blocks(flow: Flow) -> list[Block]:
     """Return the blocks of a flow, in its order."""
-    writer = _Writer()
-    add, links = writer.text.append, writer.links.append
-    for token in flow.tokens:
-        if isinstance(token, str):
-            add(token)
-            if writer.anchors:
-                links(token)
-        elif token.tag not in _WITHIN_LINES:
-            if not token.tag:  # a `BREAK`, be it another after pickling
-                writer.end_line()
-            elif isinstance(token, Start):
-                writer.start(token)
-            else:
-                writer.end(token)
-    writer.flush()
-    return writer.found
+    return _Writer().write(flow)
+
+
+def plain_text(flow: Flow) -> str:
+    """Return the blocks of a flow as lines; code keeps its own."""
+    return "\n".join(block.text for block in _PlainWriter().write(flow))
 
 
 class _Writer:
@@ -70,6 +60,24 @@ class _Writer:
         self._layouts: list[bool] = []
         self._in_code = False  # within a line, where Markdown shows no links
         self.anchors = 0
+
+    def write(self, flow: Flow) -> list[Block]:
+        """Return the blocks of a flow."""
+        add, links = self.text.append, self.links.append
+        for token in flow.tokens:
+            if isinstance(token, str):
+                add(token)
+                if self.anchors:
+                    links(token)
+            elif token.tag not in _WITHIN_LINES:
+                if not token.tag:  # a `BREAK`, be it another after pickling
+                    self.end_line()
+                elif isinstance(token, Start):
+                    self.start(token)
+                else:
+                    self.end(token)
+        self.flush()
+        return self.found
 
     def start(self, token: Start) -> None:
         tag = token.tag
@@ -129,6 +137,31 @@ class _Writer:
             self.text.append(" ")
         elif self.text:
             self.flush()
+
+
+class _PlainWriter(_Writer):
+    """Keeps the lines of code."""
+
+    def start(self, token: Start) -> None:
+        if token.tag == "br" and self._kind == "code":
+            self.text.append("\n")
+        else:
+            super().start(token)
+
+    def flush(self) -> None:
+        text = "".join(self.text).replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
+        if self._kind != "code" or not text:
+            super().flush()
+            return
+        self.found.append(Block(self._kind, text))
+        self.text.clear()
+        self.links.clear()
+
+    def _break(self) -> None:
+        if self._kind != "code":
+            super()._break()
+        elif self.text and not self.text[-1].endswith("\n"):
+            self.text.append("\n")
 
 
 def captions(root: HtmlElement) -> Iterator[Block]:

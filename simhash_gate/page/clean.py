@@ -16,6 +16,7 @@ from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing
 from simhash_gate.page.names import have_any, speaks_of_chrome, speaks_of_menu
 from simhash_gate.page.parse import printable
 from simhash_gate.page.posts import names_of_posts, post_name
+from simhash_gate.page.site import words_of
 from simhash_gate.page.threads import is_thread
 from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, letters
 from simhash_gate.page.vocabulary import (
@@ -42,7 +43,7 @@ _LONG_PARAGRAPH = 200  # letters: one is enough
 _PARAGRAPHS = 0.4  # of what a box says: with more in paragraphs it is no menu
 _KNOWN_TAGS = CHROME_TAGS | {"html", "body", "main"}
 _NEVER_SHOWN = INVISIBLE - {"noscript"}
-_PAGE = 500  # letters: a plea to turn on scripts is shorter
+_SPOKEN = 400  # letters: a plea to turn on scripts is shorter
 _SENT_LATE = re.compile(r"S:(\w+)$")
 _OF_ARTICLES = frozenset({"header", "footer"})
 _HIDDEN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.I)
@@ -68,12 +69,12 @@ class Cleaned(NamedTuple):
     thread: bool = False
 
 
-def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
+def clean(root: HtmlElement, titles: Titles | None = None, *, whole: bool = False) -> Cleaned:
     """Remove the chrome from a page's tree."""
-    titles = find_titles(root)
+    titles = find_titles(root) if titles is None else titles
     thread = is_thread(root)
     drop_all(consent_layers(root, titles))
-    drop_invisible(root)
+    drop_invisible(root, titles)
     drop_all(_gutters(root))
     body = root.find("body")
     body = root if body is None else body
@@ -86,10 +87,11 @@ def clean(root: HtmlElement, *, whole: bool = False) -> Cleaned:
     return Cleaned(root, body, measures, labels, listing, titles, left.size, visible, thread)
 
 
-def drop_invisible(root: HtmlElement) -> None:
+def drop_invisible(root: HtmlElement, titles: Titles | None = None) -> None:
     """Take out what is no text of the page: scripts, styles, controls, pictures that are drawn.
 
-    Of what is played, its sources are left.
+    Of what is played, its sources are left. With titles, what is said to readers without scripts
+    stays if it is the page.
     """
     boxes = []
     places = {}
@@ -105,8 +107,11 @@ def drop_invisible(root: HtmlElement) -> None:
         _fill(places, root)
     strip_elements(root, *_NEVER_SHOWN, with_tail=False)
     drop_all(boxes)
-    if next(root.iter("noscript"), None) is not None:
-        _without_scripts(root)
+    notes = list(root.iter("noscript"))
+    if notes:
+        if titles is not None:
+            _show_if_the_page(notes, root, titles)
+        strip_elements(root, "noscript", with_tail=False)
     for media in list(root.iter(*MEDIA)):
         sources = list(media.iter("source"))
         for element in (media, *sources):
@@ -134,22 +139,25 @@ def _fill(places: dict[str, HtmlElement], root: HtmlElement) -> None:
             place.addprevious(box)
 
 
-def _without_scripts(root: HtmlElement) -> None:
-    """Keep what a page says to those who run no scripts, if that is what it says.
+def _show_if_the_page(notes: Collection[HtmlElement], root: HtmlElement, titles: Titles) -> None:
+    """Show what is said to readers without scripts, if it is most of what a page says.
 
-    A plea to turn them on is short, and has no headline; what stands for a page has.
+    A plea to turn them on is short, and has not the name of the page.
     """
-    notes = [note for note in root.iter("noscript") if note.getparent() is not None]
-    said = [(note, _size(note)) for note in notes]
-    whole = _size(root.find("body") if root.find("body") is not None else root)
-    for note, size in said:
-        if size >= _PAGE and 2 * size > whole:
+    name = words_of(titles.title)
+    whole = len(_said(root))
+    for note in notes:
+        said = _said(note)
+        if name and len(said) >= _SPOKEN and 2 * len(said) > whole and _has(note, name):
             note.tag = "div"
-    strip_elements(root, "noscript", with_tail=False)
 
 
-def _size(element: HtmlElement) -> int:
-    return len("".join("".join(element.itertext()).split()))
+def _said(element: HtmlElement) -> str:
+    return "".join("".join(element.itertext()).split())
+
+
+def _has(element: HtmlElement, name: tuple[str, ...]) -> bool:
+    return f" {' '.join(name)} " in f" {' '.join(words_of(' '.join(element.itertext())))} "
 
 
 def _gutters(root: HtmlElement) -> list[HtmlElement]:

@@ -19,8 +19,9 @@ from simhash_gate.page.clean import Cleaned, drop_all
 from simhash_gate.page.insets import drop_advertisements, drop_link_lists, is_beside
 from simhash_gate.page.measure import is_listing, measure
 from simhash_gate.page.parse import printable
+from simhash_gate.page.site import words_of
 from simhash_gate.page.threads import frames
-from simhash_gate.page.title import headline_in, says_title, text_of, words_of
+from simhash_gate.page.title import headline_in, says_title, text_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -23,14 +22,9 @@ class Identity(NamedTuple):
     identifiers: tuple[str, ...] = ()
 
 
-def find_identity(root: HtmlElement, url: str) -> Identity:
-    """Read an uncleaned tree's canonical address and, from JSON-LD and microdata, its numbers."""
-    found = {
-        f"{name.lower()} {value}"
-        for script in root.iter("script")
-        if "ld+json" in (script.get("type") or "")
-        for name, value in _numbers(_load(script.text), _DEEP)
-    }
+def find_identity(root: HtmlElement, url: str, data: list[Any]) -> Identity:
+    """Read an uncleaned tree's canonical address and, of JSON-LD and microdata, its numbers."""
+    found = {f"{name.lower()} {value}" for name, value in _numbers(data, _DEEP + 1)}
     found.update(
         f"{name.lower()} {value}"
         for element in root.iter("meta", "span", "div")
@@ -50,13 +44,6 @@ def _canonical(root: HtmlElement, url: str) -> str:
                 return ""
             return address if same else ""
     return ""
-
-
-def _load(text: str | None) -> Any:
-    try:
-        return json.loads(text or "", strict=False)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _numbers(data: Any, depth: int) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.page.blocks import blocks
+from simhash_gate.page.blocks import blocks, plain_text
 from simhash_gate.page.writer import write
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ class Draft(NamedTuple):
         if self.flow.elements > _ELEMENTS:
             return "\n\n".join(block.text for block in blocks(self.flow))
         return _tidy(write(self.flow, self.base))
+
+    def text(self) -> str:
+        """Return what the Markdown says, without its marks: a block a line, code with its lines."""
+        return plain_text(self.flow)
 
 
 def _tidy(text: str) -> str:

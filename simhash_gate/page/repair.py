@@ -55,7 +55,6 @@ _ENDS = {
 }
 # What libxml2 takes for an element within `noscript`, all of whose text is raw.
 _RAW = ("noscript", "iframe", "noembed", "script", "style", "textarea", "title", "xmp")
-_HARD = re.compile(rf"<!|<(?:{'|'.join(_RAW)})\b", re.I)
 _HTML_IN_PICTURES = frozenset({"foreignobject", "desc", "title", "annotation-xml", "mtext"})
 _ROWS = ("table", "thead", "tbody", "tfoot", "tr")
 _IN_ROWS = frozenset({*_ROWS, "td", "th", "caption", "colgroup", "col", "form", *_SILENT})
@@ -89,11 +88,16 @@ def as_a_browser(data: bytes) -> bytes | None:
     page = LexborHTMLParser(data, scripting=True)
     for element in page.css("noscript, plaintext"):
         if element.tag == "noscript":  # raw text to lexbor, but not to libxml2
-            if _HARD.search(element.text()):
+            if not _is_whole(element.text().lower()):
                 element.decompose()
         else:
             element.replace_with(element.text())
     return (page.html or "").encode("utf-8", "replace")
+
+
+def _is_whole(text: str) -> bool:
+    """Tell if raw markup ends all that it begins, where libxml2 would read what follows as well."""
+    return "<!" not in text and all(text.count(f"<{t}") == text.count(f"</{t}") for t in _RAW)
 
 
 def gather(root: HtmlElement) -> None:

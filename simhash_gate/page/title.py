@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import east_asian_width
 
+from lxml.etree import strip_elements
+
 from simhash_gate.page.blocks import blocks
+from simhash_gate.page.facts import find_facts
 from simhash_gate.page.flow import flow
-from simhash_gate.page.vocabulary import INLINE
+from simhash_gate.page.site import SEPARATOR, Site, words_of
+from simhash_gate.page.vocabulary import INLINE, INVISIBLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lxml.html import HtmlElement
 
-_SEPARATOR = re.compile(r"\s+[-–—|·•»«:/]+\s+|\s*[|»«]\s*")
+    from simhash_gate.page.facts import Facts
+
 _REMARK = re.compile(r"\s*\([^()]*\)$")
 HEADLINES = 20
 """Headings that are read for a headline: a page may have thousands."""
 
-_WORD = re.compile(r"\w+")
+_FIRST_LINKS = 30
+_FIRST_TEXTS = 10
+_END = re.compile("[?#]")
+_FRONT = frozenset({"", "/", "/index.html", "/index.php"})
+_LONGEST_NAME = 80
+_LIKE = 0.4  # share of words: a headline is edited for those who search
+_VERY_LIKE = 0.6  # where it may be a slogan as well
+_STEM = 5  # letters
 
 
 class Titles(NamedTuple):
@@ -33,11 +46,6 @@ class Titles(NamedTuple):
     title: str
     variants: frozenset[tuple[str, ...]]
     whole: str = ""
-
-
-def words_of(text: str) -> tuple[str, ...]:
-    """Return the words of a title as they are compared: case and punctuation tell nothing."""
-    return tuple(_WORD.findall(text.casefold()))
 
 
 def letters(text: str) -> int:
@@ -70,29 +78,109 @@ def headline_in(element: HtmlElement, titles: Titles) -> HtmlElement | None:
     return next(headlines_in(element, titles), None)
 
 
-def find_titles(root: HtmlElement) -> Titles:
-    """Read the titles of an uncleaned tree; an `h1` that `<title>` repeats is best."""
-    whole = [
-        text
-        for text in (
-            " ".join((next((title.text for title in root.iter("title")), None) or "").split()),
-            *(
-                " ".join((meta.get("content") or "").split())
-                for meta in root.iter("meta")
-                if meta.get("property") == "og:title"
-            ),
-        )
-        if text
-    ]
-    parts = {part for text in whole for part in (text, *_SEPARATOR.split(text))}
+def find_titles(root: HtmlElement, url: str = "", facts: Facts | None = None) -> Titles:
+    """Read the titles of an uncleaned tree.
+
+    The name of a page is the headline on which its head agrees, or what its head says without the
+    name of the site.
+    """
+    facts = find_facts(root) if facts is None else facts
+    head = next((title.text for title in root.iter("title") if not _is_drawn(title)), None) or ""
+    said = [" ".join(head.split()), facts.meta.get("og:title", "")]
+    whole = [text for text in said if text]
+    parts = {part for text in whole for part in (text, *SEPARATOR.split(text))}
     parts |= {_REMARK.sub("", part) for part in parts if part.endswith(")")}
     variants = frozenset(filter(None, map(words_of, parts)))
-    headlines = [text_of(h1) for h1 in islice(root.iter("h1"), HEADLINES)]
-    for headline in headlines:
-        if words_of(headline) in variants:
-            return Titles(headline, variants, whole[0])
-    if whole:
-        # og:title leaves the site out; of `<title>`, the longest part is the page's own.
-        title = whole[1] if len(whole) > 1 else max(_SEPARATOR.split(whole[0]), key=letters)
-        return Titles(title, variants, whole[0])
-    return Titles(next(filter(None, headlines), ""), variants)
+    site = Site((*facts.sites, *_home_links(root, url)), url)
+    headlines = [_shown(h1) for h1 in islice(root.iter("h1"), HEADLINES)]
+    named = [site.taken_off(headline) for headline in headlines if headline]
+    title = _name(named, whole, variants, site, facts)
+    return Titles(title, variants, whole[0] if whole else "")
+
+
+def _is_drawn(title: HtmlElement) -> bool:
+    return next(title.iterancestors("svg"), None) is not None
+
+
+def _home_links(root: HtmlElement, url: str) -> Iterator[str]:
+    """Yield what the first links to the site's front page say: its name, most of the time."""
+    origin = "/".join(url.split("/", 3)[:3])
+    starts = ("/?", "/#", "/index.", origin) if origin else ("/?", "/#", "/index.")
+    for link in islice(root.iter("a"), _FIRST_LINKS):
+        href = link.get("href") or ""
+        if href == "/" or (
+            href.startswith(starts) and _END.split(href, 1)[0].removeprefix(origin) in _FRONT
+        ):
+            said = "".join(islice(link.itertext(), _FIRST_TEXTS)).strip()
+            image = None if said else next(link.iter("img"), None)
+            said = said or link.get("aria-label") or ""
+            if image is not None:
+                said = image.get("alt") or said
+            if len(said) <= _LONGEST_NAME:
+                yield said
+
+
+def _shown(heading: HtmlElement) -> str:
+    if next(heading.iterdescendants(*INVISIBLE), None) is not None:
+        heading = deepcopy(heading)
+        strip_elements(heading, *INVISIBLE, with_tail=False)
+    return text_of(heading)
+
+
+def _name(
+    headlines: list[str],
+    whole: list[str],
+    variants: frozenset[tuple[str, ...]],
+    site: Site,
+    facts: Facts,
+) -> str:
+    own = [
+        site.taken_off(text)
+        for text in (*whole, facts.meta.get("twitter:title"), *facts.names)
+        if text
+    ]
+    named, own = own, [text for text in own if site.is_front or not site.is_named(text)]
+    rivals = [h for h in headlines if site.is_front or not site.is_named(h)]
+    firsts = {words_of(part) for text in own for part in (text, SEPARATOR.split(text)[0])}
+    for headline in rivals:
+        if words_of(headline) in firsts:
+            return headline
+    for headline in rivals:
+        if words_of(headline) in variants and not site.is_ending(headline):
+            return headline
+    if own:
+        witnesses = [*own, site.address] if len(words_of(site.address)) > 1 else own
+        likeness, likest = _likest(rivals, [_stems(text) for text in witnesses])
+        if likeness >= (_LIKE if facts.is_story else _VERY_LIKE):
+            return likest
+        return _shortest(own)
+    return next(iter(rivals or named or headlines), "")
+
+
+def _shortest(own: list[str]) -> str:
+    """Return what the first of some titles says, without what others leave out before it."""
+    title, *others = own
+    words = words_of(title)
+    for other in others:
+        said = words_of(other)
+        if said and len(said) < len(words) and words[-len(said) :] == said:
+            return other
+    return SEPARATOR.split(title)[0]
+
+
+def _likest(rivals: Iterable[str], witnesses: list[set[str]]) -> tuple[float, str]:
+    """Return the text that is most like what another says, by Dice, and how much it is."""
+    best = (0.0, "")
+    for rival in rivals:
+        stems = _stems(rival)
+        for said in witnesses:
+            likeness = 2 * len(stems & said) / (len(stems) + len(said)) if stems else 0.0
+            if likeness > best[0]:
+                best = (likeness, rival)
+    return best
+
+
+def _stems(text: str) -> set[str]:
+    """Return how the words of a text begin, without the small ones: no language is known here."""
+    words = words_of(text)
+    return {word[:_STEM] for word in words if len(word) > 2 or word.isdigit()} or set(words)

@@ -36,6 +36,28 @@ def test_a_page_without_text_has_a_reason_and_is_no_error(run, tmp_path) -> None
     assert result.column("reason") == ["empty page", "too large"]
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_the_text_is_what_the_markdown_says_without_its_marks(run, tmp_path, workers) -> None:
+    (tmp_path / "a.html").write_text(
+        "<nav><a href=/>Home</a></nav><article><h1>Bees &amp; C*</h1>"
+        "<p>A <b>bee</b> <a href=/b>lives</a>\n here.<img src=a.png alt=Bee>"
+        "<pre>\ndef f():\n\n  return<br>\n<span>1</span>\n</pre><ul><li>one<li>two</ul>"
+        "<table><tr><th>a<th>b<tr><td>3<td>4  5</table>",
+        encoding="utf-8",
+    )
+    (tmp_path / "empty.html").write_bytes(b"")
+    (tmp_path / "large.html").write_bytes(b"<p>word" * 1000)
+    settings = [f"SIMHASH_GATE_WORKERS={workers}", "SIMHASH_GATE_MAX_BYTES=1000"]
+    assigned = [part for setting in settings for part in ("-s", setting)]
+    result = run("fingerprint", "--text", "a.html", "empty.html", "large.html", *assigned)
+    assert result.column("text")[0].splitlines() == [
+        *("Bees & C*", "A bee lives here.", "def f():", "", "  return", "", "1"),
+        *("one", "two", "a", "b", "3", "4 5"),
+    ]
+    assert result.column("text")[1:] == ["", ""]
+    assert result.column("title") == ["Bees & C*", "", ""]
+
+
 def test_the_order_is_kept_however_long_a_page_takes(run, write) -> None:
     write("slow.html", 0, words=60_000)
     names = ["slow.html", *(f"{n}.html" for n in range(40))]

@@ -1,0 +1,271 @@
+"""What a page says about itself for machines: its kind, author, date, price, its site's name."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from simhash_gate.page.site import is_front
+from simhash_gate.page.structured import (
+    nodes_on_top,
+    read_json_ld,
+    read_microdata,
+    text,
+    types,
+    types_within,
+    values,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lxml.html import HtmlElement
+
+    from simhash_gate.page.structured import Node
+
+Kind = Literal["article", "forum", "product", "collection", "listing", "documentation", "service"]
+"""A text, a thread, a thing on sale, many of these, many links; documentation, or what is done."""
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+_ARTICLES = _words("""
+    Article NewsArticle BlogPosting AdvertiserContentArticle AnalysisNewsArticle
+    AskPublicNewsArticle BackgroundNewsArticle LiveBlogPosting OpinionNewsArticle
+    ReportageNewsArticle Report ReviewNewsArticle SatiricalArticle ScholarlyArticle
+    MedicalScholarlyArticle Recipe
+""")
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(_ARTICLES, "article"),
+    **dict.fromkeys(("DiscussionForumPosting", "QAPage"), "forum"),
+    **dict.fromkeys(
+        ("Product", "ProductGroup", "ProductModel", "IndividualProduct", "Vehicle", "Car"),
+        "product",
+    ),
+    **dict.fromkeys(("OfferCatalog", "SomeProducts"), "collection"),
+    "SearchResultsPage": "listing",
+    **dict.fromkeys(("TechArticle", "APIReference"), "documentation"),
+    "Service": "service",
+}
+_SITES = frozenset({"WebSite", "Organization", "Corporation", "NewsMediaOrganization"})
+_DATE = re.compile(
+    r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d(?::?\d\d)?)?)?)?"
+)
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_LONGEST = 200
+
+
+class Facts(NamedTuple):
+    """What a page's structured data say of it; None where they don't.
+
+    `names` are what they call the page, and `sites` its site, best first. `data` is its JSON-LD.
+    `main` is what the page is about.
+    """
+
+    kind: Kind | None
+    author: str | None
+    date: str | None
+    price: str | None
+    names: tuple[str, ...]
+    sites: tuple[str, ...]
+    data: list[Any]
+    main: Node
+    meta: dict[str, str]
+    is_story: bool
+
+
+def find_facts(root: HtmlElement, url: str = "") -> Facts:
+    """Read the JSON-LD, microdata and `meta` of an uncleaned tree."""
+    data = read_json_ld(root)
+    nodes = nodes_on_top(data)
+    meta = _meta(root)
+    main, kind = _main_of(nodes, meta) if nodes else ({}, None)
+    if kind is None and not _KINDS.keys().isdisjoint(types_within(root)):
+        main, kind = _main_of(read_microdata(root), meta)
+    kind = _checked(kind, meta)
+    if kind == "article" and is_front(url):
+        main, kind = {}, None
+    names = tuple(unescape(name) for key in ("headline", "name") if (name := text(main.get(key))))
+    return Facts(
+        kind,
+        None if kind == "product" else _author(main) or _person(meta.get("author")),
+        _date(main) or _as_date(meta.get("article:published_time")),
+        _price(main, meta) if kind == "product" else None,
+        names,
+        tuple(dict.fromkeys(name for name in _sites(nodes, meta) if name not in names)),
+        data,
+        main,
+        meta,
+        kind in ("article", "forum") or _is_story(meta),
+    )
+
+
+def _checked(kind: Kind | None, meta: dict[str, str]) -> Kind | None:
+    """Return what a page is, by what made it too, and by its `og:type`."""
+    software = meta.get("generator", "").lower().replace("/", " ").split()
+    made = _GENERATORS.get(software[0]) if software else None
+    if made is not None and kind in (None, "article"):
+        return made
+    if kind is not None:
+        return kind
+    of_page = meta.get("og:type", "").lower()
+    if of_page == "article" and "article:published_time" in meta:
+        return "article"
+    return _KIND_OF_META.get(of_page)
+
+
+_KIND_OF_META: dict[str, Kind] = {
+    "product": "product",
+    "product.item": "product",
+    "og:product": "product",
+    "product.group": "collection",
+}
+_GENERATORS: dict[str, Kind] = {
+    **dict.fromkeys(("discourse", "phpbb", "vbulletin", "mybb", "xenforo", "flarum"), "forum"),
+    **dict.fromkeys(
+        ("docusaurus", "docutils", "doxygen", "gitbook", "javadoc", "mkdocs", "rustdoc", "sphinx"),
+        "documentation",
+    ),
+}
+
+
+_META = frozenset(
+    _words("""
+    generator og:type og:title og:site_name twitter:title application-name author
+    article:published_time product:price:amount product:price:currency og:price:amount
+    og:price:currency
+""")
+)
+
+
+def _meta(root: HtmlElement) -> dict[str, str]:
+    """Return the first that `meta` says of each name."""
+    found: dict[str, str] = {}
+    for meta in root.iter("meta"):
+        name = (meta.get("property") or meta.get("name") or "").lower()
+        if name in _META and name not in found and (said := meta.get("content")):
+            found[name] = " ".join(said.split())
+    return found
+
+
+def _main_of(nodes: list[Node], meta: dict[str, str]) -> tuple[Node, Kind | None]:
+    """Return the node of what the page is about, and its kind."""
+    by_id = {node["@id"]: node for node in nodes if isinstance(node.get("@id"), str)}
+    for node in nodes:
+        of_page = types(node)
+        for entity in values(node.get("mainEntity")):
+            if not isinstance(entity, dict) or "FAQPage" in of_page:
+                continue
+            found = by_id.get(str(entity.get("@id")), entity)
+            kind = _kind(found)
+            if "QAPage" in of_page:
+                kind = "forum"
+            elif "ItemList" in types(found):
+                kind = _kind_of_list(found)
+            if kind is not None:
+                return found, kind
+    told: dict[Kind, list[Node]] = {}
+    for node in nodes:
+        kind = _kind(node)
+        if kind is not None:
+            told.setdefault(kind, []).append(node)
+    if "product" in told and "article" in told and _is_story(meta):
+        del told["product"]  # what it tells of
+    for kind in _BY_RANK:
+        if kind in told:
+            several = len({text(node.get("name", node.get("headline"))) for node in told[kind]}) > 1
+            if kind == "product" and several:
+                return {}, "collection"
+            return ({}, None) if kind == "article" and several else (told[kind][0], kind)
+    return {}, None
+
+
+_BY_RANK: tuple[Kind, ...] = (
+    *("forum", "product", "documentation", "article", "collection", "listing", "service"),
+)
+_SOLD = frozenset({"offers", "sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14"})
+
+
+def _is_story(meta: dict[str, str]) -> bool:
+    return meta.get("og:type", "").lower() == "article" or "article:published_time" in meta
+
+
+def _kind(node: Node) -> Kind | None:
+    found = next((_KINDS[name] for name in sorted(types(node)) if name in _KINDS), None)
+    # Services are often called products for the sake of their stars.
+    if found == "product" and _SOLD.isdisjoint(node) and "hasVariant" not in node:
+        return None
+    return found
+
+
+def _kind_of_list(node: Node) -> Kind | None:
+    entries = [
+        entry.get("item", entry)
+        for entry in values(node.get("itemListElement"))
+        if isinstance(entry, dict)
+    ]
+    kinds = {_kind(entry) for entry in entries if isinstance(entry, dict)}
+    return "collection" if "product" in kinds else "listing" if "article" in kinds else None
+
+
+def _author(main: Node) -> str | None:
+    names = [_person(text(entry)) for entry in values(main.get("author"))]
+    return ", ".join(dict.fromkeys(filter(None, names))) or None
+
+
+def _person(name: str | None) -> str | None:
+    name = unescape(name or "")
+    return None if not name or "://" in name or len(name) > _LONGEST else name
+
+
+def _date(main: Node) -> str | None:
+    for name in ("datePublished", "dateCreated", "uploadDate"):
+        if found := _as_date(text(main.get(name))):
+            return found
+    return None
+
+
+def _as_date(said: str | None) -> str | None:
+    return said if said and _DATE.fullmatch(said) else None
+
+
+def _price(main: Node, meta: dict[str, str]) -> str | None:
+    for node in (main, *values(main.get("hasVariant"))):
+        for offer in values(node.get("offers")) if isinstance(node, dict) else ():
+            if isinstance(offer, dict) and (found := _offered(offer)):
+                return found
+    for name in ("product:price", "og:price"):
+        if found := _amount(meta.get(f"{name}:amount"), meta.get(f"{name}:currency")):
+            return found
+    return None
+
+
+def _offered(offer: Node) -> str | None:
+    for node in (offer, *values(offer.get("priceSpecification"))):
+        if isinstance(node, dict):
+            currency = text(node.get("priceCurrency")) or text(offer.get("priceCurrency"))
+            for name in ("price", "lowPrice"):
+                if found := _amount(text(node.get(name)), currency):
+                    return found
+    return None
+
+
+def _amount(said: str | None, currency: str | None) -> str | None:
+    found = _NUMBER.search(said or "")
+    return f"{found[0]} {currency or ''}".strip() if found else None
+
+
+def _sites(nodes: Iterable[Node], meta: dict[str, str]) -> Iterator[str]:
+    for name in ("og:site_name", "application-name"):
+        yield from filter(None, [meta.get(name)])
+    for node in nodes:
+        if types(node) & _SITES:
+            for name in ("name", "alternateName"):
+                yield from filter(None, map(text, values(node.get(name))))
+        for name in ("publisher", "isPartOf"):
+            for of in values(node.get(name)):
+                if isinstance(of, dict) and (types(of) & _SITES) and (said := text(of)):
+                    yield said

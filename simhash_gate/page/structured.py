@@ -1,0 +1,135 @@
+"""Structured data of a page: JSON-LD and microdata, as one kind of nodes."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+
+from lxml import etree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.html import HtmlElement
+
+Node = dict[str, Any]
+"""A thing that is described: its `@type`, and its properties, as JSON-LD writes them."""
+
+_DEEP = 12
+_MANY = 2_000  # nodes or properties: more are a list of what others sell
+_ADDRESSES = {"a": "href", "link": "href", "area": "href", "img": "src"}
+_VALUES = {"data": "value", "meter": "value", "time": "datetime"}
+_DESCRIBED = etree.XPath("descendant-or-self::*[@itemprop or @itemscope]")
+_TYPES = etree.XPath("descendant-or-self::*/@itemtype", smart_strings=False)
+_OPENING = re.compile(r"(?:<!--|(?://|/\*)?\s{0,9}<!\[CDATA\[)(?:\s{0,9}\*/)?")
+_STRAY_COMMA = re.compile(r'("[^"\\]*(?:\\(?:.|\Z)[^"\\]*)*(?:"|\Z))|,(?=\s*[}\]])', re.S)
+
+
+def read_json_ld(root: HtmlElement) -> list[Any]:
+    """Return what each of the page's scripts of JSON-LD says; one that makes no sense says None."""
+    return [
+        _load(script.text or "")
+        for script in root.iter("script")
+        if "ld+json" in (script.get("type") or "").lower()
+    ]
+
+
+def _load(text: str) -> Any:
+    """Read JSON as its authors write it: in a comment, or with a comma too many."""
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        pass
+    text = text.lstrip()
+    opening = _OPENING.match(text)
+    text = text[opening.end() :].lstrip() if opening else text
+    try:
+        text = _STRAY_COMMA.sub(lambda found: found[1] or "", text)
+        return json.JSONDecoder(strict=False).raw_decode(text)[0]  # whatever comes after it
+    except (ValueError, RecursionError):
+        return None
+
+
+def nodes_on_top(data: list[Any]) -> list[Node]:
+    """Return the nodes that JSON-LD has on top, in their order: what is in none of the others."""
+    return list(islice(_nodes(data, _DEEP), _MANY))
+
+
+def _nodes(data: Any, depth: int) -> Iterator[Node]:
+    if depth and isinstance(data, list):
+        for entry in data:
+            yield from _nodes(entry, depth - 1)
+    elif depth and isinstance(data, dict):
+        if "@type" in data:
+            yield data
+        if "@graph" in data:
+            yield from _nodes(data["@graph"], depth - 1)
+
+
+def types_within(root: HtmlElement) -> set[str]:
+    """Return the types that a tree's microdata name anywhere."""
+    found = cast("list[str]", _TYPES(root))
+    return {kind.rsplit("/", 1)[-1] for given in set(found) for kind in given.split()}
+
+
+def read_microdata(root: HtmlElement) -> list[Node]:
+    """Return the nodes that the page's microdata has on top, in their order."""
+    top: list[Node] = []
+    scopes: dict[HtmlElement, Node] = {}
+    for element in islice(cast("list[HtmlElement]", _DESCRIBED(root)), _MANY):
+        names = (element.get("itemprop") or "").split()
+        node: Node | None = None
+        if "itemscope" in element.attrib:
+            kinds = (element.get("itemtype") or "").split()
+            node = scopes[element] = {"@type": [kind.rsplit("/", 1)[-1] for kind in kinds]}
+            if not names:
+                top.append(node)
+        if names:
+            outer = next((scopes[e] for e in element.iterancestors() if e in scopes), None)
+            if outer is not None:
+                value = element if node is None else node
+                for name in names:
+                    _put(outer, name, value)
+    return top
+
+
+def _put(node: Node, name: str, value: Any) -> None:
+    if name not in node:
+        node[name] = value
+    elif isinstance(node[name], list):
+        node[name].append(value)
+    else:
+        node[name] = [node[name], value]
+
+
+def _value(element: HtmlElement) -> str:
+    told = ("content", _VALUES.get(element.tag, "content"))
+    said = next(filter(None, map(element.get, told)), None) or "".join(element.itertext())
+    return said or element.get(_ADDRESSES.get(element.tag, "href")) or ""
+
+
+def types(node: Node) -> frozenset[str]:
+    """Return the types of a node, without the address of their vocabulary."""
+    found = node.get("@type")
+    given = found if isinstance(found, list) else [found]
+    return frozenset(re.split("[/:#]", kind)[-1] for kind in given if isinstance(kind, str))
+
+
+def values(data: Any) -> list[Any]:
+    """Return the values of a property: one, or several."""
+    return data if isinstance(data, list) else [] if data is None else [data]
+
+
+def text(data: Any) -> str:
+    """Return the first value that is a text, in one line; of a node, its name."""
+    return next(filter(None, map(_said, values(data))), "")
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, dict):
+        value = next(iter(values(value.get("name", value.get("@value")))), None)
+    if isinstance(value, etree.ElementBase):
+        return " ".join(_value(value).split())
+    return " ".join(str(value).split()) if isinstance(value, (str, int, float)) else ""

@@ -1,0 +1,203 @@
+"""What structured data say of a page: JSON-LD, microdata and `meta`, of its main entity alone."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import pytest
+
+from simhash_gate import Options, Page, read_page
+
+OFFER = {"@type": "Offer", "price": "19.99", "priceCurrency": "EUR"}
+HIVE = {"@type": "Product", "name": "A hive", "offers": OFFER}
+STORY = {
+    "@type": "NewsArticle",
+    "headline": "A storm",
+    "author": {"@type": "Person", "name": "Ada Wind"},
+    "datePublished": "2025-03-01T10:00:00+01:00",
+}
+
+
+def read(html: str, url: str = "https://x.example/page") -> Page:
+    return read_page(f"<html><body>{html}<p>The wind came at night.</p>".encode(), url=url)
+
+
+def script(data: object) -> str:
+    text = data if isinstance(data, str) else json.dumps(data)
+    return f'<script type="application/ld+json">{text}</script>'
+
+
+def facts(page: Page) -> tuple[str | None, ...]:
+    return page.kind, page.author, page.date, page.price
+
+
+AN_ARTICLE = ("article", "Ada Wind", "2025-03-01T10:00:00+01:00", None)
+A_PRODUCT = ("product", None, None, "19.99 EUR")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        STORY,
+        [STORY],
+        {"@graph": [{"@type": "WebSite", "name": "X"}, STORY]},
+        {"@type": "WebPage", "mainEntity": STORY},
+        {"@graph": [{"@type": "WebPage", "mainEntity": {"@id": "#a"}}, {"@id": "#a", **STORY}]},
+        {**STORY, "@type": ["Thing", "https://schema.org/BlogPosting"]},
+        {**STORY, "mentions": [HIVE], "isPartOf": {"@type": "Product", **HIVE}},
+        json.dumps(STORY)[:-1] + ",}",
+        json.dumps(STORY).replace("A storm", "A storm,]\n\t in the north"),
+        f"<!-- {json.dumps(STORY)} -->",
+        f"//<![CDATA[\n{json.dumps(STORY)}\n//]]>",
+        json.dumps(STORY) + ";",
+    ],
+    ids=range(12),
+)
+def test_an_article_is_told_however_its_json_is_written(data):
+    assert facts(read(script(data))) == AN_ARTICLE
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        HIVE,
+        {**HIVE, "offers": {**OFFER, "price": 19.99}},
+        {**HIVE, "offers": [OFFER, {**OFFER, "price": 30}]},
+        {
+            **HIVE,
+            "offers": {"@type": "AggregateOffer", "lowPrice": "19.99", "priceCurrency": "EUR"},
+        },
+        {**HIVE, "offers": {"@type": "Offer", "priceSpecification": [OFFER]}},
+        {"@type": "ProductGroup", "name": "A hive", "hasVariant": [HIVE, {**HIVE, "name": "B"}]},
+        {**HIVE, "isRelatedTo": [{"@type": "Product", "name": "B", "offers": OFFER}]},
+    ],
+    ids=range(7),
+)
+def test_a_product_has_a_price(product):
+    assert facts(read(script(product))) == A_PRODUCT
+
+
+def test_microdata_say_the_same():
+    article = (
+        "<article itemscope itemtype='https://schema.org/NewsArticle'><h1 itemprop=headline>A</h1>"
+        "<span itemprop=author itemscope itemtype='https://schema.org/Person'>by "
+        "<b itemprop=name>Ada\n Wind</b></span>"
+        "<time itemprop=datePublished datetime='2025-03-01T10:00:00+01:00'>today</time>"
+        "<div itemprop=comment itemscope itemtype='https://schema.org/Comment'>"
+        "<b itemprop=author>Bob</b></div></article>"
+    )
+    assert facts(read(article)) == AN_ARTICLE
+    product = (
+        "<div itemscope itemtype=http://schema.org/Product><p itemprop=offers itemscope>"
+        "<b itemprop=price content=19.99>€ 19</b><meta itemprop=priceCurrency content=EUR></div>"
+    )
+    assert facts(read(product)) == A_PRODUCT
+
+
+def test_meta_is_asked_last():
+    meta = (
+        "<meta property=og:type content=product><meta property=product:price:amount content=19.99>"
+        "<meta property=product:price:currency content=EUR><meta name=author content='Shop'>"
+    )
+    assert facts(read(meta)) == A_PRODUCT
+    assert facts(read(meta + script(STORY))) == AN_ARTICLE
+    blog = (
+        "<meta property=og:type content=article><meta name=author content='Ada Wind'>"
+        "<meta property=article:published_time content='2025-03-01T10:00:00+01:00'>"
+    )
+    assert facts(read(blog)) == AN_ARTICLE
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        ({"@type": "QAPage", "mainEntity": {"@type": "Question", "name": "Why?"}}, "forum"),
+        ({"@type": "DiscussionForumPosting", "headline": "Why?"}, "forum"),
+        ([HIVE, {**HIVE, "name": "A smoker"}], "collection"),
+        (
+            {
+                "@type": "CollectionPage",
+                "mainEntity": {"@type": "ItemList", "itemListElement": [{"item": HIVE}]},
+            },
+            "collection",
+        ),
+        ({"@type": "SearchResultsPage"}, "listing"),
+        ({"@type": "APIReference", "headline": "read()"}, "documentation"),
+        ({"@type": "Service", "name": "Beekeeping"}, "service"),
+        ({"@type": "FAQPage", "mainEntity": [{"@type": "Question", "name": "Why?"}]}, None),
+        ({"@type": "Product", "name": "Beekeeping", "aggregateRating": {"ratingValue": 5}}, None),
+        ([STORY, {**STORY, "headline": "A calm"}], None),
+        ({"@type": "Organization", "name": "X"}, None),
+        ({"@type": "BreadcrumbList", "itemListElement": [{"item": HIVE}]}, None),
+    ],
+    ids=range(12),
+)
+def test_the_kind_is_that_of_what_the_page_is_about(data, kind):
+    assert read(script(data)).kind == kind
+
+
+def test_a_front_page_is_no_article():
+    assert read(script(STORY), "https://x.example/").kind is None
+
+
+def test_a_story_about_a_product_is_a_story():
+    head = "<meta property=og:type content=article>"
+    assert read(head + script([HIVE, STORY])).kind == "article"
+    assert read(script([HIVE, STORY])).kind == "product"
+
+
+@pytest.mark.parametrize("software", ["Discourse 3.2", "phpBB"])
+def test_a_known_forum_says_that_it_is_one(software):
+    assert read(f"<meta name=generator content='{software}'>").kind == "forum"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "",
+        "{",
+        "null",
+        "[[[1]]]",
+        '{"@type": null, "author": 1, "offers": "x"}',
+        '{"@type": "Product", "offers": [null, 1, {"price": {}}], "author": [[], {}]}',
+        '{"@type": "Article", "datePublished": "yesterday", "author": "https://x.example/ada"}',
+        '{"@type": "WebPage", "mainEntity": {"@id": {}}, "@id": []}',
+        '{"@type": "WebPage", "@id": "a", "mainEntity": {"@id": "a"}}',
+        "[" * 100_000,
+        '{"@graph":' * 50_000,
+        '"' + "\\" * 100_000,
+        "<!--" * 50_000,
+        '"' + '\\"' * 200_000 + ",}",
+        '"' + '\\"' * 200_000 + "\\",
+        " " * 300_000 + "/*" + " " * 300_000 + "{" + " " * 300_000,
+        ",\n" + " " * 1_000 + "{" * 200_000,
+        "{" + ", " * 200_000,
+    ],
+    ids=range(18),
+)
+def test_what_makes_no_sense_says_nothing(data):
+    page = read(script(data))
+    assert not page.unreadable, page.reason
+    assert facts(page)[1:] == (None, None, None)
+
+
+def test_many_properties_and_nested_scopes_cost_what_they_are_long():
+    scope = "<div itemscope itemtype=http://schema.org/Product itemprop=x>"
+    assert not read(scope * 900 + "<b itemprop=name>x</b>" * 100_000).unreadable
+
+
+def test_facts_go_with_a_page_and_move_no_fingerprint():
+    page, plain = read(script(STORY) + "<h1>A storm</h1>"), read("<h1>A storm</h1>")
+    assert facts(pickle.loads(pickle.dumps(page))) == AN_ARTICLE
+    assert facts(page.drafted(None)) == AN_ARTICLE
+    assert facts(plain) == (None, None, None, None)
+    assert page.fingerprint == plain.fingerprint
+    verified = read_page(script(HIVE).encode() + b"<p>x", options=Options(sketch=True))
+    assert facts(verified) == A_PRODUCT
+    assert facts(read_page(script(HIVE).encode())) == A_PRODUCT, "without any text"
+
+
+def test_the_whole_document_may_be_what_is_described():
+    html = "<html itemscope itemtype=https://schema.org/QAPage><body><p>Why do bees dance?</body>"
+    assert read_page(html.encode()).kind == "forum"

@@ -1,0 +1,138 @@
+"""Pages whose text is in their structured data alone: shells for scripts, and menus."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from simhash_gate import Options, hamming_distance, read_page
+from simhash_gate.pipeline import read_closely
+
+LINES = [f"Line {n} tells of the wind and the harbour, and of {n} boats at sea." for n in range(9)]
+BODY = "\n\n".join(LINES)
+STORY = {"@type": "NewsArticle", "headline": "A storm", "articleBody": BODY}
+MENU = "<nav>" + "".join(f"<a href=/{n}>Hats and gloves {n}</a> " for n in range(120)) + "</nav>"
+
+
+def shell(data: object, body: str = "<div id=root></div>", **options):
+    page = (
+        f"<html><head><title>A storm | X</title><script type='application/ld+json'>"
+        f"{json.dumps(data)}</script></head><body>{body}<script>run()</script></body></html>"
+    )
+    return read_page(page.encode(), url="https://x.example/storm", options=Options(**options))
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "<div id=root></div>", "<p>Please wait.</p>", f"{MENU}<main></main>"],
+    ids=["empty", "root", "waiting", "menu"],
+)
+@pytest.mark.parametrize("sketch", [False, True])
+def test_an_article_in_json_alone_is_the_article(body, sketch):
+    page = shell(STORY, body, sketch=sketch)
+    assert page.markdown == "# A storm\n\n" + BODY
+    assert (page.title, page.kind, page.words) == ("A storm", "article", 2 + 9 * 15)
+    written = "".join(f"<p>{line}</p>" for line in LINES)
+    shown = read_page(f"<title>A storm | X</title><article><h1>A storm</h1>{written}".encode())
+    assert hamming_distance(page.fingerprint, shown.fingerprint) == 0
+
+
+def test_html_in_it_is_read_as_such():
+    body = "<script>x()</script>" + "".join(f"<p>{line} <b>Yes</b> &amp; no</p>" for line in LINES)
+    page = shell({**STORY, "articleBody": body})
+    assert page.markdown.splitlines()[2] == LINES[0] + " **Yes** & no"
+    assert "x()" not in page.markdown
+
+
+def test_a_recipe_is_what_to_take_and_what_to_do():
+    recipe = {
+        "@type": "Recipe",
+        "name": "Honey bread",
+        "description": LINES[0],
+        "recipeIngredient": ["flour", "honey"],
+        "recipeInstructions": [
+            {"@type": "HowToStep", "text": LINES[1]},
+            {"@type": "HowToSection", "name": "Bake", "itemListElement": [{"text": LINES[2]}]},
+            LINES[3],
+        ],
+    }
+    steps = [LINES[1], "Bake", LINES[2], LINES[3]]
+    numbered = "\n".join(f"{n}. {step}" for n, step in enumerate(steps, 1))
+    assert shell(recipe).markdown == (f"# A storm\n\n{LINES[0]}\n\n- flour\n- honey\n\n{numbered}")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"@type": "Organization", "name": "X", "description": BODY},
+        {"@type": "WebSite", "name": "X", "description": BODY},
+        {"@type": "WebPage", "name": "X", "description": BODY},
+        {"@type": "NewsArticle", "headline": "A storm", "description": BODY},
+        {"@type": "NewsArticle", "headline": "A storm", "articleBody": "Read more."},
+        {"@type": "NewsArticle", "headline": "A storm", "comment": {"text": BODY}},
+        [STORY, {**STORY, "headline": "A calm"}],
+    ],
+    ids=range(7),
+)
+def test_what_is_not_the_text_of_the_page_is_none(data):
+    page = shell(data)
+    assert page.fingerprint is None
+    assert page.reason == "no text"
+
+
+def test_a_page_that_has_a_text_keeps_it():
+    own = "".join(f"<p>{n} bees live in the hive below the old oak.</p>" for n in range(12))
+    assert "harbour" not in shell(STORY, f"<h1>A storm</h1>{own}").markdown
+
+
+def test_text_and_markdown_tell_one_story():
+    body = f"<script type=application/ld+json>{json.dumps(STORY)}</script>".encode()
+    reading = read_closely(b"<title>A storm</title>" + body)
+    assert reading.text.splitlines() == ["A storm", *LINES]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"@type": "Recipe", "recipeInstructions": [[["x"]], {"itemListElement": {"text": 1}}, 3]},
+        {"@type": "Recipe", "recipeIngredient": {"name": None}, "description": ["x", 1]},
+        {"@type": "Article", "articleBody": "<p>" * 50_000 + "\x00\ud800" + BODY},
+        {"@type": "Article", "articleBody": "\x00\x07\ud800" + BODY},
+        {"@type": "Article", "articleBody": "<" * 200_000},
+        {"@type": "Recipe", "recipeIngredient": ["x"] * 200_000},
+    ],
+    ids=range(6),
+)
+def test_odd_data_do_no_harm(data):
+    page = shell(data)
+    assert not page.unreadable, page.reason
+    page.markdown.encode()
+
+
+def noscript(said: str, title: str = "A storm") -> bytes:
+    return (
+        f"<title>{title}</title><section id=splash><p>One moment.</p></section>"
+        f"<noscript>{said}</noscript><main id=app></main>"
+    ).encode()
+
+
+def test_what_a_shell_says_without_scripts_is_the_page():
+    said = "<style>b{}</style><h1>A storm</h1>" + "".join(f"<p>{line}</p>" for line in LINES)
+    page = read_page(noscript(said), options=Options(sketch=True))
+    assert page.markdown == "# A storm\n\n" + BODY
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        noscript("<h1>A storm</h1><p>Please switch scripts on to read this."),
+        noscript("<h1>Please switch scripts on</h1>" + f"<p>{BODY}"),
+        noscript(f"<h1>A storm</h1><p>{BODY}")
+        + "".join(f"<p>{n}. So it goes." for n in range(99)).encode(),
+    ],
+    ids=["short", "of the site", "a page of its own"],
+)
+def test_what_is_said_without_scripts_is_else_no_part_of_the_page(body):
+    assert "scripts on" not in read_page(body).markdown
+    assert LINES[0] not in read_page(body).markdown
