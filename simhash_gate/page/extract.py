@@ -16,7 +16,7 @@ from lxml import html
 from readability import Document  # type: ignore[import-untyped]
 
 from simhash_gate.page.clean import Cleaned, drop_all
-from simhash_gate.page.insets import drop_advertisements, drop_link_lists, is_beside
+from simhash_gate.page.insets import drop_advertisements, drop_copies, drop_link_lists, is_beside
 from simhash_gate.page.measure import is_listing, measure
 from simhash_gate.page.parse import printable
 from simhash_gate.page.site import words_of
@@ -82,6 +82,7 @@ class SteadyExtractor:
             drop_advertisements(element, measures, page.labels)
             if page.thread:
                 drop_all(frames(element, measures), measures)
+        drop_copies(element, measures)
         own = _start_at_headline(element, page)
         if own:
             return Article(element, listing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
@@ -24,6 +25,8 @@ _INDEX = 0.15  # of an article's text: less is no index, however many links
 _BYLINE = 60  # characters beside a headline, and their share of the text below: more is an article
 _BYLINE_SHARE = 0.1
 _LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
+_BOXES = ("div", "section", "article", "aside", "header", "figure", "blockquote")
+_COPY = 60  # characters: what is shorter may well be said again
 _FIRST_WORD = re.compile(r"\W*([^\s:|·–—.…\])-]+)")
 _BEHIND_LABEL = re.compile(r"\s*(?:[:|·–—.…\])-].*)?", re.S)
 
@@ -85,6 +88,31 @@ def is_beside(element: HtmlElement, headline: set[HtmlElement], measures: Measur
         if links_in_list(above, size) > MANY_LINKS:
             return True
     return False
+
+
+def drop_copies(article: HtmlElement, measures: Measures) -> None:
+    """Remove the boxes that say what another one said before: quotes, copies for other screens.
+
+    Code and tables repeat lines for a reason, and so do paragraphs.
+    """
+    alike: dict[tuple[int, int], list[HtmlElement]] = defaultdict(list)
+    for box in article.iter(*_BOXES):
+        size = measures[box]
+        if size.text >= _COPY:
+            alike[size.text, size.links].append(box)
+    copies: set[HtmlElement] = set()
+    for boxes in alike.values():
+        said: dict[str, HtmlElement] = {}
+        for box in boxes if len(boxes) > 1 else ():
+            text = "".join("".join(box.itertext()).split())
+            first = said.get(text)
+            if first is None or first in box.iterancestors():
+                said[text] = box
+            elif next(box.iter("pre", "code", "table"), None) is None:
+                copies.add(box)
+    if copies:
+        found = [box for box in article.iter(*_BOXES) if box in copies]
+        drop_all([box for box in found if copies.isdisjoint(box.iterancestors())], measures)
 
 
 def _in_grid(element: HtmlElement, grids: dict[HtmlElement, bool]) -> bool:
