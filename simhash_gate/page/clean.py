@@ -18,7 +18,7 @@ from simhash_gate.page.parse import printable
 from simhash_gate.page.posts import names_of_posts, post_name
 from simhash_gate.page.site import words_of
 from simhash_gate.page.threads import is_thread
-from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, letters
+from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, letters, text_of
 from simhash_gate.page.vocabulary import (
     CHROME_ROLES,
     CHROME_TAGS,
@@ -261,6 +261,7 @@ def _drop_chrome(
     alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a name
     keep = left.elements.append
     outer: set[HtmlElement] = set()
+    around = _around_headline(root, titles)
     largest = LARGEST * sizes.whole
     behind: HtmlElement | None = root  # what goes: nothing inside it is looked at
     for element in root.iter("*"):
@@ -284,7 +285,12 @@ def _drop_chrome(
             continue
         size = sizes.of(element)
         post = thread and element.tag not in CHROME_TAGS and _says(element, POST_TOKENS)
-        if post or (_is_only_named(element) and _has_paragraphs(element, size)):
+        named = element in around and _is_only_named(element)
+        if (
+            post
+            or named
+            or (_is_only_named(element, speaks_of_menu) and _has_paragraphs(element, size))
+        ):
             keep(element)
             continue
         if size > largest:
@@ -306,6 +312,15 @@ def _drop_chrome(
         return _drop_chrome(root, titles, posts)
     drop_all(gone)
     return left
+
+
+def _around_headline(root: HtmlElement, titles: Titles) -> set[HtmlElement]:
+    """Return what the headline stands in, if it is the name of the page."""
+    name = words_of(titles.title)
+    headlines = (
+        h1 for h1 in islice(root.iter("h1"), HEADLINES) if name and words_of(text_of(h1)) == name
+    )
+    return {outer for headline in headlines for outer in headline.iterancestors()}
 
 
 def _behind(element: HtmlElement) -> HtmlElement | None:
@@ -377,14 +392,14 @@ def _is_chrome(element: HtmlElement) -> bool:
     return False
 
 
-def _is_only_named(element: HtmlElement) -> bool:
-    """Tell if nothing but the name of a menu, or of its like, says that this is chrome."""
+def _is_only_named(element: HtmlElement, ones: Callable[[str], bool] = bool) -> bool:
+    """Tell if nothing but its class and id, of such ones, says that this is chrome."""
     if element.tag in CHROME_TAGS:
         return False
     return all(
-        speaks_of_menu(value) if name in _NAMES else _is_panel(element, name)
+        name in _NAMES and ones(value)
         for name, value in element.items()
-        if name in _TELLING and _TELLING[name](value)
+        if name in _TELLING and _TELLING[name](value) and not _is_panel(element, name)
     )
 
 

@@ -277,6 +277,13 @@ def test_a_layer_with_the_headline_is_the_page(name):
     assert "river rose" not in cleaned(f"<body>{other}</body>")
 
 
+@pytest.mark.parametrize("name", ["sales-flash-overlay", "wc-related-upsell-columns-4", "promo"])
+def test_what_the_headline_stands_in_is_no_chrome_by_its_name(name):
+    product = f"<article class='{name}'><div><h1>{{}}</h1><p>A good hammer.</p></div></article>"
+    assert "A good hammer" in cleaned(f"<body>{product.format('t')}{PROSE}</body>")
+    assert "A good hammer" not in cleaned(f"<body>{product.format('Other')}{PROSE}</body>")
+
+
 def test_a_box_around_the_page_is_no_menu_though_it_is_called_one_and_mostly_links():
     entries = "".join(f"<li><a href=/{n}>Hammer number {n}</a> of steel</li>" for n in range(60))
     page = f"<a href=#main>Skip to the main content</a><div class=off-canvas>{entries}</div>"
@@ -288,7 +295,7 @@ def test_a_headline_is_read_once_however_many_layers_it_is_in(monkeypatch):
     read = []
     monkeypatch.setattr(title, "says_title", lambda heading, _: read.append(heading))
     for depth in (1, 50):
-        layers = "<div class=modal>" * depth + f"<h1>t</h1>{PROSE}" + "</div>" * depth
+        layers = "<aside>" * depth + f"<h1>t</h1>{PROSE}" + "</aside>" * depth
         cleaned(f"<body><p>Welcome to the gauges of the river</p>{layers}</body>")
     assert len(read) == 2
 
