@@ -13,7 +13,12 @@ from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.consent import consent_layers
 from simhash_gate.page.flow import flow
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
-from simhash_gate.page.names import have_any, speaks_of_chrome, speaks_of_menu
+from simhash_gate.page.names import (
+    have_any,
+    speaks_of_chrome,
+    speaks_of_menu,
+    speaks_of_short,
+)
 from simhash_gate.page.parse import printable
 from simhash_gate.page.posts import names_of_posts, post_name
 from simhash_gate.page.site import words_of
@@ -38,6 +43,7 @@ LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it i
 _FORMS = 0.2  # of the text outside of links that is left: in forms, more is no chrome
 _SOME_TEXT = 20
 _LEFT = 0.2  # of the text in a large box: with less than that left, the box was the page
+_LINE = 80  # letters
 _PARAGRAPH = 60  # letters: as long is no entry of a menu
 _LONG_PARAGRAPH = 200  # letters: one is enough
 _PARAGRAPHS = 0.4  # of what a box says: with more in paragraphs it is no menu
@@ -285,12 +291,7 @@ def _drop_chrome(
             continue
         size = sizes.of(element)
         post = thread and element.tag not in CHROME_TAGS and _says(element, POST_TOKENS)
-        named = element in around and _is_only_named(element)
-        if (
-            post
-            or named
-            or (_is_only_named(element, speaks_of_menu) and _has_paragraphs(element, size))
-        ):
+        if post or _is_misnamed(element, size, around):
             keep(element)
             continue
         if size > largest:
@@ -392,15 +393,20 @@ def _is_chrome(element: HtmlElement) -> bool:
     return False
 
 
-def _is_only_named(element: HtmlElement, ones: Callable[[str], bool] = bool) -> bool:
-    """Tell if nothing but its class and id, of such ones, says that this is chrome."""
-    if element.tag in CHROME_TAGS:
-        return False
-    return all(
-        name in _NAMES and ones(value)
+def _is_misnamed(element: HtmlElement, size: int, headline: Collection[HtmlElement]) -> bool:
+    """Tell if nothing but a name says that this is chrome, and what is in it says otherwise."""
+    if element.tag in CHROME_TAGS or any(
+        name not in _NAMES and not _is_panel(element, name)
         for name, value in element.items()
-        if name in _TELLING and _TELLING[name](value) and not _is_panel(element, name)
-    )
+        if name in _TELLING and _TELLING[name](value)
+    ):
+        return False
+    if element in headline:
+        return True
+    names = f"{element.get('class', '')} {element.get('id', '')}"
+    if speaks_of_short(names):
+        return size > _LINE and not "".join("".join(element.itertext()).split()).isdigit()
+    return speaks_of_menu(names) and _has_paragraphs(element, size)
 
 
 def _has_paragraphs(element: HtmlElement, size: int) -> bool:

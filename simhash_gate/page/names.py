@@ -15,6 +15,7 @@ from simhash_gate.page.vocabulary import (
     HAVING,
     MENU_TOKENS,
     PAGE_HEADS,
+    SHORT_TOKENS,
     STATES,
 )
 
@@ -38,6 +39,12 @@ def speaks_of_chrome(names: str) -> bool:
 def speaks_of_menu(names: str) -> bool:
     """Tell if all chrome that a class or id names, if any, leads elsewhere or does something."""
     return all(_chrome_words(name) <= MENU_TOKENS for name in names.split())
+
+
+@lru_cache(maxsize=16_384)
+def speaks_of_short(names: str) -> bool:
+    """Tell if all chrome that a class or id names, if any, is a line or numbers."""
+    return all(_chrome_words(name) <= SHORT_TOKENS for name in names.split())
 
 
 def have_any(names: str, words: Collection[str]) -> bool:

@@ -24,7 +24,7 @@ CHROME_ROLES = _set("navigation complementary banner contentinfo search")
 # Words of classes and ids, and of custom tags.
 CHROME_TOKENS = _set("""
     nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs
-    sidebar sidebars widgetarea sphinxsidebar rightcol rightcolumn rightrail offcanvas
+    sidebar sidebars widgetarea sphinxsidebar rightrail offcanvas
     toolbar topbar skip skiplink
     pagination pager paginator pagenav footer colophon masthead copyright gutter linenos
     ccbanner ccdiv ccwindow
@@ -48,6 +48,8 @@ MENU_TOKENS = _set("""
     linenos share shares sharing sharebar social socials promo promos promotion readmore
     signup subscription newsletter newsletters
 """)
+# And what is short: with more text, it is a box beside which there is such a thing.
+SHORT_TOKENS = _set("skip skiplink gutter linenos readmore")
 AD_LABELS = _set("""
     advertisement advertising advert sponsored promoted anzeige werbung publicité publicidad
     publicidade pubblicità advertentie annons annonse mainos reklam reklama реклама إعلان פרסומת

@@ -39,7 +39,6 @@ def cleaned(body: str) -> str:
         "amp-ad",
         "author-bio",
         "about_author",
-        "right-col",
         "cc-window",
         "share-on",
     ],
@@ -282,6 +281,15 @@ def test_what_the_headline_stands_in_is_no_chrome_by_its_name(name):
     product = f"<article class='{name}'><div><h1>{{}}</h1><p>A good hammer.</p></div></article>"
     assert "A good hammer" in cleaned(f"<body>{product.format('t')}{PROSE}</body>")
     assert "A good hammer" not in cleaned(f"<body>{product.format('Other')}{PROSE}</body>")
+
+
+@pytest.mark.parametrize("name", ["skip-to-products", "gutter-md", "content-read-more"])
+def test_a_box_is_no_line_that_says_more_than_a_line(name):
+    entries = "".join(f"<li><a href=/{n}>Hammer number {n}</a></li>" for n in range(9))
+    box = f"<div class={name}>{{}}</div>"
+    assert "Hammer number 8" in cleaned(f"<body>{PROSE}{box.format(entries)}</body>")
+    assert "Hammer" not in cleaned(f"<body>{PROSE}{box.format('Hammers')}</body>")
+    assert "99" not in cleaned(f"<body>{PROSE}{box.format(' '.join(map(str, range(100))))}")
 
 
 def test_a_box_around_the_page_is_no_menu_though_it_is_called_one_and_mostly_links():
