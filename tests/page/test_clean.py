@@ -347,7 +347,7 @@ def test_what_is_written_for_those_without_scripts_is_read_if_it_is_the_page():
     assert "lower fields" not in cleaned(f"<body>{2 * REPORT * 9}<noscript>{PROSE}</noscript>")
 
 
-@pytest.mark.parametrize("name", ["layout-negative-gutter", "lm_navSource", "promo-card"])
+@pytest.mark.parametrize("name", ["lm_navSource", "promo-card"])
 def test_a_box_with_paragraphs_is_no_menu_whatever_its_name(name):
     box = f"<div class={name}><p>{REPLY}</p><p>{REPLY}</p></div>"
     links = f"<div class={name}><p><a href=/1>{REPLY}</a></p><p><a href=/2>{REPLY}</a></p></div>"
