@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,6 +11,7 @@ from lxml.etree import strip_elements
 from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.consent import consent_layers
 from simhash_gate.page.flow import flow
+from simhash_gate.page.hidden import NOT_SHOWN, show_later
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
 from simhash_gate.page.names import (
     have_any,
@@ -50,9 +50,7 @@ _PARAGRAPHS = 0.4  # of what a box says: with more in paragraphs it is no menu
 _KNOWN_TAGS = CHROME_TAGS | {"html", "body", "main"}
 _NEVER_SHOWN = INVISIBLE - {"noscript"}
 _SPOKEN = 400  # letters: a plea to turn on scripts is shorter
-_SENT_LATE = re.compile(r"S:(\w+)$")
 _OF_ARTICLES = frozenset({"header", "footer"})
-_HIDDEN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.I)
 
 
 class Cleaned(NamedTuple):
@@ -80,6 +78,7 @@ def clean(root: HtmlElement, titles: Titles | None = None, *, whole: bool = Fals
     titles = find_titles(root) if titles is None else titles
     thread = is_thread(root)
     drop_all(consent_layers(root, titles))
+    show_later(root)
     drop_invisible(root, titles)
     drop_all(_gutters(root))
     body = root.find("body")
@@ -100,17 +99,12 @@ def drop_invisible(root: HtmlElement, titles: Titles | None = None) -> None:
     stays if it is the page.
     """
     boxes = []
-    places = {}
     for element in root.iter("input", "template"):
         if element.tag == "input":
             if not _is_task(element):
                 boxes.append(element)
         elif "shadowrootmode" in element.attrib:  # shown, unlike any other template
             element.tag = "div"
-        elif element.get("id"):
-            places[element.get("id")] = element
-    if places:
-        _fill(places, root)
     strip_elements(root, *_NEVER_SHOWN, with_tail=False)
     drop_all(boxes)
     notes = list(root.iter("noscript"))
@@ -127,22 +121,6 @@ def drop_invisible(root: HtmlElement, titles: Titles | None = None) -> None:
         media.extend(sources)
         for source in sources:
             source.tail = None
-
-
-def _fill(places: dict[str, HtmlElement], root: HtmlElement) -> None:
-    """Put what a server sent late into its place, as React's scripts do.
-
-    It comes in a hidden box `S:n` at the end of the page; its place is the template `B:n` or `P:n`.
-    """
-    for box in [e for e in root.iter("div") if "hidden" in e.attrib]:
-        number = _SENT_LATE.match(box.get("id", ""))
-        if number is None:
-            continue
-        del box.attrib["hidden"]
-        place = places.get(f"B:{number[1]}", places.get(f"P:{number[1]}"))
-        if place is not None and place not in box.iter("template"):
-            box.tail = None
-            place.addprevious(box)
 
 
 def _show_if_the_page(notes: Collection[HtmlElement], root: HtmlElement, titles: Titles) -> None:
@@ -387,16 +365,14 @@ def _is_chrome(element: HtmlElement) -> bool:
         return tag in CHROME_TAGS and not (tag in _OF_ARTICLES and _in_article(element))
     if "-" in tag and speaks_of_chrome(tag):
         return True
-    for name, value in element.items():
-        if name in _TELLING and _TELLING[name](value) and not _is_panel(element, name):
-            return True
-    return False
+    telling = _TELLING
+    return any(name in telling and telling[name](value) for name, value in element.items())
 
 
 def _is_misnamed(element: HtmlElement, size: int, headline: Collection[HtmlElement]) -> bool:
     """Tell if nothing but a name says that this is chrome, and what is in it says otherwise."""
     if element.tag in CHROME_TAGS or any(
-        name not in _NAMES and not _is_panel(element, name)
+        name not in _NAMES
         for name, value in element.items()
         if name in _TELLING and _TELLING[name](value)
     ):
@@ -429,19 +405,6 @@ def _is_hidden_or_search(form: HtmlElement) -> bool:
     return any(name in form.attrib and _TELLING[name](form.attrib[name]) for name in _OF_FORMS)
 
 
-def _is_panel(element: HtmlElement, name: str) -> bool:
-    """Tell if what hides an element is that a reader opens it: a tab, a fold, a step.
-
-    So it is where a control names it, or it is named by one, within what is the page's own.
-    """
-    if name not in _HIDING:
-        return False
-    if element.get("role") == "tabpanel":
-        return True
-    opened = element.get("role") == "region" or "aria-labelledby" in element.attrib
-    return opened and element.get("role") != "dialog" and _in_article(element)
-
-
 def _in_article(element: HtmlElement) -> bool:
     return next(element.iterancestors("article", "main"), None) is not None
 
@@ -452,7 +415,7 @@ _TELLING: dict[str, Callable[[str], object]] = {
     "id": speaks_of_chrome,
     "role": CHROME_ROLES.__contains__,
     "hidden": lambda _: True,
-    "style": _HIDDEN.search,
+    "style": NOT_SHOWN.search,
     "itemprop": "author".__eq__,
 }
 _NAMES = frozenset({"class", "id"})

@@ -324,6 +324,25 @@ def test_a_fold_of_the_article_is_read_though_it_is_closed(how, opened):
     assert "four metres" not in cleaned(f"<body><main>{PROSE}<nav>{fold}</nav></main></body>")
 
 
+@pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
+def test_several_folds_alike_are_read_if_they_say_something(how):
+    def folds(text: str, count: int = 2, more: str = "class=answer") -> str:
+        one = f"<p>Why?</p><div {more} {how}>{{}}: {text}</div>"
+        return cleaned(f"<body>{PROSE}{''.join(map(one.format, range(count)))}</body>")
+
+    assert f"1: {REPLY}" in folds(REPLY)
+    for other in (
+        folds(REPLY, count=1),
+        folds(REPLY, more=""),
+        folds(REPLY, more="class=modal"),
+        folds(REPLY, more="class=answer role=dialog"),
+        folds(f"<a href=/>{REPLY}</a>"),
+        folds(f"{REPLY}<input name=n>"),
+        folds("Thank you."),
+    ):
+        assert "1:" not in other
+
+
 def test_text_that_fades_in_is_read():
     faded = "<div style='opacity: 0; visibility: hidden'>The dam is closed at four metres.</div>"
     assert "four metres" in cleaned(f"<body>{PROSE}{faded}</body>")
