@@ -145,15 +145,17 @@ def _show_if_the_page(notes: Collection[HtmlElement], root: HtmlElement, titles:
     A plea to turn them on is short, and has not the name of the page.
     """
     name = words_of(titles.title)
-    whole = len(_said(root))
-    for note in notes:
-        said = _said(note)
-        if name and len(said) >= _SPOKEN and 2 * len(said) > whole and _has(note, name):
+    if not name:
+        return
+    long = [(note, size) for note in notes if (size := _size(note)) >= _SPOKEN]
+    whole = _size(root) if long else 0
+    for note, size in long:
+        if 2 * size > whole and _has(note, name):
             note.tag = "div"
 
 
-def _said(element: HtmlElement) -> str:
-    return "".join("".join(element.itertext()).split())
+def _size(element: HtmlElement) -> int:
+    return len("".join("".join(element.itertext()).split()))
 
 
 def _has(element: HtmlElement, name: tuple[str, ...]) -> bool:

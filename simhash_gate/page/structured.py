@@ -70,8 +70,12 @@ def _nodes(data: Any, depth: int) -> Iterator[Node]:
 
 def types_within(root: HtmlElement) -> set[str]:
     """Return the types that a tree's microdata name anywhere."""
-    found = cast("list[str]", _TYPES(root))
-    return {kind.rsplit("/", 1)[-1] for given in set(found) for kind in given.split()}
+    return {kind.rsplit("/", 1)[-1] for given in item_types(root) for kind in given.split()}
+
+
+def item_types(root: HtmlElement) -> set[str]:
+    """Return what each `itemtype` within a tree says."""
+    return set(cast("list[str]", _TYPES(root)))
 
 
 def read_microdata(root: HtmlElement) -> list[Node]:

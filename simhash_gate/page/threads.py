@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from simhash_gate.page.names import have_any
+from simhash_gate.page.structured import item_types
 from simhash_gate.page.vocabulary import FORUMS, HEADINGS, LEAVES
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def is_thread(root: HtmlElement) -> bool:
     scripts = (script for script in root.iter("script") if "json" in script.get("type", ""))
     if any(_DISCUSSION in (script.text or "") for script in scripts):
         return True
-    return any(_DISCUSSION in e.get("itemtype", "") for e in root.iterfind(".//*[@itemtype]"))
+    return any(_DISCUSSION in kinds for kinds in item_types(root))
 
 
 def frames(article: HtmlElement, measures: Measures) -> list[HtmlElement]:
