@@ -11,6 +11,7 @@ from lxml.etree import strip_elements
 
 from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.consent import consent_layers
+from simhash_gate.page.facts import find_facts
 from simhash_gate.page.flow import flow
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
 from simhash_gate.page.names import have_any, speaks_of_chrome, speaks_of_menu
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from lxml.html import HtmlElement
+
+    from simhash_gate.page.facts import Facts
 
 LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it is called
 _FORMS = 0.2  # of the text outside of links that is left: in forms, more is no chrome
@@ -69,10 +72,17 @@ class Cleaned(NamedTuple):
     thread: bool = False
 
 
-def clean(root: HtmlElement, titles: Titles | None = None, *, whole: bool = False) -> Cleaned:
+def clean(
+    root: HtmlElement,
+    titles: Titles | None = None,
+    facts: Facts | None = None,
+    *,
+    whole: bool = False,
+) -> Cleaned:
     """Remove the chrome from a page's tree."""
-    titles = find_titles(root) if titles is None else titles
-    thread = is_thread(root)
+    facts = find_facts(root) if facts is None else facts
+    titles = find_titles(root, facts=facts) if titles is None else titles
+    thread = is_thread(root, facts)
     drop_all(consent_layers(root, titles))
     drop_invisible(root, titles)
     drop_all(_gutters(root))
