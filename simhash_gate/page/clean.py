@@ -15,7 +15,7 @@ from simhash_gate.page.facts import find_facts
 from simhash_gate.page.flow import flow
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
 from simhash_gate.page.names import have_any, speaks_of_chrome, speaks_of_menu
-from simhash_gate.page.parse import printable
+from simhash_gate.page.parse import by_tag, printable
 from simhash_gate.page.posts import names_of_posts, post_name
 from simhash_gate.page.site import words_of
 from simhash_gate.page.threads import is_thread
@@ -103,34 +103,36 @@ def drop_invisible(root: HtmlElement, titles: Titles | None = None) -> None:
     Of what is played, its sources are left. With titles, what is said to readers without scripts
     stays if it is the page.
     """
-    boxes = []
+    found = by_tag(root, "input", "template", "noscript", *MEDIA)
     places = {}
-    for element in root.iter("input", "template"):
-        if element.tag == "input":
-            if not _is_task(element):
-                boxes.append(element)
-        elif "shadowrootmode" in element.attrib:  # shown, unlike any other template
-            element.tag = "div"
-        elif element.get("id"):
-            places[element.get("id")] = element
+    for template in found["template"]:
+        if "shadowrootmode" in template.attrib:  # shown, unlike any other template
+            template.tag = "div"
+        elif template.get("id"):
+            places[template.get("id")] = template
     if places:
         _fill(places, root)
     strip_elements(root, *_NEVER_SHOWN, with_tail=False)
-    drop_all(boxes)
-    notes = list(root.iter("noscript"))
-    if notes:
+    drop_all([box for box in found["input"] if not _is_task(box)])
+    if found["noscript"]:
         if titles is not None:
-            _show_if_the_page(notes, root, titles)
+            _show_if_the_page(found["noscript"], root, titles)
         strip_elements(root, "noscript", with_tail=False)
-    for media in list(root.iter(*MEDIA)):
-        sources = list(media.iter("source"))
-        for element in (media, *sources):
-            element.text = None
-            for child in list(element):
-                element.remove(child)
-        media.extend(sources)
-        for source in sources:
-            source.tail = None
+    for tag in MEDIA:
+        for media in found[tag]:
+            _leave_sources(media)
+
+
+def _leave_sources(media: HtmlElement) -> None:
+    """Take out what is within something that is played, but for its sources."""
+    sources = list(media.iter("source"))
+    for element in (media, *sources):
+        element.text = None
+        for child in list(element):
+            element.remove(child)
+    media.extend(sources)
+    for source in sources:
+        source.tail = None
 
 
 def _fill(places: dict[str, HtmlElement], root: HtmlElement) -> None:

@@ -24,6 +24,7 @@ _LEADS = ("http", "/", "#", ".", "?")
 _SUBJECT = re.compile("cookie|consent|gdpr|privacy|cmp", re.I)
 _MENTION = 400  # characters for each mention: a longer text is about something else
 _LONGEST = 4000
+_BOXES = 50  # of a body: more are asked together before each is
 _NEAR = 4  # boxes around a layer, body and html among them
 _DEEP = 30  # around what it says
 
@@ -51,7 +52,7 @@ def _speakers(root: HtmlElement) -> Iterator[HtmlElement]:
     Most boxes don't: to write out the text of one takes a tenth of asking each text in it.
     """
     for part in root.iterchildren("*"):
-        if part.tag != "head" and _speaks(part):
+        if part.tag != "head" and (len(part) <= _BOXES or _speaks(part)):
             for box in part if part.tag == "body" else (part,):
                 if box.tag not in ("script", "style") and _speaks(box):
                     yield from cast("list[HtmlElement]", _SPEAKERS(box))

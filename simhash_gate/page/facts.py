@@ -7,6 +7,7 @@ from html import unescape
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from simhash_gate.page.parse import by_tag
 from simhash_gate.page.site import is_front
 from simhash_gate.page.structured import (
     nodes_on_top,
@@ -85,7 +86,7 @@ class Facts(NamedTuple):
 
 def find_facts(root: HtmlElement, url: str = "") -> Facts:
     """Read the JSON-LD, microdata and `meta` of an uncleaned tree."""
-    bases, metas, scripts = _by_tag(root, "base", "meta", "script")
+    bases, metas, scripts = by_tag(root, "base", "meta", "script").values()
     data = read_json_ld(scripts)
     nodes = nodes_on_top(data)
     meta = _meta(metas)
@@ -112,14 +113,6 @@ def find_facts(root: HtmlElement, url: str = "") -> Facts:
         [said.get("content", "") for said in metas if said.get("name") == "generator"],
         any(_DISCUSSION in said for said in chain(described, _said_in_json(scripts))),
     )
-
-
-def _by_tag(root: HtmlElement, *tags: str) -> Iterator[list[HtmlElement]]:
-    """Yield the elements of each of some tags, after one walk for all."""
-    found: dict[str, list[HtmlElement]] = {tag: [] for tag in tags}
-    for element in root.iter(*tags):
-        found[element.tag].append(element)
-    yield from found.values()
 
 
 def _names(described: Iterable[str]) -> set[str]:
