@@ -117,11 +117,10 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     root = parse(body, encoding)
     if root is None:
         return _without("empty page", options)
-    base = _base(root, url)
     facts = find_facts(root, url)
     identity = find_identity(root, url, facts.data) if options.sketch else None
     titles = find_titles(root, url, facts)
-    cleaned = clean(root, titles, whole=options.sketch)
+    cleaned = clean(root, titles, facts, whole=options.sketch)
     title = titles.title
     article = load_extractor(options.extractor)(cleaned)
     content = flow(article.element)
@@ -140,7 +139,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         article = Article(root if root.find("body") is None else root.find("body"), True)
         content = flow(article.element)
         found = blocks(content)
-    draft = Draft(content, base)
+    draft = Draft(content, _base(facts, url))
     if says_title_alone(found, article):
         # It says no more than its head does, which may be the same on every page of a site.
         return _without("no text", options, title, draft, facts)
@@ -321,9 +320,9 @@ def _told(facts: Facts | None) -> dict[str, Any]:
     return {"kind": facts.kind, "author": facts.author, "date": facts.date, "price": facts.price}
 
 
-def _base(root: HtmlElement, url: str) -> str:
-    href = next((base.get("href") for base in root.iter("base") if "href" in base.attrib), None)
+def _base(facts: Facts, url: str) -> str:
+    """Return the address that a page's links are relative to."""
     try:
-        return url if href is None else urljoin(url, href.strip())
+        return url if facts.base is None else urljoin(url, facts.base.strip())
     except ValueError:
         return url

@@ -145,5 +145,11 @@ def count_words(tokens: Collection[str], characters: AbstractSet[str] | None = N
     if characters is None:
         characters = unsegmented(tokens)
     alone = sum(map(characters.__contains__, tokens)) if characters else 0
-    signs = sum(map(SIGNS.__contains__, tokens))
-    return len(tokens) - signs - alone + (alone + 1) // 2
+    return len(tokens) - _count_signs(tokens) - alone + (alone + 1) // 2
+
+
+def _count_signs(tokens: Collection[str]) -> int:
+    text = "".join(tokens)
+    if text.isascii():  # a sign is in no word
+        return len(text) - len(text.encode().translate(None, ASCII_SIGNS.encode()))
+    return sum(map(SIGNS.__contains__, tokens))

@@ -10,6 +10,7 @@ from lxml.etree import strip_elements
 
 from simhash_gate.page.blocks import Block, blocks
 from simhash_gate.page.consent import consent_layers
+from simhash_gate.page.facts import find_facts
 from simhash_gate.page.flow import flow
 from simhash_gate.page.hidden import NOT_SHOWN, show_later
 from simhash_gate.page.measure import Left, Measure, Measures, Sizes, is_listing, survey
@@ -19,7 +20,7 @@ from simhash_gate.page.names import (
     speaks_of_menu,
     speaks_of_short,
 )
-from simhash_gate.page.parse import printable
+from simhash_gate.page.parse import by_tag, printable
 from simhash_gate.page.posts import names_of_posts, post_name
 from simhash_gate.page.site import words_of
 from simhash_gate.page.threads import is_thread
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from lxml.html import HtmlElement
+
+    from simhash_gate.page.facts import Facts
 
 LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it is called
 _FORMS = 0.2  # of the text outside of links that is left: in forms, more is no chrome
@@ -73,10 +76,17 @@ class Cleaned(NamedTuple):
     thread: bool = False
 
 
-def clean(root: HtmlElement, titles: Titles | None = None, *, whole: bool = False) -> Cleaned:
+def clean(
+    root: HtmlElement,
+    titles: Titles | None = None,
+    facts: Facts | None = None,
+    *,
+    whole: bool = False,
+) -> Cleaned:
     """Remove the chrome from a page's tree."""
-    titles = find_titles(root) if titles is None else titles
-    thread = is_thread(root)
+    facts = find_facts(root) if facts is None else facts
+    titles = find_titles(root, facts=facts) if titles is None else titles
+    thread = is_thread(root, facts)
     drop_all(consent_layers(root, titles))
     show_later(root)
     drop_invisible(root, titles)
@@ -98,29 +108,31 @@ def drop_invisible(root: HtmlElement, titles: Titles | None = None) -> None:
     Of what is played, its sources are left. With titles, what is said to readers without scripts
     stays if it is the page.
     """
-    boxes = []
-    for element in root.iter("input", "template"):
-        if element.tag == "input":
-            if not _is_task(element):
-                boxes.append(element)
-        elif "shadowrootmode" in element.attrib:  # shown, unlike any other template
-            element.tag = "div"
+    found = by_tag(root, "input", "template", "noscript", *MEDIA)
+    for template in found["template"]:
+        if "shadowrootmode" in template.attrib:  # shown, unlike any other template
+            template.tag = "div"
     strip_elements(root, *_NEVER_SHOWN, with_tail=False)
-    drop_all(boxes)
-    notes = list(root.iter("noscript"))
-    if notes:
+    drop_all([box for box in found["input"] if not _is_task(box)])
+    if found["noscript"]:
         if titles is not None:
-            _show_if_the_page(notes, root, titles)
+            _show_if_the_page(found["noscript"], root, titles)
         strip_elements(root, "noscript", with_tail=False)
-    for media in list(root.iter(*MEDIA)):
-        sources = list(media.iter("source"))
-        for element in (media, *sources):
-            element.text = None
-            for child in list(element):
-                element.remove(child)
-        media.extend(sources)
-        for source in sources:
-            source.tail = None
+    for tag in MEDIA:
+        for media in found[tag]:
+            _leave_sources(media)
+
+
+def _leave_sources(media: HtmlElement) -> None:
+    """Take out what is within something that is played, but for its sources."""
+    sources = list(media.iter("source"))
+    for element in (media, *sources):
+        element.text = None
+        for child in list(element):
+            element.remove(child)
+    media.extend(sources)
+    for source in sources:
+        source.tail = None
 
 
 def _show_if_the_page(notes: Collection[HtmlElement], root: HtmlElement, titles: Titles) -> None:
@@ -129,15 +141,17 @@ def _show_if_the_page(notes: Collection[HtmlElement], root: HtmlElement, titles:
     A plea to turn them on is short, and has not the name of the page.
     """
     name = words_of(titles.title)
-    whole = len(_said(root))
-    for note in notes:
-        said = _said(note)
-        if name and len(said) >= _SPOKEN and 2 * len(said) > whole and _has(note, name):
+    if not name:
+        return
+    long = [(note, size) for note in notes if (size := _size(note)) >= _SPOKEN]
+    whole = _size(root) if long else 0
+    for note, size in long:
+        if 2 * size > whole and _has(note, name):
             note.tag = "div"
 
 
-def _said(element: HtmlElement) -> str:
-    return "".join("".join(element.itertext()).split())
+def _size(element: HtmlElement) -> int:
+    return len("".join("".join(element.itertext()).split()))
 
 
 def _has(element: HtmlElement, name: tuple[str, ...]) -> bool:

@@ -6,7 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
-from lxml import etree
+from lxml.etree import XPath, tostring
 
 from simhash_gate.page.vocabulary import INVISIBLE
 
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from simhash_gate.page.title import Titles
 
 _COOKIE = re.compile("cookie", re.I)
-_SPEAKERS = etree.XPath("descendant::text()[contains(., 'ookie') or contains(., 'OOKIE')]/..")
+_SPEAKERS = XPath("descendant::text()[contains(., 'ookie') or contains(., 'OOKIE')]/..")
 _OWN = ("main", "article", "head")
 _LEADS = ("http", "/", "#", ".", "?")
 _SUBJECT = re.compile("cookie|consent|gdpr|privacy|cmp", re.I)
 _MENTION = 400  # characters for each mention: a longer text is about something else
 _LONGEST = 4000
+_BOXES = 50  # of a body: more are asked together before each is
 _NEAR = 4  # boxes around a layer, body and html among them
 _DEEP = 30  # around what it says
 
@@ -37,12 +38,29 @@ def consent_layers(root: HtmlElement, titles: Titles) -> list[HtmlElement]:
     if _COOKIE.search(f"{titles.title} {titles.whole}"):
         return []
     found: dict[HtmlElement, None] = {}
-    for element in cast("list[HtmlElement]", _SPEAKERS(root)):
+    for element in _speakers(root):
         if found.keys().isdisjoint(element.iterancestors()) and element.tag not in INVISIBLE:
             layer = _layer(element)
             if layer is not None:
                 found[layer] = None
     return [layer for layer in found if found.keys().isdisjoint(layer.iterancestors())]
+
+
+def _speakers(root: HtmlElement) -> Iterator[HtmlElement]:
+    """Yield what speaks of cookies in the boxes of a page, in document order.
+
+    Most boxes don't: to write out the text of one takes a tenth of asking each text in it.
+    """
+    for part in root.iterchildren("*"):
+        if part.tag != "head" and (len(part) <= _BOXES or _speaks(part)):
+            for box in part if part.tag == "body" else (part,):
+                if box.tag not in ("script", "style") and _speaks(box):
+                    yield from cast("list[HtmlElement]", _SPEAKERS(box))
+
+
+def _speaks(box: HtmlElement) -> bool:
+    said = tostring(box, encoding="utf-8", method="text", with_tail=False)
+    return b"ookie" in said or b"OOKIE" in said
 
 
 def _layer(element: HtmlElement) -> HtmlElement | None:

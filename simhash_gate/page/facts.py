@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from simhash_gate.page.parse import by_tag
 from simhash_gate.page.site import is_front
 from simhash_gate.page.structured import (
     nodes_on_top,
@@ -50,6 +52,7 @@ _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("TechArticle", "APIReference"), "documentation"),
     "Service": "service",
 }
+_DISCUSSION = "DiscussionForumPosting"
 _SITES = frozenset({"WebSite", "Organization", "Corporation", "NewsMediaOrganization"})
 _DATE = re.compile(
     r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d(?::?\d\d)?)?)?)?"
@@ -62,7 +65,8 @@ class Facts(NamedTuple):
     """What a page's structured data say of it; None where they don't.
 
     `names` are what they call the page, and `sites` its site, best first. `data` is its JSON-LD.
-    `main` is what the page is about.
+    `main` is what the page is about. `base` is what its links are relative to, `software` what made
+    it; `discusses` tells that there is a post of a forum.
     """
 
     kind: Kind | None
@@ -75,15 +79,20 @@ class Facts(NamedTuple):
     main: Node
     meta: dict[str, str]
     is_story: bool
+    base: str | None
+    software: list[str]
+    discusses: bool
 
 
 def find_facts(root: HtmlElement, url: str = "") -> Facts:
     """Read the JSON-LD, microdata and `meta` of an uncleaned tree."""
-    data = read_json_ld(root)
+    bases, metas, scripts = by_tag(root, "base", "meta", "script").values()
+    data = read_json_ld(scripts)
     nodes = nodes_on_top(data)
-    meta = _meta(root)
+    meta = _meta(metas)
     main, kind = _main_of(nodes, meta) if nodes else ({}, None)
-    if kind is None and not _KINDS.keys().isdisjoint(types_within(root)):
+    described = types_within(root)
+    if kind is None and not _KINDS.keys().isdisjoint(_names(described)):
         main, kind = _main_of(read_microdata(root), meta)
     kind = _checked(kind, meta)
     if kind == "article" and is_front(url):
@@ -100,7 +109,19 @@ def find_facts(root: HtmlElement, url: str = "") -> Facts:
         main,
         meta,
         kind in ("article", "forum") or _is_story(meta),
+        next((base.get("href") for base in bases if "href" in base.attrib), None),
+        [said.get("content", "") for said in metas if said.get("name") == "generator"],
+        any(_DISCUSSION in said for said in chain(described, _said_in_json(scripts))),
     )
+
+
+def _names(described: Iterable[str]) -> set[str]:
+    """Return the names of types, without the address of their vocabulary."""
+    return {kind.rsplit("/", 1)[-1] for given in described for kind in given.split()}
+
+
+def _said_in_json(scripts: Iterable[HtmlElement]) -> Iterator[str]:
+    return (script.text or "" for script in scripts if "json" in script.get("type", ""))
 
 
 def _checked(kind: Kind | None, meta: dict[str, str]) -> Kind | None:
@@ -141,10 +162,10 @@ _META = frozenset(
 )
 
 
-def _meta(root: HtmlElement) -> dict[str, str]:
+def _meta(metas: Iterable[HtmlElement]) -> dict[str, str]:
     """Return the first that `meta` says of each name."""
     found: dict[str, str] = {}
-    for meta in root.iter("meta"):
+    for meta in metas:
         name = (meta.get("property") or meta.get("name") or "").lower()
         if name in _META and name not in found and (said := meta.get("content")):
             found[name] = " ".join(said.split())

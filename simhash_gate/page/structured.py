@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lxml import etree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lxml.html import HtmlElement
 
@@ -27,11 +27,11 @@ _OPENING = re.compile(r"(?:<!--|(?://|/\*)?\s{0,9}<!\[CDATA\[)(?:\s{0,9}\*/)?")
 _STRAY_COMMA = re.compile(r'("[^"\\]*(?:\\(?:.|\Z)[^"\\]*)*(?:"|\Z))|,(?=\s*[}\]])', re.S)
 
 
-def read_json_ld(root: HtmlElement) -> list[Any]:
-    """Return what each of the page's scripts of JSON-LD says; one that makes no sense says None."""
+def read_json_ld(scripts: Iterable[HtmlElement]) -> list[Any]:
+    """Return what each of a page's scripts of JSON-LD says; one that makes no sense says None."""
     return [
         _load(script.text or "")
-        for script in root.iter("script")
+        for script in scripts
         if "ld+json" in (script.get("type") or "").lower()
     ]
 
@@ -69,9 +69,8 @@ def _nodes(data: Any, depth: int) -> Iterator[Node]:
 
 
 def types_within(root: HtmlElement) -> set[str]:
-    """Return the types that a tree's microdata name anywhere."""
-    found = cast("list[str]", _TYPES(root))
-    return {kind.rsplit("/", 1)[-1] for given in set(found) for kind in given.split()}
+    """Return what each `itemtype` of a tree's microdata says: the addresses of types."""
+    return set(cast("list[str]", _TYPES(root)))
 
 
 def read_microdata(root: HtmlElement) -> list[Node]:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
+    from simhash_gate.page.facts import Facts
     from simhash_gate.page.measure import Measures
 
-_DISCUSSION = "DiscussionForumPosting"  # of schema.org
 _POST = 100  # characters outside of links, on average: less is an entry of a list
 _POSTS = 0.5  # of the article's text outside of links, in all posts together
 _BODY = 0.5  # of what posts say: the box with more is where they say it
@@ -33,18 +33,13 @@ _DATE = re.compile(r"\b(?:19|20)\d\d\b|\d:\d\d|\b\d+ ?(?:[hmdwy]|yr|mo)\b")
 _Kind = tuple[str, str]
 
 
-def is_thread(root: HtmlElement) -> bool:
+def is_thread(root: HtmlElement, facts: Facts) -> bool:
     """Tell if a page says, to search engines or by its software, that it is a thread of a forum."""
-    for element in chain((root,), root.iterchildren("body")):
-        if have_any(f"{element.get('class', '')} {element.get('id', '')}", FORUMS):
-            return True
-    for meta in root.iter("meta"):
-        if meta.get("name") == "generator" and have_any(meta.get("content", ""), FORUMS):
-            return True
-    scripts = (script for script in root.iter("script") if "json" in script.get("type", ""))
-    if any(_DISCUSSION in (script.text or "") for script in scripts):
-        return True
-    return any(_DISCUSSION in e.get("itemtype", "") for e in root.iterfind(".//*[@itemtype]"))
+    names = [
+        f"{element.get('class', '')} {element.get('id', '')}"
+        for element in chain((root,), root.iterchildren("body"))
+    ]
+    return facts.discusses or any(have_any(said, FORUMS) for said in (*names, *facts.software))
 
 
 def frames(article: HtmlElement, measures: Measures) -> list[HtmlElement]:

@@ -50,6 +50,8 @@ class Titles(NamedTuple):
 
 def letters(text: str) -> int:
     """Return how long a text is, in letters: a wide character of Chinese says as much as three."""
+    if text.isascii():
+        return len(text)
     return sum(3 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
