@@ -22,8 +22,9 @@ _SPEAKERS = XPath("descendant::text()[contains(., 'ookie') or contains(., 'OOKIE
 _OWN = ("main", "article", "head")
 _LEADS = ("http", "/", "#", ".", "?")
 _SUBJECT = re.compile("cookie|consent|gdpr|privacy|cmp", re.I)
+_NAME = re.compile("cookie|consent|gdpr", re.I)
 _MENTION = 400  # characters for each mention: a longer text is about something else
-_LONGEST = 4000
+_LONGEST = 20_000
 _BOXES = 50  # of a body: more are asked together before each is
 _NEAR = 4  # boxes around a layer, body and html among them
 _DEEP = 30  # around what it says
@@ -32,8 +33,9 @@ _DEEP = 30  # around what it says
 def consent_layers(root: HtmlElement, titles: Titles) -> list[HtmlElement]:
     """Return the layers of a page that is not itself about cookies, in document order.
 
-    A layer stands near the root, outside of what is the page's own. It speaks of cookies again and
-    again, has something to press, and an address, class or id in it names the subject.
+    A layer stands near the root, outside of what is the page's own. It speaks of cookies, has
+    something to press, and an address, class or id in it names the subject. It speaks of them again
+    and again, or is itself called after them.
     """
     if _COOKIE.search(f"{titles.title} {titles.whole}"):
         return []
@@ -75,11 +77,17 @@ def _layer(element: HtmlElement) -> HtmlElement | None:
         if box.tag in ("html", "body") or next(box.iter("h1"), None) is not None:
             break
         said = "".join(_texts(box))
-        if len(said) > _LONGEST or len(_COOKIE.findall(said)) * _MENTION < len(said):
+        if len(said) > _LONGEST:
             break
-        if _is_near(box) and _asks(box):
+        again = len(_COOKIE.findall(said)) * _MENTION >= len(said)
+        if (again or _is_named(box)) and _is_near(box) and _asks(box):
             layer = box
     return layer
+
+
+def _is_named(box: HtmlElement) -> bool:
+    """Tell if the box itself is called after its subject, in a word of its own or a glued one."""
+    return _NAME.search(f"{box.get('class', '')} {box.get('id', '')}") is not None
 
 
 def _is_near(box: HtmlElement) -> bool:

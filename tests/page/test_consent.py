@@ -45,5 +45,16 @@ def test_what_is_said_of_cookies_elsewhere_stays(text):
     assert "ookie" in cleaned(f"{PROSE}{text}")
 
 
+LONG = "<p>The technical storage is needed for the service that was asked for by the user.</p>" * 30
+
+
+def test_a_long_layer_is_known_by_its_own_name():
+    for name, there in (("cmplz-cookiebanner-container", False), ("x1", True)):
+        layer = (
+            f"<div id={name}><div class=cmplz-manage>{SAID}{LONG}<button>Fine</button></div></div>"
+        )
+        assert ("technical storage" in cleaned(f"{layer}{PROSE}")) == there
+
+
 def test_a_page_about_cookies_is_read():
     assert "cookie notice" in cleaned(f"<div class=x1>{SAID}<button>Fine</button></div>", "Cookies")
