@@ -1,4 +1,4 @@
-"""`python -m benchmarks.quality CORPUS_DIR`: us and our peers on the same pairs, in one table."""
+"""`python -m benchmarks.quality FOLDER`: us and our peers on the same pages, in one table."""
 
 from __future__ import annotations
 
@@ -9,91 +9,97 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.quality.corpus import load
+from benchmarks.quality.contents import Contents
 from benchmarks.quality.measure import measure
-from benchmarks.quality.methods import OURS, PEERS, MissingError, create
-from benchmarks.quality.scores import score
-from benchmarks.quality.table import Result, distances, markdown_table, to_json
+from benchmarks.quality.methods import MissingError
+from benchmarks.quality.pairs import Pairs
+from benchmarks.quality.replays import Replays
+from benchmarks.quality.table import markdown_table
 from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from benchmarks.quality.corpus import Corpus
+    from benchmarks.quality.labelled import LabelledSet, Result
+    from benchmarks.quality.pairs import PairsResult
 
-QUICK = 10  # every tenth pair
+OUT = Path("build/quality")
+QUICK = 10  # every tenth pair, page or site
+SETS: dict[str, type[LabelledSet]] = {"pairs": Pairs, "text": Contents, "sites": Replays}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the table, write what it rests on; 2 for a corpus that can't be read."""
+    """Measure, print the table, write what it rests on; 2 for a set that can't be read."""
     options = _options(arguments)
     try:
-        corpus = load(options.corpus)
-    except (OSError, ValueError, KeyError) as error:
-        _say(f"{options.corpus}: no labelled corpus: {error!r}")
+        pages = SETS[options.set].load(options.folder)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        _say(f"{options.folder}: no labelled corpus of {options.set}: {error!r}")
         return 2
     if options.quick:
-        corpus = corpus.sample(QUICK)
-    results = list(_results([*OURS, *options.peers], corpus, options))
-    print(markdown_table(results))
+        pages = pages.sample(QUICK)
+    results = list(_results([*pages.ours, *options.peers], pages, options))
+    print(markdown_table(pages.columns, [result.row for result in results]))
     options.out.mkdir(parents=True, exist_ok=True)
     written = options.out / "results.json"
-    written.write_text(json.dumps(to_json(results, corpus), indent=1) + "\n", "utf-8")
+    found = {**pages.counts, "methods": {result.name: result.figures for result in results}}
+    written.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     _say(f"wrote {written}")
+    if isinstance(pages, Pairs):
+        _plot(results, pages, options.out)
+    return 0
+
+
+def _results(
+    names: Sequence[str], pages: LabelledSet, options: argparse.Namespace
+) -> Iterator[Result]:
+    for name in names:
+        try:
+            reader = pages.create(name)
+        except MissingError as missing:
+            _say(f"{name}: left out: {missing}")
+            continue
+        readings = measure(reader, pages.pages, options.out / "cache", options.workers)
+        errors = [f"{id_}: {r.error}" for id_, r in readings.items() if r.error]
+        if errors:
+            _say(f"{name}: failed on {how_many(len(errors), 'page')}, the first {errors[0]}")
+        result = pages.result(name, reader, readings)
+        _say(f"{name}: {result.headline}")
+        yield result
+
+
+def _plot(results: Sequence[PairsResult], pairs: Pairs, out: Path) -> None:
     try:
         from benchmarks.quality.plots import save_plots
     except ModuleNotFoundError as error:
         _say(f"no plots: need {error.name}: pip install --group peers")
     else:
-        for path in save_plots(results, corpus, options.out):
+        for path in save_plots(results, pairs.corpus, out):
             _say(f"wrote {path}")
-    return 0
-
-
-def _results(names: Sequence[str], corpus: Corpus, options: argparse.Namespace) -> Iterator[Result]:
-    for name in names:
-        try:
-            method = create(name)
-        except MissingError as missing:
-            _say(f"{name}: left out: {missing}")
-            continue
-        readings = measure(name, method, corpus, options.out / "cache", options.workers)
-        found = list(distances(method, corpus, readings))
-        with_text = [page.id for page in corpus.pages.values() if page.words]
-        errors = [f"{id_}: {r.error}" for id_, r in readings.items() if r.error]
-        if errors:
-            _say(f"{name}: failed on {how_many(len(errors), 'page')}, the first {errors[0]}")
-        result = Result(
-            name,
-            method,
-            found,
-            score(corpus.pairs, found, method.threshold),
-            sum(readings[id_].value is None for id_ in with_text) / max(1, len(with_text)),
-            sum(r.milliseconds for r in readings.values()) / max(1, len(readings)),
-            errors,
-        )
-        _say(f"{name}: F1 {result.scores.f1:.3f}")
-        yield result
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
-    parser.add_argument("corpus", type=Path, metavar="CORPUS_DIR")
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument(
+        "--set",
+        choices=SETS,
+        default="pairs",
+        help="what is labelled: pairs of pages, the text of pages, or whole sites (%(default)s)",
+    )
     parser.add_argument(
         "--out",
         type=Path,
-        default=Path("build/quality"),
         metavar="DIR",
-        help="for results.json, the plots and what is remembered between runs (%(default)s)",
+        help=f"for figures, plots and what is remembered between runs ({OUT}, or {OUT}/SET)",
+    )
+    known = "; ".join(f"{name}: {', '.join(kind.peers)}" for name, kind in SETS.items())
+    parser.add_argument(
+        "--peers", metavar="NAME,...", help=f"which to compare with, or none. {known} (all)"
     )
     parser.add_argument(
-        "--peers",
-        type=_peers,
-        default=list(PEERS),
-        metavar="NAME,...",
-        help=f"which to compare with, or none: {', '.join(PEERS)} (all)",
+        "--quick", action="store_true", help=f"every {QUICK}th pair, page or site only"
     )
-    parser.add_argument("--quick", action="store_true", help=f"every {QUICK}th pair only")
     parser.add_argument(
         "--workers",
         type=int,
@@ -101,15 +107,18 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="N",
         help="processes (%(default)s)",
     )
-    return parser.parse_args(arguments)
-
-
-def _peers(names: str) -> list[str]:
-    found = [name for name in names.split(",") if name not in ("", "none")]
-    unknown = [name for name in found if name not in PEERS]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"unknown {unknown[0]!r}; known are {', '.join(PEERS)}")
-    return found
+    options = parser.parse_args(arguments)
+    if options.out is None:
+        options.out = OUT if options.set == "pairs" else OUT / options.set
+    peers = SETS[options.set].peers
+    if options.peers is None:
+        options.peers = list(peers)
+    else:
+        options.peers = [name for name in options.peers.split(",") if name not in ("", "none")]
+        unknown = [name for name in options.peers if name not in peers]
+        if unknown:
+            parser.error(f"unknown peer {unknown[0]!r}; known are {', '.join(peers)}")
+    return options
 
 
 def _say(line: str) -> None:

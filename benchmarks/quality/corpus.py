@@ -19,12 +19,12 @@ REAL_CHANGE = 0.05  # of the words: from here on an update is worth fetching
 
 @dataclass(frozen=True)
 class Page:
-    """One page: where its bytes are, how many words its article has, and the site it is of."""
+    """One page: where its bytes are, how many words it is said to have, and the site it is of."""
 
     id: str
     path: Path
     url: str
-    words: int
+    words: int = 0
     site: str = ""
 
 
@@ -75,16 +75,17 @@ def load(folder: Path) -> Corpus:
             line["words"],
             line.get("site") or scope_of(line["url"], "domain"),
         )
-        for line in _lines(folder / "pages.jsonl")
+        for line in lines_of(folder / "pages.jsonl")
     }
     fields = Pair.__dataclass_fields__
     pairs = [
-        Pair(**{name: line[name] for name in fields}) for line in _lines(folder / "pairs.jsonl")
+        Pair(**{name: line[name] for name in fields}) for line in lines_of(folder / "pairs.jsonl")
     ]
     return Corpus(pages, pairs)
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def lines_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file of JSON Lines; raises OSError, or ValueError that says where."""
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             try:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.quality.corpus import load
 from benchmarks.quality.scores import score
+from benchmarks.quality.table import markdown_table
 from simhash_gate.fingerprints.features import weigh
 from simhash_gate.fingerprints.simhash import simhash
 from simhash_gate.offline.idf import Frequencies, names_of
@@ -144,15 +145,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = dict(
             zip(corpus.pages, pool.map(read, corpus.pages.values(), chunksize=16), strict=True)
         )
-    rows = [COLUMNS, tuple("---" if i == 0 else "--:" for i in range(len(COLUMNS)))]
-    for name, tables in (
-        ("none", {}),
-        ("words, of other sites", of_other_sites(corpus, said, shingles=False)),
-        ("words, of the site's own pages", of_each_site(corpus, said, shingles=False)),
-        ("shingles, of the site's own pages", of_each_site(corpus, said, shingles=True)),
-    ):
-        rows.append(row(name, corpus, said, tables))
-    print("\n".join(f"| {' | '.join(cells)} |" for cells in rows))
+    tables = {
+        "none": {},
+        "words, of other sites": of_other_sites(corpus, said, shingles=False),
+        "words, of the site's own pages": of_each_site(corpus, said, shingles=False),
+        "shingles, of the site's own pages": of_each_site(corpus, said, shingles=True),
+    }
+    print(markdown_table(COLUMNS, [row(name, corpus, said, t) for name, t in tables.items()]))
     return 0
 
 

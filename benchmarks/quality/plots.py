@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from benchmarks.quality.corpus import Corpus
-    from benchmarks.quality.table import Result
+    from benchmarks.quality.pairs import PairsResult
 
 # Okabe and Ito's palette: told apart by everybody.
 LABELS = {
@@ -34,7 +34,7 @@ NOWHERE = FARTHEST + 6  # where pairs stand that have no distance
 COLUMNS = 3
 
 
-def save_plots(results: Sequence[Result], corpus: Corpus, folder: Path) -> list[Path]:
+def save_plots(results: Sequence[PairsResult], corpus: Corpus, folder: Path) -> list[Path]:
     """Write `distances.svg` and `precision-recall.svg`; the same results give the same bytes."""
     graded = [result for result in results if result.method.unit]
     with mpl.rc_context({**STYLE, "axes.spines.right": False}):
@@ -49,7 +49,7 @@ def save_plots(results: Sequence[Result], corpus: Corpus, folder: Path) -> list[
     return paths
 
 
-def _histograms(results: Sequence[Result], corpus: Corpus) -> Figure:
+def _histograms(results: Sequence[PairsResult], corpus: Corpus) -> Figure:
     rows = -(-len(results) // COLUMNS)
     figure = Figure(figsize=(11, 0.6 + 2.2 * rows), layout="constrained")
     axes = list(figure.subplots(rows, COLUMNS, squeeze=False, sharey=True).flat)
@@ -63,7 +63,7 @@ def _histograms(results: Sequence[Result], corpus: Corpus) -> Figure:
     return figure
 
 
-def _histogram(axis: Axes, result: Result, corpus: Corpus) -> None:
+def _histogram(axis: Axes, result: PairsResult, corpus: Corpus) -> None:
     """Bars side by side on a root scale: the few pairs on the wrong side are what matters."""
     part = 1 if result.method.unit == "bits" else 1 / FARTHEST
     for number, (group, (label, colour)) in enumerate(LABELS.items()):
@@ -93,7 +93,7 @@ def _histogram(axis: Axes, result: Result, corpus: Corpus) -> None:
     axis.set_xlim(-1, NOWHERE + 1)
 
 
-def _curves(results: Sequence[Result], corpus: Corpus) -> Figure:
+def _curves(results: Sequence[PairsResult], corpus: Corpus) -> Figure:
     figure = Figure(figsize=(9.5, 5.5), layout="constrained")
     axis = figure.subplots()
     colours = mpl.colormaps["tab20"].colors
@@ -122,5 +122,5 @@ def _curves(results: Sequence[Result], corpus: Corpus) -> Figure:
     return figure
 
 
-def _plain(result: Result) -> str:
+def _plain(result: PairsResult) -> str:
     return result.method.title.partition(":")[0].replace("*", "").replace("`", "")

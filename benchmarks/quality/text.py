@@ -5,11 +5,19 @@ Bytes are decoded in one way for all: encodings are not what is compared here.
 
 from __future__ import annotations
 
-from lxml import html
+from typing import TYPE_CHECKING
+
+from lxml import etree, html
 from readability import Document
 
 from simhash_gate.page import SteadyExtractor, blocks, clean, flow, parse
 from simhash_gate.page.parse import decode
+from simhash_gate.page.vocabulary import INLINE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.html import HtmlElement
 
 UNSEEN = ("script", "style", "noscript", "template")
 
@@ -40,3 +48,20 @@ def gate_text(body: bytes) -> str:
     if root is None:
         return ""
     return "\n".join(block.text for block in blocks(flow(SteadyExtractor()(clean(root)).element)))
+
+
+def shown(fragment: str) -> str:
+    """Return the text of some HTML, with white space where a block begins and ends."""
+    if not fragment.strip():
+        return ""
+    return " ".join("".join(texts(html.fragment_fromstring(fragment, create_parent=True))).split())
+
+
+def texts(top: HtmlElement) -> Iterator[str]:
+    """Yield the texts within an element, and white space where a block begins and ends."""
+    for event, element in etree.iterwalk(top, events=("start", "end", "comment", "pi")):
+        if isinstance(element.tag, str) and element.tag not in INLINE:
+            yield " "
+        text = element.text if event == "start" else element.tail
+        if text and (event == "start" or element is not top):
+            yield text

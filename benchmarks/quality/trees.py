@@ -15,9 +15,9 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
+from benchmarks.quality.text import texts
 from simhash_gate.page.clean import drop_invisible
 from simhash_gate.page.parse import parse, read_by_libxml2, utf8_of
 from simhash_gate.page.repair import is_misread
@@ -80,16 +80,7 @@ def _words(root: HtmlElement | None) -> list[str]:
         return []
     drop_invisible(root)
     body = root.find("body")
-    return "".join(_lxml_texts(root if body is None else body)).split()
-
-
-def _lxml_texts(top: HtmlElement) -> Iterator[str]:
-    for event, element in etree.iterwalk(top, events=("start", "end")):
-        if element.tag not in INLINE:
-            yield " "
-        text = element.text if event == "start" else element.tail
-        if text and (event == "start" or element is not top):
-            yield text
+    return "".join(texts(root if body is None else body)).split()
 
 
 def _lexbor_texts(top: LexborNode) -> Iterator[str]:

@@ -21,6 +21,7 @@ import numpy as np
 from benchmarks.quality.corpus import load
 from benchmarks.quality.measure import measure
 from benchmarks.quality.methods import create
+from benchmarks.quality.table import markdown_table
 from simhash_gate.offline.neighbours import FARTHEST, nearest_earlier
 from simhash_gate.offline.threshold import LEAST_OF_EACH, best, count, f1_of, valley
 
@@ -120,11 +121,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError, KeyError) as error:
         print(f"{options.corpus}: no labelled corpus: {error!r}", file=sys.stderr)
         return 2
-    name, cache = "fingerprint", options.out / "cache"
-    readings = measure(name, create(name), corpus, cache, os.cpu_count() or 1)
-    rows = [COLUMNS, tuple("---" if i == 0 else "--:" for i in range(len(COLUMNS)))]
-    rows += [row(site) for site in sites(corpus, readings)]
-    print("\n".join(f"| {' | '.join(cells)} |" for cells in rows))
+    method, cache = create("fingerprint"), options.out / "cache"
+    readings = measure(method, corpus.pages.values(), cache, os.cpu_count() or 1)
+    print(markdown_table(COLUMNS, map(row, sites(corpus, readings))))
     return 0
 
 

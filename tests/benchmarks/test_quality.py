@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.quality.__main__ import main
 from benchmarks.quality.corpus import Pair, load
-from benchmarks.quality.methods import OURS, PEERS
+from benchmarks.quality.methods import CONTENT_OURS, CONTENT_PEERS, OURS, PEERS
 from benchmarks.quality.methods.nutch import profile
 from benchmarks.quality.scores import Rate, curve, score
 
@@ -177,4 +177,9 @@ def test_a_broken_line_is_named_by_its_place(corpus: Path) -> None:
 
 def test_every_method_is_documented_by_the_name_it_is_asked_for() -> None:
     text = (ROOT / "docs/quality.md").read_text("utf-8")
-    assert set(re.findall(r"^\| `([\w-]+)` \|", text, re.MULTILINE)) == {*OURS, *PEERS}
+    assert set(re.findall(r"^\| `([\w-]+)` \|", text, re.MULTILINE)) == {
+        *OURS,
+        *PEERS,
+        *CONTENT_OURS,
+        *CONTENT_PEERS,
+    }

@@ -1,13 +1,14 @@
 """The methods that are compared, each in a file of its own, loaded by name.
 
-To add one: write a `Method`, and give it a line here.
+To add one: write a `Method` or an `Extractor`, and give it a line here.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TypeVar
 
-from benchmarks.quality.methods.base import Method, MissingError
+from benchmarks.quality.methods.base import Extractor, Method, MissingError, Reader
 
 OURS = {
     "fingerprint": "gate.Fingerprint",
@@ -27,16 +28,37 @@ PEERS = {
     "plain": "plain.PlainRecipe",
     "javascript": "javascript.JavaScriptRecipe",
 }
+CONTENT_OURS = {"content": "gate.GateContent"}
+CONTENT_PEERS = {
+    "page-text": "page_text.PageContent",
+    "readability": "readability_lxml.ReadabilityContent",
+    "trafilatura": "trafilatura_.TrafilaturaContent",
+    "resiliparse": "resiliparse_.ResiliparseContent",
+    "plain": "plain.PlainContent",
+    "javascript": "javascript.JavaScriptContent",
+}
 
-__all__ = ["OURS", "PEERS", "Method", "MissingError", "create"]
+__all__ = ["OURS", "PEERS", "Extractor", "Method", "MissingError", "create", "create_extractor"]
+
+R = TypeVar("R", bound=Reader)
 
 
 def create(name: str) -> Method:
     """Return a method, ready to measure; raises `MissingError` for what is not installed."""
-    module, _, kind = (OURS | PEERS)[name].rpartition(".")
+    return _ready((OURS | PEERS)[name], Method)
+
+
+def create_extractor(name: str) -> Extractor:
+    """Return an extractor, ready to measure; raises `MissingError` for what is not installed."""
+    return _ready((CONTENT_OURS | CONTENT_PEERS)[name], Extractor)
+
+
+def _ready(place: str, kind: type[R]) -> R:
+    module, _, name = place.rpartition(".")
     try:
-        method: Method = getattr(import_module(f"{__name__}.{module}"), kind)()
+        reader = getattr(import_module(f"{__name__}.{module}"), name)()
     except ModuleNotFoundError as error:
         raise MissingError(f"needs {error.name}: pip install --group peers") from error
-    method.prepare()
-    return method
+    assert isinstance(reader, kind)
+    reader.prepare()
+    return reader

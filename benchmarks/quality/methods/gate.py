@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from benchmarks.quality.methods.base import HammingMethod, Method
+from typing import Any
+
+from benchmarks.quality.methods.base import Content, Extractor, HammingMethod, Method, Window
 from simhash_gate import Gate, Page, Policy, open_store, read_page
 from simhash_gate.options import Options
+from simhash_gate.pipeline import read_closely
 
 NEEDS = ("lxml", "readability-lxml", "mmh3", "numpy")
 READING = ("pipeline.py", "page/*.py", "fingerprints/*.py")
@@ -38,12 +41,29 @@ class Verdicts(Method):
 
     def distance(self, a: Page, b: Page) -> float:
         """Return 0 if the second page is called a duplicate of the first, else 1."""
+        window = self.window()
+        window.see("a", a)
+        return float(window.see("b", b) is None)
+
+    def window(self) -> Window:
+        """Return a gate that has seen no page."""
+        return GateWindow(self.policy)
+
+
+class GateWindow(Window):
+    """A gate, and what it remembers of one site."""
+
+    def __init__(self, policy: Policy) -> None:
         store = open_store("memory:")
-        store.begin("pair")
-        gate = Gate(store, run="pair", pipeline="benchmark")
-        for url, page in (("a", a), ("b", b)):
-            verdict = gate.judge(page, self.policy, url=url, scope="pair", request=url)
-        return float(verdict.outcome != "duplicate")
+        store.begin("site")
+        self._gate = Gate(store, run="site", pipeline="benchmark")
+        self._policy = policy
+
+    def see(self, id_: str, value: Any) -> str | None:
+        """Let the gate judge a page."""
+        verdict = self._gate.judge(value, self._policy, url=id_, scope="site", request=id_)
+        kept = verdict.match if verdict.outcome == "duplicate" else None
+        return kept.record.url if kept else None
 
 
 class VerifiedVerdicts(Verdicts):
@@ -52,3 +72,16 @@ class VerifiedVerdicts(Verdicts):
     title = "**simhash_gate**, verified verdict"
     policy = Policy(verify=True)
     options = Options(sketch=True)
+
+
+class GateContent(Extractor):
+    """The text of the Markdown, and the page's title."""
+
+    title = "**simhash_gate**"
+    needs = NEEDS
+    built_on = READING
+
+    def read(self, body: bytes, url: str) -> Content:
+        """Return the page's text and title."""
+        reading = read_closely(body, url=url)
+        return Content(reading.text, reading.page.title)

@@ -1,4 +1,4 @@
-// Lines {html, url} on stdin -> lines {fingerprint, milliseconds, error} on stdout.
+// Lines {html, url} on stdin -> lines {title, content, fingerprint, milliseconds, error} on stdout.
 // node javascript.mjs FOLDER_WITH_NODE_MODULES
 
 import { createHash } from 'node:crypto'
@@ -13,11 +13,13 @@ const TurndownService = require('turndown')
 
 const turndown = new TurndownService({ headingStyle: 'atx', codeBlockStyle: 'fenced' })
 
-function markdown (html, url) {
-  const page = new JSDOM(html, { url, virtualConsole: new VirtualConsole() })
+function read (html, url) {
+  const page = new JSDOM(html, { url: url || undefined, virtualConsole: new VirtualConsole() })
   try {
     const article = new Readability(page.window.document).parse()
-    return article?.content ? turndown.turndown(article.content) : ''
+    const content = article?.content ?? ''
+    const markdown = content ? turndown.turndown(content) : ''
+    return { title: article?.title ?? '', content, fingerprint: simhash(shingles(markdown)) }
   } finally {
     page.window.close()
   }
@@ -44,14 +46,14 @@ function simhash (features) {
 for await (const line of createInterface({ input: process.stdin })) {
   const { html, url } = JSON.parse(line)
   const start = process.cpuUsage()
-  let fingerprint = null
+  let found = { title: '', content: '', fingerprint: null }
   let error = null
   try {
-    fingerprint = simhash(shingles(markdown(html, url)))
+    found = read(html, url)
   } catch (failure) {
     error = String(failure)
   }
   const used = process.cpuUsage(start)
   const milliseconds = (used.user + used.system) / 1000
-  process.stdout.write(JSON.stringify({ fingerprint, milliseconds, error }) + '\n')
+  process.stdout.write(JSON.stringify({ ...found, milliseconds, error }) + '\n')
 }

@@ -6,17 +6,27 @@ import json
 import os
 import shutil
 import subprocess
+from abc import abstractmethod
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from benchmarks.quality.methods.base import HammingMethod, MissingError, Reading
+from benchmarks.quality.methods.base import (
+    Content,
+    Extractor,
+    HammingMethod,
+    MissingError,
+    Reader,
+    Reading,
+)
+from benchmarks.quality.text import shown
 from simhash_gate.page.parse import decode
 
 _SCRIPT = Path(__file__).with_name("javascript.mjs")
 _PACKAGES = ("jsdom@26.1.0", "@mozilla/readability@0.6.0", "turndown@7.2.0")
 
 
-class JavaScriptRecipe(HammingMethod):
+class _NodeReader(Reader):
     """One node process for many pages; its packages are kept in the user's cache folder."""
 
     title = "JavaScript recipe: jsdom, @mozilla/readability, turndown"
@@ -41,6 +51,14 @@ class JavaScriptRecipe(HammingMethod):
             raise MissingError(f"npm install failed: {done.stderr.strip().splitlines()[-1:]}")
         (folder / "installed").touch()
 
+    @abstractmethod
+    def value_of(self, answer: dict[str, Any]) -> Any:
+        """Return the value, of what the node process says of a page."""
+
+    def read(self, body: bytes, url: str) -> Any:
+        """Return the value of one page."""
+        return self.measure(body, url).value
+
     def measure(self, body: bytes, url: str) -> Reading:
         """Read one page in the node process, which takes the time itself."""
         node = self._running()
@@ -49,13 +67,7 @@ class JavaScriptRecipe(HammingMethod):
         node.stdin.write(json.dumps({"html": decode(body), "url": url}) + "\n")
         node.stdin.flush()
         answer = json.loads(node.stdout.readline())
-        value = answer["fingerprint"]
-        return Reading(value and int(value, 16), answer["milliseconds"], answer["error"])
-
-    def fingerprint(self, body: bytes, url: str) -> int | None:
-        """Return the SimHash that the node process computed."""
-        value: int | None = self.measure(body, url).value
-        return value
+        return Reading(self.value_of(answer), answer["milliseconds"], answer["error"])
 
     def sources(self) -> list[Path]:
         """The script does the work."""
@@ -76,6 +88,28 @@ class JavaScriptRecipe(HammingMethod):
                 encoding="utf-8",
             )
         return self._node
+
+
+class JavaScriptRecipe(_NodeReader, HammingMethod):
+    """Counted shingles of three words of the Markdown."""
+
+    def value_of(self, answer: dict[str, Any]) -> int | None:
+        """Return the SimHash that the node process computed."""
+        value = answer["fingerprint"]
+        return value and int(value, 16)
+
+    def fingerprint(self, body: bytes, url: str) -> int | None:
+        """Return the SimHash of one page."""
+        value: int | None = self.read(body, url)
+        return value
+
+
+class JavaScriptContent(_NodeReader, Extractor):
+    """The text of the HTML that becomes Markdown, and Readability's title."""
+
+    def value_of(self, answer: dict[str, Any]) -> Content:
+        """Return the text and title that Readability found."""
+        return Content(shown(answer["content"]), answer["title"])
 
 
 def _folder() -> Path:

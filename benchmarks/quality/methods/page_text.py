@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from benchmarks.quality.methods.base import HammingMethod
-from benchmarks.quality.text import page_text
+from benchmarks.quality.methods.base import Content, Extractor, HammingMethod
+from benchmarks.quality.text import UNSEEN, page_text, texts
 from simhash_gate import simhash
 from simhash_gate.fingerprints.features import shingles
 from simhash_gate.fingerprints.words import words
+from simhash_gate.page import parse
 
 
 class PageText(HammingMethod):
@@ -20,3 +21,20 @@ class PageText(HammingMethod):
         """Return the SimHash of the page's shingles."""
         found = Counter(shingles(words(page_text(body))))
         return simhash(found) if found else None
+
+
+class PageContent(Extractor):
+    """All text in the body, and what `<title>` says."""
+
+    title = "the whole page's text"
+
+    def read(self, body: bytes, url: str) -> Content:
+        """Return the page's text and title."""
+        root = parse(body)
+        if root is None:
+            return Content("", "")
+        title = root.findtext(".//title") or ""
+        page = root if root.find("body") is None else root.find("body")
+        for element in list(page.iter(*UNSEEN)):
+            element.drop_tree()
+        return Content("".join(texts(page)), title)

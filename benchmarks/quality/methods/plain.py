@@ -9,7 +9,8 @@ from bs4 import BeautifulSoup, Tag
 from markdownify import markdownify
 from readability import Document
 
-from benchmarks.quality.methods.base import HammingMethod
+from benchmarks.quality.methods.base import Content, Extractor, HammingMethod
+from benchmarks.quality.text import shown
 from simhash_gate import simhash
 from simhash_gate.page.parse import decode
 
@@ -32,13 +33,32 @@ class PlainRecipe(HammingMethod):
 
     def fingerprint(self, body: bytes, url: str) -> int | None:
         """Return the SimHash of the Markdown's shingles."""
-        soup = BeautifulSoup(decode(body), "lxml")
-        for element in [*soup.select(_CHROME), *soup(_speaks_of_chrome)]:
-            element.decompose()
-        summary = Document(str(soup)).summary(html_partial=True)
+        summary = _cleaned(body).summary(html_partial=True)
         words = _WORD.findall(markdownify(summary, heading_style="ATX").lower())
         found = Counter(map(" ".join, zip(words, words[1:], words[2:], strict=False)))
         return simhash(found) if found else None
+
+
+class PlainContent(Extractor):
+    """The text of the HTML that becomes Markdown, and readability's title."""
+
+    title = PlainRecipe.title
+    needs = PlainRecipe.needs
+
+    def read(self, body: bytes, url: str) -> Content:
+        """Return the page's text and title."""
+        if not body.strip():
+            return Content("", "")
+        document = _cleaned(body)
+        title = document.short_title()
+        return Content(shown(document.summary(html_partial=True)), title)
+
+
+def _cleaned(body: bytes) -> Document:
+    soup = BeautifulSoup(decode(body), "lxml")
+    for element in [*soup.select(_CHROME), *soup(_speaks_of_chrome)]:
+        element.decompose()
+    return Document(str(soup))
 
 
 def _speaks_of_chrome(element: Tag) -> bool:

@@ -1,11 +1,11 @@
-"""trafilatura, an extractor for large corpora: its text under its own SimHash, and under ours."""
+"""trafilatura, an extractor for large corpora: its text, under its own SimHash, and under ours."""
 
 from __future__ import annotations
 
-from trafilatura import extract
+from trafilatura import bare_extraction, extract
 from trafilatura.deduplication import Simhash
 
-from benchmarks.quality.methods.base import HammingMethod
+from benchmarks.quality.methods.base import Content, Extractor, HammingMethod
 from simhash_gate import simhash
 from simhash_gate.fingerprints.features import features
 from simhash_gate.fingerprints.words import words
@@ -34,6 +34,20 @@ class GateFeatures(HammingMethod):
         """Return the fingerprint of the text."""
         found = features(words(_text(body, url)))
         return simhash(found) if found else None
+
+
+class TrafilaturaContent(Extractor):
+    """Its text with comments, as it comes, and its title."""
+
+    title = "trafilatura"
+    needs = ("trafilatura", "lxml")
+
+    def read(self, body: bytes, url: str) -> Content:
+        """Return the page's text and title."""
+        found = bare_extraction(decode(body), url=url, with_metadata=True)
+        if found is None:
+            return Content("", "")
+        return Content(f"{found.text or ''}\n{found.comments or ''}", found.title or "")
 
 
 def _text(body: bytes, url: str) -> str:

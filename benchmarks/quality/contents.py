@@ -1,0 +1,210 @@
+"""Main contents: which words of it does a method find, and how many others?
+
+Precision, recall and F1 of a page are over its words, each as often as it comes; those of a kind
+are means over its pages. A title is right if its words are; pages without a known one don't count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.quality.corpus import Page, lines_of
+from benchmarks.quality.labelled import HALVES, LabelledSet, Result, half_of, milliseconds
+from benchmarks.quality.methods import CONTENT_OURS, CONTENT_PEERS, Extractor, create_extractor
+from benchmarks.quality.methods.base import Content
+from benchmarks.quality.table import finite, percent, share
+from simhash_gate.gate.policy import scope_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from benchmarks.quality.methods.base import Reading
+
+KINDS = ("article", "documentation", "service", "listing", "collection", "product", "forum")
+ALL = "all"
+NOTHING = Content("", None)
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled(Page):
+    """A page with its kind, its title, "" if unknown, and the text of its main content."""
+
+    kind: str
+    title: str
+    text: str
+
+
+class Outcome(NamedTuple):
+    """What a method found of one page; `title` tells if it is right, None if that is unknown."""
+
+    precision: float
+    recall: float
+    f1: float
+    title: bool | None
+    empty: bool
+
+
+class Scores(NamedTuple):
+    """Means over `pages`; `titles` over those whose title is known, NaN for none."""
+
+    pages: int
+    precision: float
+    recall: float
+    f1: float
+    titles: float
+    empty: float
+
+
+class Contents(LabelledSet):
+    """Pages with their main content."""
+
+    ours = CONTENT_OURS
+    peers = CONTENT_PEERS
+    create = staticmethod(create_extractor)
+    columns = (
+        "method",
+        "F1",
+        "P",
+        "R",
+        *(f"F1, {half}" for half in HALVES),
+        *KINDS,
+        "titles right",
+        "empty",
+        "CPU ms a page",
+    )
+
+    def __init__(self, pages: Collection[Labelled]) -> None:
+        self._pages = pages
+
+    @classmethod
+    def load(cls, folder: Path) -> Contents:
+        """Read `pages.jsonl`."""
+        return cls(
+            [
+                Labelled(
+                    id=line["id"],
+                    path=folder / line["path"],
+                    url=line["url"] or "",
+                    site=scope_of(line["url"] or "", "domain"),
+                    kind=line["kind"],
+                    title=line["title"] or "",
+                    text=line["text"] or "",
+                )
+                for line in lines_of(folder / "pages.jsonl")
+            ]
+        )
+
+    @property
+    def pages(self) -> Collection[Labelled]:
+        """All pages."""
+        return self._pages
+
+    def sample(self, step: int) -> Contents:
+        """Return every `step`-th page."""
+        return Contents(list(self._pages)[::step])
+
+    def result(
+        self, name: str, extractor: Extractor, readings: Mapping[str, Reading]
+    ) -> ContentsResult:
+        """Score the text and the title of each page; nothing was found where reading failed."""
+        groups: dict[str, list[Outcome]] = defaultdict(list)
+        for page in self._pages:
+            outcome = compare(page, readings[page.id].value or NOTHING)
+            for group in (ALL, page.kind, half_of(page.site)):
+                groups[group].append(outcome)
+        return ContentsResult(
+            name,
+            extractor,
+            {group: _mean(outcomes) for group, outcomes in groups.items()},
+            milliseconds(readings),
+            sum(bool(reading.error) for reading in readings.values()),
+        )
+
+
+def compare(page: Labelled, found: Content) -> Outcome:
+    """Compare what was found of a page with what is there."""
+    ours, theirs = Counter(_words(found.text)), Counter(_words(page.text))
+    common, ours_all, theirs_all = (ours & theirs).total(), ours.total(), theirs.total()
+    title = None
+    if found.title is not None and page.title:
+        title = _words(found.title) == _words(page.title)
+    if not ours_all and not theirs_all:
+        return Outcome(1, 1, 1, title, True)
+    return Outcome(
+        common / ours_all if ours_all else 0,
+        common / theirs_all if theirs_all else 0,
+        2 * common / (ours_all + theirs_all),
+        title,
+        not ours_all,
+    )
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _mean(outcomes: Collection[Outcome]) -> Scores:
+    titles = [outcome.title for outcome in outcomes if outcome.title is not None]
+    return Scores(
+        len(outcomes),
+        fmean(outcome.precision for outcome in outcomes),
+        fmean(outcome.recall for outcome in outcomes),
+        fmean(outcome.f1 for outcome in outcomes),
+        fmean(titles) if titles else float("nan"),
+        fmean(outcome.empty for outcome in outcomes),
+    )
+
+
+NO_PAGES = Scores(0, *[float("nan")] * 5)
+
+
+@dataclass(frozen=True)
+class ContentsResult(Result):
+    """One method; its scores by kind, by half, and of all pages."""
+
+    name: str
+    extractor: Extractor
+    scores: dict[str, Scores]
+    milliseconds: float
+    errors: int
+
+    @property
+    def headline(self) -> str:
+        """F1 of all pages."""
+        return f"F1 {self._of(ALL).f1:.3f}"
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The method's row in the table."""
+        whole = self._of(ALL)
+        return (
+            self.extractor.title,
+            *map(share, (whole.f1, whole.precision, whole.recall)),
+            *(share(self._of(group).f1) for group in (*HALVES, *KINDS)),
+            share(whole.titles),
+            percent(whole.empty),
+            f"{self.milliseconds:.1f}",
+        )
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """All figures, by kind, by half, and of all pages."""
+        return {
+            "title": self.extractor.title,
+            "versions": self.extractor.versions(),
+            "milliseconds": self.milliseconds,
+            "errors": self.errors,
+            "scores": {
+                group: {name: finite(value) for name, value in scores._asdict().items()}
+                for group, scores in sorted(self.scores.items())
+            },
+        }
+
+    def _of(self, group: str) -> Scores:
+        return self.scores.get(group, NO_PAGES)

@@ -1,0 +1,163 @@
+"""What is told of methods that see whole sites, on sites whose copies are known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.quality.__main__ import main
+from benchmarks.quality.labelled import HALVES
+from benchmarks.quality.methods.base import HammingMethod, Method, Reading
+from benchmarks.quality.methods.digests import BodyMd5
+from benchmarks.quality.methods.gate import Verdicts
+from benchmarks.quality.replays import Replays, ReplaysResult, SitePage, replay
+from simhash_gate.cli import main as simhash_gate
+
+
+class Numbers(HammingMethod):
+    """Numbers as fingerprints."""
+
+    title = "numbers"
+
+    def fingerprint(self, body: bytes, url: str) -> int:
+        return int(body)
+
+
+def site_page(id_: str, site: str = "a.example", **labels: Any) -> SitePage:
+    known = {"kind": "shop", "scored": True, "fresh": True, "is_copy": False, "unsure": frozenset()}
+    return SitePage(id=id_, path=Path(id_), url="", site=site, **known | labels)
+
+
+def result(method: Method, *pages: tuple[SitePage, Any]) -> ReplaysResult:
+    readings = {page.id: Reading(value, 1.0) for page, value in pages}
+    return Replays([page for page, _ in pages]).result("numbers", method, readings)
+
+
+def test_a_page_is_dropped_for_the_nearest_kept_page_within_the_threshold() -> None:
+    window = Numbers().window()
+    assert window.see("first", 0b0) is None
+    assert window.see("far", 0b11111) is None
+    assert window.see("of first", 0b1) == "first"
+    assert window.see("of far", 0b1111) == "far"
+    assert window.see("beyond", 0b111100000) is None
+
+
+def test_a_dropped_page_hides_no_other() -> None:
+    window = Numbers().window()
+    seen = [window.see(str(value), value) for value in (0b0, 0b111, 0b111111)]
+    assert seen == [None, "0", None], "the last is near the second only, which was dropped"
+
+
+def test_fresh_pages_dropped_are_wrong_and_copies_dropped_are_found() -> None:
+    found = result(
+        Numbers(),
+        (site_page("one"), 0),
+        (site_page("wrong"), 1),
+        (site_page("copy", fresh=False, is_copy=True), 0),
+        (site_page("missed", fresh=False, is_copy=True), 0xFF),
+        (site_page("neither", fresh=False), 0),
+        (site_page("two"), 0xFF00),
+    ).whole
+    assert (found.pages, found.fresh, found.wrong) == (6, 3, 1)
+    assert (found.copies, found.found, found.unsure) == (2, 1, 0)
+
+
+def test_to_drop_a_page_for_one_that_nobody_can_tell_it_from_is_not_wrong() -> None:
+    pages = [(site_page("one"), 0), (site_page("two"), 0xFF)]
+    unsure = site_page("unsure", unsure=frozenset({"one"}))
+    for value, counts in ((0, (0, 1)), (0xFF, (1, 0))):
+        found = result(Numbers(), *pages, (unsure, value)).whole
+        assert (found.wrong, found.unsure) == counts
+
+
+def test_sites_are_apart_and_what_is_not_scored_is_seen_and_not_counted() -> None:
+    found = result(
+        Numbers(),
+        (site_page("one", scored=False), 0),
+        (site_page("other site", "b.example"), 0),
+        (site_page("wrong"), 0),
+    )
+    assert (found.whole.pages, found.whole.wrong) == (2, 1)
+    assert found.sites["b.example"].wrong == 0
+
+
+def test_a_page_without_a_value_is_empty_and_like_no_other() -> None:
+    found = result(Numbers(), (site_page("one"), None), (site_page("two"), None)).whole
+    assert (found.empty, found.wrong) == (2, 0)
+
+
+def test_means_and_holes_are_those_of_sites_with_enough_fresh_pages() -> None:
+    pages = [(site_page(f"a{i}"), 0) for i in range(20)]
+    pages += [(site_page(f"b{i}", "b.example"), None if i < 5 else 1 << i) for i in range(20)]
+    pages += [(site_page(f"c{i}", "c.example"), None) for i in range(19)]
+    method = BodyMd5()
+    found = result(method, *pages)
+    assert found.mean_wrong() == (19 / 20 + 0) / 2
+    assert found.holes == 1
+    row = dict(zip(Replays.columns, found.row, strict=True))
+    assert row["wrongly dropped, mean over sites"] == "47.50 %"
+    assert row["wrongly dropped, of all"] == "32.20 %"
+    assert (row["copies found"], row["empty"]) == ("–", "40.7 %")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two sites of ten articles, the last of each a copy of its first, and a page of nothing."""
+    folder = tmp_path / "set"
+    (folder / "pages").mkdir(parents=True)
+    lines = []
+    for site in ("one.example", "two.example"):
+        for number in range(10):
+            said = " ".join(f"{site[:3]}{number % 9}x{i}" for i in range(90))
+            id_ = f"{site}-{number}"
+            path = f"pages/{id_}.html"
+            body = "" if number == 5 else f"<article><h1>Page {number % 9}</h1><p>{said}</article>"
+            (folder / path).write_text(f"<title>Page {number % 9}</title><body><p>{body}")
+            line = {"id": id_, "path": path, "url": f"https://{site}/{number}", "domain": site}
+            line |= {"kind": "blog", "scored": True, "fresh": number < 9}
+            lines.append(line | ({"copies": [f"{site}-0"]} if number == 9 else {}))
+    (folder / "pages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+def test_a_set_end_to_end_with_what_is_always_installed(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    run = [str(folder), "--set=sites", f"--out={out}", "--workers=1", "--peers=body-md5,page-text"]
+    assert main(run) == 0
+    found = json.loads((out / "results.json").read_text("utf-8"))
+    assert found["pages"] == 20
+    assert list(found["methods"]) == ["verdict", "verified", "body-md5", "page-text"]
+    assert capsys.readouterr().out.count("\n") == 2 + 4
+    counts = {name: method["all"] for name, method in found["methods"].items()}
+    assert [count["found"] for count in counts.values()] == [2, 2, 2, 2]
+    assert [count["wrong"] for count in counts.values()] == [0, 0, 0, 0]
+    assert [count["empty"] for count in counts.values()] == [2, 2, 0, 2]
+    assert set(found["methods"]["verdict"]["mean_wrong_of_halves"]) == set(HALVES)
+
+
+def test_our_verdicts_are_those_of_a_replay(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert simhash_gate(["replay", str(folder / "pages.jsonl"), "--no-progress"]) == 0
+    lines = map(json.loads, capsys.readouterr().out.splitlines())
+    verdicts = {line["id"]: line for line in lines}
+    pages, method = Replays.load(folder).pages, Verdicts()
+    readings = {page.id: method.measure(page.path.read_bytes(), page.url) for page in pages}
+    urls = {page.id: page.url for page in pages}
+    for page, kept in replay(method, pages, readings):
+        line = verdicts[page.id]
+        assert (line["outcome"] in ("skipped", "error")) == (readings[page.id].value is None)
+        assert (line["matched_url"] if line["dropped"] else None) == urls.get(kept)
+    assert sum(line["dropped"] for line in verdicts.values()) == 2
+
+
+def test_every_tenth_site_is_taken_whole(folder: Path) -> None:
+    pages = Replays.load(folder)
+    assert len(pages.pages) == 20
+    assert {page.site for page in pages.sample(10).pages} == {"one.example"}
+    assert len(pages.sample(10).pages) == 10
