@@ -27,11 +27,11 @@ from simhash_gate.options import (
 )
 from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
 from simhash_gate.page.blocks import captions
-from simhash_gate.page.clean import drop_invisible
 from simhash_gate.page.extract import is_leftover
 from simhash_gate.page.facts import find_facts
 from simhash_gate.page.identity import find_identity
 from simhash_gate.page.insets import MANY_LINKS
+from simhash_gate.page.invisible import drop_invisible
 from simhash_gate.page.media import image_names, played_names
 from simhash_gate.page.shell import is_lost, says_title_alone, told_article
 from simhash_gate.page.title import find_titles, text_of

@@ -40,9 +40,10 @@ def consent_layers(root: HtmlElement, titles: Titles) -> list[HtmlElement]:
     if _COOKIE.search(f"{titles.title} {titles.whole}"):
         return []
     found: dict[HtmlElement, None] = {}
+    judged: dict[HtmlElement, bool | None] = {}
     for element in _speakers(root):
         if found.keys().isdisjoint(element.iterancestors()) and element.tag not in INVISIBLE:
-            layer = _layer(element)
+            layer = _layer(element, judged)
             if layer is not None:
                 found[layer] = None
     return [layer for layer in found if found.keys().isdisjoint(layer.iterancestors())]
@@ -65,33 +66,35 @@ def _speaks(box: HtmlElement) -> bool:
     return b"ookie" in said or b"OOKIE" in said
 
 
-def _layer(element: HtmlElement) -> HtmlElement | None:
+def _layer(element: HtmlElement, judged: dict[HtmlElement, bool | None]) -> HtmlElement | None:
     """Return the outermost box around an element that is a layer, if any is."""
-    around = list(islice(element.iterancestors(), _DEEP))
-    if not around or around[-1].getparent() is not None:
-        return None  # far from the root
-    if any(outer.tag in _OWN for outer in around):
+    around = [element, *islice(element.iterancestors(), _DEEP)]
+    if around[-1].getparent() is not None or any(outer.tag in _OWN for outer in around[1:]):
         return None
     layer = None
-    for box in (element, *around):
-        if box.tag in ("html", "body") or next(box.iter("h1"), None) is not None:
+    for box in around[-_NEAR - 1 :]:
+        if box not in judged:
+            judged[box] = _judge(box)
+        if judged[box] is None:
             break
-        said = "".join(_texts(box))
-        if len(said) > _LONGEST:
-            break
-        again = len(_COOKIE.findall(said)) * _MENTION >= len(said)
-        if (again or _is_named(box)) and _is_near(box) and _asks(box):
-            layer = box
+        layer = box if judged[box] else layer
     return layer
+
+
+def _judge(box: HtmlElement) -> bool | None:
+    """Tell if a box is a layer; None if it is none, and nothing around it is one."""
+    if box.tag in ("html", "body") or next(box.iter("h1"), None) is not None:
+        return None
+    said = "".join(_texts(box))
+    if len(said) > _LONGEST:
+        return None
+    again = len(_COOKIE.findall(said)) * _MENTION >= len(said)
+    return (again or _is_named(box)) and _asks(box)
 
 
 def _is_named(box: HtmlElement) -> bool:
     """Tell if the box itself is called after its subject, in a word of its own or a glued one."""
     return _NAME.search(f"{box.get('class', '')} {box.get('id', '')}") is not None
-
-
-def _is_near(box: HtmlElement) -> bool:
-    return sum(1 for _ in box.iterancestors()) <= _NEAR
 
 
 def _texts(box: HtmlElement) -> Iterator[str]:

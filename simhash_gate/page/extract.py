@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from lxml import html
 from readability import Document  # type: ignore[import-untyped]
 
-from simhash_gate.page.clean import Cleaned, drop_all
+from simhash_gate.page.cut import drop_all
 from simhash_gate.page.insets import drop_advertisements, drop_copies, drop_link_lists, is_beside
 from simhash_gate.page.measure import is_listing, measure
 from simhash_gate.page.parse import printable
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
+    from simhash_gate.page.clean import Cleaned
     from simhash_gate.page.measure import Measures
     from simhash_gate.page.title import Titles
 

@@ -35,10 +35,12 @@ def show_later(root: HtmlElement) -> None:
     kinds: dict[tuple[str, ...], list[HtmlElement]] = defaultdict(list)
     for element in hidden:
         kinds[(element.tag, *element.get("class", "").split()[:1])].append(element)
+    known = set(hidden)
     for kind, alike in kinds.items():
         several = len(kind) > 1 and len(alike) > 1
         for element in alike:
-            if _is_opened(element) or (several and _is_fold(element)):
+            within = any(outer in known for outer in element.iterancestors())
+            if _is_opened(element) or (several and not within and _is_fold(element)):
                 _show(element)
     _put_in_place([e for e in hidden if e.tag == "div" and "hidden" in e.attrib], root)
 

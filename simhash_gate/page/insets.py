@@ -7,7 +7,8 @@ from collections import defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
-from simhash_gate.page.clean import LARGEST, drop, drop_all
+from simhash_gate.page.clean import LARGEST
+from simhash_gate.page.cut import drop, drop_all
 from simhash_gate.page.vocabulary import AD_LABELS, HEADINGS, LINK_LISTS, SIDES
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _BYLINE = 60  # characters beside a headline, and their share of the text below:
 _BYLINE_SHARE = 0.1
 _LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
 _BOXES = ("div", "section", "article", "aside", "header", "figure", "blockquote")
+_TIMES_READ = 20
 _COPY = 60  # characters: what is shorter may well be said again
 _FIRST_WORD = re.compile(r"\W*([^\s:|·–—.…\])-]+)")
 _BEHIND_LABEL = re.compile(r"\s*(?:[:|·–—.…\])-].*)?", re.S)
@@ -97,22 +99,28 @@ def drop_copies(article: HtmlElement, measures: Measures) -> None:
     """
     alike: dict[tuple[int, int], list[HtmlElement]] = defaultdict(list)
     for box in article.iter(*_BOXES):
-        size = measures[box]
-        if size.text >= _COPY:
-            alike[size.text, size.links].append(box)
+        own = measures[box]
+        if own.text >= _COPY:
+            alike[own.text, own.links].append(box)
+    to_read = _TIMES_READ * measures[article].text  # boxes in boxes are read again for each
     copies: set[HtmlElement] = set()
-    for boxes in alike.values():
+    for (size, _), boxes in alike.items():
         said: dict[str, HtmlElement] = {}
-        for box in boxes if len(boxes) > 1 else ():
+        to_read -= size * len(boxes)
+        for box in boxes if len(boxes) > 1 and to_read > 0 else ():
             text = "".join("".join(box.itertext()).split())
             first = said.get(text)
             if first is None or first in box.iterancestors():
                 said[text] = box
-            elif next(box.iter("pre", "code", "table"), None) is None:
+            elif not _has_rows(box):
                 copies.add(box)
     if copies:
         found = [box for box in article.iter(*_BOXES) if box in copies]
         drop_all([box for box in found if copies.isdisjoint(box.iterancestors())], measures)
+
+
+def _has_rows(box: HtmlElement) -> bool:
+    return next(box.iter("pre", "code", "table"), None) is not None
 
 
 def _in_grid(element: HtmlElement, grids: dict[HtmlElement, bool]) -> bool:

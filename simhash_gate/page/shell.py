@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import html
 
-from simhash_gate.page.clean import drop_invisible
 from simhash_gate.page.extract import Article, is_leftover
+from simhash_gate.page.invisible import drop_invisible
 from simhash_gate.page.parse import parse, printable
 from simhash_gate.page.structured import text, types, values
 

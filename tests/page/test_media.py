@@ -1,7 +1,7 @@
 import pytest
 from lxml import html
 
-from simhash_gate.page.clean import drop_invisible
+from simhash_gate.page.invisible import drop_invisible
 from simhash_gate.page.media import image_names, played_names
 
 

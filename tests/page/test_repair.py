@@ -3,7 +3,7 @@
 import pytest
 
 from simhash_gate.page import parse
-from simhash_gate.page.clean import drop_invisible
+from simhash_gate.page.invisible import drop_invisible
 from simhash_gate.page.parse import read_by_libxml2
 from simhash_gate.page.repair import as_a_browser, is_misread
 

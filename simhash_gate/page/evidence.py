@@ -1,0 +1,101 @@
+"""What says that a box is chrome: tag, role, name, that it is hidden; and what says otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simhash_gate.page.hidden import NOT_SHOWN
+from simhash_gate.page.names import (
+    have_any,
+    speaks_of_chrome,
+    speaks_of_menu,
+    speaks_of_short,
+)
+from simhash_gate.page.title import letters
+from simhash_gate.page.vocabulary import CHROME_ROLES, CHROME_TAGS, OUTSIDE_TOKENS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from lxml.html import HtmlElement
+
+_LINE = 80  # letters
+_PARAGRAPH = 60  # letters: as long is no entry of a menu
+_LONG_PARAGRAPH = 200  # letters: one is enough
+_PARAGRAPHS = 0.4  # of what a box says: with more in paragraphs it is no menu
+_KNOWN_TAGS = CHROME_TAGS | {"html", "body", "main"}
+_OF_ARTICLES = frozenset({"header", "footer"})
+# The attributes that chrome is known by, and what their values say then.
+_TELLING: dict[str, Callable[[str], object]] = {
+    "class": speaks_of_chrome,
+    "id": speaks_of_chrome,
+    "role": CHROME_ROLES.__contains__,
+    "hidden": lambda _: True,
+    "style": NOT_SHOWN.search,
+    "itemprop": "author".__eq__,
+}
+_NAMES = frozenset({"class", "id"})
+_HIDING = frozenset({"hidden", "style"})
+_OF_FORMS = ("role", *_HIDING)
+
+
+def is_chrome(element: HtmlElement) -> bool:
+    """Tell if something says that an element is chrome."""
+    tag = element.tag
+    if tag in _KNOWN_TAGS:
+        return tag in CHROME_TAGS and not (tag in _OF_ARTICLES and _in_article(element))
+    if "-" in tag and speaks_of_chrome(tag):
+        return True
+    telling = _TELLING
+    return any(name in telling and telling[name](value) for name, value in element.items())
+
+
+def is_hidden_or_search(form: HtmlElement) -> bool:
+    """Tell if more than its tag says that a form is chrome."""
+    return any(name in form.attrib and _TELLING[name](form.attrib[name]) for name in _OF_FORMS)
+
+
+def is_misnamed(element: HtmlElement, size: int, headline: Collection[HtmlElement]) -> bool:
+    """Tell if nothing but a name says that this is chrome, and what is in it says otherwise."""
+    if element.tag in CHROME_TAGS or any(
+        name not in _NAMES
+        for name, value in element.items()
+        if name in _TELLING and _TELLING[name](value)
+    ):
+        return False
+    if element in headline:
+        return True
+    names = f"{element.get('class', '')} {element.get('id', '')}"
+    if speaks_of_short(names):
+        return size > _LINE and not "".join("".join(element.itertext()).split()).isdigit()
+    return speaks_of_menu(names) and size >= 2 * _PARAGRAPH and _has_paragraphs(element, size)
+
+
+def _has_paragraphs(element: HtmlElement, size: int) -> bool:
+    """Tell if much of what a box says is in runs of text that are no links."""
+    runs: list[str] = []
+    link: HtmlElement | None = None  # the one around, if any
+    for inner in element.iter("*"):
+        if link is not None and link in inner.iterancestors():
+            continue
+        link = inner if inner.tag == "a" else None
+        texts = (inner.tail,) if link is not None else (inner.text, inner.tail)
+        runs += ["".join(text.split()) for text in texts if text]
+    runs = [run for run in runs if letters(run) >= _PARAGRAPH]
+    if sum(map(len, runs)) < _PARAGRAPHS * size:
+        return False
+    return len(runs) > 1 or sum(map(letters, runs)) >= _LONG_PARAGRAPH
+
+
+def is_outside(element: HtmlElement) -> bool:
+    """Tell if this is what no article stands in, however large: a footer, what lies over a page."""
+    return element.tag == "footer" or says(element, OUTSIDE_TOKENS)
+
+
+def says(element: HtmlElement, words: Collection[str]) -> bool:
+    """Tell if the class or id of an element has one of some words in it."""
+    return have_any(f"{element.get('class', '')} {element.get('id', '')}", words)
+
+
+def _in_article(element: HtmlElement) -> bool:
+    return next(element.iterancestors("article", "main"), None) is not None
