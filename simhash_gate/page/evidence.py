@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+from lxml.etree import XPath
 
 from simhash_gate.page.hidden import NOT_SHOWN
 from simhash_gate.page.names import (
@@ -23,6 +25,9 @@ _LINE = 80  # letters
 _PARAGRAPH = 60  # letters: as long is no entry of a menu
 _LONG_PARAGRAPH = 200  # letters: one is enough
 _PARAGRAPHS = 0.4  # of what a box says: with more in paragraphs it is no menu
+_LONG_TEXTS = XPath(
+    "descendant::text()[string-length(.) >= 20][not(ancestor::a)]", smart_strings=False
+)
 _KNOWN_TAGS = CHROME_TAGS | {"html", "body", "main"}
 _OF_ARTICLES = frozenset({"header", "footer"})
 # The attributes that chrome is known by, and what their values say then.
@@ -73,15 +78,8 @@ def is_misnamed(element: HtmlElement, size: int, headline: Collection[HtmlElemen
 
 def _has_paragraphs(element: HtmlElement, size: int) -> bool:
     """Tell if much of what a box says is in runs of text that are no links."""
-    runs: list[str] = []
-    link: HtmlElement | None = None  # the one around, if any
-    for inner in element.iter("*"):
-        if link is not None and link in inner.iterancestors():
-            continue
-        link = inner if inner.tag == "a" else None
-        texts = (inner.tail,) if link is not None else (inner.text, inner.tail)
-        runs += ["".join(text.split()) for text in texts if text]
-    runs = [run for run in runs if letters(run) >= _PARAGRAPH]
+    texts = cast("list[str]", _LONG_TEXTS(element))
+    runs = [run for text in texts if letters(run := "".join(text.split())) >= _PARAGRAPH]
     if sum(map(len, runs)) < _PARAGRAPHS * size:
         return False
     return len(runs) > 1 or sum(map(letters, runs)) >= _LONG_PARAGRAPH

@@ -11,7 +11,8 @@ from lxml import etree
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_HIDING = etree.XPath("descendant::*[@hidden or contains(@style, 'none')]")
+# By the axis of attributes: to ask each element for some takes three times as long.
+_HIDING = etree.XPath("descendant::*/@hidden/.. | descendant::*/@style[contains(., 'none')]/..")
 NOT_SHOWN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.I)
 _SENT_LATE = re.compile(r"S:(\w+)$")
 _FOLD = 60  # characters, mostly outside of links: less is a label, a menu or a message
