@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it is called
 _FORMS = 0.2  # of the text outside of links that is left: in forms, more is no chrome
 _SOME_TEXT = 20
-_TIMES_READ = 20
+_TIMES_READ = 8
 _LEFT = 0.2  # of the text in a large box: with less than that left, the box was the page
 
 
