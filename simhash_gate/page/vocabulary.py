@@ -24,7 +24,7 @@ CHROME_ROLES = _set("navigation complementary banner contentinfo search")
 # Words of classes and ids, and of custom tags.
 CHROME_TOKENS = _set("""
     nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs
-    sidebar sidebars widgetarea sphinxsidebar rightrail offcanvas
+    sidebar sidebars widgetarea sphinxsidebar rightcol rightcolumn rightrail offcanvas
     toolbar topbar skip skiplink
     pagination pager paginator pagenav footer colophon masthead copyright gutter linenos
     ccbanner ccdiv ccwindow

@@ -38,6 +38,7 @@ def cleaned(body: str) -> str:
         "newsletter-container",
         "amp-ad",
         "author-bio",
+        "right-col",
         "about_author",
         "cc-window",
         "share-on",
