@@ -1,0 +1,68 @@
+"""What a page hides at first, and shows when a reader asks or a script has run."""
+
+import pytest
+
+from simhash_gate.page import clean, parse
+
+PROSE = "<p>" + "The river rose overnight and the lower fields went under water. " * 8 + "</p>"
+REPLY = "The lower fields went under water in the night, and the river rose in the afternoon."
+
+
+def cleaned(body: str) -> str:
+    root = parse(f"<html><head><title>t</title></head>{body}</html>".encode())
+    assert root is not None
+    return " ".join(clean(root).body.text_content().split())
+
+
+@pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
+def test_a_panel_of_tabs_is_read_though_it_is_not_shown_at_first(how):
+    shown = f"<div role=tabpanel>{PROSE}</div>"
+    assert "1200 W" in cleaned(f"<body>{shown}<div role=tabpanel {how}>Power: 1200 W</div></body>")
+    assert "1200 W" not in cleaned(f"<body>{shown}<div {how}>Power: 1200 W</div></body>")
+
+
+@pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
+@pytest.mark.parametrize("opened", ["role=region", "aria-labelledby=question"])
+def test_a_fold_of_the_article_is_read_though_it_is_closed(how, opened):
+    fold = f"<section {opened} {how}>The dam is closed at four metres.</section>"
+    assert "four metres" in cleaned(f"<body><main>{PROSE}{fold}</main></body>")
+    assert "four metres" not in cleaned(f"<body>{PROSE}{fold}</body>")
+    assert "four metres" not in cleaned(f"<body><main>{PROSE}<nav>{fold}</nav></main></body>")
+
+
+@pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
+def test_several_folds_alike_are_read_if_they_say_something(how):
+    def folds(text: str, count: int = 2, more: str = "class=answer") -> str:
+        one = f"<p>Why?</p><div {more} {how}>{{}}: {text}</div>"
+        return cleaned(f"<body>{PROSE}{''.join(map(one.format, range(count)))}</body>")
+
+    assert f"1: {REPLY}" in folds(REPLY)
+    for other in (
+        folds(REPLY, count=1),
+        folds(REPLY, more=""),
+        folds(REPLY, more="class=modal"),
+        folds(REPLY, more="class=answer role=dialog"),
+        folds(f"<a href=/>{REPLY}</a>"),
+        folds(f"{REPLY}<input name=n>"),
+        folds("Thank you."),
+    ):
+        assert "1:" not in other
+
+
+def test_text_that_fades_in_is_read():
+    faded = "<div style='opacity: 0; visibility: hidden'>The dam is closed at four metres.</div>"
+    assert "four metres" in cleaned(f"<body>{PROSE}{faded}</body>")
+
+
+@pytest.mark.parametrize("place", ["B:1", "P:1"])
+def test_what_a_server_sent_late_is_read_where_it_belongs(place):
+    late = "<div hidden id=S:1>The dam is closed.</div>"
+    page = f"<main>Before. <template id={place}></template>After.</main>{late}"
+    assert cleaned(f"<body>{page}</body>") == "Before. The dam is closed.After."
+    assert "dam" not in cleaned(f"<body>{PROSE}<div hidden id=S:1>The dam</div></body>")
+
+
+def test_a_template_is_read_where_browsers_show_it():
+    box = "<river-level><template {}><p>Rising</p></template></river-level>"
+    assert "Rising" in cleaned(f"<body>{box.format('shadowrootmode=open')}{PROSE}</body>")
+    assert "Rising" not in cleaned(f"<body>{box.format('id=row')}{PROSE}</body>")
