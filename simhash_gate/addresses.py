@@ -1,8 +1,9 @@
-"""URLs as they are shown and remembered: without the user's name and password in them."""
+"""URLs as they are shown and remembered, without the user's name and password; their hosts."""
 
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 _CREDENTIALS = re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/?#]*@")
 
@@ -20,3 +21,11 @@ def without_credentials(url: str) -> str:
 def text_without_credentials(text: str) -> str:
     """Return a text whose URLs have no user name and password any more."""
     return _CREDENTIALS.sub(r"\1", text) if "@" in text else text
+
+
+def host_of(url: str) -> str:
+    """Return the URL's host in lower case, without port and brackets; "" if it has none."""
+    try:
+        return (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""

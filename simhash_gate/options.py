@@ -23,7 +23,7 @@ ALGORITHM = 9  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
 READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
 
-_UNDECIDED = ("sketch", "markdown")  # options that fingerprints do not depend on
+_UNDECIDED = ("sketch", "markdown", "compare")  # options that fingerprints do not depend on
 
 
 def _invalid(name: str, value: object, allowed: str) -> ValueError:
@@ -102,7 +102,9 @@ class Options:
     lists are frozen into tuples. Raises ValueError for a value that is not allowed.
 
     `sketch` asks for `Page.sketch`; `markdown` asks for `Page.markdown` to be rendered where the
-    page is read, not where it is first asked for. Neither decides a fingerprint.
+    page is read, not where it is first asked for. `compare` are domains, and the CSS selectors of
+    the fields that `Page.claims` has of their pages; those of all others under "". None of these
+    decides a fingerprint.
     """
 
     shingle: Shingle = "auto"
@@ -113,6 +115,7 @@ class Options:
     extractor: str = STEADY
     sketch: bool = False
     markdown: bool = False
+    compare: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __post_init__(self) -> None:
         given = cast("Any", self)

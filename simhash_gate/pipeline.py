@@ -10,7 +10,8 @@ from urllib.parse import urljoin
 
 import mmh3
 
-from simhash_gate.addresses import without_credentials
+from simhash_gate.addresses import host_of, without_credentials
+from simhash_gate.claims import Claims, said_by
 from simhash_gate.fingerprints.features import each_shingle, features, without
 from simhash_gate.fingerprints.folding import words_of_each
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
@@ -26,13 +27,15 @@ from simhash_gate.options import (
     pipeline_version,
 )
 from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
+from simhash_gate.page.address import canonical_address
 from simhash_gate.page.blocks import captions
 from simhash_gate.page.extract import is_leftover
 from simhash_gate.page.facts import find_facts
-from simhash_gate.page.identity import find_identity
+from simhash_gate.page.fields import find_fields
 from simhash_gate.page.insets import MANY_LINKS
 from simhash_gate.page.invisible import drop_invisible
 from simhash_gate.page.media import image_names, played_names
+from simhash_gate.page.offer import find_offer, offer_by_headline
 from simhash_gate.page.shell import is_lost, says_title_alone, told_article
 from simhash_gate.page.title import find_titles, text_of
 from simhash_gate.pages import UNREADABLE, Page
@@ -44,9 +47,10 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
+    from simhash_gate.claims import Offered
     from simhash_gate.page import Block, Cleaned
     from simhash_gate.page.facts import Facts
-    from simhash_gate.page.identity import Identity
+    from simhash_gate.page.title import Titles
 
 __all__ = [
     "READABILITY",
@@ -118,7 +122,9 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if root is None:
         return _without("empty page", options)
     facts = find_facts(root, url)
-    identity = find_identity(root, url, facts.data) if options.sketch else None
+    canonical = canonical_address(root, url) if options.sketch else ""
+    offered = find_offer(root, facts)
+    compared = find_fields(root, _selectors_of(url, options)) if options.compare else ()
     titles = find_titles(root, url, facts)
     cleaned = clean(root, titles, facts, whole=options.sketch)
     title = titles.title
@@ -152,7 +158,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         hashed = list(chain.from_iterable(tokens))
         count = count_words(hashed, characters)
     images = [] if _is_long(lasting) else image_names(article.element)
-    played = played_names(article.element) if identity or not _is_long(lasting) else []
+    played = played_names(article.element) if options.sketch or not _is_long(lasting) else []
     outer = ""
     if told is None and is_leftover(article, cleaned):
         outer = cleaned.titles.whole or title
@@ -164,8 +170,9 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         digest=_digest(lasting, found, tokens, fleeting, images + played),
         listing=article.listing,
         reason=None if count else "no words",
-        sketch=_sketch(found, fleeting, images, played, article, cleaned, identity).encode()
-        if identity
+        claims=_claims(titles, offered, compared, found, tokens),
+        sketch=_sketch(found, fleeting, images, played, article, cleaned, canonical).encode()
+        if options.sketch
         else b"",
         **_told(facts),
         draft=None if options.markdown else draft,
@@ -267,6 +274,29 @@ def _is_long(tokens: list[str]) -> bool:
     return sum(1 for _ in islice(filterfalse(SIGNS.__contains__, tokens), _LONG + 1)) > _LONG
 
 
+def _claims(
+    titles: Titles,
+    offered: Offered,
+    compared: Offered,
+    found: list[Block],
+    tokens: list[list[str]],
+) -> bytes:
+    names = titles.names
+    if found[0].kind == "heading":
+        names = (*names, found[0].text)
+    said = said_by(chain.from_iterable(tokens))
+    offered = offered or offer_by_headline(found)
+    return Claims(titles.headline, names, said, offered, compared).encode()
+
+
+def _selectors_of(url: str, options: Options) -> tuple[str, ...]:
+    """Return the selectors of the longest configured domain that a URL's host belongs to."""
+    known = dict(options.compare)
+    labels = host_of(url).removeprefix("www.").split(".")
+    names = (".".join(labels[start:]) for start in range(len(labels)))
+    return next((known[name] for name in names if name in known), known.get("", ()))
+
+
 def _sketch(
     found: list[Block],
     fleeting: list[bool],
@@ -274,7 +304,7 @@ def _sketch(
     played: list[str],
     article: Article,
     page: Cleaned,
-    identity: Identity,
+    canonical: str,
 ) -> Sketch:
     headline = found[0].text if found[0].kind == "heading" else ""
     rest = list(zip(found, fleeting, strict=True))[1 if headline else 0 :]
@@ -284,8 +314,7 @@ def _sketch(
     return Sketch(
         headline="" if article.titled else headline,
         title=page.titles.title,
-        canonical=identity.canonical,
-        identifiers=identity.identifiers,
+        canonical=canonical,
         sentences=tuple(_sentences(block for block, gone in rest if not gone)),
         fleeting=tuple(block.text for block, gone in rest if gone)[:_FLEETING_LINES],
         images=tuple(images),

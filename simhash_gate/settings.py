@@ -140,7 +140,7 @@ _KINDS = {
         "a mapping of domain names to mappings of policy values, or its JSON", _domains
     ),
 }
-_NO_SETTINGS = ("sketch", "markdown")
+_NO_SETTINGS = ("sketch", "markdown", "compare")
 _OPTIONS = tuple(name for name in Options.__dataclass_fields__ if name not in _NO_SETTINGS)
 NAMES = tuple(
     PREFIX + name for name in ("STORE", *_KINDS, *map(str.upper, (*POLICY_KINDS, *_OPTIONS)))
@@ -200,7 +200,7 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         journal_bytes=general("JOURNAL_BYTES", 1024**3),
         recover=general("RECOVER", ""),
         policies=policies,
-        options=_options(given, sketch=any(policy.verify for policy in policies.all)),
+        options=_options(given, policies),
     )
 
 
@@ -221,10 +221,12 @@ def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> P
     return policy
 
 
-def _options(given: Mapping[str, Any], *, sketch: bool) -> Options:
+def _options(given: Mapping[str, Any], policies: Policies) -> Options:
+    sketch = any(policy.verify == "text" for policy in policies.all)
     values = {name: given[name.upper()] for name in _OPTIONS if given.get(name.upper()) is not None}
     try:
-        return Options(**{name: _number(value) for name, value in values.items()}, sketch=sketch)
+        numbers = {name: _number(value) for name, value in values.items()}
+        return Options(**numbers, sketch=sketch, compare=policies.compared)
     except ValueError as error:
         name, _, complaint = str(error).partition(" ")
         raise SettingsError(f"{PREFIX}{name.upper()} {complaint}") from None

@@ -39,17 +39,16 @@ class Sketch:
 
     `headline` is the article's own, "" if it has none; then `outer_headline` is the heading that
     stands before it on the page, and `outer_place` where the template puts it. `title` is the
-    page's, `canonical` the address that it gives itself, `identifiers` are its product numbers.
-    `sentences` are what it says, and `hashes` a 32-bit hash of each; of a long page these are all
-    there is. `elsewhere` are 16-bit hashes of what the page says outside its article, `captions` of
-    what it says under its images, `fleeting` its lines about itself (clocks, counters). `played`
-    are the names of its videos and sounds; on a page of few words, `images` those of its images.
+    page's, `canonical` the address that it gives itself. `sentences` are what it says, and `hashes`
+    a 32-bit hash of each; of a long page these are all there is. `elsewhere` are 16-bit hashes of
+    what the page says outside its article, `captions` of what it says under its images, `fleeting`
+    its lines about itself (clocks, counters). `played` are the names of its videos and sounds; on
+    a page of few words, `images` those of its images.
     """
 
     headline: str = ""
     title: str = ""
     canonical: str = ""
-    identifiers: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
     fleeting: tuple[str, ...] = ()
     hashes: tuple[int, ...] = ()
@@ -105,11 +104,10 @@ def sentences(text: str) -> list[str]:
 def compare(kept: Sketch, new: Sketch, *, strict: bool = False) -> Comparison:
     """Compare two pages by what they say, whatever order their blocks stand in.
 
-    Another headline, product number or sentence makes another page; what is fleeting does not,
+    Another headline or sentence makes another page; what is fleeting does not,
     unless the comparison is `strict` and both pages have such lines.
     """
     for before, after in (
-        (" ".join(kept.identifiers), " ".join(new.identifiers)),
         *(() if _same_headline(kept, new) else ((kept.headline, new.headline),)),
         *(() if _same_outer_headline(kept, new) else ((kept.outer_headline, new.outer_headline),)),
         *(() if _same_address(kept, new) else ((kept.title, new.title),)),

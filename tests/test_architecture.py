@@ -70,6 +70,7 @@ def test_reading_and_arithmetic_know_only_themselves(module: str) -> None:
 def test_the_gate_knows_no_store_by_name_and_reads_no_html(module: str) -> None:
     assert {name for name in ours(module) if not name.startswith("gate")} <= {
         "addresses",
+        "claims",
         "fingerprints.hamming",
         "stores.base",
         "sketch",
@@ -81,6 +82,7 @@ def test_the_gate_knows_no_store_by_name_and_reads_no_html(module: str) -> None:
 def test_stores_know_only_fingerprints(module: str) -> None:
     assert {name.split(".")[0] for name in ours(module)} <= {
         "addresses",
+        "claims",
         "fingerprints",
         "stores",
         "writing",
@@ -91,6 +93,7 @@ def test_stores_know_only_fingerprints(module: str) -> None:
 def test_the_journal_knows_only_itself_and_how_input_is_complained_of(module: str) -> None:
     assert {name.split(".")[0] for name in ours(module)} <= {
         "addresses",
+        "claims",
         "complaints",
         "journal",
         "writing",
@@ -101,6 +104,7 @@ def test_the_journal_knows_only_itself_and_how_input_is_complained_of(module: st
 def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> None:
     known = {
         "addresses",
+        "claims",
         "cli",
         "complaints",
         "fingerprints",
@@ -125,6 +129,7 @@ def test_the_command_judges_with_the_gate_and_knows_no_plugin(module: str) -> No
 def test_a_report_is_made_of_verdicts_alone(module: str) -> None:
     known = {
         "addresses",
+        "claims",
         "complaints",
         "fingerprints.hamming",
         "gate.policy",

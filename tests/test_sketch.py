@@ -73,15 +73,6 @@ def test_another_headline_makes_another_page_but_not_the_name_of_the_site_in_it(
     assert compare(page(*TEXT), page(*TEXT, headline="Print: A new drill")).same
 
 
-def test_another_product_number_makes_another_page() -> None:
-    heads = [
-        f'<script type="application/ld+json">{{"@type": "Product", "sku": "{sku}"}}</script>'
-        for sku in ("A-1", "A-2")
-    ]
-    old, new = (page(*TEXT, head=head) for head in heads)
-    assert compare(old, new) == (False, "'sku A-1' → 'sku A-2'")
-
-
 def test_a_long_page_is_known_by_hashes_and_still_compared() -> None:
     old, new = page(*LONG), page(*LONG[:200], "Something else entirely happened here.", *LONG[201:])
     assert not old.sentences

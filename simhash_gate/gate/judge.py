@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.addresses import without_credentials
+from simhash_gate.claims import NO_CLAIMS, Claims, contradiction, decode_claims, split_claims
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.gate.policy import Policy, scope_of
-from simhash_gate.gate.verdict import NotCompared, Verdict
-from simhash_gate.sketch import Comparison, compare, decode
+from simhash_gate.gate.verdict import Differs, NotCompared, Verdict
+from simhash_gate.sketch import compare, decode
 from simhash_gate.stores.base import Match, Record, Window
 from simhash_gate.wording import how_many
 
@@ -26,6 +27,8 @@ GROWTH = 0.03
 """The share of its words that a copy may have more or less, for each bit of the threshold."""
 MOST_LOOKS = 16
 """A page unlike so many that look like it is kept without looking at more."""
+MOST_CLAIMS = 4
+"""So many that claim to be other pages, though they come first whose claims are most alike."""
 
 
 class Gate:
@@ -79,15 +82,20 @@ class Gate:
             run=self.run,
             first_seen=now,
             last_seen=now,
-            sketch=page.sketch if policy.verify else b"",
+            sketch=_remembered(page, policy),
         )
-        match, added, why, passed = self._look_up(record, page, policy, dismissed)
+        match, added, found, passed = self._look_up(record, page, policy, dismissed)
+        why = found.said
         if added:
             if match is None:
                 return Verdict("new", "no similar page is remembered", policy, page, record=record)
             reason = why or f"beyond the threshold of {policy.threshold}"
             reason = f"distance {match.distance}: {reason}"
-            return Verdict("near", reason, policy, page, match, record, not_compared=passed)
+            return Verdict(
+                *("near", reason, policy, page, match, record),
+                not_compared=passed,
+                differs=found.differs,
+            )
         assert match is not None
         said = f"distance {match.distance}, threshold {policy.threshold}{why and '; '}{why}"
         if match.record.request == request:
@@ -106,7 +114,7 @@ class Gate:
 
     def _look_up(
         self, record: Record, page: Page, policy: Policy, dismissed: Collection[Record]
-    ) -> tuple[Match | None, bool, str, NotCompared]:
+    ) -> tuple[Match | None, bool, _Finding, NotCompared]:
         """Return the match, whether the record was added, and what a closer look found.
 
         Last comes what it could not look at, if the record was added.
@@ -114,24 +122,26 @@ class Gate:
         window = Window(policy.window, policy.ttl)
         look = _Look(page, policy)
         first: Match | None = None
-        found = ""
+        found = _SAME
         passed_over = list(dismissed)
-        looks = 0
+        looks = contradicted = 0
         while True:
-            radius = look.radius if looks < MOST_LOOKS else None
+            many = looks >= MOST_LOOKS
+            radius = None if many or contradicted >= MOST_CLAIMS else look.radius
             match: Match | None
             added, match = self.store.check_and_add(
                 record, radius, passed_over, near=policy.near, exact=look.exact, window=window
             )
             if added or match is None:
-                many: NotCompared = "many_alike" if looks >= MOST_LOOKS else ""
-                return first or match, added, found, "no_sketch" if look.in_vain else many
-            same, difference = look.at(match.record)
-            if same:
-                return match, False, difference, ""
+                missed: NotCompared = "many_alike" if many else ""
+                return first or match, added, found, "no_sketch" if look.in_vain else missed
+            finding = look.at(match.record)
+            if finding.same:
+                return match, False, finding, ""
             if first is None:
-                first, found = match, difference
+                first, found = match, finding
             looks += 1
+            contradicted += finding.differs in _CLAIMED
             passed_over.append(match.record)
 
 
@@ -143,6 +153,26 @@ def is_duplicate_of(kept: Record, page: Page, policy: Policy, scope: str) -> boo
     if hamming_distance(page.fingerprint, kept.fingerprint) > look.radius:
         return False
     return (not look.exact or kept.digest == page.digest) and look.at(kept).same
+
+
+class _Finding(NamedTuple):
+    """Whether two pages are the same at a closer look, what differs, and in words."""
+
+    same: bool
+    said: str = ""
+    differs: Differs = "texts"
+
+
+_SAME = _Finding(True, "", "")
+_CLAIMED: frozenset[Differs] = frozenset({"names", "offers", "fields"})
+
+
+def _remembered(page: Page, policy: Policy) -> bytes:
+    """Return what is kept of a page for a closer look."""
+    if policy.verify == "distance":
+        return b""
+    claims = page.claims or NO_CLAIMS
+    return claims + page.sketch if policy.verify == "text" else claims
 
 
 class _Look:
@@ -159,28 +189,46 @@ class _Look:
         self._least_words = policy.min_words
         self._growth = GROWTH * policy.threshold
         self.in_vain = 0
-        self._sketch = decode(page.sketch) if policy.verify else None
+        self._claims = None
+        if policy.verify != "distance" and page.claims:
+            self._claims = decode_claims(page.claims)
+        self._sketch = decode(page.sketch) if policy.verify == "text" else None
         self.exact = page.listing or (self._sketch is None and page.words < policy.min_words)
         self.radius = 0 if self.exact else policy.threshold
         if self._sketch is not None and not self.exact:
             self.radius = max(policy.threshold, policy.near)
 
-    def at(self, kept: Record) -> Comparison:
-        """Tell whether a kept page says the same, and what differs."""
+    def at(self, kept: Record) -> _Finding:
+        """Tell whether a kept page is the same, and what differs."""
+        claimed, sketch = _taken_apart(kept.sketch)
+        if self._claims is not None and claimed is not None:
+            found = contradiction(claimed, self._claims)
+            if found is not None:
+                return _Finding(False, found.said, found.differs)
         same = kept.digest == self._page.digest
         words, before = self._page.words, kept.words
         short = min(words, before) < self._least_words
         if self._sketch is None:
             if short or same:
-                return Comparison(same, "" if same else "another text")
+                return _SAME if same else _Finding(False, "another text")
             if abs(words - before) > self._growth * max(words, before):
-                return Comparison(False, f"{how_many(before, 'word')}, now {words}")
-            return Comparison(True, "")
+                return _Finding(False, f"{how_many(before, 'word')}, now {words}")
+            return _SAME
         if short and same:
-            return Comparison(True, "the same text")
+            return _Finding(True, "the same text")
         try:
-            its_sketch = decode(kept.sketch)
+            its_sketch = decode(sketch)
         except ValueError:  # it has none, or one that another version made
             self.in_vain += 1
-            return Comparison(False, "kept without a sketch to verify by")
-        return compare(its_sketch, self._sketch, strict=short)
+            return _Finding(False, "kept without a sketch to verify by")
+        same, difference = compare(its_sketch, self._sketch, strict=short)
+        return _Finding(same, difference)
+
+
+def _taken_apart(sketch: bytes) -> tuple[Claims | None, bytes]:
+    """Return the claims and the sketch of a kept page; it may have none, or of another version."""
+    try:
+        claimed, rest = split_claims(sketch)
+        return decode_claims(claimed), rest
+    except ValueError:
+        return None, b""

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any, Literal, NamedTuple
-from urllib.parse import urlsplit
 
 import tldextract
+from cssselect import HTMLTranslator, SelectorError
+
+from simhash_gate.addresses import host_of
 
 Action = Literal["drop", "tag", "links"]
 Revisit = Literal["pass", "drop"]
 Scope = Literal["domain", "host", "crawl"]
+Verify = Literal["distance", "names", "text"]
 
 WHOLE_CRAWL = "*"
 
@@ -41,6 +45,8 @@ class Kind(NamedTuple):
         """
         try:
             return self.parse(value)
+        except SettingsError as error:  # it knows better what is wrong
+            raise SettingsError(f"{name}: {error}") from None
         except (TypeError, ValueError, KeyError, OverflowError):
             raise SettingsError(f"{name} = {value!r}: expected {self.allowed}") from None
 
@@ -87,6 +93,28 @@ FLAG = Kind(
     "True or False",
     lambda value: {"true": True, "1": True, "false": False, "0": False}[str(value).strip().lower()],
 )
+
+
+def _selectors(value: Any) -> tuple[str, ...]:
+    selectors = (value,) if isinstance(value, str) else tuple(value)
+    for selector in selectors:
+        try:
+            HTMLTranslator().css_to_xpath(ATTRIBUTE.sub("", selector))
+        except SelectorError as error:
+            raise SettingsError(f"{selector!r} is no CSS selector: {error}") from None
+    return selectors
+
+
+ATTRIBUTE = re.compile(r"@[\w:-]+\Z")
+SELECTORS = Kind("CSS selectors, as a list", _selectors)
+VERIFY = Kind(
+    "'names', 'text' (or True), or 'distance' (or False)",
+    lambda value: {
+        "distance": "distance", "false": "distance", "0": "distance",
+        "names": "names",
+        "text": "text", "true": "text", "1": "text",
+    }[str(value).strip().lower()],
+)  # fmt: skip
 SECONDS = Kind("a number of seconds above 0", _seconds)
 SHARE = Kind("a share from 0 to 1", _share)
 OPTIONAL_SECONDS = Kind(
@@ -104,9 +132,11 @@ class Policy:
     """How the pages of one domain are judged.
 
     `threshold` and `near` are Hamming distances in bits, `window` counts pages, `ttl` is in
-    seconds, `min_words` is the length below which only an exact copy is a duplicate; `verify` asks
-    to compare the texts before a page is called a duplicate; `audit` is the share of duplicates
-    whose items a crawl compares with those of the kept pages.
+    seconds, `min_words` is the length below which only an exact copy is a duplicate; `verify`
+    says what must agree before a page is called a duplicate: its `distance` alone, also what it
+    calls itself and offers (`names`), or also its `text`; `audit` is the share of duplicates
+    whose items a crawl compares with those of the kept pages; `compare` are CSS selectors: pages
+    for which they find something else are no duplicates.
     """
 
     threshold: int = _knob(3, whole_number(0, 64))
@@ -116,8 +146,13 @@ class Policy:
     ttl: float | None = _knob(None, OPTIONAL_SECONDS)
     min_words: int = _knob(20, whole_number(0))
     revisit: Revisit = _knob("pass", one_of("pass", "drop"))
-    verify: bool = _knob(False, FLAG)
+    verify: Verify = _knob("names", VERIFY)
     audit: float = _knob(0.0, SHARE)
+    compare: tuple[str, ...] = _knob((), SELECTORS)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.verify, bool):  # as it was said before there were three ways
+            object.__setattr__(self, "verify", "text" if self.verify else "distance")
 
     def override(self, values: Mapping[str, Any], where: str) -> Policy:
         """Return this policy with some values replaced; `where` names their source in errors.
@@ -143,8 +178,8 @@ class Policy:
 PROFILES: dict[str, dict[str, Any]] = {
     "news": {"threshold": 3},
     "docs": {"threshold": 2},
-    "shop": {"threshold": 3, "verify": True},
-    "forum": {"threshold": 3, "verify": True},
+    "shop": {"threshold": 3, "verify": "text"},
+    "forum": {"threshold": 3, "verify": "text"},
 }
 """Policy values for kinds of sites."""
 
@@ -173,6 +208,14 @@ class Policies:
         """The general policy and each domain's."""
         return [self.default, *self._domains.values()]
 
+    @property
+    def compared(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Domains and the selectors of their fields; those of all others under ""."""
+        found = {"": self.default} | self._domains
+        if not any(policy.compare for policy in found.values()):
+            return ()
+        return tuple((name, policy.compare) for name, policy in found.items())
+
     def of(self, url: str) -> Policy:
         """Return the policy of the longest configured domain that the URL's host belongs to."""
         host = host_of(url)
@@ -189,14 +232,6 @@ class Policies:
             if policy is not None:
                 return policy
         return self.default
-
-
-def host_of(url: str) -> str:
-    """Return the URL's host in lower case, without port and brackets; "" if it has none."""
-    try:
-        return (urlsplit(url).hostname or "").rstrip(".")
-    except ValueError:
-        return ""
 
 
 def bare_host(host: str) -> str:

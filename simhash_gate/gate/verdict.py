@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Outcome = Literal["new", "near", "duplicate", "unchanged", "skipped", "error"]
 NotCompared = Literal["", "few_words", "no_sketch", "many_alike", "unreadable"]
+Differs = Literal["", "names", "offers", "fields", "texts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Verdict:
     went to the spider for its items to be compared with those of the match. `not_compared` says
     what kept a page that passed from being compared with all that is like it: `few_words` of its
     own, `no_sketch` of a kept page to verify by, `many_alike` that are other pages; `unreadable`.
+    `differs` says in what a page that passed differs from the match, though it is as near.
     """
 
     outcome: Outcome
@@ -34,6 +36,7 @@ class Verdict:
     record: Record | None = None
     audited: bool = False
     not_compared: NotCompared = ""
+    differs: Differs = ""
 
     @property
     def rejected(self) -> bool:

@@ -1,9 +1,13 @@
-"""Addresses of links and images: which of them Markdown shows, and how they become absolute."""
+"""Addresses: which of links and images Markdown shows, how they become absolute, the page's own."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
 
 _NAME = r"[\w%~+,=&@-][\w%~+,=&@.-]*"  # one that is no `.` or `..`, and has no scheme
 _MORE = r"[\w%~+,=&@.:;/()-]+"
@@ -27,6 +31,19 @@ def is_address(href: object) -> bool:
     except ValueError:
         return False
     return True
+
+
+def canonical_address(root: HtmlElement, url: str) -> str:
+    """Return the `rel=canonical` of an uncleaned tree if it names the page itself, else ""."""
+    for link in root.iter("link"):
+        if (link.get("rel") or "").lower() == "canonical":
+            try:
+                address = urljoin(url, (link.get("href") or "").strip())
+                same = urlsplit(address).path == urlsplit(url).path
+            except ValueError:
+                return ""
+            return address if same else ""
+    return ""
 
 
 class Base:

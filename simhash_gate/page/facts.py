@@ -66,7 +66,7 @@ class Facts(NamedTuple):
 
     `names` are what they call the page, and `sites` its site, best first. `data` is its JSON-LD.
     `main` is what the page is about. `base` is what its links are relative to, `software` what made
-    it; `discusses` tells that there is a post of a forum.
+    it; `discusses` tells that there is a post of a forum; `described` are types of its microdata.
     """
 
     kind: Kind | None
@@ -82,6 +82,7 @@ class Facts(NamedTuple):
     base: str | None
     software: list[str]
     discusses: bool
+    described: set[str]
 
 
 def find_facts(root: HtmlElement, url: str = "") -> Facts:
@@ -112,6 +113,7 @@ def find_facts(root: HtmlElement, url: str = "") -> Facts:
         next((base.get("href") for base in bases if "href" in base.attrib), None),
         [said.get("content", "") for said in metas if said.get("name") == "generator"],
         any(_DISCUSSION in said for said in chain(described, _said_in_json(scripts))),
+        described,
     )
 
 
@@ -157,7 +159,7 @@ _META = frozenset(
     _words("""
     generator og:type og:title og:site_name twitter:title application-name author
     article:published_time product:price:amount product:price:currency og:price:amount
-    og:price:currency
+    og:price:currency product:retailer_item_id product:availability
 """)
 )
 

@@ -27,6 +27,7 @@ _REMARK = re.compile(r"\s*\([^()]*\)$")
 HEADLINES = 20
 """Headings that are read for a headline: a page may have thousands."""
 
+_MOST_NAMES = 3  # headings: more are those of a list
 _FIRST_LINKS = 30
 _FIRST_TEXTS = 10
 _END = re.compile("[?#]")
@@ -40,12 +41,15 @@ _STEM = 5  # letters
 class Titles(NamedTuple):
     """The best title of a page, and the words of each form in which its head gives it.
 
-    `whole` is what `<title>` says, site and all, or else `og:title`.
+    `whole` is what `<title>` says, site and all, or else `og:title`. `names` are what the page
+    calls itself in all places, without the site's part; `headline` is the first `h1` among them.
     """
 
     title: str
     variants: frozenset[tuple[str, ...]]
     whole: str = ""
+    headline: str = ""
+    names: tuple[str, ...] = ()
 
 
 def letters(text: str) -> int:
@@ -97,7 +101,18 @@ def find_titles(root: HtmlElement, url: str = "", facts: Facts | None = None) ->
     headlines = [_shown(h1) for h1 in islice(root.iter("h1"), HEADLINES)]
     named = [site.taken_off(headline) for headline in headlines if headline]
     title = _name(named, whole, variants, site, facts)
-    return Titles(title, variants, whole[0] if whole else "")
+    rivals = [name for name in named if site.is_front or not site.is_named(name)]
+    said = [site.taken_off(text) for text in (*whole, *facts.names)]
+    names = [name for name in said if site.is_front or not site.is_named(name)]
+    if len(rivals) > _MOST_NAMES:
+        rivals = [name for name in rivals if words_of(name) in variants][:1]
+    return Titles(
+        title,
+        variants,
+        whole[0] if whole else "",
+        rivals[0] if rivals else "",
+        tuple(dict.fromkeys((*rivals, *names))),
+    )
 
 
 def _is_drawn(title: HtmlElement) -> bool:

@@ -12,9 +12,9 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
-from simhash_gate.addresses import without_credentials
+from simhash_gate.addresses import host_of, without_credentials
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.policy import SettingsError, host_of, registered_domain, scope_of
+from simhash_gate.gate.policy import SettingsError, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import NOT_REMEMBERED, audit_of
@@ -256,7 +256,7 @@ class SimhashGateMiddleware(CrawlGate):
                 raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: is a scope's, not a request's")
         if policy.action == "links" and not self._links:
             raise SettingsError(LINKS_ALONE)
-        if policy.verify and not self.settings.options.sketch:
+        if policy.verify == "text" and not self.settings.options.sketch:
             raise SettingsError(VERIFY_ALONE)
         if policy.audit and self.audit is None:
             raise SettingsError(NOT_REMEMBERED)

@@ -29,7 +29,8 @@ class Record:
 
     `request` is Scrapy's request fingerprint in hex; `digest` an unsigned 64-bit hash of the
     page's text, equal only for equal texts; `first_seen` and `last_seen` are Unix times;
-    `sketch` is what a closer look needs, if anything. `settled` tells that nothing can go wrong
+    `sketch` is what a closer look needs, if anything: it begins with a key of 8 bytes, of which 4
+    stand for the name of the page. `settled` tells that nothing can go wrong
     with the page any more: its callback ended well and its items are out, or its run has ended.
     `url` never has a user name or a password, whatever it was made of.
     """
@@ -172,7 +173,8 @@ class Store(ABC):
 
         One atomic step. Only records of the same scope and pipeline version, of live and ended
         runs, inside the window and not among `dismissed` are compared. The best match is one with
-        the same request fingerprint, then the least distance, then the latest. It is exact for
+        the same request fingerprint, then one whose sketch begins with the same 8 bytes, then with
+        the same 4, then the least distance, then the latest. It is exact for
         every radius from 0 to 64; with None nothing is looked at, and the record added. `near` is
         best effort. With `exact`, only records with the same digest are compared. A match within
         the radius has its `last_seen` moved to that of `record`, never back, and is returned so;

@@ -21,7 +21,7 @@ from simhash_gate.stores.base import (
     StoreError,
     Window,
 )
-from simhash_gate.stores.ranking import Candidate, best_match, extent
+from simhash_gate.stores.ranking import Candidate, best_match, extent, unlikeness
 from simhash_gate.stores.shelf import Shelf
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class _Scope:
         first, since = self._first(window.pages), window.since(record)
         others = [(number, distance, self.records[number]) for number, distance in near]
         return [
-            Candidate(number, distance, other.request == record.request)
+            Candidate(number, distance, unlikeness(record, other.request, other.sketch))
             for number, distance, other in others
             if number >= first and other.first_seen >= since
             if not exact or other.digest == record.digest

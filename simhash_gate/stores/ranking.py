@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from simhash_gate.stores.base import Record
 
+KEY_BYTES, NAME_BYTES = 8, 4
+"""Bytes that a sketch begins with: its key, and the part of that which stands for the name."""
+
 # Threshold 3, and all up to it, visits every block of four: so `near` is looked for there at least.
 NEAR_REACH = 3
 
@@ -22,7 +25,7 @@ class Candidate(NamedTuple):
 
     number: int
     distance: int
-    same_request: bool
+    unlikeness: int
 
 
 def reach(radius: int, near: int) -> int:
@@ -39,17 +42,30 @@ def extent(radius: int, near: int) -> tuple[int, int]:
     return reach(require_distance(radius), near), max(radius, near)
 
 
+def unlikeness(record: Record, request: str, sketch: bytes) -> int:
+    """Return how unlike a record another is by its request and by the claims in its sketch.
+
+    0 for the same request, 1 for the same key, 2 for the first half of it, which is the name's.
+    """
+    if request == record.request:
+        return 0
+    own = record.sketch[:KEY_BYTES]
+    if sketch[:KEY_BYTES] == own:
+        return 1
+    return 2 if sketch[:NAME_BYTES] == own[:NAME_BYTES] else 3
+
+
 def best_first(candidates: Iterable[Candidate], radius: int) -> list[Candidate]:
     """Return the matches within `radius`, then those beyond it, each the best first.
 
-    Within the radius the same request goes first, then the least distance, then the latest; beyond
+    Within the radius the least unlike goes first, then the least distance, then the latest; beyond
     it the least distance, then the latest.
     """
 
-    def rank(candidate: Candidate) -> tuple[bool, bool, int, int]:
+    def rank(candidate: Candidate) -> tuple[bool, int, int, int]:
         beyond = candidate.distance > radius
-        other = beyond or not candidate.same_request
-        return beyond, other, candidate.distance, -candidate.number
+        unlike = 0 if beyond else candidate.unlikeness
+        return beyond, unlike, candidate.distance, -candidate.number
 
     return sorted(candidates, key=rank)
 

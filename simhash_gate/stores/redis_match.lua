@@ -85,8 +85,16 @@ elseif radius >= 0 then
   end
 end
 
--- The best goes first: within the radius one with the same request, then the least distance, then
--- the latest; beyond it the least distance, then the latest.
+-- The best goes first: within the radius one with the same request, then one whose sketch begins with
+-- the same key, then with the half of it that stands for the name, then the least distance, then the
+-- latest; beyond it the least distance, then the latest.
+local NAME, BEYOND = 4, 5
+local function key_of(page, start)
+  for place = 4, 12, 4 do
+    start = start + parse('>I4', page, LENGTHS + place)
+  end
+  return sub(page, start, start + 7)
+end
 local best, best_class, match
 if next(found) then
   local first = 0 -- of the window
@@ -107,6 +115,7 @@ if next(found) then
   end
   local request, start = request_of(page)
   local pipeline = sub(page, start, start + parse('>I4', page, LENGTHS + 4) - 1)
+  local own_key = key_of(page, start)
   for from = 1, #numbers, AT_ONCE do
     local others = call('HMGET', key, unpack(numbers, from, math.min(from + AT_ONCE - 1, #numbers)))
     for place, other in ipairs(others) do
@@ -123,7 +132,11 @@ if next(found) then
         and parse('>d', other, FIRST_SEEN) >= since
         and not (ARGV[3] and refused[sub(other, FINGERPRINT, DIGEST - 1) .. its_request])
       then
-        local class = distance > radius and 3 or its_request == request and 1 or 2
+        local class = distance > radius and BEYOND or its_request == request and 1
+        if not class then
+          local its_key = key_of(other, its_start)
+          class = its_key == own_key and 2 or sub(its_key, 1, NAME) == sub(own_key, 1, NAME) and 3 or 4
+        end
         if
           not best
           or class < best_class
@@ -139,7 +152,7 @@ end
 
 local answer = '\1'
 if best then
-  local beyond = best_class == 3
+  local beyond = best_class == BEYOND
   if not beyond and parse('>d', page, LAST_SEEN) > parse('>d', match, LAST_SEEN) then
     match = sub(match, 1, LAST_SEEN - 1) .. sub(page, LAST_SEEN, FLAGS - 1) .. sub(match, FLAGS)
     call('HSET', key, best, match)

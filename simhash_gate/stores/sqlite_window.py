@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.stores.ranking import Candidate
-from simhash_gate.stores.values import as_bytes, signed
+from simhash_gate.stores.ranking import Candidate, unlikeness
+from simhash_gate.stores.values import signed
 
 if TYPE_CHECKING:
     import sqlite3
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from simhash_gate.stores.sqlite_mirror import MirroredScope
 
 _INSIDE = """
-SELECT id, request = CAST(? AS TEXT) FROM record
+SELECT id, request, coalesce(substr(sketch, 1, 8), x'') FROM record
 WHERE +scope = ? AND id >= ? AND first_seen >= ? AND digest = coalesce(?, digest) AND id IN ({})
 """
 _FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
@@ -48,21 +48,20 @@ class Inside(NamedTuple):
         """
         if len(near) == 1:
             ((number, distance),) = near
-            return [Candidate(number, distance, False)]  # alone, it has no need of a rank
+            return [Candidate(number, distance, 0)]  # alone, it has no need of a rank
         distances = dict(near)
         numbers = list(distances)
         parameters = (
-            as_bytes(self.record.request),
             self.scope.number,
             self._first(db),
             self.window.since(self.record),
             signed(self.record.digest) if self.exact else None,
         )
         return [
-            Candidate(number, distances[number], bool(same_request))
+            Candidate(number, distances[number], unlikeness(self.record, request, key))
             for start in range(0, len(numbers), _MOST_AT_ONCE)
             for some in [numbers[start : start + _MOST_AT_ONCE]]
-            for number, same_request in db.execute(_inside(len(some)), (*parameters, *some))
+            for number, request, key in db.execute(_inside(len(some)), (*parameters, *some))
         ]
 
     def holds(self, db: sqlite3.Cursor, number: int, other: Record) -> bool:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simhash_gate.gate.judge import FEW_WORDS, MOST_LOOKS, Gate
+from simhash_gate.claims import Claims, said_by
+from simhash_gate.fingerprints.words import words
+from simhash_gate.gate.judge import FEW_WORDS, MOST_CLAIMS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.pages import Page
 from simhash_gate.sketch import Sketch
@@ -217,11 +219,61 @@ def test_verify_compares_the_words_of_short_pages_and_their_dates(gate) -> None:
     assert verdict.reason == "distance 0: '3' → '4'"
 
 
-def test_without_verify_the_distance_decides_and_no_sketch_is_kept(gate) -> None:
+def test_a_sketch_is_kept_only_where_texts_are_compared(gate) -> None:
+    claims = Claims("A drill").encode()
     for number, sketch in enumerate(SKETCHES):
-        verdict = judge(gate, a_page(digest=number, sketch=sketch.encode()), f"/{number}")
+        page = a_page(digest=number, claims=claims, sketch=sketch.encode())
+        verdict = judge(gate, page, f"/{number}")
     assert verdict.outcome == "duplicate"
+    assert [record.sketch for record in gate.store.records()] == [claims]
+
+
+def named(name: str, *, said: str = "", **values) -> Page:
+    """Return a page with a name, and with the words of a text."""
+    claims = Claims(name, (name,), said_by(words(said)), **values)
+    return a_page(digest=len(name), claims=claims.encode())
+
+
+def test_pages_whose_names_contradict_each_other_are_no_duplicates_however_near(gate) -> None:
+    judge(gate, named("A red drill"), "/red")
+    verdict = judge(gate, named("A blue drill"), "/blue")
+    assert (verdict.outcome, verdict.differs, verdict.match.distance) == ("near", "names", 0)
+    assert verdict.reason == "distance 0: another name: 'A red drill' → 'A blue drill'"
+    assert judge(gate, named("Print: A red drill"), "/print").match.record.request == "/red"
+
+
+def test_the_distance_alone_decides_where_that_is_asked_for(gate) -> None:
+    policy = Policy(verify="distance")
+    judge(gate, named("A red drill"), "/red", policy)
+    assert judge(gate, named("A blue drill"), "/blue", policy).outcome == "duplicate"
     assert [record.sketch for record in gate.store.records()] == [b""]
+
+
+def test_a_copy_is_found_at_once_among_any_number_of_pages_with_other_names(gate) -> None:
+    asked = []
+    check_and_add = gate.store.check_and_add
+
+    def count(*given, **named):
+        asked.append(given)
+        return check_and_add(*given, **named)
+
+    gate.store.check_and_add = count
+    for number in range(100):
+        verdict = judge(gate, named(f"Drill {number} of many"), f"/{number}")
+        assert (verdict.outcome, verdict.not_compared) == ("near" if number else "new", "")
+    assert len(asked) <= 100 * (MOST_CLAIMS + 1)
+    asked.clear()
+    assert judge(gate, named("Drill 7 of many"), "/copy").match.record.request == "/7"
+    assert len(asked) == 1
+
+
+def test_a_copy_is_found_at_once_among_any_number_of_offers_under_one_name(gate) -> None:
+    for number in range(50):
+        page = named("A drill", offered=(("price", f"{number}.00 EUR"),))
+        verdict = judge(gate, page, f"/{number}")
+        assert verdict.differs == ("offers" if number else "")
+    copy = judge(gate, named("A drill", offered=(("price", "7.00 EUR"),)), "/copy")
+    assert copy.match.record.request == "/7"
 
 
 @pytest.mark.parametrize("kept_sketch", [b"", b"of another version"])

@@ -75,6 +75,21 @@ def test_the_best_match_has_the_same_request_then_the_least_distance_then_is_the
     assert store.check_and_add(page, 3, refused) == Answer(True, None)
 
 
+def test_of_matches_those_go_first_whose_sketch_begins_with_the_same_key(store, make_record):
+    same_key = make_record(BASE ^ 0b111, sketch=b"nameoffer and more")
+    same_name = make_record(BASE ^ 0b11, sketch=b"nameother and more")
+    nearest = make_record(BASE, sketch=b"another one")
+    for record in (same_key, same_name, nearest):
+        assert store.check_and_add(record, None).added
+    page = make_record(BASE, sketch=b"nameoffer")
+    refused = []
+    for expected in (same_key, same_name, nearest):
+        refused.append(store.check_and_add(page, 3, refused).match.record)
+        assert refused[-1].identity == expected.identity
+    beyond = make_record(BASE ^ 0b11111, sketch=b"nameoffer")
+    assert store.check_and_add(beyond, 0, near=8).match.distance == 2
+
+
 def test_beyond_the_radius_the_nearest_page_within_near_is_told_and_the_page_added(
     store, make_record
 ):

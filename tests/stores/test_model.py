@@ -26,6 +26,7 @@ fields = st.fixed_dictionaries(
         "scope": st.sampled_from("ab"),
         "pipeline": st.sampled_from(["v1", "v1", "v2"]),
         "late": st.integers(-15, 3),
+        "sketch": st.sampled_from([b"", b"nameoffer", b"nameother", b"anotherone"]),
     }
 )
 radii = st.integers(0, 9) | st.sampled_from([12, 40, 64])
@@ -38,6 +39,13 @@ windows = st.builds(
 
 def distance(a, b):
     return bin(a.fingerprint ^ b.fingerprint).count("1")
+
+
+def likeness(a, b):
+    """How many of these two pages share: the request, the key of the sketch, the name in it."""
+    if a.request == b.request:
+        return 3
+    return sum(a.sketch[:size] == b.sketch[:size] for size in (4, 8))
 
 
 class Model:
@@ -58,7 +66,7 @@ class Model:
     def best(self, page, radius, compared):
         def worth(item):
             number, other = item
-            return other.request == page.request, -distance(page, other), number
+            return likeness(page, other), -distance(page, other), number
 
         near = [item for item in enumerate(compared) if distance(page, item[1]) <= radius]
         return max(near, key=worth)[1] if near else None
@@ -157,6 +165,7 @@ class StoreMachine(RuleBasedStateMachine):
             run=run,
             first_seen=seen,
             last_seen=seen,
+            sketch=fields["sketch"],
         )
         refused = data.draw(st.lists(st.sampled_from(self.seen), max_size=3)) if self.seen else []
         compared = self.model.compared(page, window, refused)

@@ -1,0 +1,209 @@
+"""What a page claims to be: the names that it gives itself, and what it offers.
+
+Two pages that a template makes alike are told apart by it. A record keeps it in some 100 bytes, and
+2 for each word of the text: names are no contradiction where the other text has their words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import mmh3
+
+from simhash_gate.fingerprints.words import unsegmented, words
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    Offered = tuple[tuple[str, str], ...]
+
+KEY_BYTES = 8
+"""The length of the key that the claims of a page begin with."""
+SAID = 2_000
+"""Words of a page in which the names of another are looked for."""
+
+_LONGEST_NAME = 300
+_SHOWN = 60
+_HEAD = struct.Struct(f">{KEY_BYTES}sHH")  # key, and bytes of what follows
+_PAIR = struct.Struct(">H")
+_MOST_OFFERED = 8_000  # bytes
+_COUNTER = re.compile(r"\s*[(\[]\d+[)\]]\s*")
+_VERSION = re.compile(r"\s*\([^()]*\d\.\d[^()]*\)\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What one page claims.
+
+    `headline` is its own, "" if it has none; `names` are all that it calls itself, without the name
+    of the site. `said` are 16-bit hashes of the words of its text.
+    `offered` are fields and their values, as `find_offer` finds them; `compared` those that the
+    user names.
+    """
+
+    headline: str = ""
+    names: tuple[str, ...] = ()
+    said: frozenset[int] = frozenset()
+    offered: Offered = ()
+    compared: Offered = ()
+
+    @property
+    def key(self) -> bytes:
+        """Eight bytes: four that pages of the same name share, and four for what they offer."""
+        name = self.headline or next(iter(self.names), "")
+        parts = " ".join(sorted(_own_words(name))), repr((self.offered, self.compared))
+        return b"".join(mmh3.hash(part, signed=False).to_bytes(4, "big") for part in parts)
+
+    def encode(self) -> bytes:
+        """Return the claims as bytes, which begin with their key."""
+        names = [name[:_LONGEST_NAME] for name in (self.headline, *self.names)]
+        told = json.dumps([names, self.offered, self.compared], ensure_ascii=False)
+        text = told.encode("utf-8", "replace")
+        said = b"".join(map(_PAIR.pack, sorted(self.said)))
+        return _HEAD.pack(self.key, len(said), len(text)) + said + text
+
+
+def split_claims(data: bytes) -> tuple[bytes, bytes]:
+    """Return the claims that some bytes begin with, and the rest.
+
+    Raises ValueError where they begin with none.
+    """
+    try:
+        _, said, told = _HEAD.unpack_from(data)
+    except struct.error as error:
+        raise ValueError(f"no claims: {error}") from None
+    end = _HEAD.size + said + told
+    return data[:end], data[end:]
+
+
+@lru_cache(maxsize=1024)
+def decode_claims(data: bytes) -> Claims:
+    """Return the claims that `encode` wrote. Raises ValueError for anything else."""
+    try:
+        _, size, _ = _HEAD.unpack_from(data)
+        end = _HEAD.size + size
+        said = frozenset(number for (number,) in _PAIR.iter_unpack(data[_HEAD.size : end]))
+        (headline, *names), offered, compared = json.loads(data[end:])
+        return Claims(headline, tuple(names), said, _frozen(offered), _frozen(compared))
+    except (struct.error, TypeError, ValueError) as error:
+        raise ValueError(f"no claims: {error}") from None
+
+
+def said_by(tokens: Iterable[str]) -> frozenset[int]:
+    """Return hashes of the words of a text; of a very long one those of its beginning."""
+    return frozenset(map(_hash, _all_words(list(islice(tokens, SAID)))))
+
+
+class Contradiction(NamedTuple):
+    """In what two pages contradict each other, and how, in words."""
+
+    differs: Literal["names", "offers", "fields"]
+    said: str
+
+
+def contradiction(kept: Claims, new: Claims) -> Contradiction | None:
+    """Return how two pages contradict each other, None if they don't.
+
+    Names do where each has a word of its own that the other has nowhere: a name that is part of the
+    other does not. Where both pages have a headline, headlines decide. Of what is offered, each
+    field that both pages have must agree.
+    """
+    if said := _of_fields(kept.compared, new.compared):
+        return Contradiction("fields", said)
+    if said := _of_names(kept, new):
+        return Contradiction("names", said)
+    if said := _of_fields(kept.offered, new.offered):
+        return Contradiction("offers", said)
+    return None
+
+
+def _of_fields(kept: Offered, new: Offered) -> str:
+    before = dict(kept)
+    for name, value in new:
+        if name in before and before[name] != value:
+            return f"{name} {before[name] or 'none'} → {value or 'none'}"
+    return ""
+
+
+def _of_names(kept: Claims, new: Claims) -> str:
+    before: Collection[str] = (kept.headline,)
+    now: Collection[str] = (new.headline,)
+    if not (_own_words(kept.headline) and _own_words(new.headline)):
+        before, now = kept.names, new.names
+    words_before, words_now = _own_words_of(before), _own_words_of(now)
+    if not (words_before and words_now):
+        return ""
+    gone, come = words_before - words_now, words_now - words_before
+    if _is_missing(gone, new) and _is_missing(come, kept):
+        return f"another name: {_shown(before)} → {_shown(now)}"
+    return ""
+
+
+def _is_missing(own: Iterable[str], other: Claims) -> bool:
+    """Tell if there is a word that another page has nowhere."""
+    told = [word for word in own if _hash(word) not in other.said]
+    if not told:
+        return False
+    named = {word for name in other.names for word in _all_words(words(name))}
+    return not named.issuperset(told)
+
+
+def _own_words_of(names: Iterable[str]) -> frozenset[str]:
+    return frozenset().union(*map(_own_words, names))
+
+
+@lru_cache(maxsize=4096)
+def _own_words(name: str) -> frozenset[str]:
+    """Return what tells a name from others: its words, without a counter before it.
+
+    A number goes with the word before it. In scripts without word spaces, two characters make a
+    word. The version of a piece of software, as templates put it behind the name, is left out.
+    """
+    rest = _VERSION.sub("", name)
+    counter = _COUNTER.match(rest)
+    rest = rest[counter.end() :] if counter else rest
+    tokens = words(rest or name)
+    pairs, alone = _pairs(tokens)
+    return frozenset(pairs | alone)
+
+
+def _all_words(tokens: list[str]) -> set[str]:
+    """Return the words of a text as names are looked for in it."""
+    return _pairs(tokens)[0].union(tokens)
+
+
+def _pairs(tokens: Sequence[str]) -> tuple[set[str], set[str]]:
+    """Return the pairs of words that mean something only together, and the words in none."""
+    characters = unsegmented(tokens)
+    pairs: set[str] = set()
+    paired: set[int] = set()
+    for place, (one, other) in enumerate(pairwise(tokens)):
+        if other in characters and one in characters:
+            pairs.add(one + other)
+            paired |= {place, place + 1}
+        elif other[0].isdigit():
+            pairs.add(f"{one} {other}")
+            paired.add(place + 1)
+    return pairs, {token for place, token in enumerate(tokens) if place not in paired}
+
+
+def _hash(word: str) -> int:
+    return mmh3.hash(word, signed=False) & 0xFFFF
+
+
+def _shown(names: Collection[str]) -> str:
+    return " / ".join(repr(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…") for name in names)
+
+
+def _frozen(said: Sequence[Sequence[str]]) -> Offered:
+    return tuple((name, value) for name, value in said)
+
+
+NO_CLAIMS = Claims().encode()
+"""What is kept of a page that claims nothing."""

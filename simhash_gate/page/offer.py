@@ -1,0 +1,199 @@
+"""What a page offers, as its data say it: the number and price of a product, the place of an event.
+
+Where there are no data, the price and the number that stand by the headline.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, cast
+
+from lxml import etree
+
+from simhash_gate.page.structured import (
+    nodes_on_top,
+    read_microdata,
+    text,
+    types,
+    values,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lxml.html import HtmlElement
+
+    from simhash_gate.page.blocks import Block
+    from simhash_gate.page.facts import Facts
+    from simhash_gate.page.structured import Node
+
+    Said = tuple[str, str]
+
+NUMBERS = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productID", "isbn")
+_HELD = ("Event", "Festival", "Hackathon")  # what the types of events end with
+_MOST = 8  # values of one field
+_LONGEST = 80
+_NEAR = 12  # blocks after the headline
+_SHORT = 60  # characters: what is longer tells of something
+_MONEY = r"[$\u00a2-\u00a5\u20a0-\u20cf]|(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|PLN|Rs\.?|kr\.?|zł)"
+_AMOUNT = r"\d+(?:[.,\u00a0\u202f' ]\d+)*"
+_PRICE = re.compile(rf"(?:{_MONEY})\s?{_AMOUNT}|{_AMOUNT}\s?(?:{_MONEY})(?!\w)")
+_NUMBER = re.compile(
+    r"\b(?:SKU|EAN|GTIN|ISBN|MPN|(?:Art(?:ikel|icle|\.)?|Item|Model|Part|Product)[\s-]*"
+    r"(?:n(?:umme)?r|no|number|code|#)\b)\.?\s*:?\s*#?([\w./-]*\d[\w./-]*)",
+    re.IGNORECASE,
+)
+_CHOSEN = etree.XPath("//form//option[@selected] | //form//input[@type='radio'][@checked]")
+_BASKET = re.compile(r"\b(?:add[-_]?to[-_]?)?(?:cart|basket|bag)\b|warenkorb|panier", re.IGNORECASE)
+_AMOUNT_FIELD = re.compile("qty|quantity|amount|menge", re.IGNORECASE)
+
+
+def find_offer(root: HtmlElement, facts: Facts) -> tuple[Said, ...]:
+    """Return what an uncleaned tree's data say is offered: names of fields, and what they say."""
+    found: dict[str, list[str]] = {}
+    for name, value in _said(root, facts):
+        said = found.setdefault(name, [])
+        if value and value not in said and len(said) < _MOST:
+            said.append(value[:_LONGEST])
+    return tuple((name, ", ".join(sorted(said))) for name, said in sorted(found.items()) if said)
+
+
+def offer_by_headline(found: list[Block]) -> tuple[Said, ...]:
+    """Return the first price and number among the short lines that follow a headline."""
+    price = number = ""
+    start = next((at for at, block in enumerate(found) if block.kind == "heading"), len(found))
+    for block in islice(found, start + 1, start + 1 + _NEAR):
+        if len(block.text) <= _SHORT and not block.linked:
+            price = price or ", ".join(sorted(set(map(_closed, _PRICE.findall(block.text)))))
+            number = number or next(iter(_NUMBER.findall(block.text)), "")
+    return tuple(said for said in (("shown number", number), ("shown price", price)) if said[1])
+
+
+def _said(root: HtmlElement, facts: Facts) -> Iterator[Said]:
+    if facts.kind == "product":
+        yield from _product(facts.main, facts)
+        yield from _chosen(root)
+    for node in _held_or_asked_for(root, facts):
+        yield from _event(node) if _is_event(node) else _job(node)
+
+
+def _product(main: Node, facts: Facts) -> Iterator[Said]:
+    for name in NUMBERS:
+        yield name.lower(), text(main.get(name))
+    offers = list(_offers(main))
+    for offer in offers:
+        yield from _price(offer)
+        yield "availability", _last(text(offer.get("availability")))
+        if len(offers) == 1:
+            for name in NUMBERS:
+                yield f"offer {name.lower()}", text(offer.get(name))
+    meta = facts.meta
+    if not offers:
+        for name in ("product:price", "og:price"):
+            if amount := meta.get(f"{name}:amount"):
+                yield "price", f"{_plain(amount)} {meta.get(f'{name}:currency', '')}".strip()
+                break
+        yield "availability", _last(meta.get("product:availability", ""))
+    yield "item", meta.get("product:retailer_item_id", "")
+
+
+def _offers(main: Node) -> Iterator[Node]:
+    for node in (main, *values(main.get("hasVariant"))):
+        if isinstance(node, dict):
+            for offer in values(node.get("offers")):
+                if isinstance(offer, dict):
+                    within = [o for o in values(offer.get("offers")) if isinstance(o, dict)]
+                    yield from within or [offer]
+
+
+def _price(offer: Node) -> Iterator[Said]:
+    for node in (offer, *values(offer.get("priceSpecification"))):
+        if isinstance(node, dict):
+            currency = text(node.get("priceCurrency")) or text(offer.get("priceCurrency"))
+            amounts = [text(node.get(name)) for name in ("price", "lowPrice", "highPrice")]
+            for amount in filter(None, amounts):
+                yield "price", f"{_plain(amount)} {currency}".strip()
+            if any(amounts):
+                return
+
+
+def _chosen(root: HtmlElement) -> Iterator[Said]:
+    """Yield what is chosen in the form that puts a product into the basket."""
+    for element in islice(cast("list[HtmlElement]", _CHOSEN(root)), _MOST * _MOST):
+        form = next(element.iterancestors("form"))
+        kind = " ".join((form.get("action") or "", form.get("class") or "", form.get("id") or ""))
+        field = element if element.tag == "input" else next(element.iterancestors("select"), None)
+        name = "" if field is None else field.get("name") or field.get("id") or ""
+        if name and _BASKET.search(kind.replace("_", "-")) and not _AMOUNT_FIELD.search(name):
+            yield "chosen", " ".join((element.text or element.get("value") or "").split())
+
+
+def _held_or_asked_for(root: HtmlElement, facts: Facts) -> list[Node]:
+    """Return the one event or job that the page is about; of several it is a list."""
+    nodes = [node for node in nodes_on_top(facts.data) if _is_event(node) or _is_job(node)]
+    if not nodes and any(_is_of_event_or_job(kind) for kind in facts.described):
+        nodes = [node for node in read_microdata(root) if _is_event(node) or _is_job(node)]
+    return nodes if len(nodes) == 1 else []
+
+
+def _is_of_event_or_job(kind: str) -> bool:
+    return kind.endswith((*_HELD, "JobPosting"))
+
+
+def _is_event(node: Node) -> bool:
+    return any(kind.endswith(_HELD) for kind in types(node))
+
+
+def _is_job(node: Node) -> bool:
+    return "JobPosting" in types(node)
+
+
+def _event(node: Node) -> Iterator[Said]:
+    for name in ("startDate", "endDate"):
+        yield name, text(node.get(name))
+    for place in values(node.get("location")):
+        yield "place", _place(place)
+
+
+def _job(node: Node) -> Iterator[Said]:
+    for place in values(node.get("jobLocation")):
+        yield "place", _place(place)
+    for salary in values(node.get("baseSalary")):
+        yield "salary", " ".join(_leaves(salary, 3))
+
+
+def _place(place: object) -> str:
+    if not isinstance(place, dict):
+        return text(place)
+    address = place.get("address")
+    said = [text(place.get("name")), *_leaves(address, 2)]
+    return " ".join(filter(None, said))
+
+
+def _leaves(node: object, depth: int) -> Iterable[str]:
+    """Yield what the properties of a node say, in the order of their names."""
+    if not isinstance(node, dict):
+        yield from filter(None, [text(node)])
+    elif depth:
+        for name in sorted(node, key=str):
+            if not name.startswith("@"):
+                for value in values(node[name]):
+                    yield from _leaves(value, depth - 1)
+
+
+def _last(address: str) -> str:
+    """Return the name of a value, without the address of its vocabulary."""
+    return re.split("[/:#]", address)[-1]
+
+
+def _closed(price: str) -> str:
+    return "".join(price.split())
+
+
+def _plain(amount: str) -> str:
+    """Return an amount in one form: `12`, `12.0` and `12.00` are the same."""
+    try:
+        return f"{float(amount):.2f}"
+    except ValueError:
+        return amount

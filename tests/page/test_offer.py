@@ -1,0 +1,104 @@
+"""What a page offers: by its data, by what is chosen, by what stands near the headline."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from simhash_gate.claims import decode_claims, split_claims
+from simhash_gate.pipeline import read_page
+
+TEXT = "<p>The drill weighs less than the old one, and it comes with two batteries and a case.</p>"
+
+
+def offered(html: str) -> dict[str, str]:
+    page = read_page(
+        f"<html><body><main><h1>A drill</h1>{html}{TEXT}</main></body></html>".encode(),
+        url="https://x.example/drill",
+    )
+    return dict(decode_claims(split_claims(page.claims)[0]).offered)
+
+
+def ld(**node: object) -> str:
+    return f'<script type="application/ld+json">{json.dumps(node)}</script>'
+
+
+OFFER = {
+    "@type": "Offer",
+    "price": "19.9",
+    "priceCurrency": "EUR",
+    "availability": "https://schema.org/InStock",
+}
+
+
+def test_a_products_number_price_and_availability_are_offered() -> None:
+    node = {"@type": "Product", "name": "A drill", "sku": "D-1", "gtin13": "4006381333931"}
+    assert offered(ld(**node, offers=OFFER)) == {
+        "availability": "InStock",
+        "gtin13": "4006381333931",
+        "price": "19.90 EUR",
+        "sku": "D-1",
+    }
+
+
+def test_what_a_product_is_only_related_to_is_not_offered() -> None:
+    other = {"@type": "Product", "sku": "E-2", "offers": {**OFFER, "price": "5"}}
+    found = offered(ld(**{"@type": "Product"}, name="A drill", offers=OFFER, isRelatedTo=other))
+    assert "sku" not in found
+    assert found["price"] == "19.90 EUR"
+
+
+def test_microdata_and_product_metadata_are_read_too() -> None:
+    microdata = (
+        '<div itemscope itemtype="https://schema.org/Product"><span itemprop=sku>D-1</span>'
+        '<div itemprop=offers itemscope itemtype="https://schema.org/Offer">'
+        "<meta itemprop=price content=19.9><meta itemprop=priceCurrency content=EUR></div></div>"
+    )
+    assert offered(microdata) == {"price": "19.90 EUR", "sku": "D-1"}
+    metadata = (
+        '<meta property="og:type" content="product">'
+        '<meta property="product:price:amount" content="19.90">'
+        '<meta property="product:price:currency" content="EUR">'
+        '<meta property="product:retailer_item_id" content="D-1">'
+    )
+    assert offered(metadata) == {"item": "D-1", "price": "19.90 EUR"}
+
+
+@pytest.mark.parametrize("size", ["S", "L"])
+def test_what_is_chosen_in_the_form_that_fills_the_basket_is_offered(size: str) -> None:
+    options = "".join(
+        f"<option{' selected' if name == size else ''}>{name}</option>" for name in "SML"
+    )
+    form = f"<form class=cart><select name=attribute_size>{options}</select></form>"
+    sort = "<form><select name=orderby><option selected>By price</option></select></form>"
+    node = ld(**{"@type": "Product"}, name="A drill", offers=OFFER)
+    assert offered(node + form + sort)["chosen"] == size
+
+
+def test_the_date_and_place_of_an_event_are_offered() -> None:
+    place = {"@type": "Place", "name": "Town hall", "address": {"addressLocality": "Bern"}}
+    found = offered(ld(**{"@type": "MusicEvent"}, startDate="2026-05-01", location=place))
+    assert found == {"place": "Town hall Bern", "startDate": "2026-05-01"}
+
+
+def test_the_place_and_salary_of_a_job_are_offered() -> None:
+    salary = {"@type": "MonetaryAmount", "currency": "CHF", "value": {"value": 90000}}
+    place = {"@type": "Place", "address": {"addressLocality": "Bern"}}
+    found = offered(ld(**{"@type": "JobPosting"}, baseSalary=salary, jobLocation=place))
+    assert found == {"place": "Bern", "salary": "CHF 90000"}
+
+
+def test_of_a_list_of_events_none_is_offered() -> None:
+    events = [{"@type": "Event", "startDate": f"2026-05-0{day}"} for day in (1, 2)]
+    assert offered(ld(**{"@graph": events})) == {}
+
+
+@pytest.mark.parametrize("price", ["19,90 €", "€19.90", "$ 19.90", "CHF 19.90", "19.90 EUR"])
+def test_without_data_the_price_and_number_near_the_headline_are_offered(price: str) -> None:
+    found = offered(f"<p>{price}</p><p>SKU: D-1</p>")
+    assert found == {"shown number": "D-1", "shown price": price.replace(" ", "")}
+
+
+def test_a_sum_that_a_text_tells_of_is_no_price() -> None:
+    assert offered(f"<p>{'It was sold for $500 to somebody who had never drilled. ' * 2}</p>") == {}

@@ -1,0 +1,123 @@
+"""When names and offers of two pages contradict each other."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_gate.claims import (
+    KEY_BYTES,
+    NO_CLAIMS,
+    Claims,
+    contradiction,
+    decode_claims,
+    said_by,
+    split_claims,
+)
+from simhash_gate.fingerprints.words import words
+
+
+def claims(headline: str, *names: str, said: str = "", **offered: str) -> Claims:
+    return Claims(
+        headline, (headline, *names), said_by(words(said)), tuple(sorted(offered.items()))
+    )
+
+
+def said(a: Claims, b: Claims) -> str:
+    found = contradiction(a, b)
+    return found.said if found else ""
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Blue shirt", "Red shirt"),
+        ("Shirt, size 4", "Shirt, size 5"),
+        ("Drill X100 of steel", "Drill X200 of brass"),
+        ('History of "Bees"', 'History of "Wasps"'),
+        ("青いシャツ", "赤いシャツ"),
+        ("蓝色衬衫", "红色衬衫"),
+        ("เสื้อสีแดง", "เสื้อสีเขียว"),
+        ("Синяя рубашка", "Красная рубашка"),
+    ],
+)
+def test_two_names_with_words_of_their_own_contradict_each_other(a: str, b: str) -> None:
+    assert said(claims(a), claims(b)) == f"another name: {a!r} → {b!r}"
+    assert said(claims(b), claims(a))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Blue shirt", "Print: Blue shirt"),
+        ("Blue shirt", "Blue shirt | Shirts for all"),
+        ("Blue shirt", "(3) Blue shirt"),
+        ("(4) Blue shirt", "(3) Blue shirt"),
+        ("Query (product 3.7.1 API)", "Query (product 4.0 API)"),
+        ("BLUE SHIRT!", "Blue shirt"),
+        ("", "Red shirt"),
+    ],
+)
+def test_a_name_that_is_part_of_the_other_is_no_contradiction(a: str, b: str) -> None:
+    assert not said(claims(a), claims(b))
+    assert not said(claims(b), claims(a))
+
+
+def test_where_both_pages_have_a_headline_that_decides() -> None:
+    assert not said(claims("Query", "Query of 3.7"), claims("Query", "Query of 4.0"))
+    assert said(claims("", "Red query"), claims("Blue query"))
+
+
+def test_a_word_of_a_name_that_stands_in_the_other_text_is_no_own_one() -> None:
+    printed = claims("Print view", said="The blue shirt is made of wool.")
+    assert not said(printed, claims("Blue shirt"))
+    assert said(printed, claims("Red shirt"))
+
+
+def test_a_number_is_looked_for_with_the_word_before_it() -> None:
+    other = claims("Part 4", said="Delivery takes 3 days.")
+    assert said(claims("Part 3"), other)
+    assert not said(claims("Part 3"), claims("Part 4", said="It follows part 3 of the story."))
+
+
+def test_what_is_offered_must_agree_where_both_say_it() -> None:
+    kept = claims("A drill", price="12.90 EUR", sku="A-1")
+    assert said(kept, claims("A drill", price="14.90 EUR", sku="A-1")) == (
+        "price 12.90 EUR → 14.90 EUR"
+    )
+    assert contradiction(kept, claims("A drill", price="9.90 EUR")).differs == "offers"
+    assert not said(kept, claims("A drill", sku="A-1"))
+
+
+def test_of_the_users_fields_one_that_only_one_page_has_differs_too() -> None:
+    kept = Claims("A drill", compared=((".price", "12 €"),))
+    gone = Claims("A drill", compared=((".price", ""),))
+    assert contradiction(kept, gone) == ("fields", ".price 12 € → none")
+    assert contradiction(kept, Claims("A drill")) is None
+
+
+TEXT = st.text(max_size=40)
+
+
+@given(TEXT, st.lists(TEXT), st.frozensets(st.integers(0, 0xFFFF)), st.dictionaries(TEXT, TEXT))
+def test_claims_come_back_as_they_were(headline, names, said, offered) -> None:
+    given = Claims(headline, tuple(names), said, tuple(offered.items()))
+    claimed, rest = split_claims(given.encode() + b"a sketch")
+    assert (decode_claims(claimed), rest) == (given, b"a sketch")
+    assert not contradiction(given, given)
+
+
+def test_the_key_is_of_the_name_and_of_what_is_offered() -> None:
+    keys = [
+        claims(name, price=price).encode()[:KEY_BYTES]
+        for name, price in (("Blue", "1"), ("(2) blue", "1"), ("Blue", "2"), ("Red", "1"))
+    ]
+    assert keys[0] == keys[1] != keys[2]
+    assert keys[0][:4] == keys[2][:4] != keys[3][:4]
+
+
+@pytest.mark.parametrize("data", [b"", b"x", b"of another version", NO_CLAIMS[:-1]])
+def test_what_is_no_claims_is_said_to_be_none(data: bytes) -> None:
+    with pytest.raises(ValueError, match="no claims"):
+        decode_claims(split_claims(data)[0])
