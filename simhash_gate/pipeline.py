@@ -29,7 +29,7 @@ from simhash_gate.options import (
 from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
 from simhash_gate.page.address import canonical_address
 from simhash_gate.page.blocks import captions
-from simhash_gate.page.extract import is_leftover
+from simhash_gate.page.extract import heading_above, is_leftover
 from simhash_gate.page.facts import find_facts
 from simhash_gate.page.fields import find_fields
 from simhash_gate.page.insets import MANY_LINKS
@@ -308,7 +308,7 @@ def _sketch(
 ) -> Sketch:
     headline = found[0].text if found[0].kind == "heading" else ""
     rest = list(zip(found, fleeting, strict=True))[1 if headline else 0 :]
-    above, place = article.above, ""
+    above, place = heading_above(article), ""
     if above is not None:
         place = " ".join(f"{e.tag} {e.get('class', '')}" for e in (above.getparent(), above))
     return Sketch(

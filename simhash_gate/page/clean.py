@@ -28,7 +28,7 @@ from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in
 from simhash_gate.page.vocabulary import CHROME_TAGS, CONSENT_TOKENS, POST_TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from lxml.html import HtmlElement
 
@@ -79,7 +79,8 @@ def clean(
     body = root.find("body")
     body = root if body is None else body
     visible = blocks(flow(body)) if whole else []
-    left = _drop_chrome(root, titles, thread=thread)
+    around = _around_headline(facts.headlines[:HEADLINES], titles)
+    left = _drop_chrome(root, titles, around, thread=thread)
     measures, labels = survey(root, left)
     _drop_forms(left.forms, root, measures)
     _drop_large(left.large, root, measures, titles)
@@ -88,11 +89,17 @@ def clean(
 
 
 def _drop_chrome(
-    root: HtmlElement, titles: Titles, posts: Collection[str] = (), *, thread: bool = False
+    root: HtmlElement,
+    titles: Titles,
+    around: Collection[HtmlElement],
+    posts: Collection[str] = (),
+    *,
+    thread: bool = False,
 ) -> Left:
     """Take out what is chrome by name, but for what is too large to be, and for `posts`.
 
-    In a thread of a forum, what is called a comment is a post.
+    `around` is what the headline stands in. In a thread of a forum, what is called a comment is a
+    post.
     """
     sizes = Sizes(root)
     left = Left([], [], [], {}, sizes.whole)
@@ -100,7 +107,6 @@ def _drop_chrome(
     alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a name
     keep = left.elements.append
     outer: set[HtmlElement] = set()
-    around = _around_headline(root, titles)
     largest = LARGEST * sizes.whole
     to_read = _TIMES_READ * sizes.whole  # boxes in boxes are read again for each
     behind: HtmlElement | None = root  # what goes: nothing inside it is looked at
@@ -144,18 +150,16 @@ def _drop_chrome(
     names = {name for name, size in alike.items() if name and size > largest}
     posts = names_of_posts(names, gone, root, titles) if names and not posts else ()
     if posts:
-        return _drop_chrome(root, titles, posts, thread=thread)
+        return _drop_chrome(root, titles, around, posts, thread=thread)
     drop_all(gone)
     return left
 
 
-def _around_headline(root: HtmlElement, titles: Titles) -> set[HtmlElement]:
+def _around_headline(headlines: Iterable[HtmlElement], titles: Titles) -> set[HtmlElement]:
     """Return what the headline stands in, if it is the name of the page."""
     name = words_of(titles.title)
-    headlines = (
-        h1 for h1 in islice(root.iter("h1"), HEADLINES) if name and words_of(text_of(h1)) == name
-    )
-    return {outer for headline in headlines for outer in headline.iterancestors()}
+    found = (h1 for h1 in headlines if name and words_of(text_of(h1)) == name)
+    return {outer for headline in found for outer in headline.iterancestors()}
 
 
 def _behind(element: HtmlElement) -> HtmlElement | None:

@@ -53,14 +53,12 @@ _LEFTOVER_SHARE = 0.2
 class Article(NamedTuple):
     """What a page is about: an element of its tree, and whether it is a list of other pages.
 
-    `titled` tells that the article begins with the title of the page, for want of its own headline;
-    then `above` is the heading that stands before it on the page, if any.
+    `titled` tells that the article begins with the title of the page, for want of its own headline.
     """
 
     element: HtmlElement
     listing: bool
     titled: bool = False
-    above: HtmlElement | None = None
 
 
 class Extractor(Protocol):
@@ -88,8 +86,7 @@ class SteadyExtractor:
         if own:
             return Article(element, listing)
         _put_headline(element, page.titles)
-        above = next(iter(element.xpath("preceding::*[self::h1 or self::h2][1]")), None)
-        return Article(element, listing, True, above)
+        return Article(element, listing, True)
 
 
 class ReadabilityExtractor:
@@ -110,6 +107,12 @@ class ReadabilityExtractor:
         candidates = [*page.root.xpath(self.containers), page.body]
         enough = (e for e in candidates if page.measures[e].text >= self.least_text)
         return Article(next(enough, page.body), page.listing)
+
+
+def heading_above(article: Article) -> HtmlElement | None:
+    """Return the heading that stands on the page before an article that has none of its own."""
+    before = "preceding::*[self::h1 or self::h2][1]"
+    return next(iter(article.element.xpath(before)), None) if article.titled else None
 
 
 def is_leftover(article: Article, page: Cleaned) -> bool:

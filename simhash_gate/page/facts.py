@@ -66,7 +66,8 @@ class Facts(NamedTuple):
 
     `names` are what they call the page, and `sites` its site, best first. `data` is its JSON-LD.
     `main` is what the page is about. `base` is what its links are relative to, `software` what made
-    it; `discusses` tells that there is a post of a forum; `described` are types of its microdata.
+    it; `discusses` tells that there is a post of a forum. `described` are types of its microdata,
+    `heads` and `headlines` the `title` and `h1` of its tree.
     """
 
     kind: Kind | None
@@ -83,11 +84,13 @@ class Facts(NamedTuple):
     software: list[str]
     discusses: bool
     described: set[str]
+    heads: list[HtmlElement]
+    headlines: list[HtmlElement]
 
 
 def find_facts(root: HtmlElement, url: str = "") -> Facts:
     """Read the JSON-LD, microdata and `meta` of an uncleaned tree."""
-    bases, metas, scripts = by_tag(root, "base", "meta", "script").values()
+    bases, metas, scripts, *naming = by_tag(root, "base", "meta", "script", "title", "h1").values()
     data = read_json_ld(scripts)
     nodes = nodes_on_top(data)
     meta = _meta(metas)
@@ -114,6 +117,7 @@ def find_facts(root: HtmlElement, url: str = "") -> Facts:
         [said.get("content", "") for said in metas if said.get("name") == "generator"],
         any(_DISCUSSION in said for said in chain(described, _said_in_json(scripts))),
         described,
+        *naming,
     )
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 from lxml import etree
 
+from simhash_gate.page.measure import size_of
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
@@ -62,14 +64,10 @@ def _is_fold(element: HtmlElement) -> bool:
     if element.get("role") == "dialog" or next(element.iter(*_CONTROLS), None) is not None:
         return False
     before = element.getprevious()
-    if before is None or is_hidden(before) or not 0 < _size(before) <= _LABEL:
+    if before is None or is_hidden(before) or not 0 < size_of(before) <= _LABEL:
         return False
-    size = _size(element)
-    return size >= _FOLD and 2 * sum(map(_size, element.iter("a"))) < size
-
-
-def _size(element: HtmlElement) -> int:
-    return len("".join("".join(element.itertext()).split()))
+    size = size_of(element)
+    return size >= _FOLD and 2 * sum(map(size_of, element.iter("a"))) < size
 
 
 def _show(element: HtmlElement) -> None:

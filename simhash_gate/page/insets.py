@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from simhash_gate.page.clean import LARGEST
 from simhash_gate.page.cut import drop, drop_all
+from simhash_gate.page.measure import said_in
 from simhash_gate.page.vocabulary import AD_LABELS, HEADINGS, LINK_LISTS, SIDES
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def drop_copies(article: HtmlElement, measures: Measures) -> None:
         said: dict[str, HtmlElement] = {}
         to_read -= size * len(boxes)
         for box in boxes if len(boxes) > 1 and to_read > 0 else ():
-            text = "".join("".join(box.itertext()).split())
+            text = said_in(box)
             first = said.get(text)
             if first is None or first in box.iterancestors():
                 said[text] = box

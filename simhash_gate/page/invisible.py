@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lxml.etree import strip_elements
 
 from simhash_gate.page.cut import drop_all
+from simhash_gate.page.measure import size_of
 from simhash_gate.page.parse import by_tag
 from simhash_gate.page.site import words_of
 from simhash_gate.page.vocabulary import INVISIBLE, MEDIA
@@ -63,15 +64,11 @@ def _show_if_the_page(notes: Collection[HtmlElement], root: HtmlElement, titles:
     name = words_of(titles.title)
     if not name:
         return
-    long = [(note, size) for note in notes if (size := _size(note)) >= _SPOKEN]
-    whole = _size(root) if long else 0
+    long = [(note, size) for note in notes if (size := size_of(note)) >= _SPOKEN]
+    whole = size_of(root) if long else 0
     for note, size in long:
         if 2 * size > whole and _has(note, name):
             note.tag = "div"
-
-
-def _size(element: HtmlElement) -> int:
-    return len("".join("".join(element.itertext()).split()))
 
 
 def _has(element: HtmlElement, name: tuple[str, ...]) -> bool:

@@ -22,6 +22,18 @@ _BEGINNINGS = frozenset(
 _WHITE = b" \t\n\v\f\r"
 
 
+def said_in(element: HtmlElement) -> str:
+    """Return the text in an element, without white space."""
+    return "".join(tostring(element, encoding="unicode", method="text", with_tail=False).split())
+
+
+def size_of(element: HtmlElement) -> int:
+    """Return how many characters are in an element, white space not counted."""
+    text = tostring(element, encoding="utf-8", method="text", with_tail=False)
+    text = text.translate(None, _WHITE)
+    return len(text) if text.isascii() else len("".join(text.decode().split()))
+
+
 class Measure:
     """Characters of text in an element, white space not counted, and how many are in links."""
 
@@ -111,7 +123,7 @@ class Sizes:
     def __init__(self, root: HtmlElement) -> None:
         self._root = root
         self._measures: Measures | None = None
-        self.whole = self._left = self._read(root)
+        self.whole = self._left = size_of(root)
         self._left *= _TIMES_READ
 
     def of(self, element: HtmlElement) -> int:
@@ -120,11 +132,6 @@ class Sizes:
             self._measures = measure(self._root)
         if self._measures is not None:
             return self._measures[element].text
-        size = self._read(element)
+        size = size_of(element)
         self._left -= size
         return size
-
-    def _read(self, element: HtmlElement) -> int:
-        text = tostring(element, encoding="utf-8", method="text", with_tail=False)
-        text = text.translate(None, _WHITE)
-        return len(text) if text.isascii() else len("".join(text.decode().split()))

@@ -21,7 +21,8 @@ _DEEP = 12
 _MANY = 2_000  # nodes or properties: more are a list of what others sell
 _ADDRESSES = {"a": "href", "link": "href", "area": "href", "img": "src"}
 _VALUES = {"data": "value", "meter": "value", "time": "datetime"}
-_DESCRIBED = etree.XPath("descendant-or-self::*[@itemprop or @itemscope]")
+# By the axis of attributes: to ask each element for some takes twice as long.
+_DESCRIBED = etree.XPath("descendant-or-self::*/@itemprop/.. | descendant-or-self::*/@itemscope/..")
 _TYPES = etree.XPath("descendant-or-self::*/@itemtype", smart_strings=False)
 _OPENING = re.compile(r"(?:<!--|(?://|/\*)?\s{0,9}<!\[CDATA\[)(?:\s{0,9}\*/)?")
 _STRAY_COMMA = re.compile(r'("[^"\\]*(?:\\(?:.|\Z)[^"\\]*)*(?:"|\Z))|,(?=\s*[}\]])', re.S)

@@ -91,14 +91,14 @@ def find_titles(root: HtmlElement, url: str = "", facts: Facts | None = None) ->
     name of the site.
     """
     facts = find_facts(root) if facts is None else facts
-    head = next((title.text for title in root.iter("title") if not _is_drawn(title)), None) or ""
+    head = next((title.text for title in facts.heads if not _is_drawn(title)), None) or ""
     said = [" ".join(head.split()), facts.meta.get("og:title", "")]
     whole = [text for text in said if text]
     parts = {part for text in whole for part in (text, *SEPARATOR.split(text))}
     parts |= {_REMARK.sub("", part) for part in parts if part.endswith(")")}
     variants = frozenset(filter(None, map(words_of, parts)))
     site = Site((*facts.sites, *_home_links(root, url)), url)
-    headlines = [_shown(h1) for h1 in islice(root.iter("h1"), HEADLINES)]
+    headlines = [_shown(h1) for h1 in facts.headlines[:HEADLINES]]
     named = [site.taken_off(headline) for headline in headlines if headline]
     title = _name(named, whole, variants, site, facts)
     rivals = [name for name in named if site.is_front or not site.is_named(name)]
