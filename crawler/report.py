@@ -15,6 +15,7 @@ def report(figures: Score) -> str:
         ("pages fetched", figures.fetched, f"{figures.pages_per_second:g} a second"),
         ("articles", figures.articles, _lost(figures.lost)),
         ("products", figures.products, _lost(figures.products_lost)),
+        ("offers", figures.offers, _lost(figures.offers_lost)),
         ("duplicates", figures.duplicates, f"{caught} not delivered ({figures.caught:.1%})"),
         ("true updates", figures.updates, _updates(figures)),
     ]

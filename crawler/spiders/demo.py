@@ -14,7 +14,7 @@ from scrapy.http import HtmlResponse, Response
 from crawler.items import PageItem, page_item
 from crawler.links import Links, site_of
 from crawler.report import report
-from crawler.site.process import SiteError, SiteProcess, serve_number, truth
+from crawler.site.process import SiteError, SiteProcess, serve_number, shop_url, truth
 from crawler.truth import score
 from simhash_gate.plugin.names import META_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped
@@ -30,10 +30,13 @@ RECOVER = "SIMHASH_GATE_RECOVER"
 
 
 class DemoItem(PageItem):
-    """A page of the demonstration site, with what the site says it is; null if it is no article."""
+    """A page of the demonstration site, with what the site says it is; null is what it is not."""
 
     article_id: str | None
     article_version: int | None
+    sku: str | None
+    variant: str | None
+    price: str | None
 
 
 class DemoSpider(Spider):
@@ -69,7 +72,8 @@ class DemoSpider(Spider):
             self.served_before = serve_number(self.site)
         except SiteError as error:
             raise SystemExit(str(error)) from error
-        self.links = Links({site_of(self.site)})
+        self.shop = shop_url(self.site)
+        self.links = Links({site_of(self.site), site_of(self.shop)})
         self.delivered: set[int] = set()
         self.judged: set[int] = set()
         self.started = self.ended = 0.0
@@ -92,9 +96,10 @@ class DemoSpider(Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
-        """Yield the site's home page."""
+        """Yield the site's home page, and that of its shop."""
         self.started = time.monotonic()
         yield self.request(f"{self.site}/", dont_filter=True)
+        yield self.request(self.shop, dont_filter=True)
 
     def request(self, url: str, **kwargs: Any) -> Request:
         """Return a request; the gate leaves pages alone that belong to another crawl."""
@@ -110,10 +115,14 @@ class DemoSpider(Spider):
             return
         if mine:
             article, _, version = _header(response, "X-Demo-Article").partition(";")
+            sku, variant, price = (_header(response, "X-Demo-Offer") or ";;").split(";")
             yield DemoItem(
                 **page_item(response),
                 article_id=article or None,
                 article_version=int(version) if version else None,
+                sku=sku or None,
+                variant=variant or None,
+                price=price or None,
             )
         for url in self.links.of(response):
             yield self.request(url)
@@ -143,6 +152,7 @@ class DemoSpider(Spider):
         figures = score(
             [e for e in known.log if e.serve > self.served_before and (alone or e.serve in mine)],
             self.delivered - self.judged,
+            dropped=self.judged,
             alone=alone,
             articles=known.articles,
             products=known.products,
