@@ -13,7 +13,7 @@ from scrapy.http import HtmlResponse, Response
 
 from crawler.items import PageItem, page_item
 from crawler.links import Links, site_of
-from crawler.report import report
+from crawler.report import report, settle_place, whereabouts
 from crawler.site.process import SiteError, SiteProcess, serve_number, shop_url, truth
 from crawler.truth import score
 from simhash_gate.plugin.names import META_KEY
@@ -21,6 +21,7 @@ from simhash_gate.plugin.signals import near_duplicate_dropped
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
 
     from scrapy.crawler import Crawler
     from typing_extensions import Self
@@ -78,6 +79,8 @@ class DemoSpider(Spider):
         self.judged: set[int] = set()
         self.started = self.ended = 0.0
         self.recovers = False
+        self.since = time.time()
+        self.report: Path | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -90,6 +93,8 @@ class DemoSpider(Spider):
                 spider.logger.warning("%s=%s is for -a site=...; not used here", STORE, asked)
             crawler.settings.set(STORE, "memory:", priority="cmdline")
         spider.recovers = bool(crawler.settings.get(RECOVER))
+        own = spider.process is not None
+        spider.report = settle_place(crawler.settings, spider.name, unasked=own)
         # After the feeds, which may be written to stdout too: the figures are its last line.
         crawler.signals.connect(spider.engine_stopped, signals.engine_stopped)
         crawler.signals.connect(spider.dropped, near_duplicate_dropped)
@@ -160,6 +165,8 @@ class DemoSpider(Spider):
             seconds=self.ended - self.started,
         )
         print(report(figures))
+        if place := whereabouts(self.report, self.since):
+            print(place)
         print(json.dumps(figures.as_dict()), flush=True)
 
 
