@@ -10,10 +10,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from crawler.site.process import running_site, truth
+from crawler.site.site import Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,15 +30,26 @@ def start_demo(feed: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, env=environment)
 
 
-def article_ids(feed: Path) -> set[str]:
-    """The articles in a feed; a killed crawl may leave its last line unfinished."""
-    found = set()
+def items(feed: Path) -> Iterator[dict[str, Any]]:
+    """The items in a feed; a killed crawl may leave its last line unfinished."""
     for line in feed.read_text("utf-8").splitlines() if feed.exists() else []:
         try:
-            found.add(json.loads(line)["article_id"])
+            yield json.loads(line)
         except ValueError:
             continue
-    return found - {None}
+
+
+def article_ids(feed: Path) -> set[str]:
+    return {item["article_id"] for item in items(feed)} - {None}
+
+
+def offers(feed: Path) -> set[str]:
+    sold = (item for item in items(feed) if item["sku"])
+    return {f"{item['sku']};{item['variant'] or ''};{item['price']}" for item in sold}
+
+
+def offers_of(site: Site) -> set[str]:
+    return site.shop.plan.offers | set(site.offers.values())
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -49,6 +65,8 @@ def test_the_demo_loses_no_article_and_catches_most_duplicates(tmp_path, seed: i
     assert figures["caught"] >= 0.8
     assert figures["updates_dropped"] <= 0.05 * figures["updates"]
     assert len(article_ids(tmp_path / "items.jsonl")) == 100
+    assert figures["offers"] == len(offers_of(Site(100, seed)))
+    assert len(offers(tmp_path / "items.jsonl")) == figures["offers"] - figures["offers_lost"]
     assert "Traceback" not in log
 
 

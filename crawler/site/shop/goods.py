@@ -109,7 +109,10 @@ def amount(cents: int) -> str:
 
 
 def make_goods(seed: int, articles: int) -> list[Good]:
-    """Return the shop's products, about one for four articles, evenly from all departments."""
+    """Return the shop's products, about one for four articles, evenly from all departments.
+
+    Nine at least, so that each department has one: a family has up to four.
+    """
     rng = Random(f"{seed}/goods")
     wanted = max(9, articles // 4)
     goods: list[Good] = []
