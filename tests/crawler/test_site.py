@@ -51,6 +51,7 @@ def walked(site):
 def test_the_same_seed_gives_the_same_urls_and_bytes():
     first, second = Site(30, 7), Site(30, 7)
     targets = [*first.pages.views, *first.pages.contents, "/story/gone", "/feed.xml"]
+    targets += [*first.shop.plan.shelves, *first.shop.plan.lists]
     assert list(first.pages.views) == list(second.pages.views)
     assert bodies(first, targets) == bodies(second, reversed(targets))
 
