@@ -1,1 +1,1 @@
-"""The demonstration project: two spiders, and a news site in miniature to let them loose on."""
+"""The demonstration project: two spiders, and a news site and shop in miniature to try them on."""

@@ -18,7 +18,8 @@ WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")
 class Served(NamedTuple):
     """One response of the site; `serve` counts from 1 over the site's life.
 
-    `article` and `product` are ids, empty on pages that are neither.
+    `article`, `product` and `offer` are ids, empty on pages of something else. A product's is its
+    number (SKU), which every variant has for itself; an offer is a product, variant and price.
     """
 
     serve: int
@@ -28,6 +29,7 @@ class Served(NamedTuple):
     article: str
     version: int
     product: str
+    offer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class Score:
     caught: float
     updates: int
     updates_dropped: int | None
+    offers: int
+    offers_lost: int | None
     pages_per_second: float
 
     def as_dict(self) -> dict[str, int | float | None]:
@@ -83,6 +87,7 @@ def score(
     log: Iterable[Served],
     delivered: Collection[int],
     *,
+    dropped: Collection[int] = (),
     articles: Collection[str],
     products: Collection[str],
     changed: Mapping[tuple[str, int, int], float],
@@ -90,6 +95,9 @@ def score(
     alone: bool = True,
 ) -> Score:
     """Judge one crawl by the site's serve log and the serve numbers that reached a callback.
+
+    A page is a duplicate if what it shows was delivered before: this version of an article, or this
+    offer. An offer is lost if a page of it was `dropped`, and none was delivered.
 
     A crawl that is not `alone` shares the site with others; the log is what it had of it.
 
@@ -99,8 +107,14 @@ def score(
     received = [page for page in pages if page.serve in delivered]
     ever = {(page.article, page.version) for page in received}
     versions: dict[str, set[int]] = {}
+    offers: set[str] = set()
     duplicates = duplicates_delivered = updates = updates_dropped = 0
     for page in pages:
+        if page.offer:
+            duplicates += page.offer in offers
+            duplicates_delivered += page.offer in offers and page.serve in delivered
+            if page.serve in delivered:
+                offers.add(page.offer)
         if not page.article:
             continue
         known = versions.setdefault(page.article, set())
@@ -126,5 +140,12 @@ def score(
         caught=round(1 - duplicates_delivered / duplicates, 4) if duplicates else 1.0,
         updates=updates,
         updates_dropped=updates_dropped if alone else None,
+        offers=len({page.offer for page in pages if page.offer}),
+        offers_lost=len(_offers(pages, dropped) - offers) if alone else None,
         pages_per_second=round(len(pages) / seconds, 1) if seconds > 0 else 0.0,
     )
+
+
+def _offers(pages: Iterable[Served], serves: Collection[int]) -> set[str]:
+    """Return the offers on some of the pages."""
+    return {page.offer for page in pages if page.offer and page.serve in serves}

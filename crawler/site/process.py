@@ -9,14 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
 
+from crawler.site.shop.plan import HOME
 from crawler.truth import Served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PROJECT = Path(__file__).parents[2]
+NAMES = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
 DIRECT = build_opener(ProxyHandler({}))
 
 
@@ -77,6 +80,17 @@ def running_site(articles: int, seed: int = 1) -> Iterator[str]:
         yield site.url
     finally:
         site.stop()
+
+
+def shop_url(url: str) -> str:
+    """Return where the shop of the site at `url` is: at the machine's other name.
+
+    So it is a site of its own for those who go by the host, as the gate's scope does.
+    """
+    parts = urlsplit(url)
+    name = NAMES.get(parts.hostname or "")
+    host = parts.netloc.replace(parts.hostname or "", name, 1) if name else parts.netloc
+    return f"{parts.scheme}://{host}{HOME}"
 
 
 def serve_number(url: str) -> int:

@@ -23,6 +23,11 @@ class Product:
         """Where it is sold."""
         return f"/shop/{self.sku.lower()}"
 
+    @property
+    def offer(self) -> str:
+        """Number, variant (there is none) and price: what the truth knows the offer by."""
+        return f"{self.sku};;{self.price}"
+
 
 def make_products(seed: int, articles: int) -> list[Product]:
     """Return the shop's products, about one for ten articles: half alone, half in families."""

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 
 from crawler.site.designs import render
 from crawler.site.pages import Pages
+from crawler.site.shop.shop import Shop
 from crawler.site.urls import PLAIN, Charset
 from crawler.truth import Served
 
@@ -32,6 +33,7 @@ class Reply(NamedTuple):
     article: str = ""
     version: int = 0
     product: str = ""
+    offer: str = ""
 
     @property
     def html(self) -> bool:
@@ -44,6 +46,8 @@ class Site:
 
     def __init__(self, articles: int, seed: int) -> None:
         self.pages = Pages(articles, seed)
+        self.shop = Shop(articles, seed)
+        self.offers = {product.sku: product.offer for product in self.pages.products}
         self.seed = seed
         self.log: list[Served] = []
         self._hits: Counter[str] = Counter()
@@ -71,6 +75,7 @@ class Site:
                 article=reply.article,
                 version=reply.version,
                 product=reply.product,
+                offer=reply.offer,
             )
             self.log.append(entry)
         reply.headers["X-Demo-Serve"] = str(entry.serve)
@@ -78,6 +83,8 @@ class Site:
             reply.headers["X-Demo-Article"] = f"{reply.article};{reply.version}"
         if reply.product:
             reply.headers["X-Demo-Product"] = reply.product
+        if reply.offer:
+            reply.headers["X-Demo-Offer"] = reply.offer
         return reply
 
     def truth(self) -> bytes:
@@ -86,7 +93,7 @@ class Site:
         changed = {f"{i} {a} {b}": c for x in articles for (i, a, b), c in x.changes().items()}
         known = {
             "articles": [article.id for article in articles],
-            "products": [product.sku for product in self.pages.products],
+            "products": [*self.offers, *sorted(self.shop.numbers)],
             "changed": changed,
             "log": list(self.log),
         }
@@ -96,19 +103,28 @@ class Site:
         """Return a number from 0 to 1 that hangs on seed, name and target alone."""
         return zlib.crc32(f"{self.seed}/{name}/{target}".encode()) / 2**32
 
+    def _unavailable(self, target: str, hit: int) -> bool:
+        """Whether the server is too busy for a page: some are asked for twice."""
+        return hit == 0 and self._draw("unavailable", target) < 0.02
+
     def _answer(self, target: str, hit: int) -> Reply:
         session = "sid=" in target
         plain = _without_session(target) if session else target
         if view := self.pages.views.get(plain):
-            if hit == 0 and self._draw("unavailable", target) < 0.02:
-                return Reply(503, {"Content-Type": "text/html", "Retry-After": "0"}, b"Try later")
+            if self._unavailable(target, hit):
+                return _busy()
             content = self.pages.story(view, session=session)
             html = render(content, self.pages.chrome, target, hit)
             reply = _page(200, html, view.charset)
             return reply._replace(article=view.article.id, version=view.version)
         if page := self.pages.contents.get(plain):
             html = render(page, self.pages.chrome, target, hit)
-            return _page(200, html)._replace(product=page.product)
+            offer = self.offers.get(page.product, "")
+            return _page(200, html)._replace(product=page.product, offer=offer)
+        if sold := self.shop.page(plain, hit):
+            if sold.offer and self._unavailable(target, hit):
+                return _busy()
+            return _page(200, sold.html)._replace(product=sold.product, offer=sold.offer)
         return self._elsewhere(plain) or self._file(plain) or self._missing(plain, hit)
 
     def _elsewhere(self, target: str) -> Reply | None:
@@ -160,3 +176,7 @@ def _page(status: int, html: str, charset: Charset = PLAIN) -> Reply:
     if in_page:
         html = html.replace("<head>", f'<head><meta charset="{in_page}">', 1)
     return Reply(status, {"Content-Type": kind}, html.encode(encoding, "xmlcharrefreplace"))
+
+
+def _busy() -> Reply:
+    return Reply(503, {"Content-Type": "text/html", "Retry-After": "0"}, b"Try later")

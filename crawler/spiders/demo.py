@@ -13,14 +13,15 @@ from scrapy.http import HtmlResponse, Response
 
 from crawler.items import PageItem, page_item
 from crawler.links import Links, site_of
-from crawler.report import report
-from crawler.site.process import SiteError, SiteProcess, serve_number, truth
+from crawler.report import report, settle_place, whereabouts
+from crawler.site.process import SiteError, SiteProcess, serve_number, shop_url, truth
 from crawler.truth import score
 from simhash_gate.plugin.names import META_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
 
     from scrapy.crawler import Crawler
     from typing_extensions import Self
@@ -30,10 +31,13 @@ RECOVER = "SIMHASH_GATE_RECOVER"
 
 
 class DemoItem(PageItem):
-    """A page of the demonstration site, with what the site says it is; null if it is no article."""
+    """A page of the demonstration site, with what the site says it is; null is what it is not."""
 
     article_id: str | None
     article_version: int | None
+    sku: str | None
+    variant: str | None
+    price: str | None
 
 
 class DemoSpider(Spider):
@@ -69,11 +73,14 @@ class DemoSpider(Spider):
             self.served_before = serve_number(self.site)
         except SiteError as error:
             raise SystemExit(str(error)) from error
-        self.links = Links({site_of(self.site)})
+        self.shop = shop_url(self.site)
+        self.links = Links({site_of(self.site), site_of(self.shop)})
         self.delivered: set[int] = set()
         self.judged: set[int] = set()
         self.started = self.ended = 0.0
         self.recovers = False
+        self.since = time.time()
+        self.report: Path | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -86,15 +93,18 @@ class DemoSpider(Spider):
                 spider.logger.warning("%s=%s is for -a site=...; not used here", STORE, asked)
             crawler.settings.set(STORE, "memory:", priority="cmdline")
         spider.recovers = bool(crawler.settings.get(RECOVER))
+        own = spider.process is not None
+        spider.report = settle_place(crawler.settings, spider.name, unasked=own)
         # After the feeds, which may be written to stdout too: the figures are its last line.
         crawler.signals.connect(spider.engine_stopped, signals.engine_stopped)
         crawler.signals.connect(spider.dropped, near_duplicate_dropped)
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
-        """Yield the site's home page."""
+        """Yield the site's home page, and that of its shop."""
         self.started = time.monotonic()
         yield self.request(f"{self.site}/", dont_filter=True)
+        yield self.request(self.shop, dont_filter=True)
 
     def request(self, url: str, **kwargs: Any) -> Request:
         """Return a request; the gate leaves pages alone that belong to another crawl."""
@@ -110,10 +120,14 @@ class DemoSpider(Spider):
             return
         if mine:
             article, _, version = _header(response, "X-Demo-Article").partition(";")
+            sku, variant, price = (_header(response, "X-Demo-Offer") or ";;").split(";")
             yield DemoItem(
                 **page_item(response),
                 article_id=article or None,
                 article_version=int(version) if version else None,
+                sku=sku or None,
+                variant=variant or None,
+                price=price or None,
             )
         for url in self.links.of(response):
             yield self.request(url)
@@ -143,6 +157,7 @@ class DemoSpider(Spider):
         figures = score(
             [e for e in known.log if e.serve > self.served_before and (alone or e.serve in mine)],
             self.delivered - self.judged,
+            dropped=self.judged,
             alone=alone,
             articles=known.articles,
             products=known.products,
@@ -150,6 +165,8 @@ class DemoSpider(Spider):
             seconds=self.ended - self.started,
         )
         print(report(figures))
+        if place := whereabouts(self.report, self.since):
+            print(place)
         print(json.dumps(figures.as_dict()), flush=True)
 
 

@@ -9,6 +9,8 @@ from html import unescape
 import pytest
 
 from crawler.site.articles import Article
+from crawler.site.shop.goods import DEPARTMENTS
+from crawler.site.shop.plan import HOME
 from crawler.site.site import Site
 from crawler.truth import TRUE_UPDATE, changed_fraction
 
@@ -18,8 +20,8 @@ def bodies(site, targets):
 
 
 def walk(site):
-    """Follow every link from the home page, and what asks to come back; targets by reply."""
-    found, queue = {}, ["/"]
+    """Follow every link from both home pages, and what asks to come back; targets by reply."""
+    found, queue = {}, ["/", HOME]
     while queue:
         target = queue.pop()
         if target in found:
@@ -49,6 +51,7 @@ def walked(site):
 def test_the_same_seed_gives_the_same_urls_and_bytes():
     first, second = Site(30, 7), Site(30, 7)
     targets = [*first.pages.views, *first.pages.contents, "/story/gone", "/feed.xml"]
+    targets += [*first.shop.plan.shelves, *first.shop.plan.lists]
     assert list(first.pages.views) == list(second.pages.views)
     assert bodies(first, targets) == bodies(second, reversed(targets))
 
@@ -87,7 +90,9 @@ def test_every_article_version_and_product_can_be_reached_by_links(site, walked)
         for version in article.versions
     }
     products = {reply.product for reply in walked.values() if reply.product}
-    assert products == {product.sku for product in site.pages.products}
+    assert products == {product.sku for product in site.pages.products} | site.shop.numbers
+    offers = {reply.offer for reply in walked.values() if reply.offer}
+    assert offers == set(site.offers.values()) | site.shop.plan.offers
 
 
 def test_every_article_is_linked_from_pages_that_are_no_article(site):
@@ -100,8 +105,12 @@ def test_every_article_is_linked_from_pages_that_are_no_article(site):
 
 def test_at_least_thirty_per_cent_is_duplicate(walked):
     pages = [reply for reply in walked.values() if reply.html and reply.status == 200]
-    articles = Counter((reply.article, reply.version) for reply in pages if reply.article)
-    assert sum(articles.values()) - len(articles) >= 0.3 * len(pages)
+    shown = Counter(
+        (reply.article, reply.version, reply.offer)
+        for reply in pages
+        if reply.article or reply.offer
+    )
+    assert shown.total() - len(shown) >= 0.3 * len(pages)
 
 
 def test_at_least_five_per_cent_are_true_updates(site, walked):
@@ -199,6 +208,83 @@ def test_families_of_products_share_a_description_under_other_names():
     assert len({product.sku for product in products}) == len(products)
     family = [p for p in products if p.description == families.most_common(1)[0][0]]
     assert len({(p.name, p.price) for p in family}) == len(family)
+
+
+def offer_pages(site):
+    """The pages of offers by their address, and what they show."""
+    for href, shelf in site.shop.plan.shelves.items():
+        yield href, shelf, unescape(site.shop.page(href, 0).html)
+
+
+def test_a_page_of_the_shop_says_name_number_variant_and_price_of_its_offer(site):
+    for _, shelf, html in offer_pages(site):
+        offer, text = shelf.offer, re.sub(r"<script.*?</script>|<[^>]*>", " ", html, flags=re.S)
+        price = offer.price
+        assert f"<h1>{offer.good.name}" in re.sub(r"<(h1|span)[^>]*>\s*", r"<h1>", html)
+        assert re.search(rf"\b{re.escape(offer.variant.sku)}\b", text)
+        assert price in text or price.replace(".", ",") in text
+        assert offer.variant.name in text
+        others = {v.sku for v in offer.good.variants} - {offer.variant.sku}
+        assert not any(re.search(rf"{re.escape(sku)}(?![\w.-])", text) for sku in others)
+
+
+def test_each_theme_tells_machines_of_the_offer_in_its_own_way(site):
+    ways = {
+        "workshop": r'"price": "([\d.]+)"',
+        "wardrobe": r'property="og:price:amount" content="([\d.]+)"',
+        "household": r'itemprop="price" content="([\d.]+)"',
+    }
+    seen = set()
+    for _, shelf, html in offer_pages(site):
+        if shelf.kind != "print":
+            department = shelf.offer.good.department
+            assert re.findall(ways[department], html) == [shelf.offer.price]
+            seen.add(department)
+    assert seen == set(ways) == set(DEPARTMENTS)
+
+
+def test_every_page_of_the_shop_is_linked_from_a_list(site):
+    plan = site.shop.plan
+    listed = {link.href for content in plan.lists.values() for link in content.entries}
+    assert set(plan.shelves) <= listed
+
+
+def test_the_shop_has_variants_sales_and_copies():
+    plan = Site(100, 1).shop.plan
+    shelves = plan.shelves.values()
+    kinds = {"product", "category", "variant", "tracking", "related", "print", "sale"}
+    assert {shelf.kind for shelf in shelves} == kinds
+    assert len(plan.shelves) >= 2 * len(plan.offers)
+    numbers = Counter(offer.split(";")[0] for offer in plan.offers)
+    assert set(numbers.values()) == {1, 2}  # on sale it has two prices
+    prices = {}
+    for shelf in shelves:
+        if len(shelf.offer.good.variants) > 1:
+            prices.setdefault(shelf.offer.good.name, set()).add(shelf.offer.variant.price)
+    assert {1} < set(map(len, prices.values()))  # some cost the same in all variants
+
+
+def test_families_of_the_shop_differ_in_a_word_or_a_number_of_their_names():
+    families = {}
+    for good in Site(300, 1).shop.plan.goods:
+        families.setdefault(good.description, []).append(good.name.split())
+    differing = set()
+    for first, *others in families.values():
+        for other in others:
+            (pair,) = [pair for pair in zip(first, other, strict=True) if pair[0] != pair[1]]
+            differing.add(pair[0].isdigit())
+    assert differing == {True, False}
+
+
+def test_most_of_what_a_page_of_the_shop_says_is_on_all_pages_of_its_department(site):
+    said = {}
+    for _, shelf, html in offer_pages(site):
+        if shelf.kind == "product":
+            text = re.sub(r"<script.*?</script>|<[^>]*>", " ", html, flags=re.S)
+            said.setdefault(shelf.offer.good.department, []).append(set(text.split()))
+    for pages in said.values():
+        everywhere = set.intersection(*pages)
+        assert all(len(everywhere) >= 0.8 * len(page) for page in pages)
 
 
 def test_a_page_that_is_gone_echoes_its_path(site):

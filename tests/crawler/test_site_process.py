@@ -17,6 +17,7 @@ from crawler.site.process import (
     SiteProcess,
     running_site,
     serve_number,
+    shop_url,
     truth,
 )
 
@@ -36,6 +37,18 @@ def test_a_site_answers_until_the_block_ends():
         assert serve_number(url) == 1
     with pytest.raises(SiteError, match="no demonstration site answers"):
         serve_number(url)
+
+
+@pytest.mark.parametrize(
+    ("site", "shop"),
+    [
+        ("http://127.0.0.1:8765", "http://localhost:8765/store/"),
+        ("http://localhost:8765/", "http://127.0.0.1:8765/store/"),
+        ("http://site.example.com", "http://site.example.com/store/"),
+    ],
+)
+def test_the_shop_is_at_the_other_name_of_the_machine(site, shop):
+    assert shop_url(site) == shop
 
 
 def test_the_truth_tells_what_was_served():

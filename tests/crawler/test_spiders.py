@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -9,11 +10,12 @@ import sys
 import pytest
 
 from crawler.site.process import PROJECT, SiteError, running_site, serve_number
+from crawler.site.site import Site
 
 NO_GATE = ("-s", "ADDONS={}")
 
 
-def scrapy(*arguments, timeout=300):
+def scrapy(*arguments, timeout=300, **environment):
     return subprocess.run(
         [sys.executable, "-m", "scrapy", "crawl", *arguments],
         cwd=PROJECT,
@@ -21,6 +23,7 @@ def scrapy(*arguments, timeout=300):
         text=True,
         timeout=timeout,
         check=False,
+        env={**os.environ, **environment},
     )
 
 
@@ -40,6 +43,9 @@ def test_without_the_gate_everything_is_delivered(seed, tmp_path):
     assert done.returncode == 0
     assert figures["articles"] == 30
     assert figures["lost"] == figures["products_lost"] == figures["updates_dropped"] == 0
+    site = Site(30, seed)
+    assert figures["offers"] == len(site.shop.plan.offers) + len(site.offers)
+    assert figures["offers_lost"] == 0
     assert figures["duplicates"] == figures["duplicates_delivered"] >= 0.3 * figures["fetched"]
     assert figures["caught"] == 0
     assert figures["updates"] >= 0.05 * figures["fetched"]
@@ -47,6 +53,8 @@ def test_without_the_gate_everything_is_delivered(seed, tmp_path):
     pages = items(feed)
     assert {page["article_id"] for page in pages} - {None} == {f"a{n:05}" for n in range(30)}
     assert {"url", "title", "markdown", "fingerprint", "fetched_at"} < set(pages[0])
+    offers = {f"{p['sku']};{p['variant'] or ''};{p['price']}" for p in pages if p["sku"]}
+    assert offers == site.shop.plan.offers | set(site.offers.values())
     assert all((p["article_id"] is None) == (p["article_version"] is None) for p in pages)
 
 
@@ -152,3 +160,21 @@ def test_the_demo_says_that_it_leaves_a_store_alone(tmp_path):
     assert "is for -a site=" in done.stderr
     assert not store.exists()
     assert json.loads(done.stdout.splitlines()[-1])["lost"] == 0
+
+
+def test_the_demo_says_where_its_report_is_or_how_to_get_one(tmp_path):
+    setting = f"SIMHASH_GATE_REPORT={tmp_path}/report of %(name)s.html"
+    done = scrapy("demo", "-a", "articles=2", "-s", setting)
+    written = tmp_path / "report of demo.html"
+    assert done.stdout.splitlines()[-2] == f"The report of what was dropped, and why: {written}"
+    assert written.stat().st_size > 1000
+    with running_site(2) as url:
+        done = scrapy("demo", "-a", f"site={url}")
+    assert done.stdout.splitlines()[-2].endswith("-s SIMHASH_GATE_REPORT=report.html")
+
+
+def test_without_its_packages_the_demo_says_how_to_get_the_report(tmp_path):
+    (tmp_path / "vl_convert.py").write_text("raise ImportError('none here')")
+    done = scrapy("demo", "-a", "articles=2", PYTHONPATH=str(tmp_path))
+    assert "pip install -e '.[report]'" in done.stdout.splitlines()[-2]
+    assert json.loads(done.stdout.splitlines()[-1])["articles"] == 2

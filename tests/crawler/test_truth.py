@@ -7,18 +7,30 @@ import pytest
 from crawler.truth import Served, changed_fraction, score, words
 
 
-def page(serve, article="", version=0, *, status=200, html=True, product=""):
-    return Served(serve, f"/{serve}", status, html, article, version, product)
+def page(serve, article="", version=0, *, status=200, html=True, product="", offer=""):
+    return Served(serve, f"/{serve}", status, html, article, version, product, offer)
 
 
-def figures(log, delivered, *, articles=("a",), products=(), changed=None, seconds=2.0):
+def figures(
+    log,
+    delivered,
+    *,
+    dropped=(),
+    articles=("a",),
+    products=(),
+    changed=None,
+    seconds=2.0,
+    alone=True,
+):
     return score(
         log,
         delivered,
+        dropped=dropped,
         articles=articles,
         products=products,
         changed=changed or {("a", 1, 2): 0.3, ("a", 1, 3): 0.05, ("a", 2, 3): 0.25},
         seconds=seconds,
+        alone=alone,
     )
 
 
@@ -90,6 +102,35 @@ def test_products_are_counted_apart():
     assert (result.products, result.products_lost, result.lost) == (2, 1, 0)
 
 
+def test_an_offer_is_lost_when_a_page_of_it_was_dropped_and_none_delivered():
+    log = [page(1, offer="x;M;9"), page(2, offer="x;L;9"), page(3, offer="x;L;9")]
+    result = figures(log, {1}, dropped={2, 3})
+    assert (result.offers, result.offers_lost) == (2, 1)
+    assert figures(log, {1, 3}, dropped={2}).offers_lost == 0
+
+
+def test_an_offer_that_was_neither_dropped_nor_delivered_is_no_loss_to_the_gate():
+    assert figures([page(1, offer="x;M;9")], set()).offers_lost == 0
+
+
+def test_another_price_is_another_offer():
+    log = [page(1, product="x", offer="x;M;9"), page(2, product="x", offer="x;M;8")]
+    result = figures(log, {1}, dropped={2}, products=("x",))
+    assert (result.products_lost, result.offers, result.offers_lost) == (0, 2, 1)
+    assert (result.duplicates, result.caught) == (0, 1.0)
+
+
+def test_a_second_page_of_a_delivered_offer_is_a_duplicate():
+    log = [page(1, offer="x;M;9"), page(2, offer="x;M;9"), page(3, offer="x;M;9")]
+    result = figures(log, {1, 3}, dropped={2})
+    assert (result.duplicates, result.duplicates_delivered, result.caught) == (2, 1, 0.5)
+
+
+def test_one_of_several_crawls_can_not_know_which_offers_are_lost():
+    result = figures([page(1, offer="x;M;9")], set(), dropped={1}, alone=False)
+    assert (result.offers, result.offers_lost) == (1, None)
+
+
 def test_a_crawl_that_fetched_nothing_has_figures():
     result = figures([], set(), seconds=0.0)
     assert (result.fetched, result.caught, result.pages_per_second) == (0, 1.0, 0.0)
@@ -107,6 +148,8 @@ def test_the_figures_have_the_names_that_scripts_read():
         "caught",
         "updates",
         "updates_dropped",
+        "offers",
+        "offers_lost",
         "pages_per_second",
     ]
 

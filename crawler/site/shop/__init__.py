@@ -1,0 +1,5 @@
+"""A shop of three departments, each in the markup of another shop system.
+
+What its pages repeat is long, and what they say of a product is short: products differ in name,
+number and price, variants of one in number, price and the option that is chosen.
+"""
