@@ -33,6 +33,10 @@ _SHOWN = 60
 _HEAD = struct.Struct(f">{KEY_BYTES}sHH")  # key, and bytes of what follows
 _PAIR = struct.Struct(">H")
 _MOST_OFFERED = 8_000  # bytes
+_NAME_BYTES = 4  # of the key
+_NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
+_PRICES = frozenset({"price", "shown price"})
+_ONE_PRODUCT = 3  # numbers or prices: more are those of its variants
 _COUNTER = re.compile(r"\s*[(\[]\d+[)\]]\s*")
 _VERSION = re.compile(r"\s*\([^()]*\d\.\d[^()]*\)\s*\Z")
 
@@ -118,9 +122,37 @@ def contradiction(kept: Claims, new: Claims) -> Contradiction | None:
         return Contradiction("fields", said)
     if said := _of_names(kept, new):
         return Contradiction("names", said)
-    if said := _of_fields(kept.offered, new.offered):
+    if said := _of_fields(kept.offered, new.offered) or _of_offers(kept, new):
         return Contradiction("offers", said)
     return None
+
+
+def agreement(kept: Claims, new: Claims) -> bool:
+    """Tell if two pages claim to be of one product, by its name, its number and its price."""
+    if kept.key[:_NAME_BYTES] != new.key[:_NAME_BYTES]:
+        return False
+    return all(
+        not one.isdisjoint(other) and len(one | other) <= _ONE_PRODUCT
+        for one, other in _numbers_and_prices(kept, new)
+    )
+
+
+def _of_offers(kept: Claims, new: Claims) -> str:
+    """Compare what data say of one page with what another shows: a print view has no data."""
+    for one, other in _numbers_and_prices(kept, new):
+        if one and other and one.isdisjoint(other):
+            return f"{', '.join(sorted(one))} → {', '.join(sorted(other))}"
+    return ""
+
+
+def _numbers_and_prices(kept: Claims, new: Claims) -> list[tuple[set[str], set[str]]]:
+    return [(_values(kept, names), _values(new, names)) for names in (_NUMBERS, _PRICES)]
+
+
+def _values(claims: Claims, names: Collection[str]) -> set[str]:
+    """Return the values of some fields; of prices the amounts."""
+    said = [value for name, value in claims.offered if name in names]
+    return {part.split(" ")[0].casefold() for value in said for part in value.split(", ")}
 
 
 def _of_fields(kept: Offered, new: Offered) -> str:
@@ -155,7 +187,12 @@ def _is_missing(own: Iterable[str], other: Claims) -> bool:
 
 
 def _own_words_of(names: Iterable[str]) -> frozenset[str]:
-    return frozenset().union(*map(_own_words, names))
+    """Return the words of a page's names: those of all of them, if there are any.
+
+    What only some of them have is more often the site's part.
+    """
+    each = [own for own in map(_own_words, names) if own]
+    return frozenset.intersection(*each) or frozenset().union(*each) if each else frozenset()
 
 
 @lru_cache(maxsize=4096)

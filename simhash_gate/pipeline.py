@@ -285,7 +285,7 @@ def _claims(
     if found[0].kind == "heading":
         names = (*names, found[0].text)
     said = said_by(chain.from_iterable(tokens))
-    offered = offered or offer_by_headline(found)
+    offered = (*offered, *offer_by_headline(found))
     return Claims(titles.headline, names, said, offered, compared).encode()
 
 

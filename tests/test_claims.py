@@ -10,6 +10,7 @@ from simhash_gate.claims import (
     KEY_BYTES,
     NO_CLAIMS,
     Claims,
+    agreement,
     contradiction,
     decode_claims,
     said_by,
@@ -88,6 +89,26 @@ def test_what_is_offered_must_agree_where_both_say_it() -> None:
     )
     assert contradiction(kept, claims("A drill", price="9.90 EUR")).differs == "offers"
     assert not said(kept, claims("A drill", sku="A-1"))
+
+
+def test_what_a_print_view_shows_is_compared_with_what_data_say() -> None:
+    shop = claims("A drill", price="12.90 EUR", sku="A-1")
+    printed, other = (
+        claims("Print: A drill", **{"shown price": price, "shown number": "A-1"})
+        for price in ("12.90 EUR", "14.90 EUR")
+    )
+    assert not said(shop, printed)
+    assert said(shop, other) == "12.90 → 14.90"
+    assert agreement(shop, claims("A drill", **{"shown price": "12.90 EUR", "shown number": "a-1"}))
+    assert not agreement(shop, claims("A drill", price="12.90 EUR"))
+    assert not agreement(shop, claims("A red drill", price="12.90 EUR", sku="A-1"))
+
+
+def test_the_number_of_one_of_many_variants_is_no_agreement() -> None:
+    group = claims("A drill", price="12.90 EUR", sku="A-1, A-2, A-3, A-4")
+    one = claims("A drill", **{"shown price": "12.90 EUR", "shown number": "A-1"})
+    assert not agreement(group, one)
+    assert not said(group, one)
 
 
 def test_of_the_users_fields_one_that_only_one_page_has_differs_too() -> None:

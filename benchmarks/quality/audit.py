@@ -136,8 +136,8 @@ def _identity(entry: Served, *, versions: bool) -> tuple[object, ...]:
     """Return what a page showed, by what the site says of it."""
     if entry.article:
         return (entry.article, entry.version if versions else 0)
-    if entry.product:
-        return (entry.product,)
+    if entry.offer:  # a product, variant and price
+        return (entry.offer,)
     if entry.path.startswith("/story/"):
         return ("not found",)
     path, _, query = entry.path.partition("?")

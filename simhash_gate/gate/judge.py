@@ -6,7 +6,14 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.addresses import without_credentials
-from simhash_gate.claims import NO_CLAIMS, Claims, contradiction, decode_claims, split_claims
+from simhash_gate.claims import (
+    NO_CLAIMS,
+    Claims,
+    agreement,
+    contradiction,
+    decode_claims,
+    split_claims,
+)
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.verdict import Differs, NotCompared, Verdict
@@ -18,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from simhash_gate.pages import Page
+    from simhash_gate.sketch import Sketch
     from simhash_gate.stores.base import Store
 
 DEFAULT_POLICY = Policy()
@@ -135,7 +143,7 @@ class Gate:
             if added or match is None:
                 missed: NotCompared = "many_alike" if many else ""
                 return first or match, added, found, "no_sketch" if look.in_vain else missed
-            finding = look.at(match.record)
+            finding = look.at(*match)
             if finding.same:
                 return match, False, finding, ""
             if first is None:
@@ -150,9 +158,10 @@ def is_duplicate_of(kept: Record, page: Page, policy: Policy, scope: str) -> boo
     if page.fingerprint is None or kept.scope != scope:
         return False
     look = _Look(page, policy)
-    if hamming_distance(page.fingerprint, kept.fingerprint) > look.radius:
+    distance = hamming_distance(page.fingerprint, kept.fingerprint)
+    if distance > look.radius:
         return False
-    return (not look.exact or kept.digest == page.digest) and look.at(kept).same
+    return (not look.exact or kept.digest == page.digest) and look.at(kept, distance).same
 
 
 class _Finding(NamedTuple):
@@ -195,34 +204,49 @@ class _Look:
         self._sketch = decode(page.sketch) if policy.verify == "text" else None
         self.exact = page.listing or (self._sketch is None and page.words < policy.min_words)
         self.radius = 0 if self.exact else policy.threshold
-        if self._sketch is not None and not self.exact:
+        self._threshold = policy.threshold
+        sold = self._claims is not None and bool(self._claims.offered)
+        if (sold or self._sketch is not None) and not self.exact:
             self.radius = max(policy.threshold, policy.near)
 
-    def at(self, kept: Record) -> _Finding:
-        """Tell whether a kept page is the same, and what differs."""
+    def at(self, kept: Record, distance: int) -> _Finding:
+        """Tell whether a kept page at a distance is the same, and what differs."""
         claimed, sketch = _taken_apart(kept.sketch)
+        agree = False
         if self._claims is not None and claimed is not None:
             found = contradiction(claimed, self._claims)
             if found is not None:
                 return _Finding(False, found.said, found.differs)
-        same = kept.digest == self._page.digest
+            agree = agreement(claimed, self._claims)
+        if self._sketch is not None:
+            return self._compared(kept, sketch, self._sketch)
+        if distance > self._threshold:
+            said = "the same name, number and price"
+            return _Finding(
+                agree, said if agree else f"beyond the threshold of {self._threshold}", ""
+            )
         words, before = self._page.words, kept.words
-        short = min(words, before) < self._least_words
-        if self._sketch is None:
-            if short or same:
-                return _SAME if same else _Finding(False, "another text")
-            if abs(words - before) > self._growth * max(words, before):
-                return _Finding(False, f"{how_many(before, 'word')}, now {words}")
+        if kept.digest == self._page.digest:
             return _SAME
-        if short and same:
+        if self._is_short(kept):
+            return _Finding(False, "another text")
+        if abs(words - before) > self._growth * max(words, before):
+            return _Finding(False, f"{how_many(before, 'word')}, now {words}")
+        return _SAME
+
+    def _compared(self, kept: Record, sketch: bytes, own: Sketch) -> _Finding:
+        short = self._is_short(kept)
+        if short and kept.digest == self._page.digest:
             return _Finding(True, "the same text")
         try:
             its_sketch = decode(sketch)
         except ValueError:  # it has none, or one that another version made
             self.in_vain += 1
             return _Finding(False, "kept without a sketch to verify by")
-        same, difference = compare(its_sketch, self._sketch, strict=short)
-        return _Finding(same, difference)
+        return _Finding(*compare(its_sketch, own, strict=short))
+
+    def _is_short(self, kept: Record) -> bool:
+        return min(self._page.words, kept.words) < self._least_words
 
 
 def _taken_apart(sketch: bytes) -> tuple[Claims | None, bytes]:

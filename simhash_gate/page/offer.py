@@ -38,6 +38,7 @@ _NEAR = 12  # blocks after the headline
 _SHORT = 60  # characters: what is longer tells of something
 _MONEY = r"[$\u00a2-\u00a5\u20a0-\u20cf]|(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|PLN|Rs\.?|kr\.?|zł)"
 _AMOUNT = r"\d+(?:[.,\u00a0\u202f' ]\d+)*"
+_CURRENCIES = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "zł": "PLN"}
 _PRICE = re.compile(rf"(?:{_MONEY})\s?{_AMOUNT}|{_AMOUNT}\s?(?:{_MONEY})(?!\w)")
 _NUMBER = re.compile(
     r"\b(?:SKU|EAN|GTIN|ISBN|MPN|(?:Art(?:ikel|icle|\.)?|Item|Model|Part|Product)[\s-]*"
@@ -65,7 +66,7 @@ def offer_by_headline(found: list[Block]) -> tuple[Said, ...]:
     start = next((at for at, block in enumerate(found) if block.kind == "heading"), len(found))
     for block in islice(found, start + 1, start + 1 + _NEAR):
         if len(block.text) <= _SHORT and not block.linked:
-            price = price or ", ".join(sorted(set(map(_closed, _PRICE.findall(block.text)))))
+            price = price or ", ".join(sorted(set(map(_shown, _PRICE.findall(block.text)))))
             number = number or next(iter(_NUMBER.findall(block.text)), "")
     return tuple(said for said in (("shown number", number), ("shown price", price)) if said[1])
 
@@ -187,8 +188,15 @@ def _last(address: str) -> str:
     return re.split("[/:#]", address)[-1]
 
 
-def _closed(price: str) -> str:
-    return "".join(price.split())
+def _shown(price: str) -> str:
+    """Return a price as data would give it: `1.299,00 €` is `1299.00 EUR`."""
+    found = re.search(_AMOUNT, price)
+    amount = found[0] if found else ""
+    digits = re.sub(r"\D", "", amount)
+    if re.search(r"[.,]\d\d\Z", amount):
+        digits = f"{digits[:-2]}.{digits[-2:]}"
+    currency = price.replace(amount, "").strip()
+    return f"{_plain(digits)} {_CURRENCIES.get(currency, currency)}"
 
 
 def _plain(amount: str) -> str:

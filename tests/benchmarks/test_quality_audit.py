@@ -14,7 +14,7 @@ def test_an_audit_of_all_duplicates_finds_the_wrong_drops_that_the_site_knows() 
 
 
 def test_the_command_says_how_many_intervals_hold_the_true_share(capsys) -> None:
-    options = "--seeds 1 --articles 10 --share 1 --fields article_id,article_version"
+    options = "--seeds 1 --articles 10 --share 1 --fields article_id,article_version,sku,price"
     assert main(options.split()) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[-1] == "1 of 1 intervals hold the true share."

@@ -267,6 +267,18 @@ def test_a_copy_is_found_at_once_among_any_number_of_pages_with_other_names(gate
     assert len(asked) == 1
 
 
+def test_beyond_the_threshold_the_same_product_at_the_same_price_is_a_duplicate(gate) -> None:
+    offered = (("price", "7.00 EUR"), ("sku", "D-1"))
+    claims = Claims("A drill", ("A drill",), offered=offered).encode()
+    judge(gate, a_page(claims=claims), "/drill")
+    verdict = judge(gate, a_page(8, claims=claims), "/print")
+    assert (verdict.outcome, verdict.match.distance) == ("duplicate", 8)
+    assert verdict.reason == "distance 8, threshold 3; the same name, number and price"
+    assert judge(gate, a_page(9, claims=claims), "/changed").outcome == "new"
+    unsold = Claims("A drill", ("A drill",)).encode()
+    assert judge(gate, a_page(7, claims=unsold), "/text").outcome == "near"
+
+
 def test_a_copy_is_found_at_once_among_any_number_of_offers_under_one_name(gate) -> None:
     for number in range(50):
         page = named("A drill", offered=(("price", f"{number}.00 EUR"),))

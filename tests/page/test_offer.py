@@ -94,10 +94,18 @@ def test_of_a_list_of_events_none_is_offered() -> None:
     assert offered(ld(**{"@graph": events})) == {}
 
 
-@pytest.mark.parametrize("price", ["19,90 €", "€19.90", "$ 19.90", "CHF 19.90", "19.90 EUR"])
-def test_without_data_the_price_and_number_near_the_headline_are_offered(price: str) -> None:
+@pytest.mark.parametrize(
+    ("price", "said"),
+    [
+        ("19,90 €", "19.90 EUR"),
+        ("€1.299,00", "1299.00 EUR"),
+        ("$ 1,299", "1299.00 USD"),
+        ("CHF 19.90", "19.90 CHF"),
+    ],
+)
+def test_the_price_and_number_near_the_headline_are_offered(price: str, said: str) -> None:
     found = offered(f"<p>{price}</p><p>SKU: D-1</p>")
-    assert found == {"shown number": "D-1", "shown price": price.replace(" ", "")}
+    assert found == {"shown number": "D-1", "shown price": said}
 
 
 def test_a_sum_that_a_text_tells_of_is_no_price() -> None:
