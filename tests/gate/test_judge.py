@@ -276,7 +276,8 @@ def test_beyond_the_threshold_the_same_product_at_the_same_price_is_a_duplicate(
     assert verdict.reason == "distance 8, threshold 3; the same name, number and price"
     assert judge(gate, a_page(9, claims=claims), "/changed").outcome == "new"
     unsold = Claims("A drill", ("A drill",)).encode()
-    assert judge(gate, a_page(7, claims=unsold), "/text").outcome == "near"
+    judge(gate, a_page(claims=unsold), "/text", scope="b")
+    assert judge(gate, a_page(8, claims=unsold), "/edited", scope="b").outcome == "near"
 
 
 def test_a_copy_is_found_at_once_among_any_number_of_offers_under_one_name(gate) -> None:
