@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 KEY_BYTES = 8
 """The length of the key that the claims of a page begin with."""
+NAME_BYTES = 4
+"""How much of it stands for the name."""
 SAID = 2_000
 """Words of a page in which the names of another are looked for."""
 
@@ -33,7 +35,6 @@ _SHOWN = 60
 _HEAD = struct.Struct(f">{KEY_BYTES}sHH")  # key, and bytes of what follows
 _PAIR = struct.Struct(">H")
 _MOST_OFFERED = 8_000  # bytes
-_NAME_BYTES = 4  # of the key
 _NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
 _PRICES = frozenset({"price", "shown price"})
 _ONE_PRODUCT = 3  # numbers or prices: more are those of its variants
@@ -127,11 +128,14 @@ def contradiction(kept: Claims, new: Claims) -> Contradiction | None:
     return None
 
 
+def same_name(kept: Claims, new: Claims) -> bool:
+    """Tell if both pages have a name, and the same."""
+    return bool(new.headline or new.names) and kept.key[:NAME_BYTES] == new.key[:NAME_BYTES]
+
+
 def agreement(kept: Claims, new: Claims) -> bool:
     """Tell if two pages claim to be of one product, by its name, its number and its price."""
-    if kept.key[:_NAME_BYTES] != new.key[:_NAME_BYTES]:
-        return False
-    return all(
+    return same_name(kept, new) and all(
         not one.isdisjoint(other) and len(one | other) <= _ONE_PRODUCT
         for one, other in _numbers_and_prices(kept, new)
     )

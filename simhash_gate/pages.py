@@ -28,8 +28,9 @@ class Page:
     `digest` an unsigned 64-bit hash of the words that last, on a short page with its dates and the
     names of its images, 0 for none;
     `listing` tells that the page is mostly links to others. `claims` are what it calls itself and
-    offers, as `Claims.encode` writes them; `sketch` is what `Sketch.encode` makes of it, if the
-    options ask for one. `kind`, `author`, `date` (ISO 8601) and `price` (`19.99 EUR`)
+    offers, as `Claims.encode` writes them; `sentences` are hashes of what it says, as `pack` writes
+    them; `sketch` is what `Sketch.encode` makes of it, if the options ask for one.
+    `kind`, `author`, `date` (ISO 8601) and `price` (`19.99 EUR`)
     are what the page's structured data say of it, None where they don't. With a `draft`, `markdown`
     is rendered when it is first asked for; a page that is pickled before takes its draft along.
     """
@@ -42,6 +43,7 @@ class Page:
     listing: bool
     reason: str | None
     claims: bytes = b""
+    sentences: bytes = b""
     sketch: bytes = b""
     kind: Kind | None = None
     author: str | None = None

@@ -39,7 +39,8 @@ from simhash_gate.page.offer import find_offer, offer_by_headline
 from simhash_gate.page.shell import is_lost, says_title_alone, told_article
 from simhash_gate.page.title import find_titles, text_of
 from simhash_gate.pages import UNREADABLE, Page
-from simhash_gate.sketch import Sketch, sentences
+from simhash_gate.sentences import pack, sentences, sentences_of
+from simhash_gate.sketch import Sketch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -171,6 +172,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         listing=article.listing,
         reason=None if count else "no words",
         claims=_claims(titles, offered, compared, found, tokens),
+        sentences=pack(sentences_of(_texts(found, tokens))),
         sketch=_sketch(found, fleeting, images, played, article, cleaned, canonical).encode()
         if options.sketch
         else b"",
@@ -322,6 +324,12 @@ def _sketch(
         outer_headline="" if above is None else text_of(above),
         outer_place=place,
     ).within(_sentences(page.whole), _sentences(captions(article.element)))
+
+
+def _texts(found: list[Block], tokens: list[list[str]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield blocks with their words; code is one sentence."""
+    for block, own in zip(found, tokens, strict=True):
+        yield "" if block.kind == "code" else block.text, own
 
 
 def _sentences(found: Iterable[Block]) -> Iterator[str]:

@@ -7,29 +7,27 @@ move it alike. A sketch keeps the sentences, compressed, or for a long page a ha
 from __future__ import annotations
 
 import json
-import re
 import zlib
 from collections import Counter
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import mmh3
-
 from simhash_gate.fingerprints.folding import words_of_each
 from simhash_gate.fingerprints.words import words, words_and_signs
+from simhash_gate.sentences import hash_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 LIMIT = 5120
 """Bytes of a sketch beyond which sentences are kept as hashes."""
 
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])")
 _SHOWN = 60
 _PAIRED = 4  # sentences of each page, and characters of each sentence: it is for a person to read
 _COMPARED = 150
-_NO_WORDS = mmh3.hash("", signed=False)
+_NO_WORDS = hash_of(())
+_SOME_WORDS = 4
 _SAME_HEADLINE = 0.8  # of the words of the shorter one: templates add the name of the site
 
 
@@ -96,16 +94,19 @@ class Comparison(NamedTuple):
     difference: str
 
 
-def sentences(text: str) -> list[str]:
-    """Split a block of text after its sentences."""
-    return [part for part in _SENTENCE.split(text) if part]
-
-
-def compare(kept: Sketch, new: Sketch, *, strict: bool = False) -> Comparison:
+def compare(
+    kept: Sketch,
+    new: Sketch,
+    *,
+    strict: bool = False,
+    is_repeated: Callable[[int], bool] | None = None,
+) -> Comparison:
     """Compare two pages by what they say, whatever order their blocks stand in.
 
-    Another headline or sentence makes another page; what is fleeting does not,
-    unless the comparison is `strict` and both pages have such lines.
+    Another headline or sentence makes another page. What is fleeting does not, unless the
+    comparison is `strict` and both pages have such lines. Nor do sentences that only one of the
+    pages has, and that the site repeats, as `is_repeated` tells by their hashes: the line under a
+    print view. Few words may be all that tells of a change: these count.
     """
     for before, after in (
         *(() if _same_headline(kept, new) else ((kept.headline, new.headline),)),
@@ -117,7 +118,7 @@ def compare(kept: Sketch, new: Sketch, *, strict: bool = False) -> Comparison:
     ):
         if before and after and before != after:
             return Comparison(False, _change(before, after))
-    removed, added = _differing(kept, new)
+    removed, added = _differing(kept, new, is_repeated)
     if removed or added:
         return Comparison(False, _first_change(removed, added))
     before, after = (" ".join(sketch.fleeting) for sketch in (kept, new))
@@ -135,7 +136,7 @@ def _pack(sketch: Sketch) -> bytes:
 
 def _hashes(texts: Iterable[str]) -> list[int]:
     found, _ = words_of_each([text.replace("\n", " ") for text in texts])
-    return [mmh3.hash(" ".join(tokens), signed=False) for tokens in found]
+    return [hash_of(tokens) for tokens in found]
 
 
 def _short_hash(number: int) -> int:
@@ -170,7 +171,9 @@ def _same_address(a: Sketch, b: Sketch) -> bool:
     return signs == its_signs if one == other else not one.isdisjoint(other)
 
 
-def _differing(kept: Sketch, new: Sketch) -> tuple[list[str], list[str]]:
+def _differing(
+    kept: Sketch, new: Sketch, is_repeated: Callable[[int], bool] | None
+) -> tuple[list[str], list[str]]:
     """Return the sentences that only one of the pages has, "" for one that is known by its hash."""
     gone = Counter(kept.hashes) - Counter(new.hashes)
     come = Counter(new.hashes) - Counter(kept.hashes)
@@ -182,7 +185,8 @@ def _differing(kept: Sketch, new: Sketch) -> tuple[list[str], list[str]]:
     if not (gone and come):
         # A box more or less was taken for a part of the article: the page has it in any case.
         elsewhere = {*(new if gone else kept).elsewhere}
-        if all(_short_hash(number) in elsewhere for number in gone or come):
+        rest = [n for n in gone or come if _short_hash(n) not in elsewhere]
+        if not rest or (is_repeated is not None and _is_of_site(rest, kept, new, is_repeated)):
             return [], []
     texts = dict(zip(kept.hashes, kept.sentences, strict=False))
     texts.update(zip(new.hashes, new.sentences, strict=False))
@@ -190,6 +194,16 @@ def _differing(kept: Sketch, new: Sketch) -> tuple[list[str], list[str]]:
     if words(" ".join(removed)) == words(" ".join(added)) and all((*removed, *added)):
         return [], []  # the same, but split elsewhere
     return removed, added
+
+
+def _is_of_site(
+    hashes: list[int], kept: Sketch, new: Sketch, is_repeated: Callable[[int], bool]
+) -> bool:
+    """Tell if sentences are all known, of some words, and repeated by the site."""
+    texts = {
+        n: text for one in (kept, new) for n, text in zip(one.hashes, one.sentences, strict=False)
+    }
+    return all(is_repeated(n) and len(words(texts.get(n, ""))) >= _SOME_WORDS for n in hashes)
 
 
 def _first_change(removed: list[str], added: list[str]) -> str:

@@ -138,3 +138,18 @@ def test_any_sketch_survives_its_encoding(sketch: Sketch) -> None:
 def test_what_is_no_sketch_is_said(data: bytes) -> None:
     with pytest.raises(ValueError, match="no sketch"):
         decode(data)
+
+
+def test_a_sentence_more_that_the_site_repeats_makes_no_other_page() -> None:
+    line = "Brought to you by the friends of the drill."
+    plain, printed = page(*TEXT), page(*TEXT, line)
+    repeated = set(printed.hashes) - set(plain.hashes)
+    assert not compare(plain, printed).same
+    assert compare(plain, printed, is_repeated=repeated.__contains__).same
+    assert compare(printed, plain, is_repeated=repeated.__contains__).same
+    other = page(*TEXT[:2], line)
+    assert not compare(plain, other, is_repeated=lambda _: True).same
+
+
+def test_few_words_count_though_the_site_repeats_them() -> None:
+    assert not compare(page(*TEXT), page(*TEXT, "Sold out!"), is_repeated=lambda _: True).same

@@ -52,6 +52,11 @@ _LABEL = (
     r"^\W*(?:advertisement|advertising|sponsored|promoted|anzeige|werbung|publicité|publicidad|publicidade|"
     r"pubblicità|реклама|広告|スポンサー|廣告|广告|赞助|贊助|광고)(?!\w{3})"
 )
+_ORIGIN = (
+    r"^\W*(?:(?:re)?printed|redirected|retrieved)\sfrom\b|^\W*"
+    r"(?:source|quelle|fuente|fonte|источник|出典|来源|來源)\s?[:：]"
+)
+_ONLINE = r"^\W*(?:\d[\d.,]*\s)?(?:users?|guests?|members?|visitors?)(?:\s\w+){0,2}\sonline\b"
 _VOLATILE = re.compile("|".join((_DATE, _MONTH_FIRST, _CLOCK, _COUNT, _COPYRIGHT, _AGO)), re.I)
 # There is none of the above without; a set to begin with is what `re` is quick to look for.
 _HINT = re.compile(r"[\d©cC](?:(?<=[\d©])|(?i:opyright))")
@@ -64,7 +69,7 @@ _FROM_WORD = re.compile(
 # Such a number follows the word, or what may stand between the two.
 _AFTER_WORD = re.compile(r"\d(?:(?<=[^\W\d]\d)|(?<=[\w.\s:：(][\s:：(]\d))")
 _LEGAL_MARK = re.compile(rf"[©(cC](?<=(?=(?i:{_COPYRIGHT}))[©(cC])")
-_AD_LABEL = re.compile(_LABEL, re.I)
+_AD_LABEL = re.compile(f"{_LABEL}|{_ORIGIN}|{_ONLINE}", re.I)
 _OF_PAGE = re.compile("|".join((_COUNT, _AGO, _UPDATED)), re.I)
 _LINKING = re.compile(
     r"\b(?:at|on|by|read|times|am|pm|gmt|utc|cet|cest|e[ds]t|p[ds]t|um|uhr|le|à|el|a|las|il|alle|ore|em|às|в)\b",
@@ -76,7 +81,8 @@ _LEGAL = re.compile(rf"\W*(?:{_COPYRIGHT})", re.I)
 def is_of_page(text: str) -> bool:
     """Tell if a volatile block can't be what a page is about, as a date of its own may be.
 
-    A counter, a label of an advertisement, a copyright, or when the page was changed, and no more.
+    A counter, a label of an advertisement, a copyright, where the page was printed from, or when it
+    was changed, and no more.
     """
     if _LEGAL.match(text) or _AD_LABEL.match(text):
         return True

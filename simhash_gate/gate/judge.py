@@ -12,11 +12,14 @@ from simhash_gate.claims import (
     agreement,
     contradiction,
     decode_claims,
+    same_name,
     split_claims,
 )
 from simhash_gate.fingerprints.hamming import hamming_distance
+from simhash_gate.gate.memory import SiteMemories
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.verdict import Differs, NotCompared, Verdict
+from simhash_gate.sentences import unpack
 from simhash_gate.sketch import compare, decode
 from simhash_gate.stores.base import Match, Record, Window
 from simhash_gate.wording import how_many
@@ -24,6 +27,7 @@ from simhash_gate.wording import how_many
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from simhash_gate.gate.memory import SiteMemory
     from simhash_gate.pages import Page
     from simhash_gate.sketch import Sketch
     from simhash_gate.stores.base import Store
@@ -35,6 +39,8 @@ GROWTH = 0.03
 """The share of its words that a copy may have more or less, for each bit of the threshold."""
 MOST_LOOKS = 16
 """A page unlike so many that look like it is kept without looking at more."""
+SHARE = 0.9
+"""Of a page's words: with so much that its site repeats, a match says nothing."""
 MOST_CLAIMS = 4
 """So many that claim to be other pages, though they come first whose claims are most alike."""
 
@@ -47,6 +53,7 @@ class Gate:
         self.run = run
         self.pipeline = pipeline
         self._over: set[str] = set()
+        self._memories = SiteMemories()
 
     def judge(
         self,
@@ -92,7 +99,12 @@ class Gate:
             last_seen=now,
             sketch=_remembered(page, policy),
         )
-        match, added, found, passed = self._look_up(record, page, policy, dismissed)
+        memory = None if policy.verify == "distance" else self._memories.of(record.scope)
+        match, added, found, passed = self._look_up(record, page, policy, dismissed, memory)
+        if memory is not None and page.claims:
+            claims = decode_claims(page.claims)
+            if claims.names:
+                memory.learn(claims.key, unpack(page.sentences))
         why = found.said
         if added:
             if match is None:
@@ -121,14 +133,19 @@ class Gate:
         return run in self._over
 
     def _look_up(
-        self, record: Record, page: Page, policy: Policy, dismissed: Collection[Record]
+        self,
+        record: Record,
+        page: Page,
+        policy: Policy,
+        dismissed: Collection[Record],
+        memory: SiteMemory | None,
     ) -> tuple[Match | None, bool, _Finding, NotCompared]:
         """Return the match, whether the record was added, and what a closer look found.
 
         Last comes what it could not look at, if the record was added.
         """
         window = Window(policy.window, policy.ttl)
-        look = _Look(page, policy)
+        look = _Look(page, policy, memory)
         first: Match | None = None
         found = _SAME
         passed_over = list(dismissed)
@@ -193,14 +210,16 @@ class _Look:
     `in_vain` counts the pages that have none.
     """
 
-    def __init__(self, page: Page, policy: Policy) -> None:
+    def __init__(self, page: Page, policy: Policy, memory: SiteMemory | None = None) -> None:
         self._page = page
+        self._memory = memory
         self._least_words = policy.min_words
         self._growth = GROWTH * policy.threshold
         self.in_vain = 0
         self._claims = None
         if policy.verify != "distance" and page.claims:
             self._claims = decode_claims(page.claims)
+        self._name = self._claims.key if self._claims is not None else b""
         self._sketch = decode(page.sketch) if policy.verify == "text" else None
         self.exact = page.listing or (self._sketch is None and page.words < policy.min_words)
         self.radius = 0 if self.exact else policy.threshold
@@ -218,6 +237,8 @@ class _Look:
             if found is not None:
                 return _Finding(False, found.said, found.differs)
             agree = agreement(claimed, self._claims)
+            if not same_name(claimed, self._claims) and self._says_what_others_say():
+                return _Finding(False, "pages of other names say the same", "repeats")
         if self._sketch is not None:
             return self._compared(kept, sketch, self._sketch)
         if distance > self._threshold:
@@ -243,7 +264,18 @@ class _Look:
         except ValueError:  # it has none, or one that another version made
             self.in_vain += 1
             return _Finding(False, "kept without a sketch to verify by")
-        return _Finding(*compare(its_sketch, own, strict=short))
+        repeated = self._is_repeated if self._memory is not None else None
+        return _Finding(*compare(its_sketch, own, strict=short, is_repeated=repeated))
+
+    def _is_repeated(self, sentence: int) -> bool:
+        assert self._memory is not None
+        return self._memory.is_repeated(self._name, sentence)
+
+    def _says_what_others_say(self) -> bool:
+        """Tell if what a page shares with any other is what its site repeats."""
+        if self._memory is None:
+            return False
+        return self._memory.share(self._name, unpack(self._page.sentences)) >= SHARE
 
     def _is_short(self, kept: Record) -> bool:
         return min(self._page.words, kept.words) < self._least_words

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Outcome = Literal["new", "near", "duplicate", "unchanged", "skipped", "error"]
 NotCompared = Literal["", "few_words", "no_sketch", "many_alike", "unreadable"]
-Differs = Literal["", "names", "offers", "fields", "texts"]
+Differs = Literal["", "names", "offers", "fields", "texts", "repeats"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,8 @@ class Verdict:
     went to the spider for its items to be compared with those of the match. `not_compared` says
     what kept a page that passed from being compared with all that is like it: `few_words` of its
     own, `no_sketch` of a kept page to verify by, `many_alike` that are other pages; `unreadable`.
-    `differs` says in what a page that passed differs from the match, though it is as near.
+    `differs` says in what a page that passed differs from the match, though it is as near;
+    with `repeats`, what they have in common is what the site repeats.
     """
 
     outcome: Outcome

@@ -1,5 +1,6 @@
 from itertools import product
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,3 +82,22 @@ def test_a_number_is_found_at_any_distance_from_its_word():
     for word, gap, number in product(words, gaps, ("5", "12 x", "3rd")):
         text = f"of {word}{gap}{number}"
         assert volatile._tells_volatile(text) == bool(volatile._VOLATILE.search(text)), text
+
+
+@pytest.mark.parametrize(
+    ("line", "of_page"),
+    [
+        ("Printed from The Daily Miniature", True),
+        ("(Redirected from Honey bee)", True),
+        ("Source: Reuters", True),
+        ("Quelle: dpa", True),
+        ("12 users online", True),
+        ("Guests currently online: many", True),
+        ("The map was printed from a copper plate", False),
+        ("The source of the river is a lake", False),
+        ("Shops that sell to users online", False),
+    ],
+)
+def test_where_a_page_was_printed_from_and_who_is_online_are_of_the_page(line, of_page):
+    assert volatile.is_volatile(line, len(line.split())) == of_page
+    assert volatile.is_of_page(line) == of_page

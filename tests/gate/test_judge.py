@@ -12,6 +12,7 @@ from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CLAIMS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.pages import Page
+from simhash_gate.sentences import Sentence, pack
 from simhash_gate.sketch import Sketch
 from simhash_gate.stores import open_store
 
@@ -313,3 +314,25 @@ def test_the_window_belongs_to_the_policy(gate) -> None:
     judge(gate, a_page(), "/a")
     judge(gate, a_page(40), "/b")
     assert judge(gate, a_page(), "/c", Policy(window=1)).outcome == "new"
+
+
+NOTES = [Sentence(number, 20) for number in range(9)]
+
+
+def noted(name: str, flipped: int, *own: Sentence, **values) -> Page:
+    """Return a page that says what its site says, and sentences of its own."""
+    claims = Claims(name, (name,)).encode()
+    return a_page(flipped, claims=claims, sentences=pack([*NOTES, *own]), **values)
+
+
+def test_agreement_in_what_the_site_repeats_is_no_reason_to_drop(gate) -> None:
+    for number, name in enumerate(("Login", "Basket", "Orders", "Returns")):
+        judge(gate, noted(name, 8 * number + 8, Sentence(100 + number, 20)), f"/{number}")
+    judge(gate, noted("Shoes", 0), "/shoes")
+    verdict = judge(gate, noted("Shoes, page two", 1), "/shoes?page=2")
+    assert (verdict.outcome, verdict.differs) == ("near", "repeats")
+    assert verdict.reason == "distance 1: pages of other names say the same"
+    assert judge(gate, noted("Shoes", 1), "/copy").outcome == "duplicate"
+    text = [Sentence(1000 + number, 20) for number in range(9)]
+    judge(gate, noted("A story", 60, *text), "/story")
+    assert judge(gate, noted("Print: A story", 60, *text), "/print").outcome == "duplicate"

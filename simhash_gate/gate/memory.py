@@ -1,0 +1,119 @@
+"""What a site repeats: the sentences that its pages of different names share.
+
+A sentence on pages of several names belongs to the template; few pages suffice to learn it (Vieira
+et al., A fast and robust method for web page template detection and removal, CIKM 2006; Geraci and
+Maggini, A fast method for web template extraction via a multi-sequence alignment approach, 2011:
+16 pages). It is used in verdicts only: a fingerprint depends on nothing that was crawled before.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simhash_gate.sentences import Sentence
+
+OTHERS = 3
+"""So many other pages with names of their own make a sentence the site's."""
+MOST_SENTENCES = 8_192
+"""Of one scope, about 120 bytes each."""
+MOST_SCOPES = 1_000
+
+_NAME_BITS = 16
+_NAME = (1 << _NAME_BITS) - 1
+_ENTRY = struct.Struct(">IQ")
+_KEPT = 0.75  # of the sentences, when there is no room for another
+
+
+class SiteMemory:
+    """The sentences of one scope, and the names of up to four pages that have each.
+
+    What was met longest ago goes first: sentences of one page, then those that the site repeats.
+    """
+
+    def __init__(self, most: int = MOST_SENTENCES) -> None:
+        self._most = most
+        self._names: dict[int, int] = {}  # by the hash of a sentence: four names of 16 bits
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def learn(self, name: bytes, sentences: Iterable[Sentence]) -> None:
+        """Take in a page by the key of its name."""
+        own = _short(name)
+        for sentence, _ in sentences:
+            names = self._names.get(sentence, 0)
+            if own not in _each(names) and not names >> _NAME_BITS * OTHERS:
+                self._names[sentence] = names << _NAME_BITS | own
+        if len(self._names) > self._most:
+            self._forget()
+
+    def is_repeated(self, name: bytes, sentence: int) -> bool:
+        """Tell if three pages of other names have a sentence."""
+        own = _short(name)
+        return sum(other != own for other in _each(self._names.get(sentence, 0))) >= OTHERS
+
+    def share(self, name: bytes, sentences: Iterable[Sentence]) -> float:
+        """Return the share of a page's words, 0 to 1, that the site repeats on other pages."""
+        words = repeated = 0
+        for sentence, count in sentences:
+            words += count
+            if self.is_repeated(name, sentence):
+                repeated += count
+        return repeated / words if words else 0.0
+
+    def encode(self) -> bytes:
+        """Return what more than one page has, as bytes: 12 for each sentence."""
+        return b"".join(_ENTRY.pack(*entry) for entry in self._names.items() if entry[1] > _NAME)
+
+    def merge(self, data: bytes) -> None:
+        """Take in what another memory of this scope has encoded."""
+        for sentence, names in _ENTRY.iter_unpack(data[: len(data) // _ENTRY.size * _ENTRY.size]):
+            for name in _each(names):
+                known = self._names.get(sentence, 0)
+                if name not in _each(known) and not known >> _NAME_BITS * OTHERS:
+                    self._names[sentence] = known << _NAME_BITS | name
+        if len(self._names) > self._most:
+            self._forget()
+
+    def _forget(self) -> None:
+        left = int(_KEPT * self._most)
+        alone = [sentence for sentence, names in self._names.items() if names <= _NAME]
+        for sentence in alone[: len(self._names) - left]:
+            del self._names[sentence]
+        for sentence in list(self._names)[: max(0, len(self._names) - left)]:
+            del self._names[sentence]
+
+
+class SiteMemories:
+    """The memories of the scopes that were met last."""
+
+    def __init__(self, most: int = MOST_SCOPES) -> None:
+        self._most = most
+        self._of: OrderedDict[str, SiteMemory] = OrderedDict()
+
+    def of(self, scope: str) -> SiteMemory:
+        """Return the memory of a scope, an empty one of a scope that is not known."""
+        memory = self._of.get(scope)
+        if memory is None:
+            memory = self._of[scope] = SiteMemory()
+            if len(self._of) > self._most:
+                self._of.popitem(last=False)
+        else:
+            self._of.move_to_end(scope)
+        return memory
+
+
+def _short(name: bytes) -> int:
+    """Return 16 bits of a name, never 0."""
+    return int.from_bytes(name[:2], "big") or 1
+
+
+def _each(names: int) -> Iterator[int]:
+    while names:
+        yield names & _NAME
+        names >>= _NAME_BITS

@@ -1,0 +1,80 @@
+"""What a site repeats, and what that is worth in a verdict."""
+
+from __future__ import annotations
+
+import sys
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_gate.gate.memory import MOST_SENTENCES, OTHERS, SiteMemories, SiteMemory
+from simhash_gate.sentences import Sentence, pack, unpack
+
+NOTES = [Sentence(number, 10) for number in range(9)]
+
+
+def name(number: int) -> bytes:
+    return (number << 48).to_bytes(8, "big")
+
+
+def a_memory(pages: int) -> SiteMemory:
+    memory = SiteMemory()
+    for number in range(1, pages + 1):
+        memory.learn(name(number), [*NOTES, Sentence(1000 + number, 10)])
+    return memory
+
+
+def test_what_three_other_names_have_is_the_sites() -> None:
+    memory = a_memory(OTHERS)
+    assert memory.is_repeated(name(9), 0)
+    assert not memory.is_repeated(name(1), 0)
+    assert a_memory(OTHERS + 1).is_repeated(name(1), 0)
+    assert not memory.is_repeated(name(9), 1001)
+
+
+def test_a_page_that_is_met_again_counts_once() -> None:
+    memory = SiteMemory()
+    for _ in range(10):
+        memory.learn(name(1), NOTES)
+    assert not memory.is_repeated(name(2), 0)
+
+
+def test_the_share_is_one_of_words() -> None:
+    memory = a_memory(OTHERS)
+    assert memory.share(name(9), [*NOTES, Sentence(7777, 10)]) == 0.9
+    assert memory.share(name(9), []) == 0
+
+
+def test_a_memory_is_bounded_and_keeps_what_the_site_repeats() -> None:
+    memory = a_memory(OTHERS)
+    for number in range(2 * MOST_SENTENCES):
+        memory.learn(name(100), [Sentence(10**6 + number, 10)])
+    assert len(memory) <= MOST_SENTENCES
+    assert memory.is_repeated(name(9), 0)
+    names = memory._names
+    size = sys.getsizeof(names) + sum(map(sys.getsizeof, [*names, *names.values()]))
+    assert size < 2_000_000
+
+
+def test_what_one_memory_has_learned_another_takes_in() -> None:
+    other = SiteMemory()
+    other.learn(name(50), NOTES)
+    other.merge(a_memory(OTHERS).encode())
+    assert other.is_repeated(name(9), 0)
+    assert not other.is_repeated(name(9), 1001)
+    other.merge(b"damaged")
+
+
+def test_the_memory_of_a_scope_is_its_own() -> None:
+    memories = SiteMemories(most=2)
+    memories.of("a").learn(name(1), NOTES)
+    assert len(memories.of("a")) == len(NOTES)
+    assert len(memories.of("b")) == len(memories.of("c")) == len(memories.of("a")) == 0
+
+
+SENTENCES = st.lists(st.builds(Sentence, st.integers(0, 2**32 - 1), st.integers(0, 2**16 - 1)))
+
+
+@given(SENTENCES)
+def test_sentences_come_back_as_they_were(sentences: list[Sentence]) -> None:
+    assert list(unpack(pack(sentences))) == sentences
