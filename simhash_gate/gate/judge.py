@@ -53,7 +53,7 @@ class Gate:
         self.run = run
         self.pipeline = pipeline
         self._over: set[str] = set()
-        self._memories = SiteMemories()
+        self._memories = SiteMemories(store)
 
     def judge(
         self,
@@ -125,6 +125,10 @@ class Gate:
             if match.record.run != self.run and self._is_over(match.record.run):
                 return Verdict("unchanged", said, policy, page, match)
         return Verdict("duplicate", said, policy, page, match)
+
+    def keep_memories(self) -> None:
+        """Let the store keep what sites repeat, for other crawls. Raises `StoreError`."""
+        self._memories.keep()
 
     def _is_over(self, run: str) -> bool:
         """Tell whether another run has ended; who asks the store each time asks for each page."""

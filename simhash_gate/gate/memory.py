@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simhash_gate.sentences import Sentence
+    from simhash_gate.stores.base import Store
 
 OTHERS = 3
 """So many other pages with names of their own make a sentence the site's."""
 MOST_SENTENCES = 8_192
 """Of one scope, about 120 bytes each."""
 MOST_SCOPES = 1_000
+PAGES_BETWEEN = 64
 
 _NAME_BITS = 16
 _NAME = (1 << _NAME_BITS) - 1
@@ -32,18 +34,22 @@ _KEPT = 0.75  # of the sentences, when there is no room for another
 class SiteMemory:
     """The sentences of one scope, and the names of up to four pages that have each.
 
+    `learned` counts pages.
+
     What was met longest ago goes first: sentences of one page, then those that the site repeats.
     """
 
     def __init__(self, most: int = MOST_SENTENCES) -> None:
         self._most = most
         self._names: dict[int, int] = {}  # by the hash of a sentence: four names of 16 bits
+        self.learned = 0
 
     def __len__(self) -> int:
         return len(self._names)
 
     def learn(self, name: bytes, sentences: Iterable[Sentence]) -> None:
         """Take in a page by the key of its name."""
+        self.learned += 1
         own = _short(name)
         for sentence, _ in sentences:
             names = self._names.get(sentence, 0)
@@ -90,22 +96,42 @@ class SiteMemory:
 
 
 class SiteMemories:
-    """The memories of the scopes that were met last."""
+    """The memories of the scopes that were met last; a store keeps them for other crawls.
 
-    def __init__(self, most: int = MOST_SCOPES) -> None:
+    It is asked when a scope is met, and told after every `PAGES_BETWEEN` pages of one. Each time
+    the memories of several crawls become one: what two learn at the same moment may be lost.
+    """
+
+    def __init__(self, store: Store, most: int = MOST_SCOPES) -> None:
+        self._store = store
         self._most = most
         self._of: OrderedDict[str, SiteMemory] = OrderedDict()
 
     def of(self, scope: str) -> SiteMemory:
-        """Return the memory of a scope, an empty one of a scope that is not known."""
+        """Return the memory of a scope. Raises `StoreError`."""
         memory = self._of.get(scope)
         if memory is None:
-            memory = self._of[scope] = SiteMemory()
+            memory = SiteMemory()
+            memory.merge(self._store.site_memory(scope))
+            self._of[scope] = memory
             if len(self._of) > self._most:
                 self._of.popitem(last=False)
         else:
             self._of.move_to_end(scope)
+            if memory.learned >= PAGES_BETWEEN:
+                self._keep(scope, memory)
         return memory
+
+    def keep(self) -> None:
+        """Let the store keep what was learned. Raises `StoreError`."""
+        for scope, memory in self._of.items():
+            if memory.learned:
+                self._keep(scope, memory)
+
+    def _keep(self, scope: str, memory: SiteMemory) -> None:
+        memory.learned = 0
+        memory.merge(self._store.site_memory(scope))
+        self._store.keep_site_memory(scope, memory.encode())
 
 
 def _short(name: bytes) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -96,7 +97,9 @@ FLAG = Kind(
 
 
 def _selectors(value: Any) -> tuple[str, ...]:
-    selectors = (value,) if isinstance(value, str) else tuple(value)
+    if isinstance(value, str):  # a selector may have commas: a list is written in JSON
+        value = json.loads(value) if value.lstrip().startswith("[") and '"' in value else [value]
+    selectors = tuple(value)
     for selector in selectors:
         try:
             HTMLTranslator().css_to_xpath(ATTRIBUTE.sub("", selector))

@@ -18,6 +18,7 @@ from simhash_gate.gate.policy import SettingsError, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import NOT_REMEMBERED, audit_of
+from simhash_gate.plugin.collapse import Collapses
 from simhash_gate.plugin.completeness import is_complete
 from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.fate import Fate
@@ -29,6 +30,7 @@ from simhash_gate.plugin.places import store_url
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.recovery import Recovery
 from simhash_gate.plugin.retries import forget_others, is_retry, mark_kept
+from simhash_gate.plugin.selectors import SelectorWatch
 from simhash_gate.plugin.signals import near_duplicate_dropped
 from simhash_gate.plugin.spider_middleware import is_installed, sees_pages_end
 from simhash_gate.plugin.stats import GateStats
@@ -100,6 +102,8 @@ class SimhashGateMiddleware(CrawlGate):
         self.deliveries = Deliveries(crawler)
         self.fate = Fate(self.judge, self.recovery, crawler.stats)
         self.stats = GateStats(crawler.stats, self.judge.session)
+        self.collapses = Collapses(crawler.stats, self.recovery)
+        self.selectors = SelectorWatch()
         self.audit = audit_of(crawler, settings)
         self.reader = PageReader(settings, self.stats)
         self.verdict_log = VerdictLog(crawler, settings)
@@ -173,6 +177,8 @@ class SimhashGateMiddleware(CrawlGate):
         self.stats.judged(
             domain, verdict, dropped=dropped, size=len(response.body), seconds=seconds
         )
+        self.collapses.judged(domain, request, fingerprint, verdict, dropped=dropped)
+        self.selectors.judged(domain, verdict)
         self.verdict_log.add(response, verdict, dropped=dropped)
         if verdict.rejected:
             _log(response, verdict, action)

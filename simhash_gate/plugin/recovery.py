@@ -181,6 +181,11 @@ class Recovery:
             if _swallowed(kept):
                 self._judge.forget(kept.record)
 
+    def fetch_again(self, copies: list[Dropped], why: str) -> None:
+        """Fetch dropped pages again, each to be judged by itself."""
+        for copy in copies:
+            self._send([copy], why)
+
     def _of(self, request: Request) -> KeptPage | None:
         verdict: Verdict | None = request.meta.get(VERDICT_KEY)
         record = verdict.record if verdict is not None else None
@@ -251,7 +256,9 @@ class Recovery:
             )
         self._send(kept.copies)
 
-    def _send(self, copies: list[Dropped]) -> None:
+    def _send(
+        self, copies: list[Dropped], why: str = "the page that it was dropped for failed"
+    ) -> None:
         """Fetch the first of some dropped pages again; the others wait for what it brings."""
         engine = self._crawler.engine
         if not copies or engine is None or engine.spider is None:
@@ -260,10 +267,7 @@ class Recovery:
         if others:
             self._bytes += sum(copy.size for copy in others)
             self._awaiting.setdefault(first.fingerprint, []).extend(others)
-        logger.info(
-            "Fetching %s again: the page that it was dropped for failed",
-            without_credentials(first.request.url),
-        )
+        logger.info("Fetching %s again: %s", without_credentials(first.request.url), why)
         self._count("rescheduled")
         engine.crawl(first.request)
 

@@ -134,6 +134,7 @@ class Session:
             if settled:
                 store.settle(settled, durable=self._durable)
             self._forget_owed(store)
+            self._gate.keep_memories()
             if ended:
                 store.end(self.run)
         except StoreError as error:

@@ -38,6 +38,13 @@ NOT_COMPARED = {
     "skipped/too_large": f"too large ({PREFIX}MAX_BYTES)",
 }
 """Why pages pass without having been compared with all that is like them, by stat."""
+PASSED_FOR = {
+    "names": "names_differ",
+    "offers": "offers_differ",
+    "fields": "fields_differ",
+    "repeats": "site_repeats",
+}
+"""Stats of pages that passed though as near as a duplicate, by what `Verdict.differs` says."""
 REPEATS = 20
 """So many duplicates of one page are worth a warning; another comes at 32, 64, 128 and so on."""
 MOST_MATCHED = 100_000
@@ -107,6 +114,8 @@ class GateStats:
                 self._count("dropped_for_earlier")
         if verdict.rejected and verdict.match:
             self._watch(verdict)
+        if verdict.differs in PASSED_FOR:
+            self._count(PASSED_FOR[verdict.differs])
         if verdict.not_compared:
             name = f"not_compared/{verdict.not_compared}"
             self._count(name)

@@ -228,5 +228,13 @@ class Store(ABC):
         return Counter(record.pipeline for record in islice(self.records(), MOST_COUNTED))
 
     @abstractmethod
+    def site_memory(self, scope: str) -> bytes:
+        """Return what was kept last of what a scope repeats; empty for nothing."""
+
+    @abstractmethod
+    def keep_site_memory(self, scope: str, memory: bytes) -> None:
+        """Keep what a scope repeats, in place of what was kept before."""
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of files and locks. A run that was not ended is dead from here on."""

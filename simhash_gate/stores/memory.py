@@ -93,6 +93,7 @@ class MemoryStore(Store):
         self._lock = Lock()
         self._most_scopes = most_scopes
         self._scopes: OrderedDict[str, _Scope] = OrderedDict()
+        self._site_memories: dict[str, bytes] = {}
         self._numbers = count(1)
         self._live: set[str] = set()
         self._ended: set[str] = set()
@@ -199,11 +200,25 @@ class MemoryStore(Store):
             ]
         return (record for _, record in merge(*kept, key=lambda item: item[0]))
 
+    def site_memory(self, scope: str) -> bytes:
+        """Return what another gate of this process has kept."""
+        with self._lock:
+            self._require_open()
+            return self._site_memories.get(scope, b"")
+
+    def keep_site_memory(self, scope: str, memory: bytes) -> None:
+        """Keep it for other gates of this process, as long as the scope is known."""
+        with self._lock:
+            self._require_open()
+            if scope in self._scopes:
+                self._site_memories[scope] = memory
+
     def close(self) -> None:
         """Forget everything."""
         with self._lock:
             self._closed = True
             self._scopes.clear()
+            self._site_memories.clear()
             self._live.clear()
 
     def _find(self, record: Record) -> list[tuple[_Scope, int]]:
@@ -222,7 +237,8 @@ class MemoryStore(Store):
         if scope is None:
             scope = self._scopes[name] = _Scope()
             if len(self._scopes) > self._most_scopes:
-                self._scopes.popitem(last=False)
+                gone, _ = self._scopes.popitem(last=False)
+                self._site_memories.pop(gone, None)
         else:
             self._scopes.move_to_end(name)
         return scope

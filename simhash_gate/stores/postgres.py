@@ -27,6 +27,7 @@ from simhash_gate.stores.postgres_rows import (
     LIVES,
     PAGES_AFTER,
     PAGES_OF_SCOPE_AFTER,
+    SITE_MEMORY,
     VERSIONS,
     as_stored,
     from_stored,
@@ -171,6 +172,17 @@ class PostgresStore(Store):
         """Count on the server; those of the dead are counted too."""
         with self._lock:
             return {from_stored(name): count for name, count in self._rows(VERSIONS, ())}
+
+    def site_memory(self, scope: str) -> bytes:
+        """Return what a crawl has kept last."""
+        with self._lock:
+            rows = self._rows(SITE_MEMORY, (as_stored(scope),))
+        return bytes(rows[0][0]) if rows else b""
+
+    def keep_site_memory(self, scope: str, memory: bytes) -> None:
+        """Write it in place of what was there; nothing for a scope without pages."""
+        with self._lock:
+            self._value("SELECT keep_site_memory(%s, %s)", (as_stored(scope), memory))
 
     def close(self) -> None:
         """Let go of the connection; runs that were not ended are dead now."""

@@ -90,6 +90,9 @@ SELECT pipeline.name, kept.pages
 FROM (SELECT pipeline, count(*) AS pages FROM page GROUP BY pipeline) AS kept
 JOIN pipeline ON pipeline.id = kept.pipeline
 """
+SITE_MEMORY = """
+SELECT repeated FROM site_memory WHERE scope = (SELECT id FROM scope WHERE name = %s)
+"""
 CURRENT = f"""{_PAGES}
     AND page.bucket0 = bucket((SELECT id FROM scope WHERE name = %s), %s, 0)
     AND page.fingerprint = %s AND page.request = %s AND run.name = %s

@@ -41,6 +41,7 @@ from simhash_gate.stores.redis_codec import (
     run_of,
     scope_key,
     scope_of,
+    site_key,
     unpack,
 )
 from simhash_gate.stores.redis_runs import Runs
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 _PAGES_AT_ONCE = 200
+_SITE_SECONDS = 90 * 24 * 3600
 # How many bits of each 16-bit value are set, as a letter; in Lua, counting is slow.
 _ONES = f"local ONES = '{''.join(chr(ord('0') + value.bit_count()) for value in range(1 << 16))}'"
 
@@ -166,6 +168,23 @@ class RedisStore(Store):
             record = unpack(name, page, find(run_of(page)))
             if record:
                 yield record
+
+    def site_memory(self, scope: str) -> bytes:
+        """Return what a crawl has kept last."""
+        self._require_open()
+        try:
+            found: bytes | None = self._client.get(site_key(self._address.prefix, scope))
+        except (RedisError, OSError) as error:
+            raise failure(self._address, error) from error
+        return found or b""
+
+    def keep_site_memory(self, scope: str, memory: bytes) -> None:
+        """Write it in place of what was there; it goes a while after it was written last."""
+        self._require_open()
+        try:
+            self._client.set(site_key(self._address.prefix, scope), memory, ex=_SITE_SECONDS)
+        except (RedisError, OSError) as error:
+            raise failure(self._address, error) from error
 
     def close(self) -> None:
         """Let go of the server and of the leases of all runs; who was not ended is dead now."""

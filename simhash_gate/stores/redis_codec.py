@@ -45,6 +45,11 @@ def scope_key(prefix: str, scope: str) -> str:
     return f"{prefix}scope:{{{quote(scope, safe='', errors='surrogatepass')}}}"
 
 
+def site_key(prefix: str, scope: str) -> str:
+    """Return the key of what a scope repeats, in a cluster beside that of the scope."""
+    return f"{prefix}site:{{{quote(scope, safe='', errors='surrogatepass')}}}"
+
+
 def scope_of(prefix: str, key: str) -> str:
     """Return the scope of a key."""
     return unquote(key[len(f"{prefix}scope:{{") : -1], errors="surrogatepass")

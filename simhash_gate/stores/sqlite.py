@@ -57,6 +57,9 @@ WHERE id = ? AND scope = ? AND run = (SELECT id FROM run WHERE name = CAST(? AS 
     AND request = CAST(? AS TEXT)
 """
 _LIVES = "SELECT live FROM run WHERE name = CAST(? AS TEXT)"
+_SITE_MEMORY = """
+SELECT repeated FROM site_memory JOIN scope ON scope.id = scope WHERE name = CAST(? AS TEXT)
+"""
 _FORGET = "DELETE FROM record WHERE id = ?"
 _SETTLE = "UPDATE record SET settled = max(settled, ?) WHERE id = ?"
 
@@ -187,6 +190,18 @@ class SQLiteStore(Store):
                 return dict(self._db.execute(_VERSIONS).fetchall())
             except sqlite3.Error as error:
                 raise failure(self.path, error) from error
+
+    def site_memory(self, scope: str) -> bytes:
+        """Return what a crawl has kept last."""
+        with self._transaction as db:
+            row = db.execute(_SITE_MEMORY, (as_bytes(scope),)).fetchone()
+            return bytes(row[0]) if row else b""
+
+    def keep_site_memory(self, scope: str, memory: bytes) -> None:
+        """Write it in place of what was there."""
+        with self._transaction as db:
+            number = self._mirror.scope(db, scope).number
+            db.execute("INSERT OR REPLACE INTO site_memory VALUES (?, ?)", (number, memory))
 
     def close(self) -> None:
         """Let go of the file and of the locks of all runs; who was not ended is dead now."""

@@ -336,3 +336,13 @@ def test_agreement_in_what_the_site_repeats_is_no_reason_to_drop(gate) -> None:
     text = [Sentence(1000 + number, 20) for number in range(9)]
     judge(gate, noted("A story", 60, *text), "/story")
     assert judge(gate, noted("Print: A story", 60, *text), "/print").outcome == "duplicate"
+
+
+def test_what_one_crawl_has_learned_of_a_site_the_next_one_knows(gate) -> None:
+    for number in range(4):
+        judge(gate, noted(f"Page {number} of many", 8 * number + 8), f"/{number}")
+    gate.keep_memories()
+    gate.store.begin("later")
+    later = Gate(gate.store, run="later", pipeline="v1")
+    judge(later, noted("Shoes", 0), "/shoes")
+    assert judge(later, noted("Shoes, page two", 1), "/shoes?page=2").differs == "repeats"

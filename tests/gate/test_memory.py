@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_gate.gate.memory import MOST_SENTENCES, OTHERS, SiteMemories, SiteMemory
 from simhash_gate.sentences import Sentence, pack, unpack
+from simhash_gate.stores import open_store
 
 NOTES = [Sentence(number, 10) for number in range(9)]
 
@@ -66,10 +68,11 @@ def test_what_one_memory_has_learned_another_takes_in() -> None:
 
 
 def test_the_memory_of_a_scope_is_its_own() -> None:
-    memories = SiteMemories(most=2)
-    memories.of("a").learn(name(1), NOTES)
-    assert len(memories.of("a")) == len(NOTES)
-    assert len(memories.of("b")) == len(memories.of("c")) == len(memories.of("a")) == 0
+    with closing(open_store("memory:")) as store:
+        memories = SiteMemories(store, most=2)
+        memories.of("a").learn(name(1), NOTES)
+        assert len(memories.of("a")) == len(NOTES)
+        assert len(memories.of("b")) == len(memories.of("c")) == len(memories.of("a")) == 0
 
 
 SENTENCES = st.lists(st.builds(Sentence, st.integers(0, 2**32 - 1), st.integers(0, 2**16 - 1)))

@@ -90,6 +90,16 @@ def test_of_matches_those_go_first_whose_sketch_begins_with_the_same_key(store, 
     assert store.check_and_add(beyond, 0, near=8).match.distance == 2
 
 
+def test_what_a_site_repeats_is_kept_for_whoever_asks(store, make_record):
+    assert store.site_memory("example.com") == b""
+    store.check_and_add(make_record(BASE), 0)
+    for memory in (b"a", b"\0\xff" * 40_000):
+        store.keep_site_memory("example.com", memory)
+        assert store.site_memory("example.com") == memory
+    assert store.site_memory("example.org") == b""
+    assert len([*store.records()]) == 1
+
+
 def test_beyond_the_radius_the_nearest_page_within_near_is_told_and_the_page_added(
     store, make_record
 ):

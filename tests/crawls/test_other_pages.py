@@ -1,0 +1,119 @@
+"""Pages that read alike and are others: names, offers, the user's own fields, whole templates."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from harness import Answer, Site, crawl, html_answer, text
+
+IN_ORDER = {"CONCURRENT_REQUESTS": 1}
+NOTES = "".join(f"<p>{part}.</p>" for part in text(7, 300).split(". "))
+
+
+def product(name: str, price: str = "", *, data: str = "", notes: str = NOTES) -> Answer:
+    return html_answer(
+        f"<!doctype html><html><head><title>{name}</title>{data}</head><body><main>"
+        f"<h1>{name}</h1><p class=price>{price}</p>{notes}</main></body></html>"
+    )
+
+
+def ld(sku: str, price: str) -> str:
+    node = {
+        "@type": "Product",
+        "name": "A drill",
+        "sku": sku,
+        "offers": {"@type": "Offer", "price": price, "priceCurrency": "EUR"},
+    }
+    return f'<script type="application/ld+json">{json.dumps(node)}</script>'
+
+
+def test_products_of_other_names_pass_and_a_copy_is_dropped(tmp_path) -> None:
+    names = ["Red drill", "Blue saw", "Green plane", "Black lathe"]
+    routes = {f"/{n}": product(name) for n, name in enumerate(names)}
+    with Site({**routes, "/copy": product("Red drill")}).running() as site:
+        result = crawl(tmp_path, site, " ".join([*routes, "/copy"]), settings=IN_ORDER)
+    assert result.delivered() == list(routes)
+    assert result.count("names_differ") == 3
+    assert result.count("dropped") == 1
+
+
+def test_another_price_and_another_variant_are_other_pages(tmp_path) -> None:
+    routes = {
+        "/drill": product("A drill", data=ld("D-1", "19.90")),
+        "/sale/drill": product("A drill", data=ld("D-1", "17.90")),
+        "/drill/large": product("A drill", data=ld("D-2", "19.90")),
+        "/drill/again": product("A drill", data=ld("D-1", "19.90")),
+    }
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes), settings=IN_ORDER)
+    assert sorted(result.delivered()) == ["/drill", "/drill/large", "/sale/drill"]
+    assert result.count("offers_differ") == 2
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"), [("h1", ["/a"]), (".price@data-is", ["/a", "/b"])]
+)
+def test_fields_of_the_users_own_tell_pages_apart(tmp_path, selector: str, expected) -> None:
+    routes = {
+        f"/{place}": product("A drill", notes=f"<b class=price data-is={state}></b>{NOTES}")
+        for place, state in (("a", "stock"), ("b", "order"), ("c", "stock"))
+    }
+    domains = json.dumps({"127.0.0.1": {"compare": [selector]}})
+    settings = {**IN_ORDER, "SIMHASH_GATE_DOMAINS": domains}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes), settings=settings)
+    assert result.delivered() == expected
+    assert result.count("fields_differ") == len(expected) - 1
+
+
+def test_a_selector_that_matches_nothing_is_reported_once(tmp_path) -> None:
+    routes = {f"/{n}": product(f"Drill {n}") for n in range(25)}
+    settings = {**IN_ORDER, "SIMHASH_GATE_COMPARE": '["h1", ".gone"]'}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes), settings=settings)
+    assert result.log.count("'.gone' has matched nothing on 20 pages of 127.0.0.1") == 1
+    assert "'h1' has matched nothing" not in result.log
+
+
+@pytest.mark.parametrize("setting", ['["h1[["]', '["p:nothing-known"]'])
+def test_a_wrong_selector_is_refused_by_name_when_the_crawl_starts(tmp_path, setting: str) -> None:
+    with Site({"/a": product("A drill")}).running() as site:
+        result = crawl(tmp_path, site, "/a", settings={"SIMHASH_GATE_COMPARE": setting})
+        assert not site.hits
+    assert "SIMHASH_GATE_COMPARE: " in result.log
+    assert "is no CSS selector" in result.log
+
+
+def test_a_template_that_reads_alike_is_warned_of_and_what_was_dropped_comes_back(tmp_path) -> None:
+    """A list and its second page have one name within the other: only what comes later tells."""
+    rooms = ["Login", "Basket", "Orders", "Returns", "Terms", "Imprint"]
+    routes = {
+        "/shoes": product("Shoes"),
+        "/shoes/2": product("Shoes, page two"),
+        **{f"/{room.lower()}": product(room) for room in rooms},
+    }
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes), settings=IN_ORDER)
+        assert site.hits["/shoes/2"] == 2
+    assert sorted(result.delivered()) == sorted(routes)
+    assert result.count("collapses") == 1
+    assert result.log.count("Pages of 127.0.0.1 with different names read alike") == 1
+    assert "/shoes/2" in result.log
+
+
+def test_a_block_page_under_one_name_is_dropped_with_a_warning(tmp_path) -> None:
+    routes = {f"/story-{n}": product("Please confirm that you are human") for n in range(8)}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes), settings=IN_ORDER)
+    assert result.delivered() == ["/story-0"]
+    assert result.count("collapses") == 1
+    assert result.log.count("at different addresses are duplicates of one") == 1
+
+
+def test_copies_of_one_story_are_no_collapse(tmp_path) -> None:
+    routes = {f"/{part}/story": product("A story") for part in ("a", "b", "c", "d", "e", "f", "g")}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes), settings=IN_ORDER)
+    assert result.delivered() == ["/a/story"]
+    assert result.count("collapses") == 0
