@@ -36,10 +36,14 @@ _MOST = 8  # values of one field
 _LONGEST = 80
 _NEAR = 12  # blocks after the headline
 _SHORT = 60  # characters: what is longer tells of something
-_MONEY = r"[$\u00a2-\u00a5\u20a0-\u20cf]|(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|PLN|Rs\.?|kr\.?|zł)"
+_SYMBOL = r"[$\u00a2-\u00a5\u20a0-\u20cf]"
+_CODE = r"(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|PLN|[Ee]uros?|Rs\.?|kr\.?|zł)"
 _AMOUNT = r"\d+(?:[.,\u00a0\u202f' ]\d+)*"
 _CURRENCIES = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "zł": "PLN"}
-_PRICE = re.compile(rf"(?:{_MONEY})\s?{_AMOUNT}|{_AMOUNT}\s?(?:{_MONEY})(?!\w)")
+_CURRENCIES |= dict.fromkeys(("Euro", "euro", "Euros", "euros"), "EUR")
+_PRICE = re.compile(
+    rf"(?:{_SYMBOL}|(?<!\w){_CODE})\s?{_AMOUNT}|{_AMOUNT}\s?(?:{_SYMBOL}|{_CODE})(?!\w)"
+)
 _NUMBER = re.compile(
     r"\b(?:SKU|EAN|GTIN|ISBN|MPN|(?:Art(?:ikel|icle|\.)?|Item|Model|Part|Product)[\s-]*"
     r"(?:n(?:umme)?r|no|number|code|#)\b)\.?\s*:?\s*#?([\w./-]*\d[\w./-]*)",

@@ -20,7 +20,7 @@ INVISIBLE = _set("""
 """)
 
 CHROME_TAGS = _set("nav aside form header footer")
-CHROME_ROLES = _set("navigation complementary banner contentinfo search alert status")
+CHROME_ROLES = _set("navigation complementary banner contentinfo search alert")
 # Words of classes and ids, and of custom tags.
 CHROME_TOKENS = _set("""
     nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs

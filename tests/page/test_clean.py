@@ -2,6 +2,7 @@ import pytest
 
 from simhash_gate.page import clean, parse, title
 from simhash_gate.page.names import speaks_of_chrome
+from simhash_gate.pipeline import read_page
 
 PROSE = "<p>" + "The river rose overnight and the lower fields went under water. " * 8 + "</p>"
 
@@ -325,3 +326,15 @@ def test_a_box_with_paragraphs_is_no_menu_whatever_its_name(name):
     links = f"<div class={name}><p><a href=/1>{REPLY}</a></p><p><a href=/2>{REPLY}</a></p></div>"
     assert REPLY in cleaned(f"<body>{PROSE}{PROSE}{box}</body>")
     assert REPLY not in cleaned(f"<body>{PROSE}{PROSE}{links}</body>")
+
+
+def test_a_message_after_what_a_reader_did_is_chrome_and_a_price_that_may_change_is_none() -> None:
+    page = (
+        "<html><body><main><h1>A drill</h1>"
+        '<div role="alert">The saw has been added to your basket.</div>'
+        '<div role="status"><span>19.90 €</span></div>'
+        f"<p>{'The drill weighs less than the old one. ' * 5}</p></main></body></html>"
+    )
+    markdown = read_page(page.encode()).markdown
+    assert "basket" not in markdown
+    assert "19.90 €" in markdown

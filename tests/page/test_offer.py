@@ -101,6 +101,8 @@ def test_of_a_list_of_events_none_is_offered() -> None:
         ("€1.299,00", "1299.00 EUR"),
         ("$ 1,299", "1299.00 USD"),
         ("CHF 19.90", "19.90 CHF"),
+        ("19,90 Euro", "19.90 EUR"),
+        ("US$19.90", "19.90 USD"),
     ],
 )
 def test_the_price_and_number_near_the_headline_are_offered(price: str, said: str) -> None:
