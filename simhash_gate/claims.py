@@ -36,7 +36,6 @@ _HEAD = struct.Struct(f">{KEY_BYTES}sHH")  # key, and bytes of what follows
 _PAIR = struct.Struct(">H")
 _MOST_OFFERED = 8_000  # bytes
 _NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
-_PRICES = frozenset({"price", "shown price"})
 _ONE_PRODUCT = 3  # numbers or prices: more are those of its variants
 _COUNTER = re.compile(r"\s*[(\[]\d+[)\]]\s*")
 _VERSION = re.compile(r"\s*\([^()]*\d\.\d[^()]*\)\s*\Z")
@@ -135,28 +134,35 @@ def same_name(kept: Claims, new: Claims) -> bool:
 
 def agreement(kept: Claims, new: Claims) -> bool:
     """Tell if two pages claim to be of one product, by its name, its number and its price."""
-    return same_name(kept, new) and all(
-        not one.isdisjoint(other) and len(one | other) <= _ONE_PRODUCT
-        for one, other in _numbers_and_prices(kept, new)
-    )
+    numbers = _numbers(kept), _numbers(new)
+    one = not numbers[0].isdisjoint(numbers[1]) and len(numbers[0] | numbers[1]) <= _ONE_PRODUCT
+    return one and same_name(kept, new) and _price(kept) == _price(new) != ""
 
 
 def _of_offers(kept: Claims, new: Claims) -> str:
     """Compare what data say of one page with what another shows: a print view has no data."""
-    for one, other in _numbers_and_prices(kept, new):
-        if one and other and one.isdisjoint(other):
-            return f"{', '.join(sorted(one))} → {', '.join(sorted(other))}"
-    return ""
+    before, now = _numbers(kept), _numbers(new)
+    if before and now and before.isdisjoint(now):
+        return f"{', '.join(sorted(before))} → {', '.join(sorted(now))}"
+    price, other = _price(kept), _price(new)
+    return f"price {price} → {other}" if price and other and price != other else ""
 
 
-def _numbers_and_prices(kept: Claims, new: Claims) -> list[tuple[set[str], set[str]]]:
-    return [(_values(kept, names), _values(new, names)) for names in (_NUMBERS, _PRICES)]
+def _numbers(claims: Claims) -> set[str]:
+    """Return the numbers that data say or the page shows."""
+    said = [value for name, value in claims.offered if name in _NUMBERS]
+    return {number.casefold() for value in said for number in value.split(", ")}
 
 
-def _values(claims: Claims, names: Collection[str]) -> set[str]:
-    """Return the values of some fields; of prices the amounts."""
-    said = [value for name, value in claims.offered if name in names]
-    return {part.split(" ")[0].casefold() for value in said for part in value.split(", ")}
+def _price(claims: Claims) -> str:
+    """Return the lowest amount that data say, or else that the page shows.
+
+    What a page shows may have the price before a sale, which is more.
+    """
+    offered = dict(claims.offered)
+    said = offered.get("price") or offered.get("shown price") or ""
+    amounts = [part.split(" ")[0] for part in said.split(", ")]
+    return min(amounts, key=lambda amount: (len(amount.partition(".")[0]), amount))
 
 
 def _of_fields(kept: Offered, new: Offered) -> str:

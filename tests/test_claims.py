@@ -98,10 +98,19 @@ def test_what_a_print_view_shows_is_compared_with_what_data_say() -> None:
         for price in ("12.90 EUR", "14.90 EUR")
     )
     assert not said(shop, printed)
-    assert said(shop, other) == "12.90 → 14.90"
+    assert said(shop, other) == "price 12.90 → 14.90"
     assert agreement(shop, claims("A drill", **{"shown price": "12.90 EUR", "shown number": "a-1"}))
     assert not agreement(shop, claims("A drill", price="12.90 EUR"))
     assert not agreement(shop, claims("A red drill", price="12.90 EUR", sku="A-1"))
+
+
+def test_the_lowest_of_the_prices_that_a_page_shows_is_the_one_of_today() -> None:
+    sale = claims("A drill", price="9.90 EUR", sku="A-1")
+    printed = claims("A drill", **{"shown price": "12.90 EUR", "shown number": "A-1"})
+    assert said(sale, printed) == "price 9.90 → 12.90"
+    assert not agreement(sale, printed)
+    of_sale = claims("A drill", **{"shown price": "12.90 EUR, 9.90 EUR", "shown number": "A-1"})
+    assert agreement(sale, of_sale)
 
 
 def test_the_number_of_one_of_many_variants_is_no_agreement() -> None:

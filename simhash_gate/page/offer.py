@@ -65,13 +65,15 @@ def find_offer(root: HtmlElement, facts: Facts) -> tuple[Said, ...]:
 
 
 def offer_by_headline(found: list[Block]) -> tuple[Said, ...]:
-    """Return the first price and number among the short lines that follow a headline."""
-    price = number = ""
+    """Return the prices and the first number among the short lines that follow a headline."""
+    prices: set[str] = set()
+    number = ""
     start = next((at for at, block in enumerate(found) if block.kind == "heading"), len(found))
     for block in islice(found, start + 1, start + 1 + _NEAR):
         if len(block.text) <= _SHORT and not block.linked:
-            price = price or ", ".join(sorted(set(map(_shown, _PRICE.findall(block.text)))))
+            prices.update(map(_shown, _PRICE.findall(block.text)))
             number = number or next(iter(_NUMBER.findall(block.text)), "")
+    price = ", ".join(sorted(prices)[:_MOST])
     return tuple(said for said in (("shown number", number), ("shown price", price)) if said[1])
 
 
