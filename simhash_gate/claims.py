@@ -36,6 +36,9 @@ _HEAD = struct.Struct(f">{KEY_BYTES}sHH")  # key, and bytes of what follows
 _PAIR = struct.Struct(">H")
 _MOST_OFFERED = 8_000  # bytes
 _NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
+_LABEL = 2  # words
+_LABEL_END = re.compile(r"(?::|#|\b(?:no|nr)\.?)\s*\Z", re.IGNORECASE)
+_MONEY = frozenset("$€£¥₹")
 _ONE_PRODUCT = 3  # numbers or prices: more are those of its variants
 _COUNTER = re.compile(r"\s*[(\[]\d+[)\]]\s*")
 _VERSION = re.compile(r"\s*\([^()]*\d\.\d[^()]*\)\s*\Z")
@@ -60,8 +63,8 @@ class Claims:
     @property
     def key(self) -> bytes:
         """Eight bytes: four that pages of the same name share, and four for what they offer."""
-        name = self.headline or next(iter(self.names), "")
-        parts = " ".join(sorted(_own_words(name))), repr((self.offered, self.compared))
+        name = _own_words(self.headline) or _own_words_of(self.names)
+        parts = " ".join(sorted(name)), repr((self.offered, self.compared))
         return b"".join(mmh3.hash(part, signed=False).to_bytes(4, "big") for part in parts)
 
     def encode(self) -> bytes:
@@ -137,6 +140,22 @@ def agreement(kept: Claims, new: Claims) -> bool:
     numbers = _numbers(kept), _numbers(new)
     one = not numbers[0].isdisjoint(numbers[1]) and len(numbers[0] | numbers[1]) <= _ONE_PRODUCT
     return one and same_name(kept, new) and _price(kept) == _price(new) != ""
+
+
+def is_claimed(claims: Claims, sentence: str) -> bool:
+    """Tell if a sentence says what a page claims, and next to nothing else: `SKU: A-1`."""
+    tokens = words(sentence)
+    said = _words_claimed(claims)
+    rest = [token for token in tokens if token not in said]
+    if len(rest) > _LABEL or any(token[0].isdigit() for token in rest):
+        return False
+    return len(rest) < len(tokens) or _LABEL_END.search(sentence) is not None
+
+
+@lru_cache(maxsize=256)
+def _words_claimed(claims: Claims) -> frozenset[str]:
+    offered = (value for _, value in claims.offered)
+    return frozenset(word for text in (*claims.names, *offered) for word in words(text)) | _MONEY
 
 
 def _of_offers(kept: Claims, new: Claims) -> str:

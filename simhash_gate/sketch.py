@@ -100,13 +100,15 @@ def compare(
     *,
     strict: bool = False,
     is_repeated: Callable[[int], bool] | None = None,
+    is_claimed: Callable[[str], bool] | None = None,
 ) -> Comparison:
     """Compare two pages by what they say, whatever order their blocks stand in.
 
     Another headline or sentence makes another page. What is fleeting does not, unless the
     comparison is `strict` and both pages have such lines. Nor do sentences that only one of the
     pages has, and that the site repeats, as `is_repeated` tells by their hashes: the line under a
-    print view. Few words may be all that tells of a change: these count.
+    print view. Few words may be all that tells of a change: these count. Sentences that say what
+    both pages claim, as `is_claimed` tells by their text, may be written in any way.
     """
     for before, after in (
         *(() if _same_headline(kept, new) else ((kept.headline, new.headline),)),
@@ -118,7 +120,7 @@ def compare(
     ):
         if before and after and before != after:
             return Comparison(False, _change(before, after))
-    removed, added = _differing(kept, new, is_repeated)
+    removed, added = _differing(kept, new, is_repeated, is_claimed)
     if removed or added:
         return Comparison(False, _first_change(removed, added))
     before, after = (" ".join(sketch.fleeting) for sketch in (kept, new))
@@ -172,12 +174,20 @@ def _same_address(a: Sketch, b: Sketch) -> bool:
 
 
 def _differing(
-    kept: Sketch, new: Sketch, is_repeated: Callable[[int], bool] | None
+    kept: Sketch,
+    new: Sketch,
+    is_repeated: Callable[[int], bool] | None,
+    is_claimed: Callable[[str], bool] | None,
 ) -> tuple[list[str], list[str]]:
     """Return the sentences that only one of the pages has, "" for one that is known by its hash."""
     gone = Counter(kept.hashes) - Counter(new.hashes)
     come = Counter(new.hashes) - Counter(kept.hashes)
     del gone[_NO_WORDS], come[_NO_WORDS]
+    texts = dict(zip(kept.hashes, kept.sentences, strict=False))
+    texts.update(zip(new.hashes, new.sentences, strict=False))
+    for alone in (gone, come):
+        for number in [n for n in alone if is_claimed and n in texts and is_claimed(texts[n])]:
+            del alone[number]
     for own, other, alone in ((kept, new, gone), (new, kept, come)):
         if own.captions and not other.captions:  # a print view has no images
             for number in [n for n in alone if _short_hash(n) in own.captions]:
@@ -188,8 +198,6 @@ def _differing(
         rest = [n for n in gone or come if _short_hash(n) not in elsewhere]
         if not rest or (is_repeated is not None and _is_of_site(rest, kept, new, is_repeated)):
             return [], []
-    texts = dict(zip(kept.hashes, kept.sentences, strict=False))
-    texts.update(zip(new.hashes, new.sentences, strict=False))
     removed, added = ([texts.get(n, "") for n in part.elements()] for part in (gone, come))
     if words(" ".join(removed)) == words(" ".join(added)) and all((*removed, *added)):
         return [], []  # the same, but split elsewhere

@@ -13,6 +13,7 @@ from simhash_gate.claims import (
     agreement,
     contradiction,
     decode_claims,
+    is_claimed,
     said_by,
     split_claims,
 )
@@ -151,3 +152,23 @@ def test_the_key_is_of_the_name_and_of_what_is_offered() -> None:
 def test_what_is_no_claims_is_said_to_be_none(data: bytes) -> None:
     with pytest.raises(ValueError, match="no claims"):
         decode_claims(split_claims(data)[0])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "claimed"),
+    [
+        ("SKU: A-1", True),
+        ("12.90 €", True),
+        ("Price 12.90", True),
+        ("A drill", True),
+        ("Item no.", True),
+        ("SKU:", True),
+        ("Sold out", False),
+        ("Unavailable.", False),
+        ("13.90 €", False),
+        ("A drill for all who like oak", False),
+    ],
+)
+def test_a_sentence_that_says_what_a_page_claims(sentence: str, claimed: bool) -> None:
+    page = claims("A drill", price="12.90 EUR", sku="A-1")
+    assert is_claimed(page, sentence) == claimed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.addresses import without_credentials
@@ -12,6 +13,7 @@ from simhash_gate.claims import (
     agreement,
     contradiction,
     decode_claims,
+    is_claimed,
     same_name,
     split_claims,
 )
@@ -244,7 +246,7 @@ class _Look:
             if not same_name(claimed, self._claims) and self._says_what_others_say():
                 return _Finding(False, "pages of other names say the same", "repeats")
         if self._sketch is not None:
-            return self._compared(kept, sketch, self._sketch)
+            return self._compared(kept, sketch, self._sketch, claimed if agree else None)
         if distance > self._threshold:
             said = "the same name, number and price"
             return _Finding(
@@ -259,7 +261,9 @@ class _Look:
             return _Finding(False, f"{how_many(before, 'word')}, now {words}")
         return _SAME
 
-    def _compared(self, kept: Record, sketch: bytes, own: Sketch) -> _Finding:
+    def _compared(
+        self, kept: Record, sketch: bytes, own: Sketch, claimed: Claims | None
+    ) -> _Finding:
         short = self._is_short(kept)
         if short and kept.digest == self._page.digest:
             return _Finding(True, "the same text")
@@ -269,7 +273,10 @@ class _Look:
             self.in_vain += 1
             return _Finding(False, "kept without a sketch to verify by")
         repeated = self._is_repeated if self._memory is not None else None
-        return _Finding(*compare(its_sketch, own, strict=short, is_repeated=repeated))
+        told = partial(is_claimed, claimed) if claimed is not None else None
+        return _Finding(
+            *compare(its_sketch, own, strict=short, is_repeated=repeated, is_claimed=told)
+        )
 
     def _is_repeated(self, sentence: int) -> bool:
         assert self._memory is not None

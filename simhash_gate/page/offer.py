@@ -50,7 +50,10 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _CHOSEN = etree.XPath("//form//option[@selected] | //form//input[@type='radio'][@checked]")
-_BASKET = re.compile(r"\b(?:add[-_]?to[-_]?)?(?:cart|basket|bag)\b|warenkorb|panier", re.IGNORECASE)
+_BASKET = re.compile(
+    r"\b(?:add[-_]?to[-_]?)?(?:cart|basket|bag|buy|product|variations?)\b|warenkorb|panier",
+    re.IGNORECASE,
+)
 _AMOUNT_FIELD = re.compile("qty|quantity|amount|menge", re.IGNORECASE)
 
 
@@ -80,6 +83,7 @@ def offer_by_headline(found: list[Block]) -> tuple[Said, ...]:
 def _said(root: HtmlElement, facts: Facts) -> Iterator[Said]:
     if facts.kind == "product":
         yield from _product(facts.main, facts)
+    if facts.kind in ("product", None):  # many a shop gives no data
         yield from _chosen(root)
     for node in _held_or_asked_for(root, facts):
         yield from _event(node) if _is_event(node) else _job(node)

@@ -346,3 +346,17 @@ def test_what_one_crawl_has_learned_of_a_site_the_next_one_knows(gate) -> None:
     later = Gate(gate.store, run="later", pipeline="v1")
     judge(later, noted("Shoes", 0), "/shoes")
     assert judge(later, noted("Shoes, page two", 1), "/shoes?page=2").differs == "repeats"
+
+
+def test_what_both_pages_claim_may_be_written_in_any_way(gate) -> None:
+    policy = Policy(verify="text")
+    offered = (("shown price", "12.90 EUR"), ("sku", "A-1"))
+    claims = Claims("A drill", ("A drill",), offered=offered).encode()
+
+    def sold(path: str, *lines: str) -> Verdict:
+        sketch = Sketch(sentences=("It is made of oak.", *lines)).encode()
+        return judge(gate, a_page(digest=len(path), claims=claims, sketch=sketch), path, policy)
+
+    assert sold("/drill", "SKU: A-1").outcome == "new"
+    assert sold("/print", "Item no.", "A-1", "12.90 €").outcome == "duplicate"
+    assert sold("/sold-out", "SKU: A-1", "Sold out").outcome == "near"

@@ -67,6 +67,7 @@ def test_microdata_and_product_metadata_are_read_too() -> None:
 
 @pytest.mark.parametrize("size", ["S", "L"])
 def test_what_is_chosen_in_the_form_that_fills_the_basket_is_offered(size: str) -> None:
+    """With data and without."""
     options = "".join(
         f"<option{' selected' if name == size else ''}>{name}</option>" for name in "SML"
     )
@@ -74,6 +75,7 @@ def test_what_is_chosen_in_the_form_that_fills_the_basket_is_offered(size: str) 
     sort = "<form><select name=orderby><option selected>By price</option></select></form>"
     node = ld(**{"@type": "Product"}, name="A drill", offers=OFFER)
     assert offered(node + form + sort)["chosen"] == size
+    assert offered(form + sort) == {"chosen": size}
 
 
 def test_the_date_and_place_of_an_event_are_offered() -> None:
