@@ -11,8 +11,9 @@ from simhash_gate.offline.replay import request_fingerprint
 
 SITE = "https://example.com/"
 KEYS = [
-    *("id", "url", "outcome", "distance", "matched_url", "fingerprint", "reason", "title", "words"),
-    *("matched_title", "matched_words", "threshold", "near", "dropped", "bytes", "time"),
+    *("id", "url", "outcome", "distance", "matched_url", "fingerprint", "reason", "differs"),
+    *("title", "words", "matched_title", "matched_words", "threshold", "near", "dropped", "bytes"),
+    "time",
 ]
 
 
