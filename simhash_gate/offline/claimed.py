@@ -36,17 +36,22 @@ class Claimed(NamedTuple):
 
     def as_text(self) -> str:
         """Return it as a person reads it: what only A has in red, what only B has in green."""
-        said = marked(self.a, self.b) if self.differs else self.b
+        said = marked(self.a, self.b) if self.differs else printable(self.b or "")
         return f"{self.name or 'name':11}  {said}"
 
 
 def marked(a: str | None, b: str | None) -> str:
     """Return what only A has in red, and what only B has in green."""
     parts = [
-        "" if a is None else click.style(f"[-{a}-]", fg="red"),
-        "" if b is None else click.style(f"{{+{b}+}}", fg="green"),
+        "" if a is None else click.style(f"[-{printable(a)}-]", fg="red"),
+        "" if b is None else click.style(f"{{+{printable(b)}+}}", fg="green"),
     ]
     return " ".join(filter(None, parts))
+
+
+def printable(text: str) -> str:
+    """Return what a page said of itself without what a terminal would obey."""
+    return "".join(char if char.isprintable() else " " for char in click.unstyle(text))
 
 
 def claims_of(page: Page) -> Claims:

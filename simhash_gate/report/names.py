@@ -13,9 +13,9 @@ SHARE = 0.05
 """Nor is this share of the pages that are as near."""
 ADVICE = (
     "What was read of such pages is much the same on all of them, and no distance tells them from "
-    "copies: names do, as long as SIMHASH_GATE_VERIFY is 'names' or 'text'. To tell them apart by "
-    "more: name what is their own in SIMHASH_GATE_COMPARE, take a profile that compares the text, "
-    "or another SIMHASH_GATE_EXTRACTOR."
+    "copies: what they call themselves and offer does, as long as SIMHASH_GATE_VERIFY is 'names' "
+    "or 'text'. To tell them apart by more: name what is their own in SIMHASH_GATE_COMPARE, take a "
+    "profile that compares the text, or another SIMHASH_GATE_EXTRACTOR."
 )
 
 
