@@ -60,16 +60,18 @@ def replay(source: str, assignments: tuple[str, ...], progress: bool | None) -> 
     from simhash_gate.complaints import MissingExtraError
     from simhash_gate.gate.policy import SettingsError
     from simhash_gate.offline.console import Console
+    from simhash_gate.offline.replay import counted
     from simhash_gate.offline.replay import replay as judge_all
     from simhash_gate.offline.sources import names_store, open_source, shown
+    from simhash_gate.report.summary import Summary
     from simhash_gate.stores import StoreError
 
     if names_store(source):
         raise click.UsageError(f"{shown(source)}: a store has no pages; give what was crawled.")
-    settings, console = settings_of(assignments), Console()
+    settings, console, summary = settings_of(assignments), Console(), Summary()
     try:
         pages = open_source(source, console.complain, settings.max_bytes)
-        lines = judge_all(pages.entries, settings, console.complain)
+        lines = counted(judge_all(pages.entries, settings, console.complain), summary)
         outcomes = console.write_lines(lines, pages.total, progress)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
@@ -78,6 +80,8 @@ def replay(source: str, assignments: tuple[str, ...], progress: bool | None) -> 
     if not outcomes:
         console.complain_of_nothing(shown(source), "no page in it")
     console.summarise(outcomes)
+    for remark in summary.remarks():
+        console.say(remark)
     return console.status()
 
 

@@ -38,6 +38,7 @@ def line_of(
         "matched_url": kept.url if kept else None,
         "fingerprint": None if fingerprint is None else to_hex(fingerprint),
         "reason": verdict.reason,
+        "differs": verdict.differs or None,
         "title": page.title if page else None,
         "words": page.words if page else None,
         "matched_title": kept.title if kept else None,

@@ -11,6 +11,7 @@ import click
 from simhash_gate.complaints import why
 from simhash_gate.fingerprints.hamming import band, hamming_distance
 from simhash_gate.fingerprints.overlap import cosine, jaccard
+from simhash_gate.offline.claimed import claims_of, marked, side_by_side
 from simhash_gate.offline.entry import Entry, read_body
 from simhash_gate.offline.fingerprint import describe
 from simhash_gate.offline.replay import judge, open_gate
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from simhash_gate.complaints import Complain
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.offline.claimed import Claimed
     from simhash_gate.pipeline import Reading
     from simhash_gate.settings import Settings
 
@@ -45,12 +47,8 @@ class Change(NamedTuple):
 
     def as_text(self) -> str:
         """Return it as a person reads it: what only A has in red, what only B has in green."""
-        parts = [
-            " ".join(self.before),
-            _marked("[-", self.removed, "-]", "red"),
-            _marked("{+", self.added, "+}", "green"),
-            " ".join(self.after),
-        ]
+        gone, come = (" ".join(only) or None for only in (self.removed, self.added))
+        parts = [" ".join(self.before), marked(gone, come), " ".join(self.after)]
         return " ".join(filter(None, parts))
 
 
@@ -59,7 +57,8 @@ class Comparison:
     """Two pages and how near they are.
 
     `distance` is in bits, None where a page has no fingerprint; `verdict` is the gate's on `b`
-    after `a`; `cosine` and `jaccard`, 0 to 1, are those of the features that were hashed.
+    after `a`; `cosine` and `jaccard`, 0 to 1, are those of the features that were hashed;
+    `fields` tells that the user has selectors of fields that must agree.
     """
 
     a: Side
@@ -70,13 +69,16 @@ class Comparison:
     cosine: float
     jaccard: float
     changes: list[Change]
+    claimed: list[Claimed]
+    fields: bool
 
     def as_json(self, *, markdown: bool) -> dict[str, Any]:
         """Return all of it as JSON can say it."""
 
         def said(side: Side) -> dict[str, Any]:
             page = side.reading.page
-            known = {"path": side.entry.path, "url": side.entry.url, **describe(page)}
+            known = {"path": side.entry.path, "url": side.entry.url}
+            known |= describe(page, fields=self.fields)
             return known | {"markdown": page.markdown} if markdown else known
 
         return {
@@ -84,10 +86,12 @@ class Comparison:
             "band": self._band,
             "outcome": self.verdict.outcome,
             "reason": self.verdict.reason,
+            "differs": self.verdict.differs or None,
             "cosine": round(self.cosine, 4),
             "jaccard": round(self.jaccard, 4),
             "a": said(self.a),
             "b": said(self.b),
+            "claims": [claimed._asdict() for claimed in self.claimed if claimed.differs],
             "changes": [change._asdict() for change in self.changes],
         }
 
@@ -101,7 +105,7 @@ class Comparison:
         yield f"the gate  {self.verdict.outcome}: {self.verdict.reason}"
         yield f"shingles  cosine {self.cosine:.3f}, Jaccard {self.jaccard:.3f}"
         for name, side in (("A", self.a), ("B", self.b)):
-            page = describe(side.reading.page)
+            page = describe(side.reading.page, fields=False)
             yield ""
             yield click.style(f"{name}  {side.entry.path}", bold=True)
             yield f"   title        {page['title']}"
@@ -111,19 +115,26 @@ class Comparison:
                 lines = side.reading.page.markdown.splitlines()
                 yield from ["", *(f"   {line}".rstrip() for line in lines)]
         yield ""
-        yield click.style("words that differ" if self.changes else "no word differs", bold=True)
+        yield from self._claims_as_text()
+        nothing = "no word of the text differs"
+        yield click.style("words that differ" if self.changes else nothing, bold=True)
         for change in self.changes:
             yield f"   {change.as_text()}"
+
+    def _claims_as_text(self) -> Iterator[str]:
+        for kind, title in (("names", "names"), ("offered", "offers"), ("fields", "fields")):
+            claimed = [each for each in self.claimed if each.kind == kind]
+            if claimed:
+                said = "differ" if any(each.differs for each in claimed) else "agree"
+                yield click.style(f"{title} {said}", bold=True)
+                yield from (f"   {each.as_text()}" for each in claimed)
+                yield ""
 
     @property
     def _band(self) -> str | None:
         if self.distance is None:
             return None
         return band(self.distance, self.policy.threshold, self.policy.near)
-
-
-def _marked(start: str, words: Sequence[str], end: str, color: str) -> str:
-    return click.style(f"{start}{' '.join(words)}{end}", fg=color) if words else ""
 
 
 def read_sides(
@@ -161,6 +172,8 @@ def compare(a: Side, b: Side, settings: Settings) -> Comparison:
         cosine(a.reading.features, b.reading.features),
         jaccard(a.reading.features, b.reading.features),
         list(changes(a.reading.words, b.reading.words)),
+        list(side_by_side(claims_of(a.reading.page), claims_of(b.reading.page))),
+        bool(settings.options.compare),
     )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from simhash_gate.claims import Claims
 from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.offline.claimed import claims_of, describe_claims
 from simhash_gate.offline.reading import extract_pages
 from simhash_gate.pipeline import read_closely
 
@@ -25,6 +27,7 @@ def fingerprints(
 
     With `text`, it says as well what the page's Markdown says, its marks taken off.
     """
+    fields = bool(settings.options.compare)
     for entry, said in extract_pages(entries, settings, partial(_say, text=text)):
         line: dict[str, Any] = {"path": entry.path}
         if entry.id is not None:
@@ -34,6 +37,7 @@ def fingerprints(
         else:
             reason = f"unreadable: {said}" if said else entry.skipped
             line |= {"fingerprint": None, "title": "", "words": 0, "reason": reason}
+            line |= describe_claims(Claims(), fields=fields)
             line |= {"text": ""} if text else {}
         yield line
 
@@ -42,12 +46,16 @@ def _say(
     body: bytes, url: str, encoding: str | None, options: Options, *, text: bool
 ) -> dict[str, Any]:
     reading = read_closely(body, url=url, encoding=encoding, options=options)
-    line = describe(reading.page)
+    line = describe(reading.page, fields=bool(options.compare))
     return line | {"text": reading.text} if text else line
 
 
-def describe(page: Page) -> dict[str, Any]:
-    """Return what a line says of a page; its reason only where there is no fingerprint."""
+def describe(page: Page, *, fields: bool) -> dict[str, Any]:
+    """Return what a line says of a page; its reason only where there is no fingerprint.
+
+    `fields` asks for what the user's selectors find.
+    """
     digits = None if page.fingerprint is None else to_hex(page.fingerprint)
     line = {"fingerprint": digits, "title": page.title, "words": page.words}
-    return line if digits else line | {"reason": page.reason}
+    line |= {} if digits else {"reason": page.reason}
+    return line | describe_claims(claims_of(page), fields=fields)

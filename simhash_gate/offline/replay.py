@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.gate.judge import Gate
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.complaints import Complain
     from simhash_gate.offline.entry import Entry
+    from simhash_gate.report.summary import Summary
     from simhash_gate.settings import Settings
     from simhash_gate.workers import ReadError
 
@@ -45,6 +46,14 @@ def replay(
                 dropped=verdict.rejected and verdict.policy.action == "drop",
                 size=len(entry.body),
             )
+
+
+def counted(lines: Generator[dict[str, Any]], summary: Summary) -> Generator[dict[str, Any]]:
+    """Yield each line, taken in by a summary."""
+    with closing(lines):
+        for line in lines:
+            summary.add_line(line)
+            yield line
 
 
 @contextmanager

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
+from simhash_gate.claims import contradiction
+from simhash_gate.offline.claimed import claims_of, printable, side_by_side
 from simhash_gate.offline.comparison import Change, changes
 from simhash_gate.offline.sources import names_store, open_pages
 from simhash_gate.pipeline import read_closely
@@ -14,20 +15,34 @@ from simhash_gate.wording import how_many
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from simhash_gate.claims import Claims
+    from simhash_gate.offline.claimed import Claimed
     from simhash_gate.offline.neighbours import Neighbour
     from simhash_gate.settings import Settings
 
 MOST_CHANGES = 3
 _MOST_WORDS = 12  # of a change
 
-Texts = dict[str, list[str]]
-"""The words of pages, by their names."""
+
+class Text(NamedTuple):
+    """The words of a page, and what it claims to be."""
+
+    words: list[str]
+    claims: Claims
+
+
+Texts = dict[str, Text]
+"""What was read of pages, by their names."""
 
 
 class Sample(NamedTuple):
-    """A pair, and the first changes between its texts; None where these are not at hand."""
+    """A pair, and what it claims and the first changes between its texts.
+
+    Both are None where the texts are not at hand.
+    """
 
     pair: Neighbour
+    claimed: list[Claimed] | None
     changes: list[Change] | None
 
     def as_json(self) -> dict[str, Any]:
@@ -37,6 +52,7 @@ class Sample(NamedTuple):
             "distance": distance,
             "a": {"name": earlier.name, "title": earlier.title, "words": earlier.words},
             "b": {"name": page.name, "title": page.title, "words": page.words},
+            "claims": None if self.claimed is None else [c._asdict() for c in self.claimed],
             "changes": None if self.changes is None else [c._asdict() for c in self.changes],
         }
 
@@ -46,28 +62,45 @@ class Sample(NamedTuple):
             bits = how_many(self.pair.distance, "bit") if number == 0 else ""
             yield f"{bits:>7}  {printable(member.name)}"
             yield f"         {printable(member.title)} ({how_many(member.words, 'word')})"
-        if self.changes is not None:
-            for change in self.changes:
-                yield f"         {change.as_text()}"
-            if not self.changes:
-                yield "         no word differs"
+        for claimed in self.claimed or ():
+            yield f"         {claimed.as_text()}"
+        for change in self.changes or ():
+            yield f"         {change.as_text()}"
+        if self.changes == []:
+            yield (
+                "         no word of the text differs"
+                if self.claimed
+                else "         no word differs"
+            )
 
 
 def sample(pair: Neighbour, texts: Texts) -> Sample:
     """Return a pair with what differs between its texts, if both are there."""
     names = pair.earlier.name, pair.page.name
     if not all(name in texts for name in names):
-        return Sample(pair, None)
+        return Sample(pair, None, None)
+    a, b = (texts[name] for name in names)
+    claimed = [each for each in side_by_side(a.claims, b.claims) if each.differs]
     found: list[Change] = []
-    for change in changes(*(texts[name] for name in names)):
+    for change in changes(a.words, b.words):
         if len(found) == MOST_CHANGES:
             break
         found.append(change._replace(removed=_cut(change.removed), added=_cut(change.added)))
-    return Sample(pair, found)
+    return Sample(pair, claimed, found)
+
+
+def contradicting(pairs: Iterable[Neighbour], texts: Texts) -> Counter[str]:
+    """Count pairs by what contradicts, "" for nothing; those whose texts are not there left out."""
+    counted: Counter[str] = Counter()
+    for page, earlier, _ in pairs:
+        if page.name in texts and earlier.name in texts:
+            found = contradiction(texts[earlier.name].claims, texts[page.name].claims)
+            counted[found.differs if found else ""] += 1
+    return counted
 
 
 def read_texts(path: str, names: Collection[str], settings: Settings) -> Texts:
-    """Return the words of the pages of these names; a store, or what is gone, has none.
+    """Return what the pages of these names say; a store, or what is gone, has none.
 
     The source is gone through once more, and only these pages are read.
     """
@@ -80,7 +113,7 @@ def read_texts(path: str, names: Collection[str], settings: Settings) -> Texts:
             reading = read_closely(
                 entry.body, url=entry.url, encoding=entry.encoding, options=settings.options
             )
-            texts[name] = reading.words
+            texts[name] = Text(reading.words, claims_of(reading.page))
             if len(texts) == len(names):
                 break
     return texts
@@ -89,11 +122,6 @@ def read_texts(path: str, names: Collection[str], settings: Settings) -> Texts:
 def names_of(pairs: Iterable[Neighbour]) -> set[str]:
     """Return the names of all pages of some pairs."""
     return {member.name for pair in pairs for member in (pair.page, pair.earlier)}
-
-
-def printable(text: str) -> str:
-    """Return what a page said of itself without what a terminal would obey."""
-    return "".join(char if char.isprintable() else " " for char in click.unstyle(text))
 
 
 def _ignore(place: str, message: str) -> None:

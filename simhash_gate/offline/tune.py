@@ -6,14 +6,15 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.gate.policy import WHOLE_CRAWL, SettingsError
 from simhash_gate.offline import sample as sampling
 from simhash_gate.offline.collection import members
 from simhash_gate.offline.labels import with_distances
-from simhash_gate.offline.neighbours import find_neighbours
-from simhash_gate.offline.samples import Sample, names_of, read_texts, sample
+from simhash_gate.offline.neighbours import FARTHEST, find_neighbours
+from simhash_gate.offline.samples import Sample, contradicting, names_of, read_texts, sample
 from simhash_gate.offline.sources import names_store, shown
 from simhash_gate.offline.threshold import (
     LEAST_OF_EACH,
@@ -24,6 +25,7 @@ from simhash_gate.offline.threshold import (
     score,
     valley,
 )
+from simhash_gate.report.names import Named, contradict
 from simhash_gate.settings import PREFIX, read_settings
 from simhash_gate.wording import how_many
 
@@ -38,6 +40,10 @@ if TYPE_CHECKING:
 
 SAMPLES = 3
 """Pairs to show on each side of the line."""
+CLOSER = 20
+"""Pairs of a scope whose claims are compared, of the `MOST_CLOSER` largest scopes."""
+MOST_CLOSER = 10
+NO_SIGN = "no valley counts where so many near pages are other ones: only labels can tell"
 _OF_ALL = "all labelled pairs, as too few are its own"
 
 
@@ -70,14 +76,31 @@ class Labelled:
 
 @dataclass(frozen=True)
 class ScopeTuning:
-    """One scope: its pages, the threshold set `now`, the one suggested, and pairs to look at."""
+    """One scope: its pages, the threshold set `now`, the one suggested, and pairs to look at.
+
+    `other_names` counts the pages at each distance whose title contradicts that of the page they
+    are near; `closer` the pairs within the thresholds whose claims were compared, by what differs.
+    """
 
     scope: Scope
     now: int
     suggestion: Suggestion
     labelled: Labelled | None
+    other_names: list[int]
+    closer: Counter[str] = field(default_factory=Counter)
     under: list[Sample] = field(default_factory=list)
     beyond: list[Sample] = field(default_factory=list)
+
+    @property
+    def named(self) -> Named:
+        """The pages within both thresholds, and those of another name by their titles."""
+        within = slice(max(self.now, self.suggestion.threshold) + 1)
+        return Named(sum(self.scope.histogram[within]), sum(self.other_names[within]))
+
+    @property
+    def says_little(self) -> bool:
+        """Whether so many near pages are other ones that distances say little of them."""
+        return self.named.are_many or _are_many(self.closer)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON can say it."""
@@ -86,6 +109,11 @@ class ScopeTuning:
             "pages": len(self.scope.pages),
             "looked_at": self.scope.looked_at,
             "histogram": self.scope.histogram,
+            "other_names": self.other_names,
+            "closer": {
+                "pairs": self.closer.total(),
+                **{what: self.closer[what] for what in ("names", "offers", "fields")},
+            },
             "threshold": self.now,
             "suggested": self.suggestion.threshold,
             "reason": self.suggestion.reason,
@@ -179,19 +207,30 @@ def tune(path: str, scopes: Sequence[Scope], settings: Settings, labels: Sequenc
         now = settings.policies.of(f"//{host}").threshold
         own = _labelled(labels, [scope])
         suggestion = suggest(scope, now, own, every, is_store=is_store)
-        tuned.append(ScopeTuning(scope, now, suggestion, own))
-    sides = [_sides(item.scope, item.suggestion.threshold) for item in tuned]
-    texts = read_texts(path, names_of(chain(*chain(*sides))), settings)
-    shown = [[[sample(pair, texts) for pair in side] for side in both] for both in sides]
-    return Tuning(
-        path,
-        settings.policies.default.threshold,
-        every,
-        [
-            replace(item, under=under, beyond=beyond)
-            for item, (under, beyond) in zip(tuned, shown, strict=True)
-        ],
-    )
+        tuned.append(ScopeTuning(scope, now, suggestion, own, _other_names(scope)))
+    lines = [{item.now, item.suggestion.threshold} for item in tuned]
+    pairs = [
+        pair
+        for item, both in zip(tuned, lines, strict=True)
+        for pair in chain(*(chain(*_sides(item.scope, line)) for line in both))
+    ]
+    closer = [_closer(item.scope, max(both)) for item, both in zip(tuned, lines, strict=True)]
+    closer[MOST_CLOSER:] = [[] for _ in closer[MOST_CLOSER:]]
+    texts = read_texts(path, names_of(chain(pairs, *closer)), settings)
+    found = []
+    for item, near in zip(tuned, closer, strict=True):
+        told = replace(item, closer=contradicting(near, texts))
+        if told.says_little and not any(x and x.suffice for x in (item.labelled, every)):
+            told = replace(told, suggestion=Suggestion(item.now, NO_SIGN))
+        under, beyond = _sides(told.scope, told.suggestion.threshold)
+        found.append(
+            replace(
+                told,
+                under=[sample(pair, texts) for pair in under],
+                beyond=[sample(pair, texts) for pair in beyond],
+            )
+        )
+    return Tuning(path, settings.policies.default.threshold, every, found)
 
 
 def unknown(labels: Sequence[Label], scopes: Sequence[Scope]) -> int:
@@ -250,6 +289,25 @@ def _is_domain(name: str) -> bool:
     except SettingsError:
         return False
     return True
+
+
+def _other_names(scope: Scope) -> list[int]:
+    found = Counter(
+        pair.distance
+        for pair in scope.neighbours
+        if contradict(pair.page.title, pair.earlier.title)
+    )
+    return [found[distance] for distance in range(FARTHEST + 1)]
+
+
+def _are_many(closer: Counter[str]) -> bool:
+    return Named(closer.total(), closer.total() - closer[""]).are_many
+
+
+def _closer(scope: Scope, line: int) -> list[Neighbour]:
+    """Return pairs within a line whose claims are compared: all, or a sample of them."""
+    near = [pair for pair in scope.neighbours if pair.distance <= line]
+    return near if len(near) <= CLOSER else Random(0).sample(near, CLOSER)
 
 
 def _sides(scope: Scope, line: int) -> tuple[list[Neighbour], list[Neighbour]]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simhash_gate.offline.samples import printable
+from simhash_gate.offline.claimed import printable
+from simhash_gate.report.names import ADVICE
 from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ def as_text(tuning: Tuning) -> Iterator[str]:
         yield ""
     if tuning.labelled:
         yield from labels_as_text(tuning.labelled)
+        yield ""
+    if any(scope.says_little for scope in tuning.scopes):
+        yield ADVICE
         yield ""
     if tuning.is_store:
         yield (
@@ -73,9 +77,10 @@ def _scope(tuned: ScopeTuning) -> Iterator[str]:
     pages = how_many(len(scope.pages), "page")
     name = printable(scope.name) or "(no URL)"
     yield click.style(f"{name}  {pages}{looked_at}", bold=True)
-    yield from _histogram(scope.histogram, line)
+    yield from _histogram(scope.histogram, tuned.other_names, line)
     change = "as it is" if line == tuned.now else f"now {tuned.now}"
     yield click.style(f"threshold {line} ({change}): ", bold=True) + tuned.suggestion.reason
+    yield from _others(tuned)
     for where, pairs in (("up to it", tuned.under), ("beyond it", tuned.beyond)):
         if pairs:
             yield f"next to the line, {where}:"
@@ -83,7 +88,18 @@ def _scope(tuned: ScopeTuning) -> Iterator[str]:
             yield from (f"  {text}" for text in pair.as_text())
 
 
-def _histogram(counts: Sequence[int], line: int) -> Iterator[str]:
+def _others(tuned: ScopeTuning) -> Iterator[str]:
+    """Yield how many of the near pages are other ones."""
+    if tuned.named.others:
+        yield f"by their titles, {tuned.named}"
+    differ = ", ".join(
+        f"other {what} in {pairs}" for what, pairs in tuned.closer.most_common() if what
+    )
+    if differ:
+        yield f"of {how_many(tuned.closer.total(), 'near pair')} looked at closer: {differ}"
+
+
+def _histogram(counts: Sequence[int], others: Sequence[int], line: int) -> Iterator[str]:
     last = max((distance for distance, number in enumerate(counts) if number), default=None)
     if last is None:
         yield "no page is near an earlier one"
@@ -93,6 +109,7 @@ def _histogram(counts: Sequence[int], line: int) -> Iterator[str]:
     for distance in range(max(last, line) + 1):
         number = counts[distance]
         length = -(-number * _BAR // longest)
-        yield f"{distance:>4}  {number:>7}  {'█' * length}".rstrip()
+        other = f"  {others[distance]} of another name" if others[distance] else ""
+        yield f"{distance:>4}  {number:>7}  {'█' * length}{other}".rstrip()
         if distance == line:
             yield f"{'':4}  {'-' * (_BAR + 9)}"

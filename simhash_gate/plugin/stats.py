@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.audit_figures import AuditFigures
+    from simhash_gate.plugin.audit_figures import AuditFigures, AuditRow
     from simhash_gate.plugin.session import Session
 
 logger = logging.getLogger(__name__)
@@ -66,6 +66,13 @@ class DomainTally:
     def checked(self) -> int:
         """How many pages were judged."""
         return self.outcomes.total() - self.outcomes["skipped"]
+
+    def update(self, other: DomainTally) -> None:
+        """Count what another tally has counted, but for the times."""
+        self.outcomes.update(other.outcomes)
+        self.dropped += other.dropped
+        self.dropped_for_earlier += other.dropped_for_earlier
+        self.bytes_saved += other.bytes_saved
 
     def time(self, milliseconds: float) -> None:
         """Take a page's time into the sample (reservoir sampling; Vitter 1985, algorithm R)."""
@@ -186,9 +193,14 @@ class GateStats:
 
     def _table(self, audit: AuditFigures | None) -> str:
         ranked = sorted(self._domains.items(), key=lambda item: -item[1].outcomes.total())
-        rows = [_HEAD, *(_row(domain, tally) for domain, tally in ranked[:MOST_DOMAINS])]
+        total = DomainTally()
+        for _, tally in ranked:
+            total.update(tally)
+        rows = [_HEAD, *(_row(domain or "(no host)", tally) for domain, tally in ranked)]
+        rows = [*rows[: 1 + MOST_DOMAINS], _row("all domains", total)]
         if audit is not None:
-            more = [AUDIT_HEAD, *(audit.cells(domain) for domain, _ in ranked[:MOST_DOMAINS])]
+            cells = [audit.cells(domain) for domain, _ in ranked[:MOST_DOMAINS]]
+            more = [AUDIT_HEAD, *cells, _audit_cells(audit.total)]
             rows = [(*row, *cells) for row, cells in zip(rows, more, strict=True)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
@@ -199,8 +211,8 @@ class GateStats:
             for row in rows
         ]
         if len(ranked) > MOST_DOMAINS:
-            lines.append(f"and {how_many(len(ranked) - MOST_DOMAINS, 'more domain')}")
-        return "\n".join(lines)
+            lines.insert(-1, f"and {how_many(len(ranked) - MOST_DOMAINS, 'more domain')}")
+        return "\n".join([*_LEGEND, *lines])
 
 
 def _warn_of_sketches(verdict: Verdict) -> None:
@@ -216,9 +228,15 @@ def _warn_of_sketches(verdict: Verdict) -> None:
     )  # fmt: skip
 
 
+_LEGEND = (
+    "fetched = skipped (not judged) + checked; checked = passed + dropped = new + near (alike, and "
+    "kept) + duplicate + unchanged (as an earlier crawl kept it) + error (could not be judged)",
+    "% dropped: of checked; of earlier crawls: dropped for a page that one of them kept; bytes "
+    "saved: bodies of dropped pages; ms: from response to verdict",
+)
 _HEAD = (
-    *("domain", "checked", "new", "near", "duplicate", "unchanged", "skipped", "error"),
-    *("% dropped", "of earlier crawls", "bytes saved", "median ms", "p95 ms"),
+    *("domain", "fetched", "skipped", "checked", "new", "near", "duplicate", "unchanged", "error"),
+    *("passed", "dropped", "% dropped", "of earlier crawls", "bytes saved", "median ms", "p95 ms"),
 )
 AUDIT_HEAD = ("audited", "compared", "wrong", "% wrong (95 %)")
 
@@ -228,14 +246,21 @@ def _row(domain: str, tally: DomainTally) -> tuple[str, ...]:
     times = sorted(tally.milliseconds)
     share = 100 * tally.dropped / tally.checked if tally.checked else 0.0
     return (
-        domain or "(no host)",
-        str(tally.checked),
-        *(str(outcomes[name]) for name in ("new", "near", "duplicate", "unchanged")),
+        domain,
+        str(outcomes.total()),
         str(outcomes["skipped"]),
-        str(outcomes["error"]),
+        str(tally.checked),
+        *(str(outcomes[name]) for name in ("new", "near", "duplicate", "unchanged", "error")),
+        str(tally.checked - tally.dropped),
+        str(tally.dropped),
         f"{share:.1f}",
         str(tally.dropped_for_earlier),
         f"{tally.bytes_saved:,}",
         f"{median(times):.1f}" if times else "-",
         f"{times[min(len(times) - 1, int(0.95 * len(times)))]:.1f}" if times else "-",
     )
+
+
+def _audit_cells(total: AuditRow) -> tuple[str, ...]:
+    share = f"{100 * total.low:.1f}–{100 * total.high:.1f}" if total.compared else "-"
+    return str(total.audited), str(total.compared), str(total.wrong), share

@@ -9,6 +9,7 @@ from typing import Any
 
 from simhash_gate.addresses import without_credentials
 from simhash_gate.fingerprints.hamming import BITS
+from simhash_gate.report.names import contradict
 
 OUTCOMES = ("new", "near", "duplicate", "unchanged", "skipped", "error", "kept")
 """Those of verdicts, and `kept`: a page of a store, whose verdict nobody remembers."""
@@ -42,6 +43,20 @@ class Judged:
     dropped: bool = False
     size: int = 0
     at: float | None = None
+    differs: str = ""
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the page is at most the threshold away from the kept one."""
+        known = self.distance is not None and self.threshold is not None
+        return known and (self.distance or 0) <= (self.threshold or 0)
+
+    @property
+    def has_another_name(self) -> bool:
+        """Whether its name and the kept page's contradict each other."""
+        if self.differs == "names":
+            return True
+        return self.kept is not None and contradict(self.title, self.kept.title)
 
     @property
     def is_duplicate(self) -> bool:
@@ -72,6 +87,7 @@ class Judged:
             line.get("dropped") is True,
             _count(line, "bytes") or 0,
             _time(line),
+            _text(line, "differs", LONGEST_TEXT),
         )
 
 

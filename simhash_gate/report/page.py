@@ -105,6 +105,7 @@ def _figures(summary: Summary) -> dict[str, Any]:
         },
         "shown": shown,
         "threshold": threshold,
+        "remarks": list(summary.remarks()),
         "buckets": buckets,
         "by_time": by_time,
         "domains": list(_domains(summary)),
@@ -130,7 +131,9 @@ def _domains(summary: Summary) -> Iterator[tuple[str, Tally]]:
 def difference(page: Judged) -> Sequence[str]:
     """Return, in a few words each, what tells a page from the kept one."""
     found = []
-    if page.kept is not None and page.kept.title != page.title:
+    if page.has_another_name:
+        found.append("another name")
+    elif page.kept is not None and page.kept.title != page.title:
         found.append("another title")
     if page.kept is not None and page.words is not None and page.kept.words is not None:
         more = page.words - page.kept.words

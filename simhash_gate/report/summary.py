@@ -10,23 +10,29 @@ from simhash_gate.addresses import host_of
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
 from simhash_gate.report.judged import Audited, Judged
+from simhash_gate.report.names import ADVICE, Named
+from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 MOST_TALLIES = 10_000
 MOST_DUPLICATES = 500
 MOST_NEAR = 500
+MOST_NAMED = 5
+"""Domains that are named where pages of many names are near each other."""
 OTHERS = "(others)"
 
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of one domain."""
+    """The counts of one domain; `differs` are those of pages that passed although near enough."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     dropped: int = 0
     bytes_saved: int = 0
+    differs: Counter[str] = field(default_factory=Counter)
+    named: Named = field(default_factory=Named)
 
     @property
     def checked(self) -> int:
@@ -39,12 +45,18 @@ class Tally:
         if page.dropped:
             self.dropped += 1
             self.bytes_saved += page.size
+        if page.differs:
+            self.differs[page.differs] += 1
+        if page.is_within and page.outcome != "unchanged":
+            self.named.add(other=page.has_another_name, dropped=page.dropped)
 
     def update(self, other: Tally) -> None:
         """Count what another tally has counted."""
         self.outcomes.update(other.outcomes)
         self.dropped += other.dropped
         self.bytes_saved += other.bytes_saved
+        self.differs.update(other.differs)
+        self.named.update(other.named)
 
 
 class Summary:
@@ -57,6 +69,7 @@ class Summary:
         self.total = Tally()
         self.domains: dict[str, Tally] = {}
         self.distances: Counter[tuple[int, str]] = Counter()
+        self.of_other_names: Counter[tuple[int, str]] = Counter()
         self.thresholds: Counter[int] = Counter()
         self.by_time = Timeline(SECONDS)
         self.by_order = Timeline(PAGES)
@@ -70,6 +83,35 @@ class Summary:
     def seen(self) -> int:
         """How many responses were taken in."""
         return self.total.outcomes.total()
+
+    @property
+    def of_many_names(self) -> list[tuple[str, Named]]:
+        """The domains of which distances say little, the worst first.
+
+        Pages of many names are near each other there.
+        """
+        found = [(domain, tally.named) for domain, tally in self.domains.items()]
+        return sorted(
+            [(domain, named) for domain, named in found if named.are_many],
+            key=lambda item: -item[1].others,
+        )
+
+    def remarks(self) -> Iterator[str]:
+        """Yield, in a sentence each, what figures by outcome alone do not tell."""
+        differs = self.total.differs
+        if differs:
+            kinds = ", ".join(f"{pages:,} other {kind}" for kind, pages in differs.most_common())
+            yield f"Near enough to be dropped, and kept all the same: {kinds}."
+        if self.total.named.dropped:
+            dropped = how_many(self.total.named.dropped, "page", ",")
+            yield f"Dropped under another title than that of the kept page: {dropped}."
+        found = self.of_many_names
+        for domain, named in found[:MOST_NAMED]:
+            yield f"{domain or '(no host)'}: {named}."
+        if len(found) > MOST_NAMED:
+            yield f"And so it is in {how_many(len(found) - MOST_NAMED, 'more domain', ',')}."
+        if found:
+            yield ADVICE
 
     @property
     def timeline(self) -> Timeline:
@@ -95,6 +137,7 @@ class Summary:
         self._domain(page.url).add(page)
         if page.distance is not None:
             self.distances[page.distance, page.outcome] += 1
+            self.of_other_names[page.distance, page.outcome] += page.has_another_name
             if page.threshold is not None:
                 self.thresholds[page.threshold] += 1
         if page.is_duplicate:
@@ -116,7 +159,7 @@ class Summary:
 
 def _doubt(page: Judged) -> tuple[float, ...]:
     """Rank a duplicate by how much tells it from the kept page."""
-    return (page.distance or 0, _growth(page))
+    return (page.has_another_name, page.distance or 0, _growth(page))
 
 
 def _growth(page: Judged) -> float:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from test_table import table
 
 from crawler.site.process import running_site, truth
 from crawler.site.site import Site
@@ -71,6 +72,12 @@ def test_the_demo_loses_no_article_or_offer_and_catches_most_duplicates(
     assert figures["offers_lost"] == 0
     assert offers(tmp_path / "items.jsonl") == offers_of(Site(100, seed))
     assert "Traceback" not in log
+    _, rows = table(log)
+    sums = {name: int(rows[-1][name]) for name in ("fetched", "skipped", "checked", "dropped")}
+    assert sums["fetched"] == sums["skipped"] + sums["checked"]
+    # A page that sends the browser elsewhere at once is served, and is no page for the gate.
+    assert figures["fetched"] == sums["checked"] + len(Site(100, seed).pages.refreshes)
+    assert sums["dropped"] >= figures["duplicates"] - figures["duplicates_delivered"]
 
 
 def test_no_article_or_offer_is_lost_to_ten_kills(tmp_path) -> None:

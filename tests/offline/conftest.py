@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command import COMMAND
-from harness import ROOT, page
+from harness import ROOT, page, text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,6 +75,22 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def write_named(tmp_path: Path) -> Callable[..., Path]:
+    """Write a page whose whole text is that of others; return its path."""
+
+    def write_named(file: str, name: str, price: str = "", seed: int = 0) -> Path:
+        path = tmp_path / file
+        price = price and f'<p class="price">{price}</p>'
+        path.write_text(
+            f"<!doctype html><html><head><title>{name}</title></head><body><main><article>"
+            f"<h1>{name}</h1>{price}<p>{text(seed, 80)}.</p></article></main></body></html>"
+        )
+        return path
+
+    return write_named
 
 
 @pytest.fixture

@@ -59,6 +59,51 @@ def test_bands_and_verdict_follow_the_policy(run, pair) -> None:
     assert found["band"] == "duplicate"
 
 
+def test_names_offers_and_fields_that_differ_are_shown(run, write_named) -> None:
+    write_named("a.html", "Apple jam", price="9.00 €")
+    write_named("b.html", "Plum jam", price="8.00 €")
+    settings = ("-s", "SIMHASH_GATE_COMPARE=.price")
+    found = json.loads(run("compare", "a.html", "b.html", "--json", *settings).out)
+    assert found["differs"] == "fields"
+    assert (found["a"]["names"], found["b"]["names"]) == (["Apple jam"], ["Plum jam"])
+    assert found["a"]["offered"] == {"shown price": "9.00 EUR"}
+    assert found["b"]["fields"] == {".price": "8.00 €"}
+    assert found["claims"] == [
+        {"kind": "names", "name": "", "a": "Apple jam", "b": None},
+        {"kind": "names", "name": "", "a": None, "b": "Plum jam"},
+        {"kind": "offered", "name": "shown price", "a": "9.00 EUR", "b": "8.00 EUR"},
+        {"kind": "fields", "name": ".price", "a": "9.00 €", "b": "8.00 €"},
+    ]
+    lines = run("compare", "a.html", "b.html", *settings).out.splitlines()
+    start = lines.index("names differ")
+    assert lines[start : start + 9] == [
+        "names differ",
+        "   name         [-Apple jam-]",
+        "   name         {+Plum jam+}",
+        "",
+        "offers differ",
+        "   shown price  [-9.00 EUR-] {+8.00 EUR+}",
+        "",
+        "fields differ",
+        "   .price       [-9.00 €-] {+8.00 €+}",
+    ]
+
+
+def test_prices_that_only_data_say_are_no_silence(run, tmp_path) -> None:
+    data = (
+        '<script type="application/ld+json">{"@type": "Product", "offers": {"price": %s}}</script>'
+    )
+    for name, price in (("a.html", 8), ("b.html", 9)):
+        (tmp_path / name).write_text(data % price + PAGE.format(TEXT))
+    result = run("compare", "a.html", "b.html")
+    assert "names agree\n   name         Honey\n" in result.out
+    assert "offers differ\n   price        [-8.00-] {+9.00+}\n" in result.out
+    assert result.out.endswith("\nno word of the text differs\n")
+    found = json.loads(run("compare", "a.html", "b.html", "--json").out)
+    assert (found["outcome"], found["differs"], found["changes"]) == ("near", "offers", [])
+    assert [claimed["name"] for claimed in found["claims"]] == ["price"]
+
+
 def test_a_page_without_a_fingerprint_has_no_distance(run, pair, tmp_path) -> None:
     (tmp_path / "empty.html").write_bytes(b"")
     result = run("compare", pair[0], "empty.html")

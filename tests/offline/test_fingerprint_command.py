@@ -7,6 +7,7 @@ import os
 import sys
 
 import pytest
+from harness import text
 
 from simhash_gate import read_page
 
@@ -22,8 +23,22 @@ def test_a_line_says_what_the_pipeline_says(run, write) -> None:
             "fingerprint": f"{page.fingerprint:016x}",
             "title": page.title,
             "words": page.words,
+            "names": [text(1, 5), "Story 1"],
+            "offered": {},
         }
     ]
+
+
+def test_a_line_says_what_the_page_claims(run, write_named, tmp_path) -> None:
+    write_named("a.html", "Apple jam", price="9.00 €")
+    (tmp_path / "empty.html").write_bytes(b"")
+    (tmp_path / "large.html").write_bytes(b"<p>word" * 1000)
+    names = ("a.html", "empty.html", "large.html")
+    large = ("-s", "SIMHASH_GATE_MAX_BYTES=1000")
+    found = run("fingerprint", *names, "-s", "SIMHASH_GATE_COMPARE=.price", *large)
+    assert found.column("names") == [["Apple jam"], [], []]
+    assert found.column("offered") == [{"shown price": "9.00 EUR"}, {}, {}]
+    assert found.column("fields") == [{".price": "9.00 €"}, {}, {}]
 
 
 def test_a_page_without_text_has_a_reason_and_is_no_error(run, tmp_path) -> None:

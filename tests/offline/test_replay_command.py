@@ -11,8 +11,9 @@ from simhash_gate.offline.replay import request_fingerprint
 
 SITE = "https://example.com/"
 KEYS = [
-    *("id", "url", "outcome", "distance", "matched_url", "fingerprint", "reason", "title", "words"),
-    *("matched_title", "matched_words", "threshold", "near", "dropped", "bytes", "time"),
+    *("id", "url", "outcome", "distance", "matched_url", "fingerprint", "reason", "differs"),
+    *("title", "words", "matched_title", "matched_words", "threshold", "near", "dropped", "bytes"),
+    "time",
 ]
 
 
@@ -41,6 +42,28 @@ def test_a_copy_is_a_duplicate_of_the_page_before_it(run, pages) -> None:
     assert all(size > 1_000 for size in result.column("bytes"))
     assert result.column("time") == [None] * 3
     assert result.err == "pages: 3 (2 new, 1 duplicate)\n"
+
+
+def test_pages_of_other_names_are_told(run, write_named, manifest) -> None:
+    names = ["Apple", "Pear", "Plum", "Fig", "Lemon", "Melon"]
+    for name in names:
+        write_named(f"{name}.html", f"{name} jam")
+    write_named("Apple.html", "Apple jam", price="9.00 €")
+    write_named("cheap.html", "Apple jam", price="8.00 €")
+    path = manifest(*({"path": f"{n}.html", "url": SITE + n} for n in [*names, "cheap"]))
+    result = run("replay", path)
+    assert result.column("differs") == [None, *["names"] * 5, "offers"]
+    pages, kept, many, advice = result.err.splitlines()
+    assert pages == "pages: 7 (6 near, 1 new)"
+    assert (
+        kept == "Near enough to be dropped, and kept all the same: 5 other names, 1 other offers."
+    )
+    assert many == "example.com: 5 of 6 pages within the threshold have another name."
+    assert "SIMHASH_GATE_COMPARE" in advice
+    blind = run("replay", path, "-s", "SIMHASH_GATE_VERIFY=distance").err.splitlines()
+    assert blind[0] == "pages: 7 (6 duplicate, 1 new)"
+    assert blind[1] == "Dropped under another title than that of the kept page: 5 pages."
+    assert blind[2:] == [many, advice]
 
 
 def test_policies_are_settings_of_the_crawl_and_of_domains(run, write, manifest) -> None:

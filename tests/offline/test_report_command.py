@@ -62,6 +62,22 @@ def test_settings_hold_for_pages_that_are_replayed(run, pages) -> None:
     assert run("report", pages, "-s", "SIMHASH_GATE_THRESHOLD=65").status == 2
 
 
+def test_near_pages_of_other_names_are_no_good_sign(run, write_named, manifest) -> None:
+    names = ["Apple", "Pear", "Plum", "Fig", "Lemon", "Melon"]
+    for name in names:
+        write_named(f"{name}.html", f"{name} jam")
+    path = manifest(*({"path": f"{n}.html", "url": SITE + n} for n in names))
+    root = html.fromstring(run("report", path).out)
+    notes = [
+        note.text_content() for note in root.xpath("//section[@id='distances']/p[@class='note']")
+    ]
+    assert notes[0] == "Near enough to be dropped, and kept all the same: 5 other names."
+    assert notes[1] == "example.com: 5 of 5 pages within the threshold have another name."
+    assert "SIMHASH_GATE_COMPARE" in notes[2]
+    (row,) = root.xpath("//section[@id='domains']//tbody/tr")
+    assert row[-1].text_content() == "5"
+
+
 def test_a_store_shows_what_it_kept(run, tmp_path) -> None:
     url = f"sqlite:///{tmp_path}/kept.sqlite"
     with closing(open_store(url)) as store:

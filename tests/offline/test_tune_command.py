@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
 
 import pytest
@@ -126,6 +127,56 @@ def test_of_several_pipeline_versions_the_one_with_most_pages_is_taken(run, stor
     assert result.status == 1
     assert "left out 1 page of other pipeline versions than 'new', that of 3 pages:" in result.err
     assert result.lines[0]["scopes"][0]["pages"] == 3
+
+
+@pytest.fixture
+def jams(write_named, manifest):
+    """Six pages of other names that say the same, and four copies of the first: a manifest."""
+    files = [*(f"Apple{n}" for n in range(5)), "Pear", "Plum", "Fig", "Lemon", "Melon"]
+    for name in files:
+        write_named(f"{name}.html", f"{name.rstrip('01234')} jam")
+    return manifest(*({"path": f"{name}.html", "url": f"{SITE}/{name}"} for name in files))
+
+
+def test_a_histogram_that_stands_at_0_over_other_names_is_no_reason(run, jams) -> None:
+    out = run("tune", jams).out
+    assert f"   0        9  {'█' * 40}  5 of another name\n" in out
+    assert "the valley of the histogram" not in out
+    assert (
+        "threshold 3 (as it is): no valley counts where so many near pages are other ones: only "
+        "labels can tell\n"
+        "by their titles, 5 of 9 pages within the threshold have another name\n"
+        "of 9 near pairs looked at closer: other names in 5\n"
+    ) in out
+    assert "name         [-Apple jam-]\n" in out
+    assert "no word differs" not in out
+    assert "SIMHASH_GATE_COMPARE" in out
+    [found] = run("tune", jams, "--json").lines
+    [scope] = found["scopes"]
+    assert (scope["histogram"][0], scope["other_names"][0]) == (9, 5)
+    assert scope["closer"] == {"pairs": 9, "names": 5, "offers": 0, "fields": 0}
+    assert {len(pair["claims"]) for pair in scope["under"]} <= {0, 2}
+
+
+def test_other_names_do_not_argue_with_labels_and_are_told_all_the_same(
+    run, store, manifest
+) -> None:
+    known, file = labels(manifest, {1: (8, 0), 5: (8, 1), 6: (0, 8)})
+    out = run("tune", store(*known), "--pairs", file).out
+    assert "threshold 5 (now 3): F1 0.970 on its labelled pairs" in out
+    assert "by their titles, 25 of 25 pages within the threshold have another name" in out
+    assert "SIMHASH_GATE_COMPARE" in out
+
+
+def test_other_prices_under_one_name_are_found_at_a_closer_look(run, write_named, manifest) -> None:
+    for price in range(1, 8):
+        write_named(f"{price}.html", "Apple jam", price=f"{price}.50 €")
+    path = manifest(*({"path": f"{n}.html", "url": f"{SITE}/{n}"} for n in range(1, 8)))
+    out = run("tune", path).out
+    assert "of another name" not in out
+    assert "of 6 near pairs looked at closer: other offers in 6\n" in out
+    assert "the valley of the histogram" not in out
+    assert re.search(r"shown price  \[-\d.50 EUR-\] \{\+\d.50 EUR\+\}\n", out)
 
 
 def test_labels_that_say_nothing_are_named(run, crawl, manifest) -> None:

@@ -106,7 +106,7 @@ def test_it_opens_with_the_figures_of_the_crawl(show: Open) -> None:
     assert "threshold, 3 bits" in page.locator("#distances").inner_text()
     cluster = page.locator("#clusters details").first
     expect(cluster.locator("summary")).to_have_text("12 copies of About a1")
-    expect(cluster.locator("tbody tr").first).to_contain_text("another title; +11 words")
+    expect(cluster.locator("tbody tr").first).to_contain_text("another name; +11 words")
     expect(page.locator("#near-pages tbody tr").first).to_contain_text("https://example.com/near-0")
     expect(page.locator("#duplicates tbody tr").first).to_contain_text("only 'x' → 'y' differs")
     expect(page.locator("#audit tbody tr")).to_contain_text("price (2)")

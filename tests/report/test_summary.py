@@ -130,6 +130,7 @@ def test_old_lines_without_the_later_keys_are_read() -> None:
         ("title", 5),
         ("distance", 65),
         ("distance", "3"),
+        ("differs", 5),
         ("words", -1),
         ("words", 1.5),
         ("bytes", True),
@@ -164,3 +165,38 @@ def test_audited_duplicates_are_rows_of_their_own() -> None:
     assert summary.audits[0].fields == {"price": 2}
     with pytest.raises(ValueError, match="'wrong' is 41"):
         summary.add_line({"audit": audit | {"wrong": 41}})
+
+
+def test_pages_of_other_names_are_counted_by_domain() -> None:
+    other = {"title": "Red shirt", "matched_title": "Blue shirt"}
+    summary = summary_of(
+        *(near(f"n{n}", "a", 0, differs="names", **other) for n in range(5)),
+        near("offer", "a", 1, differs="offers", title="About a"),
+        near("far", "a", 5, **other),
+        copy("wrong", "a", 2, **other),
+        copy("right", "a", title="Print: About a"),
+        copy("https://other.org/b", "a", title="About a"),
+    )
+    assert summary.total.differs == {"names": 5, "offers": 1}
+    named = summary.domains["example.com"].named
+    assert (named.near, named.others, named.dropped) == (8, 6, 1)
+    assert summary.domains["other.org"].named.others == 0
+    assert summary.of_other_names[0, "near"] == 5
+    assert summary.of_other_names[5, "near"] == 1
+    assert summary.of_many_names == [("example.com", named)]
+    assert [*summary.remarks()][:3] == [
+        "Near enough to be dropped, and kept all the same: 5 other names, 1 other offers.",
+        "Dropped under another title than that of the kept page: 1 page.",
+        "example.com: 6 of 8 pages within the threshold have another name.",
+    ]
+    assert summary.duplicates.ranked()[0].url == "https://example.com/wrong"
+
+
+def test_few_pages_of_other_names_are_no_warning() -> None:
+    other = {"title": "Red shirt", "matched_title": "Blue shirt"}
+    names = [near(f"n{n}", "a", 0, differs="names", **other) for n in range(5)]
+    assert summary_of(*names[:4]).of_many_names == []
+    copies = [copy(f"c{n}", "a", title="About a") for n in range(100)]
+    assert summary_of(*names, *copies).of_many_names == []
+    assert summary_of(*names).of_many_names
+    assert list(summary_of(*copies).remarks()) == []

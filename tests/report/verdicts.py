@@ -20,6 +20,7 @@ def verdict(path: str = "a", outcome: str = "new", **given: Any) -> dict[str, An
         "matched_url": None if kept is None else SITE + kept,
         "fingerprint": "b0621b61d9d51ad2",
         "reason": "distance 0, threshold 3" if kept else "no similar page is remembered",
+        "differs": None,
         "title": f"About {path}",
         "words": 300,
         "matched_title": None if kept is None else f"About {kept}",
