@@ -35,7 +35,10 @@ _HELD = ("Event", "Festival", "Hackathon")  # what the types of events end with
 _MOST = 8  # values of one field
 _LONGEST = 80
 _NEAR = 12  # blocks after the headline
+_LINES = 200  # of an article
 _SHORT = 60  # characters: what is longer tells of something
+_LABEL = 20
+_DIGIT = re.compile(r"\d")
 _SYMBOL = r"[$\u00a2-\u00a5\u20a0-\u20cf]"
 _CODE = r"(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|PLN|[Ee]uros?|Rs\.?|kr\.?|zł)"
 _AMOUNT = r"\d+(?:[.,\u00a0\u202f' ]\d+)*"
@@ -43,6 +46,9 @@ _CURRENCIES = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR",
 _CURRENCIES |= dict.fromkeys(("Euro", "euro", "Euros", "euros"), "EUR")
 _PRICE = re.compile(
     rf"(?:{_SYMBOL}|(?<!\w){_CODE})\s?{_AMOUNT}|{_AMOUNT}\s?(?:{_SYMBOL}|{_CODE})(?!\w)"
+)
+_LABELLED = re.compile(
+    rf"^(?:price|preis|prix|precio|prezzo|preço|цена)\s*:?\s+({_AMOUNT})$", re.IGNORECASE
 )
 _NUMBER = re.compile(
     r"\b(?:SKU|EAN|GTIN|ISBN|MPN|(?:Art(?:ikel|icle|\.)?|Item|Model|Part|Product)[\s-]*"
@@ -68,16 +74,36 @@ def find_offer(root: HtmlElement, facts: Facts) -> tuple[Said, ...]:
 
 
 def offer_by_headline(found: list[Block]) -> tuple[Said, ...]:
-    """Return the prices and the first number among the short lines that follow a headline."""
+    """Return the prices in the short lines after a headline, and the first number of the article.
+
+    What a label stands before, in a table or a list, counts wherever it is.
+    """
     prices: set[str] = set()
-    number = ""
-    start = next((at for at, block in enumerate(found) if block.kind == "heading"), len(found))
-    for block in islice(found, start + 1, start + 1 + _NEAR):
-        if len(block.text) <= _SHORT and not block.linked:
-            prices.update(map(_shown, _PRICE.findall(block.text)))
-            number = number or next(iter(_NUMBER.findall(block.text)), "")
+    labelled = number = ""
+    start = next((at + 1 for at, block in enumerate(found) if block.kind == "heading"), 0)
+    for place, line in _short_lines(found[start : start + _LINES]):
+        if place < _NEAR:
+            prices.update(map(_shown, _PRICE.findall(line)))
+        if not number or not labelled:
+            number = number or next(iter(_NUMBER.findall(line)), "")
+            labelled = labelled or next(iter(_LABELLED.findall(line)), "")
+    if not prices and labelled:
+        prices.add(_shown(labelled))
     price = ", ".join(sorted(prices)[:_MOST])
     return tuple(said for said in (("shown number", number), ("shown price", price)) if said[1])
+
+
+def _short_lines(found: list[Block]) -> Iterator[tuple[int, str]]:
+    """Yield short lines with a digit, by their place; a label with the line after it."""
+    label = ""
+    for place, block in enumerate(found):
+        if len(block.text) > _SHORT or block.linked:
+            label = ""
+            continue
+        line = f"{label} {block.text}" if label else block.text
+        label = block.text if len(block.text) <= _LABEL else ""
+        if _DIGIT.search(block.text):
+            yield place, line
 
 
 def _said(root: HtmlElement, facts: Facts) -> Iterator[Said]:
@@ -206,7 +232,7 @@ def _shown(price: str) -> str:
     if re.search(r"[.,]\d\d\Z", amount):
         digits = f"{digits[:-2]}.{digits[-2:]}"
     currency = price.replace(amount, "").strip()
-    return f"{_plain(digits)} {_CURRENCIES.get(currency, currency)}"
+    return f"{_plain(digits)} {_CURRENCIES.get(currency, currency)}".rstrip()
 
 
 def _plain(amount: str) -> str:

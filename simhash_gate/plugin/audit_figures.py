@@ -198,7 +198,7 @@ def _wrong(row: AuditRow) -> str:
 def _advice(row: AuditRow, policy: Policy) -> str:
     """Say what to do about wrong drops."""
     ways = [f"lower its threshold of {policy.threshold} ({PREFIX}DOMAINS)"] * (policy.threshold > 0)
-    ways += [f"set {PREFIX}VERIFY for it"] * (policy.verify != "text")
+    ways += [f"compare its words ({PREFIX}VERIFY = 'text')"] * (policy.verify != "text")
     ways += [f"drop nothing of it ({PREFIX}ACTION = 'tag')"]
     return (
         f"If these pages are no copies, {', or '.join(ways)}. If the fields that differ "

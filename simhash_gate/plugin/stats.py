@@ -221,9 +221,9 @@ def _warn_of_sketches(verdict: Verdict) -> None:
     assert verdict.record is not None
     logger.warning(
         "%sVERIFY: %s looks like %s, which was kept without the sketch that it would be verified "
-        "by, as pages are where VERIFY is off. It passes, and so does each page that is like such "
-        "a one, once: it is kept with a sketch, and its own copies are found. To do without "
-        "these passes, leave VERIFY off on this store. The number is told at the end.",
+        "by, as pages are where VERIFY is not 'text'. It passes, and so does each page that is "
+        "like such a one, once: it is kept with a sketch, and its own copies are found. To do "
+        "without these passes, take VERIFY = 'names' on this store. The number is told at the end.",
         PREFIX, verdict.record.url, verdict.match.record.url,
     )  # fmt: skip
 

@@ -112,5 +112,14 @@ def test_the_price_and_number_near_the_headline_are_offered(price: str, said: st
     assert found == {"shown number": "D-1", "shown price": said}
 
 
+def test_a_label_and_its_value_may_stand_in_two_cells_below_the_description() -> None:
+    rows = (("SKU", "D-1"), ("Price", "1 299.00"), ("Weight", "4 kg"))
+    cells = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows)
+    assert offered(f"{TEXT * 9}<table>{cells}</table>") == {
+        "shown number": "D-1",
+        "shown price": "1299.00",
+    }
+
+
 def test_a_sum_that_a_text_tells_of_is_no_price() -> None:
     assert offered(f"<p>{'It was sold for $500 to somebody who had never drilled. ' * 2}</p>") == {}
