@@ -59,8 +59,8 @@ logger = logging.getLogger(__name__)
 
 DONE = {"drop": "Dropped", "tag": "Tagged", "links": "Held back the items of"}
 VERIFY_ALONE = (
-    f"a request asks to verify, but no page keeps a sketch: set {PREFIX}VERIFY, or verify in "
-    f"{PREFIX}DOMAINS, and switch it off where it is not wanted"
+    f"a request asks to compare texts, but no page keeps a sketch: set {PREFIX}VERIFY = 'text', "
+    f"or 'verify': 'text' in {PREFIX}DOMAINS, and 'names' where it is not wanted"
 )
 LINKS_ALONE = (
     f"{PREFIX}ACTION = 'links' needs the spider middleware: install the add-on, "

@@ -287,9 +287,9 @@ def test_wrong_drops_are_a_warning_with_advice_as_soon_as_they_are_too_many(tmp_
     assert warning == (
         "Audit of 127.0.0.1: 5 of 35 compared duplicates were wrong drops: 14.3% (95 % interval "
         "6.3% to 29.4%). If these pages are no copies, lower its threshold of 3 "
-        "(SIMHASH_GATE_DOMAINS), or set SIMHASH_GATE_VERIFY for it, or drop nothing of it "
-        "(SIMHASH_GATE_ACTION = 'tag'). If the fields that differ (visitors 5) are no content, "
-        "name those that are in SIMHASH_GATE_AUDIT_FIELDS"
+        "(SIMHASH_GATE_DOMAINS), or compare its words (SIMHASH_GATE_VERIFY = 'text'), or drop "
+        "nothing of it (SIMHASH_GATE_ACTION = 'tag'). If the fields that differ (visitors 5) are "
+        "no content, name those that are in SIMHASH_GATE_AUDIT_FIELDS"
     )
     assert result.log.index(warning) < result.log.index("Closing spider")
     (closing,) = re.findall(r"(\w+: Audit: .*)", result.log)
