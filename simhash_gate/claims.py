@@ -15,6 +15,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import mmh3
+import numpy as np
 
 from simhash_gate.fingerprints.words import unsegmented, words
 
@@ -33,9 +34,9 @@ SAID = 2_000
 _LONGEST_NAME = 300
 _SHOWN = 60
 _HEAD = struct.Struct(f">{KEY_BYTES}sHH")  # key, and bytes of what follows
-_PAIR = struct.Struct(">H")
 _MOST_OFFERED = 8_000  # bytes
 _NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
+_AFTER_DIGITS = ":"  # in ASCII, where only signs come before them
 _LABEL = 2  # words
 _LABEL_END = re.compile(r"(?::|#|\b(?:no|nr)\.?)\s*\Z", re.IGNORECASE)
 _MONEY = frozenset("$€£¥₹")
@@ -72,7 +73,7 @@ class Claims:
         names = [name[:_LONGEST_NAME] for name in (self.headline, *self.names)]
         told = json.dumps([names, self.offered, self.compared], ensure_ascii=False)
         text = told.encode("utf-8", "replace")
-        said = b"".join(map(_PAIR.pack, sorted(self.said)))
+        said = np.array(sorted(self.said), ">u2").tobytes()
         return _HEAD.pack(self.key, len(said), len(text)) + said + text
 
 
@@ -95,7 +96,7 @@ def decode_claims(data: bytes) -> Claims:
     try:
         _, size, _ = _HEAD.unpack_from(data)
         end = _HEAD.size + size
-        said = frozenset(number for (number,) in _PAIR.iter_unpack(data[_HEAD.size : end]))
+        said = frozenset(np.frombuffer(data[_HEAD.size : end], ">u2").tolist())
         (headline, *names), offered, compared = json.loads(data[end:])
         return Claims(headline, tuple(names), said, _frozen(offered), _frozen(compared))
     except (struct.error, TypeError, ValueError) as error:
@@ -241,7 +242,13 @@ def _own_words(name: str) -> frozenset[str]:
 
 def _all_words(tokens: list[str]) -> set[str]:
     """Return the words of a text as names are looked for in it."""
-    return _pairs(tokens)[0].union(tokens)
+    found = set(tokens)
+    found.update([f"{one} {other}" for one, other in pairwise(tokens) if other < _AFTER_DIGITS])
+    characters = unsegmented(found)
+    if characters:
+        each = pairwise(tokens)
+        found.update([a + b for a, b in each if a in characters and b in characters])
+    return found
 
 
 def _pairs(tokens: Sequence[str]) -> tuple[set[str], set[str]]:
@@ -253,7 +260,7 @@ def _pairs(tokens: Sequence[str]) -> tuple[set[str], set[str]]:
         if other in characters and one in characters:
             pairs.add(one + other)
             paired |= {place, place + 1}
-        elif other[0].isdigit():
+        elif "0" <= other < _AFTER_DIGITS:
             pairs.add(f"{one} {other}")
             paired.add(place + 1)
     return pairs, {token for place, token in enumerate(tokens) if place not in paired}

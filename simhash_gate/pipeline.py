@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.claims import Offered
     from simhash_gate.page import Block, Cleaned
-    from simhash_gate.page.facts import Facts
+    from simhash_gate.page.facts import Facts, Kind
     from simhash_gate.page.title import Titles
 
 __all__ = [
@@ -171,8 +171,8 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         digest=_digest(lasting, found, tokens, fleeting, images + played),
         listing=article.listing,
         reason=None if count else "no words",
-        claims=_claims(titles, offered, compared, found, tokens),
-        sentences=pack(sentences_of(_texts(found, tokens))),
+        claims=_claims(titles, facts.kind, offered, compared, found, tokens),
+        sentences=pack(sentences_of(tokens)),
         sketch=_sketch(found, fleeting, images, played, article, cleaned, canonical).encode()
         if options.sketch
         else b"",
@@ -278,6 +278,7 @@ def _is_long(tokens: list[str]) -> bool:
 
 def _claims(
     titles: Titles,
+    kind: Kind | None,
     offered: Offered,
     compared: Offered,
     found: list[Block],
@@ -287,7 +288,8 @@ def _claims(
     if found[0].kind == "heading":
         names = (*names, found[0].text)
     said = said_by(chain.from_iterable(tokens))
-    offered = (*offered, *offer_by_headline(found))
+    if kind in ("product", None):  # what a text tells of is not on sale
+        offered = (*offered, *offer_by_headline(found))
     return Claims(titles.headline, names, said, offered, compared).encode()
 
 
@@ -324,12 +326,6 @@ def _sketch(
         outer_headline="" if above is None else text_of(above),
         outer_place=place,
     ).within(_sentences(page.whole), _sentences(captions(article.element)))
-
-
-def _texts(found: list[Block], tokens: list[list[str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield blocks with their words; code is one sentence."""
-    for block, own in zip(found, tokens, strict=True):
-        yield "" if block.kind == "code" else block.text, own
 
 
 def _sentences(found: Iterable[Block]) -> Iterator[str]:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import mmh3
 
-from simhash_gate.fingerprints.folding import words_of_each
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -49,18 +47,6 @@ def hash_of(tokens: Iterable[str]) -> int:
     return mmh3.hash(" ".join(tokens), signed=False)
 
 
-def sentences_of(texts: Iterable[tuple[str, list[str]]]) -> list[Sentence]:
-    """Return the sentences of blocks of text, each given with its words."""
-    found: list[list[str] | None] = []
-    several: list[str] = []  # those of blocks of more than one: their words are not known
-    for text, tokens in islice(texts, MOST):
-        parts = sentences(text) if text else []
-        if len(parts) > 1:
-            several += parts
-            found += [None] * len(parts)
-        elif tokens:
-            found.append(tokens)
-    of_several, _ = words_of_each(several)
-    rest: Iterator[list[str]] = iter(of_several)
-    each = (next(rest) if own is None else own for own in found)
-    return [Sentence(hash_of(own), len(own)) for own in islice(each, MOST) if own]
+def sentences_of(blocks: Iterable[list[str]]) -> list[Sentence]:
+    """Return blocks of text, given as words, as one sentence each: most are."""
+    return [Sentence(hash_of(tokens), len(tokens)) for tokens in islice(blocks, MOST) if tokens]
