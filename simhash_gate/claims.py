@@ -31,10 +31,11 @@ NAME_BYTES = 4
 SAID = 2_000
 """Words of a page in which the names of another are looked for."""
 
-_LONGEST_NAME = 300
+LONGEST_NAME = 300
+"""Characters of a name that are looked at."""
+
 _SHOWN = 60
-_HEAD = struct.Struct(f">{KEY_BYTES}sHH")  # key, and bytes of what follows
-_MOST_OFFERED = 8_000  # bytes
+_HEAD = struct.Struct(f">{KEY_BYTES}sII")  # key, and bytes of what follows
 _NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
 _AFTER_DIGITS = ":"  # in ASCII, where only signs come before them
 _LABEL = 2  # words
@@ -70,7 +71,7 @@ class Claims:
 
     def encode(self) -> bytes:
         """Return the claims as bytes, which begin with their key."""
-        names = [name[:_LONGEST_NAME] for name in (self.headline, *self.names)]
+        names = self.headline, *self.names
         told = json.dumps([names, self.offered, self.compared], ensure_ascii=False)
         text = told.encode("utf-8", "replace")
         said = np.array(sorted(self.said), ">u2").tobytes()

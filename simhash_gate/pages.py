@@ -76,6 +76,11 @@ class Page:
         return page
 
     @property
+    def weight(self) -> int:
+        """Bytes of what is known of it beside its title and Markdown."""
+        return len(self.claims) + len(self.sentences) + len(self.sketch)
+
+    @property
     def is_rendered(self) -> bool:
         """Whether the Markdown is there already."""
         return "markdown" in vars(self)

@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 import mmh3
 
 from simhash_gate.addresses import host_of, without_credentials
-from simhash_gate.claims import Claims, said_by
+from simhash_gate.claims import LONGEST_NAME, Claims, said_by
 from simhash_gate.fingerprints.features import each_shingle, features, without
 from simhash_gate.fingerprints.folding import words_of_each
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
@@ -290,7 +290,8 @@ def _claims(
     said = said_by(chain.from_iterable(tokens))
     if kind in ("product", None):  # what a text tells of is not on sale
         offered = (*offered, *offer_by_headline(found))
-    return Claims(titles.headline, names, said, offered, compared).encode()
+    headline, *known = [name[:LONGEST_NAME] for name in (titles.headline, *names)]
+    return Claims(headline, tuple(known), said, offered, compared).encode()
 
 
 def _selectors_of(url: str, options: Options) -> tuple[str, ...]:

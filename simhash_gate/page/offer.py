@@ -55,7 +55,7 @@ _NUMBER = re.compile(
     r"(?:n(?:umme)?r|no|number|code|#)\b)\.?\s*:?\s*#?([\w./-]*\d[\w./-]*)",
     re.IGNORECASE,
 )
-_CHOSEN = etree.XPath("//form//option[@selected] | //form//input[@type='radio'][@checked]")
+_CHOSEN = etree.XPath("//option[@selected] | //input[@type='radio'][@checked]")
 _BASKET = re.compile(
     r"\b(?:add[-_]?to[-_]?)?(?:cart|basket|bag|buy|product|variations?)\b|warenkorb|panier",
     re.IGNORECASE,
@@ -158,7 +158,9 @@ def _price(offer: Node) -> Iterator[Said]:
 def _chosen(root: HtmlElement) -> Iterator[Said]:
     """Yield what is chosen in the form that puts a product into the basket."""
     for element in islice(cast("list[HtmlElement]", _CHOSEN(root)), _MOST * _MOST):
-        form = next(element.iterancestors("form"))
+        form = next(element.iterancestors("form"), None)
+        if form is None:
+            continue
         kind = " ".join((form.get("action") or "", form.get("class") or "", form.get("id") or ""))
         field = element if element.tag == "input" else next(element.iterancestors("select"), None)
         name = "" if field is None else field.get("name") or field.get("id") or ""

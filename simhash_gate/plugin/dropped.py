@@ -42,7 +42,7 @@ def remembered(request: Request, fingerprint: str, verdict: Verdict) -> Dropped:
         dont_filter=True,
     )
     contents = (again.url, again.body, dict(again.headers), again.meta, again.cb_kwargs)
-    size = _OBJECTS + len(page.sketch) + sum(map(weight, contents))
+    size = _OBJECTS + page.weight + sum(map(weight, contents))
     return Dropped(again, fingerprint, page, verdict.policy, verdict.match.record.scope, size)
 
 

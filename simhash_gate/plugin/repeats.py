@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from simhash_gate.addresses import without_credentials
+from simhash_gate.addresses import host_of, without_credentials
 from simhash_gate.workers import Anew
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ class RecentPages:
 
     A fingerprint depends on the body, its declared encoding and the options. Where the page was
     fetched decides only where its relative links lead, which is seen in the Markdown and, by the
-    page's own address, in a sketch: with sketches only the same URL is a repeat.
+    page's own address, in a sketch: with sketches only the same URL is a repeat. Which fields are
+    compared depends on the host.
     """
 
     def __init__(
@@ -46,7 +47,8 @@ class RecentPages:
 
     def key(self, body: bytes, url: str, encoding: str | None) -> Key:
         """Return what two bodies share only if the same is read from them."""
-        return sha256(body).digest(), encoding or "", url if self._options.sketch else ""
+        where = url if self._options.sketch else host_of(url) if self._options.compare else ""
+        return sha256(body).digest(), encoding or "", where
 
     def find(self, key: Key, body: bytes, url: str, encoding: str | None) -> Page | None:
         """Return the page that would be read from this body, if it was a moment ago.
@@ -67,7 +69,7 @@ class RecentPages:
         if not page.is_rendered:
             page = page.drafted(None)  # what it would be made from is large
         markdown = sys.getsizeof(page.markdown) if page.is_rendered else 0
-        size = _ENTRY_BYTES + markdown + len(page.sketch)
+        size = _ENTRY_BYTES + markdown + page.weight
         if key in self._pages or size > self._most_bytes:
             return
         self._pages[key] = page, url, size

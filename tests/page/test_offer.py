@@ -123,3 +123,16 @@ def test_a_label_and_its_value_may_stand_in_two_cells_below_the_description() ->
 
 def test_a_sum_that_a_text_tells_of_is_no_price() -> None:
     assert offered(f"<p>{'It was sold for $500 to somebody who had never drilled. ' * 2}</p>") == {}
+
+
+def test_any_amount_of_names_and_offers_is_read_and_kept_in_bounds() -> None:
+    node = {
+        "@type": "Product",
+        "name": "ü" * 100_000,
+        "sku": ["ü" * 1_000] * 5_000,
+        "offers": [{"price": "9" * 400, "priceCurrency": "ü" * 1_000}] * 5_000,
+    }
+    page = read_page(f"<title>{'drill ' * 50_000}</title>{ld(**node)}{TEXT}".encode())
+    assert page.fingerprint is not None
+    assert len(page.claims) < 20_000
+    assert split_claims(page.claims) == (page.claims, b"")

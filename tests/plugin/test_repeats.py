@@ -146,3 +146,11 @@ def test_the_bytes_are_bounded() -> None:
     assert 2 <= len(recent) < 20
     read(recent, body(["/"] * 5_000), "http://example.com/")
     assert recall(recent, body(["/49"] * 100), "http://example.com/") is not None
+
+
+def test_where_fields_are_compared_a_body_is_a_repeat_on_its_own_host_only() -> None:
+    plain, comparing = RecentPages(Options()), RecentPages(Options(compare=(("", ("h1",)),)))
+    urls = "https://a.example/1", "https://a.example/2", "https://b.example/1"
+    assert len({plain.key(b"<p>", url, None) for url in urls}) == 1
+    keys = [comparing.key(b"<p>", url, None) for url in urls]
+    assert keys[0] == keys[1] != keys[2]
