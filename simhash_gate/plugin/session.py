@@ -134,7 +134,7 @@ class Session:
             if settled:
                 store.settle(settled, durable=self._durable)
             self._forget_owed(store)
-            self._gate.keep_memories()
+            self._keep_memories(self._gate)
             if ended:
                 store.end(self.run)
         except StoreError as error:
@@ -143,6 +143,13 @@ class Session:
             logger.exception("The gate could not end its run: its pages won't count as seen")
         finally:
             store.close()
+
+    def _keep_memories(self, gate: Gate) -> None:
+        """Keep what sites repeat; without it later crawls learn it again, and lose nothing."""
+        try:
+            gate.keep_memories()
+        except StoreError as error:
+            logger.warning("What sites repeat could not be kept for later crawls: %s", error)
 
     def _begin(self) -> None:
         try:

@@ -189,5 +189,23 @@ def test_a_store_that_never_waits_answers_at_once_on_this_thread() -> None:
     assert judge.close(ended=True).done()
 
 
+def test_a_run_ends_though_what_sites_repeat_can_not_be_kept(path, caplog) -> None:
+    judge = Judge("v1")
+    judge.open(f"sqlite:///{path}").result(timeout=60)
+    judge.submit(ask(1)).result(timeout=60)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON site_memory "
+            "BEGIN SELECT RAISE(ABORT, 'no room'); END"
+        )
+        database.commit()
+    judge.close(ended=True).result(timeout=60)
+    assert "What sites repeat could not be kept for later crawls" in caplog.text
+    later = Judge("v1")
+    later.open(f"sqlite:///{path}").result(timeout=60)
+    assert later.submit(ask(1)).result(timeout=60).outcome == "unchanged"
+    later.close(ended=False).result(timeout=60)
+
+
 def test_a_judge_that_was_never_opened_closes() -> None:
     assert Judge("v1").close(ended=False).done()
