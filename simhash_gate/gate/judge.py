@@ -76,7 +76,7 @@ class Gate:
         record is no reason against it. What another run that is still live has kept under the same
         request is a duplicate like any other; once that run has ended, the page is `unchanged`.
         Records in `dismissed` are not compared. Raises `StoreError`, and
-        ValueError for a policy that verifies and a page that has no sketch.
+        ValueError for a policy that compares texts and a page that has no sketch.
         """
         request = request or without_credentials(url)
         if page.fingerprint is None:

@@ -23,7 +23,9 @@ OTHERS = 3
 MOST_SENTENCES = 8_192
 """Of one scope, about 120 bytes each."""
 MOST_SCOPES = 1_000
+"""Scopes whose memories are at hand; those of others are in the store."""
 PAGES_BETWEEN = 64
+"""So many pages of a scope are learned before the store is told."""
 
 _NAME_BITS = 16
 _NAME = (1 << _NAME_BITS) - 1
@@ -34,9 +36,8 @@ _KEPT = 0.75  # of the sentences, when there is no room for another
 class SiteMemory:
     """The sentences of one scope, and the names of up to four pages that have each.
 
-    `learned` counts pages.
-
-    What was met longest ago goes first: sentences of one page, then those that the site repeats.
+    `learned` counts the pages since the store was told. Where there is no room, the sentences that
+    were met longest ago go: first those of one page, then those that the site repeats.
     """
 
     def __init__(self, most: int = MOST_SENTENCES) -> None:
