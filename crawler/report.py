@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simhash_gate.complaints import MissingExtraError
+from simhash_gate.common.complaints import MissingExtraError
 from simhash_gate.plugin.places import fill_in
 from simhash_gate.report.page import check_installed
 

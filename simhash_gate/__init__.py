@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from simhash_gate.collection.pairs import near_duplicate_pairs
     from simhash_gate.fingerprints.hamming import hamming_distance, similarity
     from simhash_gate.fingerprints.index import HammingIndex
-    from simhash_gate.fingerprints.pairs import near_duplicate_pairs
     from simhash_gate.fingerprints.simhash import simhash
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.policy import Policy
@@ -40,7 +40,7 @@ _HOMES = {
     "SimhashGateSpiderMiddleware": "plugin.spider_middleware",
     "Verdict": "gate.verdict",
     "hamming_distance": "fingerprints.hamming",
-    "near_duplicate_pairs": "fingerprints.pairs",
+    "near_duplicate_pairs": "collection.pairs",
     "open_store": "stores",
     "pipeline_version": "options",
     "read_page": "pipeline",

@@ -10,11 +10,13 @@ from urllib.parse import urljoin
 
 import mmh3
 
-from simhash_gate.addresses import host_of, without_credentials
-from simhash_gate.claims import LONGEST_NAME, Claims, said_by
+from simhash_gate.common.urls import host_of, without_credentials
+from simhash_gate.fingerprints.claims import LONGEST_NAME, Claims, said_by
 from simhash_gate.fingerprints.features import each_shingle, features, without
 from simhash_gate.fingerprints.folding import words_of_each
+from simhash_gate.fingerprints.sentences import pack, sentences, sentences_of
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
+from simhash_gate.fingerprints.sketch import Sketch
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
 from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs
 from simhash_gate.options import (
@@ -39,8 +41,6 @@ from simhash_gate.page.offer import find_offer, offer_by_headline
 from simhash_gate.page.shell import is_lost, says_title_alone, told_article
 from simhash_gate.page.title import find_titles, text_of
 from simhash_gate.pages import UNREADABLE, Page
-from simhash_gate.sentences import pack, sentences, sentences_of
-from simhash_gate.sketch import Sketch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-    from simhash_gate.claims import Offered
+    from simhash_gate.fingerprints.claims import Offered
     from simhash_gate.page import Block, Cleaned
     from simhash_gate.page.facts import Facts, Kind
     from simhash_gate.page.title import Titles

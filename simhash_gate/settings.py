@@ -26,7 +26,7 @@ from simhash_gate.gate.policy import (
 )
 from simhash_gate.options import Options
 from simhash_gate.stores import StoreError, store_opener
-from simhash_gate.worker_process import default_workers
+from simhash_gate.workers.process import default_workers
 
 PREFIX = "SIMHASH_GATE_"
 MIB = 1 << 20

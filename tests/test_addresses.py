@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from simhash_gate import Gate, Options, open_store, read_page
-from simhash_gate.addresses import text_without_credentials, without_credentials
+from simhash_gate.common.urls import text_without_credentials, without_credentials
 from simhash_gate.options import pipeline_version
 from simhash_gate.stores.base import Record, make_record
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simhash_gate.claims import (
+from simhash_gate.fingerprints.claims import (
     KEY_BYTES,
     NO_CLAIMS,
     Claims,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simhash_gate.proportion import wilson
+from simhash_gate.common.proportion import wilson
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from simhash_gate.gate.policy import Policy, SettingsError
 from simhash_gate.settings import NAMES, read_settings
-from simhash_gate.worker_process import default_workers
+from simhash_gate.workers.process import default_workers
 
 
 def test_defaults() -> None:

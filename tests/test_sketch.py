@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simhash_gate.fingerprints.sketch import LIMIT, Sketch, compare, decode
 from simhash_gate.pipeline import Options, read_page
-from simhash_gate.sketch import LIMIT, Sketch, compare, decode
 
 TEXT = [
     "The drill comes with two batteries and a charger, and it weighs less than the old one.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simhash_gate.wording import how_many
+from simhash_gate.common.wording import how_many
 
 
 @pytest.mark.parametrize(

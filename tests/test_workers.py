@@ -16,8 +16,8 @@ import pytest
 from harness import alive, until
 
 from simhash_gate.pipeline import Options, read_page
-from simhash_gate.worker_process import AHEAD
-from simhash_gate.workers import InlineReader, ReadError, WorkerPool
+from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
+from simhash_gate.workers.process import AHEAD
 
 BODY = b"<html><body><article><h1>Title</h1><p>%s</p></article></body></html>" % (b"word " * 50)
 ROOT = Path(__file__).parents[1]
@@ -113,7 +113,7 @@ def test_closing_ends_the_processes(pool) -> None:
 PARENT = """
 import time
 from simhash_gate.options import Options
-from simhash_gate.workers import WorkerPool
+from simhash_gate.workers.pool import WorkerPool
 pool = WorkerPool(Options({options}), processes=2, timeout=60)
 first, _ = [pool.read(b'<p>some words here</p>', '', None) for _ in range(2)]
 {wait}
@@ -267,7 +267,7 @@ def test_pages_that_still_wait_when_the_pool_is_closed_fail(odd_pool) -> None:
 
 
 def test_what_waits_is_bounded_and_the_page_beyond_it_fails_at_once(odd_pool, monkeypatch) -> None:
-    monkeypatch.setattr("simhash_gate.workers.MOST_WAITING_BYTES", 4_000_000)
+    monkeypatch.setattr("simhash_gate.workers.pool.MOST_WAITING_BYTES", 4_000_000)
     bodies = [saying("endless") + b" " * 1_000_000 for _ in range(12)]
     futures = [odd_pool.read(body, "", None) for body in bodies]
     errors = [str(future.exception(60)) for future in futures[5:]]  # one is read, and four wait

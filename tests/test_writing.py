@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from simhash_gate.writing import (
+from simhash_gate.common.files import (
     check_writable,
     new_file,
     open_anew,

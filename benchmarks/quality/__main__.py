@@ -15,7 +15,7 @@ from benchmarks.quality.methods import MissingError
 from benchmarks.quality.pairs import Pairs
 from benchmarks.quality.replays import Replays
 from benchmarks.quality.table import markdown_table
-from simhash_gate.wording import how_many
+from simhash_gate.common.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.quality.furniture import furnish
 from benchmarks.quality.text import page_text
-from simhash_gate.addresses import host_of
+from simhash_gate.common.urls import host_of
+from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.words import count_words, words
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.page import parse
-from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -22,8 +22,8 @@ from benchmarks.quality.corpus import load
 from benchmarks.quality.measure import measure
 from benchmarks.quality.methods import create
 from benchmarks.quality.table import markdown_table
-from simhash_gate.offline.neighbours import FARTHEST, nearest_earlier
-from simhash_gate.offline.threshold import LEAST_OF_EACH, best, count, f1_of, valley
+from simhash_gate.collection.neighbours import FARTHEST, nearest_earlier
+from simhash_gate.tuning.threshold import LEAST_OF_EACH, best, count, f1_of, valley
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

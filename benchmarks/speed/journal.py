@@ -25,11 +25,11 @@ from scrapy import Request, Spider
 from benchmarks.speed.measure import markdown_table
 from benchmarks.speed.page_set import load
 from simhash_gate import read_page
+from simhash_gate.common.wording import how_many
 from simhash_gate.journal.drop import Drop, Stored
 from simhash_gate.journal.records import LEVEL, pack
 from simhash_gate.journal.segments import Segments
 from simhash_gate.plugin.requests import RequestWriter
-from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.speed.measure import add_out, markdown_table, plotting, say, write_json
 from benchmarks.speed.page_methods import BARE, FINGERPRINT, OURS, STAGES, peers, stages
 from benchmarks.speed.page_set import grown, load, renewed
-from simhash_gate.wording import how_many
-from simhash_gate.worker import GARBAGE
+from simhash_gate.common.wording import how_many
+from simhash_gate.workers import GARBAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

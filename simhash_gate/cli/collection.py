@@ -16,8 +16,8 @@ from simhash_gate.cli.options import Size, check_output, progress, setting, sett
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from simhash_gate.collection.gathered import Gathered
     from simhash_gate.offline.console import Console
-    from simhash_gate.offline.gathered import Gathered
     from simhash_gate.offline.page_cache import PageCache
     from simhash_gate.settings import Settings
 
@@ -70,12 +70,12 @@ def pairs(  # noqa: PLR0913, PLR0917 - one for each option
     SOURCE is a folder or file of HTML or text, a WARC file, an HttpCache, JSON Lines, Parquet, a
     list of fingerprints, or the URL of a store.
     """
-    from simhash_gate.complaints import MissingExtraError
-    from simhash_gate.offline.clusters import cluster_rows
+    from simhash_gate.collection.clusters import cluster_rows
+    from simhash_gate.collection.listing import find_pairs, pair_rows
+    from simhash_gate.collection.table import format_of, write_rows
+    from simhash_gate.common.complaints import MissingExtraError
     from simhash_gate.offline.console import Console
-    from simhash_gate.offline.pairs import find_pairs, pair_rows
-    from simhash_gate.offline.parquet import load
-    from simhash_gate.offline.table import format_of, write_rows
+    from simhash_gate.sources.parquet import load
 
     settings, console = settings_of(assignments), Console()
     form = form or format_of(output)
@@ -129,9 +129,9 @@ def similar(
 
     PAGE is a URL or a path as SOURCE has it, an HTML or text file, or 16 hex digits.
     """
+    from simhash_gate.collection.similar import find_query, similar_rows
+    from simhash_gate.collection.table import write_rows
     from simhash_gate.offline.console import Console
-    from simhash_gate.offline.similar import find_query, similar_rows
-    from simhash_gate.offline.table import write_rows
 
     settings, console = settings_of(assignments), Console()
     with _collection(
@@ -157,11 +157,11 @@ def _collection(
     across: bool,
 ) -> Iterator[Gathered]:
     """Gather sources in temporary files. An empty collection is complained of."""
-    from simhash_gate.complaints import MissingExtraError
-    from simhash_gate.offline.collection import Members
-    from simhash_gate.offline.entry import TooManyError
-    from simhash_gate.offline.gathered import gather
-    from simhash_gate.offline.sources import distinct, shown
+    from simhash_gate.collection.collection import Members
+    from simhash_gate.collection.gathered import gather
+    from simhash_gate.common.complaints import MissingExtraError
+    from simhash_gate.sources.entry import TooManyError
+    from simhash_gate.sources.open import distinct, shown
     from simhash_gate.stores import StoreError
 
     named, sources = sources, distinct(sources)
@@ -191,7 +191,7 @@ def _collection(
 
 @contextmanager
 def _cache(path: Path | None, settings: Settings, console: Console) -> Iterator[PageCache | None]:
-    from simhash_gate.complaints import why
+    from simhash_gate.common.complaints import why
     from simhash_gate.offline.page_cache import PageCache
 
     if path is None:
@@ -220,7 +220,7 @@ def _cache_path(named: str | None, without: bool) -> Path | None:
 
 @contextmanager
 def _output(path: str | None, console: Console) -> Iterator[Callable[[bytes], object]]:
-    from simhash_gate.writing import whole_file
+    from simhash_gate.common.files import whole_file
 
     if path is None:
         yield console.write_raw
@@ -232,7 +232,7 @@ def _output(path: str | None, console: Console) -> Iterator[Callable[[bytes], ob
 @contextmanager
 def _disk(place: str) -> Iterator[None]:
     """Tell where the disk failed. Raises click.ClickException."""
-    from simhash_gate.complaints import why
+    from simhash_gate.common.complaints import why
 
     try:
         yield

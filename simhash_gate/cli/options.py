@@ -55,8 +55,8 @@ class Size(click.ParamType[int]):
 
 def check_output(path: str) -> None:
     """Raise click.ClickException, before hours of reading, where `-o` names no place to write."""
-    from simhash_gate.complaints import why
-    from simhash_gate.writing import check_writable
+    from simhash_gate.common.complaints import why
+    from simhash_gate.common.files import check_writable
 
     try:
         check_writable(path)

@@ -27,10 +27,10 @@ def fingerprint(
 ) -> int:
     """Print one JSON line for each HTML file of PATHS, in order; folders are searched for them."""
     from simhash_gate.offline.console import Console
-    from simhash_gate.offline.files import html_files
     from simhash_gate.offline.fingerprint import fingerprints
-    from simhash_gate.offline.manifest import manifest as read_manifest
-    from simhash_gate.offline.sources import shown
+    from simhash_gate.sources.files import html_files
+    from simhash_gate.sources.manifest import manifest as read_manifest
+    from simhash_gate.sources.open import shown
 
     if bool(paths) == bool(manifest):
         raise click.UsageError("Give either PATHS or --input FILE.")
@@ -57,13 +57,13 @@ def replay(source: str, assignments: tuple[str, ...], progress: bool | None) -> 
     SOURCE is a manifest (JSON Lines with "path" and "url"), a WARC file (.warc, .warc.gz) or a
     folder of Scrapy's HttpCache.
     """
-    from simhash_gate.complaints import MissingExtraError
+    from simhash_gate.common.complaints import MissingExtraError
     from simhash_gate.gate.policy import SettingsError
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.replay import counted
     from simhash_gate.offline.replay import replay as judge_all
-    from simhash_gate.offline.sources import names_store, open_source, shown
     from simhash_gate.report.summary import Summary
+    from simhash_gate.sources.open import names_store, open_source, shown
     from simhash_gate.stores import StoreError
 
     if names_store(source):

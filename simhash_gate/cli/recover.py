@@ -76,7 +76,7 @@ def recover(path: str, output: str | None, progress: bool | None, **wanted: Any)
     PATH is what SIMHASH_GATE_JOURNAL named, or a file that -o wrote. To run the pages through the
     callbacks of their spider: scrapy crawl SPIDER -s SIMHASH_GATE_RECOVER=PATH.
     """
-    from simhash_gate.complaints import MissingExtraError, why
+    from simhash_gate.common.complaints import MissingExtraError, why
     from simhash_gate.journal.selection import Selection, copy, counted, line, selected
     from simhash_gate.offline.console import Console
 

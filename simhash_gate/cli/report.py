@@ -24,12 +24,12 @@ def report(
     of a store, or anything that `replay` takes, which is replayed. Without it, the newest log in
     .scrapy/simhash_gate.
     """
-    from simhash_gate.complaints import MissingExtraError, why
+    from simhash_gate.common.complaints import MissingExtraError, why
     from simhash_gate.gate.policy import SettingsError
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.report import NoVerdictsError, last_log, summarise, verdicts
-    from simhash_gate.offline.sources import shown
     from simhash_gate.report.page import check_installed, render, write
+    from simhash_gate.sources.open import shown
     from simhash_gate.stores import StoreError
 
     if output is None and sys.stdout.isatty():

@@ -82,8 +82,8 @@ def store_import(url: str, file: str, progress: bool | None) -> int:
     They are one run: they count when all of them are there.
     """
     from simhash_gate.offline.console import Console
-    from simhash_gate.offline.jsonl import count_lines, shown_path
     from simhash_gate.offline.store import add_all, read_exported
+    from simhash_gate.sources.jsonl import count_lines, shown_path
     from simhash_gate.stores import StoreError
 
     console = Console()
@@ -130,7 +130,7 @@ def store_forget(
     url: str, scope: str | None, page: str | None, age: float | None, progress: bool | None
 ) -> int:
     """Remove pages, so that their like is new again: those that all of the options agree on."""
-    from simhash_gate.addresses import without_credentials
+    from simhash_gate.common.urls import without_credentials
     from simhash_gate.offline.store import forget, older_than
 
     if scope is None and page is None and age is None:

@@ -47,13 +47,13 @@ def tune(
 
     SOURCE is what `pairs` reads, a store or the verdict log of a crawl among it.
     """
+    from simhash_gate.common.wording import how_many
     from simhash_gate.offline.console import Console
-    from simhash_gate.offline.labels import read_labels
-    from simhash_gate.offline.sources import shown
-    from simhash_gate.offline.tune import collect, unknown
-    from simhash_gate.offline.tune import tune as tune_all
-    from simhash_gate.offline.tune_text import as_text
-    from simhash_gate.wording import how_many
+    from simhash_gate.sources.open import shown
+    from simhash_gate.tuning.labels import read_labels
+    from simhash_gate.tuning.text import as_text
+    from simhash_gate.tuning.tune import collect, unknown
+    from simhash_gate.tuning.tune import tune as tune_all
 
     settings, console = settings_of(assignments), Console()
     if label:
@@ -81,7 +81,7 @@ def tune(
             )
             return console.status()
         if label and labels_file:
-            from simhash_gate.offline.dialogue import ask
+            from simhash_gate.tuning.dialogue import ask
 
             labels = ask(source, found.scopes, settings, labels, labels_file, questions)
         missing = unknown(labels, found.scopes)
@@ -108,7 +108,7 @@ def _require_terminal(labels_file: str | None) -> None:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    from simhash_gate.complaints import MissingExtraError
+    from simhash_gate.common.complaints import MissingExtraError
     from simhash_gate.stores import StoreError
 
     try:
@@ -150,12 +150,12 @@ def idf(
 
     SOURCE is what `pairs` reads, if it has pages: no fingerprints, and no store.
     """
-    from simhash_gate.complaints import why
+    from simhash_gate.common.complaints import why
+    from simhash_gate.common.files import whole_file
+    from simhash_gate.common.wording import how_many
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.idf import as_json, count
-    from simhash_gate.offline.sources import names_store, open_pages, shown
-    from simhash_gate.wording import how_many
-    from simhash_gate.writing import whole_file
+    from simhash_gate.sources.open import names_store, open_pages, shown
 
     if names_store(source):
         raise click.UsageError(f"{shown(source)}: a store has no words; give what was crawled.")

@@ -6,8 +6,9 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.addresses import without_credentials
-from simhash_gate.claims import (
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import how_many
+from simhash_gate.fingerprints.claims import (
     NO_CLAIMS,
     Claims,
     agreement,
@@ -18,20 +19,19 @@ from simhash_gate.claims import (
     split_claims,
 )
 from simhash_gate.fingerprints.hamming import hamming_distance
+from simhash_gate.fingerprints.sentences import unpack
+from simhash_gate.fingerprints.sketch import compare, decode
 from simhash_gate.gate.memory import SiteMemories
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.verdict import Differs, NotCompared, Verdict
-from simhash_gate.sentences import unpack
-from simhash_gate.sketch import compare, decode
 from simhash_gate.stores.base import Match, Record, Window
-from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from simhash_gate.fingerprints.sketch import Sketch
     from simhash_gate.gate.memory import SiteMemory
     from simhash_gate.pages import Page
-    from simhash_gate.sketch import Sketch
     from simhash_gate.stores.base import Store
 
 DEFAULT_POLICY = Policy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.addresses import without_credentials
+from simhash_gate.common.urls import without_credentials
 from simhash_gate.fingerprints.hamming import to_hex
 
 if TYPE_CHECKING:

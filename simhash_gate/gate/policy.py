@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import tldextract
 from cssselect import HTMLTranslator, SelectorError
 
-from simhash_gate.addresses import host_of
+from simhash_gate.common.urls import host_of
 
 Action = Literal["drop", "tag", "links"]
 Revisit = Literal["pass", "drop"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.complaints import why
+from simhash_gate.common.complaints import why
 from simhash_gate.journal.drop import DamagedError, Drop
 from simhash_gate.journal.members import Gap, member_at, members
 from simhash_gate.journal.records import drop_of, need_fastwarc, record, stored_of
@@ -14,7 +14,7 @@ from simhash_gate.journal.segments import segments
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simhash_gate.complaints import Complain
+    from simhash_gate.common.complaints import Complain
     from simhash_gate.journal.drop import Stored
 
 

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import NamedTuple
 from uuid import uuid4
 
-from simhash_gate.complaints import MissingExtraError
+from simhash_gate.common.complaints import MissingExtraError
 from simhash_gate.journal.drop import DamagedError, Drop, Stored
 
 LEVEL = 6  # of gzip: beyond it, pages take longer and get no smaller

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from simhash_gate.addresses import without_credentials
+from simhash_gate.common.urls import without_credentials
 from simhash_gate.journal.reading import drops
 from simhash_gate.journal.records import warcinfo
 from simhash_gate.journal.segments import Segment
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable, Iterator
 
-    from simhash_gate.complaints import Complain
+    from simhash_gate.common.complaints import Complain
     from simhash_gate.journal.drop import Drop
     from simhash_gate.journal.reading import Found
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from simhash_gate.claims import Claims, decode_claims
+from simhash_gate.fingerprints.claims import Claims, decode_claims
 from simhash_gate.fingerprints.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simhash_gate.claims import Offered
+    from simhash_gate.fingerprints.claims import Offered
     from simhash_gate.pages import Page
 
 

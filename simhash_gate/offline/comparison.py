@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from simhash_gate.complaints import why
+from simhash_gate.common.complaints import why
 from simhash_gate.fingerprints.hamming import band, hamming_distance
 from simhash_gate.fingerprints.overlap import cosine, jaccard
 from simhash_gate.offline.claimed import claims_of, marked, side_by_side
-from simhash_gate.offline.entry import Entry, read_body
 from simhash_gate.offline.fingerprint import describe
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.pipeline import read_closely
+from simhash_gate.sources.entry import Entry, read_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simhash_gate.complaints import Complain
+    from simhash_gate.common.complaints import Complain
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.offline.claimed import Claimed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from simhash_gate.complaints import why
+from simhash_gate.common.complaints import why
 from simhash_gate.gate.line import encode
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.claims import Claims
+from simhash_gate.fingerprints.claims import Claims
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.offline.claimed import claims_of, describe_claims
 from simhash_gate.offline.reading import extract_pages
@@ -14,10 +14,10 @@ from simhash_gate.pipeline import read_closely
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
-    from simhash_gate.offline.entry import Entry
     from simhash_gate.options import Options
     from simhash_gate.pages import Page
     from simhash_gate.settings import Settings
+    from simhash_gate.sources.entry import Entry
 
 
 def fingerprints(

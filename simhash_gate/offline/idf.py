@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.offline.reading import in_order
 from simhash_gate.pipeline import read_closely
-from simhash_gate.workers import ReadError, WorkerPool
+from simhash_gate.workers.pool import ReadError, WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from simhash_gate.complaints import Complain
-    from simhash_gate.offline.entry import Entry
+    from simhash_gate.common.complaints import Complain
     from simhash_gate.options import Options
     from simhash_gate.settings import Settings
+    from simhash_gate.sources.entry import Entry
 
 MOST_COUNTED = 4_000_000
 """Words that are counted at a time, some 400 MB of them."""

@@ -13,17 +13,17 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from simhash_gate.common.files import open_database, private_folder
 from simhash_gate.options import pipeline_version
 from simhash_gate.pages import Page
 from simhash_gate.stores.values import signed, unsigned
-from simhash_gate.writing import open_database, private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from simhash_gate.options import Options
-    from simhash_gate.workers import InlineReader, WorkerPool
+    from simhash_gate.workers.pool import InlineReader, WorkerPool
 
 _SCHEMA = 1
 _COMMIT_INTERVAL = 1.0  # seconds: a kill loses no more work than that

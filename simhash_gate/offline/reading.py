@@ -8,17 +8,17 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from simhash_gate.offline.page_cache import CachingReader
-from simhash_gate.workers import InlineReader, ReadError, WorkerPool
+from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
 
-    from simhash_gate.offline.entry import Entry
     from simhash_gate.offline.page_cache import PageCache
     from simhash_gate.options import Options
     from simhash_gate.pages import Page
     from simhash_gate.settings import Settings
+    from simhash_gate.sources.entry import Entry
 
 T = TypeVar("T")
 

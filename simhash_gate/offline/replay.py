@@ -9,22 +9,22 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.line import line_of
 from simhash_gate.gate.policy import SettingsError, scope_of
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.offline.entry import request_fingerprint
 from simhash_gate.offline.live_run import live_run
 from simhash_gate.offline.reading import read_pages
 from simhash_gate.options import pipeline_version
 from simhash_gate.pages import Page
 from simhash_gate.settings import PREFIX, SQLITE_DEFAULT
+from simhash_gate.sources.entry import request_fingerprint
 from simhash_gate.stores import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
-    from simhash_gate.complaints import Complain
-    from simhash_gate.offline.entry import Entry
+    from simhash_gate.common.complaints import Complain
     from simhash_gate.report.summary import Summary
     from simhash_gate.settings import Settings
-    from simhash_gate.workers import ReadError
+    from simhash_gate.sources.entry import Entry
+    from simhash_gate.workers.pool import ReadError
 
 
 def replay(

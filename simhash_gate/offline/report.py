@@ -7,16 +7,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.offline.jsonl import STDIN, count_lines, json_objects
 from simhash_gate.offline.replay import replay
-from simhash_gate.offline.sources import names_store, open_source, shown
 from simhash_gate.offline.store import opened
 from simhash_gate.report.summary import Summary
+from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
+from simhash_gate.sources.open import names_store, open_source, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from simhash_gate.complaints import Complain
+    from simhash_gate.common.complaints import Complain
     from simhash_gate.settings import Settings
 
 LAST_LOGS = Path(".scrapy", "simhash_gate")

@@ -12,14 +12,14 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.fingerprints.hamming import from_hex, to_hex
-from simhash_gate.offline.jsonl import json_objects
 from simhash_gate.offline.live_run import live_run
+from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.stores import Record, StoreError, Window, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
-    from simhash_gate.complaints import Complain
+    from simhash_gate.common.complaints import Complain
     from simhash_gate.stores import Store
 
 # What one run brings is not what a window of it is: an import evicts nothing.

@@ -18,7 +18,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from simhash_gate.addresses import host_of, without_credentials
+from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.gate.policy import SettingsError, registered_domain
 from simhash_gate.plugin.audit_figures import AuditFigures
 from simhash_gate.plugin.audit_log import AuditLog

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from simhash_gate.common.proportion import wilson
 from simhash_gate.plugin.stats import OTHERS
-from simhash_gate.proportion import wilson
 from simhash_gate.settings import PREFIX
 
 if TYPE_CHECKING:

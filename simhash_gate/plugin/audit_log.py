@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from simhash_gate.common.files import open_to_append
 from simhash_gate.plugin.lines import LineFile, LineThread
-from simhash_gate.writing import open_to_append
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from simhash_gate.addresses import without_credentials
-from simhash_gate.claims import decode_claims, same_name, split_claims
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.fingerprints.claims import decode_claims, same_name, split_claims
 from simhash_gate.plugin.dropped import Dropped, remembered
 from simhash_gate.settings import PREFIX
 

@@ -6,8 +6,8 @@ import logging
 from contextlib import closing
 from threading import Thread
 
+from simhash_gate.common.wording import how_many
 from simhash_gate.stores import StoreError, open_store
-from simhash_gate.wording import how_many
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from weakref import finalize
 
-from simhash_gate.worker_process import default_workers, end_process, start_process
+from simhash_gate.workers.process import default_workers, end_process, start_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

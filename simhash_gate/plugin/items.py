@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from itemadapter import ItemAdapter
 
-from simhash_gate.addresses import text_without_credentials, without_credentials
+from simhash_gate.common.urls import text_without_credentials, without_credentials
 from simhash_gate.fingerprints.volatile import is_volatile
 from simhash_gate.fingerprints.words import SIGNS, words
 from simhash_gate.plugin.echoes import Echoes, Said

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy import signals
 from scrapy.http import HtmlResponse
 
-from simhash_gate.complaints import MissingExtraError
+from simhash_gate.common.complaints import MissingExtraError
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.policy import SettingsError
 from simhash_gate.journal.drop import Drop, Stored

@@ -10,12 +10,12 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from simhash_gate.complaints import why
+from simhash_gate.common.complaints import why
+from simhash_gate.common.files import private_folder
+from simhash_gate.common.wording import how_many
 from simhash_gate.gate.line import encode
 from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within
 from simhash_gate.settings import PREFIX
-from simhash_gate.wording import how_many
-from simhash_gate.writing import private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

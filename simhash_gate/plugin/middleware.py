@@ -12,7 +12,8 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
-from simhash_gate.addresses import host_of, without_credentials
+from simhash_gate.common.urls import host_of, without_credentials
+from simhash_gate.common.wording import how_many
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import SettingsError, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
@@ -39,8 +40,7 @@ from simhash_gate.plugin.verdict_log import VerdictLog
 from simhash_gate.settings import PREFIX, read_settings
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.urls import without_password
-from simhash_gate.wording import how_many
-from simhash_gate.workers import ReadError
+from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -11,8 +11,8 @@ from urllib.parse import quote
 from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
+from simhash_gate.common.files import check_writable, private_folder
 from simhash_gate.settings import SQLITE_DEFAULT
-from simhash_gate.writing import check_writable, private_folder
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -12,7 +12,7 @@ from w3lib.encoding import http_content_type_encoding
 from simhash_gate.plugin.awaiting import result
 from simhash_gate.plugin.demand import MarkdownDemand
 from simhash_gate.plugin.repeats import RecentPages
-from simhash_gate.workers import InlineReader, ReadError, WorkerPool
+from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

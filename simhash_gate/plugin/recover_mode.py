@@ -17,8 +17,9 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers, HtmlResponse, Response
 from scrapy.utils.misc import load_object
 
-from simhash_gate.addresses import without_credentials
-from simhash_gate.complaints import MissingExtraError, why
+from simhash_gate.common.complaints import MissingExtraError, why
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import SettingsError
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.journal.reading import Found, drops, journal_files, load
@@ -28,8 +29,7 @@ from simhash_gate.plugin.names import RECOVERED_KEY, VERDICT_KEY
 from simhash_gate.plugin.requests import request_of
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.settings import PREFIX, read_settings
-from simhash_gate.wording import how_many
-from simhash_gate.workers import ReadError
+from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator

@@ -13,11 +13,11 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from simhash_gate.addresses import without_credentials
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import how_many
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.plugin.dropped import MOST_BYTES, Dropped, remembered
 from simhash_gate.plugin.names import VERDICT_KEY
-from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from scrapy import Request

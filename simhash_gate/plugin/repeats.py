@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from simhash_gate.addresses import host_of, without_credentials
-from simhash_gate.workers import Anew
+from simhash_gate.common.urls import host_of, without_credentials
+from simhash_gate.workers.pool import Anew
 
 if TYPE_CHECKING:
     from simhash_gate.options import Options

@@ -6,9 +6,9 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from simhash_gate.claims import decode_claims
+from simhash_gate.common.wording import how_many
+from simhash_gate.fingerprints.claims import decode_claims
 from simhash_gate.settings import PREFIX
-from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from simhash_gate.gate.verdict import Verdict

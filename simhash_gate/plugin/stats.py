@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
+from simhash_gate.common.wording import how_many
 from simhash_gate.settings import PREFIX
-from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector

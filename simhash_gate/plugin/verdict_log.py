@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from simhash_gate.complaints import MissingExtraError, why
+from simhash_gate.common.complaints import MissingExtraError, why
+from simhash_gate.common.files import check_writable, open_anew, private_folder
 from simhash_gate.gate.line import line_of
 from simhash_gate.gate.policy import SettingsError
 from simhash_gate.plugin.lines import LineFile, LineThread
@@ -19,7 +20,6 @@ from simhash_gate.plugin.places import fill_in
 from simhash_gate.report.page import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import PREFIX
-from simhash_gate.writing import check_writable, open_anew, private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

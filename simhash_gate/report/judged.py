@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from simhash_gate.addresses import without_credentials
+from simhash_gate.common.urls import without_credentials
 from simhash_gate.fingerprints.hamming import BITS
 from simhash_gate.report.names import contradict
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from simhash_gate.claims import Claims, contradiction
+from simhash_gate.fingerprints.claims import Claims, contradiction
 
 MANY = 5
 """So many pages of other names are no chance."""

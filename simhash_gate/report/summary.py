@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.addresses import host_of
+from simhash_gate.common.urls import host_of
+from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
 from simhash_gate.report.judged import Audited, Judged
 from simhash_gate.report.names import ADVICE, Named
-from simhash_gate.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, make_dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from simhash_gate.addresses import without_credentials
+from simhash_gate.common.urls import without_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

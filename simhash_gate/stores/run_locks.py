@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from filelock import Timeout
 
+from simhash_gate.common.files import private_lock
 from simhash_gate.stores.values import as_bytes
-from simhash_gate.writing import private_lock
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from filelock import Timeout
 
+from simhash_gate.common.files import open_database, private_folder, private_lock
 from simhash_gate.stores.base import StoreError, StoreUnavailable
 from simhash_gate.stores.values import as_text
-from simhash_gate.writing import open_database, private_folder, private_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_gate import near_duplicate_pairs
-from simhash_gate.fingerprints import balls, permuted
+from simhash_gate.collection import balls
+from simhash_gate.fingerprints import permuted
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
 

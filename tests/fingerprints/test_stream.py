@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_gate import near_duplicate_pairs
-from simhash_gate.fingerprints import groups
+from simhash_gate.collection import groups
+from simhash_gate.collection.stream import stream_pairs
 from simhash_gate.fingerprints.ranges import Room
-from simhash_gate.fingerprints.stream import stream_pairs
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
 
@@ -53,10 +53,10 @@ def test_every_path_finds_the_pairs_that_brute_force_finds(small, most, pages, r
     values = [value for value, _ in pages]
     scopes = np.array([scope for _, scope in pages], np.uint32)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("simhash_gate.fingerprints.stream._SMALL", small)
+        patch.setattr("simhash_gate.collection.stream._SMALL", small)
         patch.setattr("simhash_gate.fingerprints.ranges._CHUNK", 16)
-        for module in ("stream", "permuted"):
-            patch.setattr(f"simhash_gate.fingerprints.{module}.MOST_RANGE_BITS", 4)
+        for module in ("collection.stream", "fingerprints.permuted"):
+            patch.setattr(f"simhash_gate.{module}.MOST_RANGE_BITS", 4)
         patch.setattr(groups, "_AT_ONCE", at_once)
         across = streamed(values, radius, most=most)
         within = streamed(values, radius, most=most, scopes=scopes)

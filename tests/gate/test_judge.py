@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simhash_gate.claims import Claims, said_by
+from simhash_gate.fingerprints.claims import Claims, said_by
+from simhash_gate.fingerprints.sentences import Sentence, pack
+from simhash_gate.fingerprints.sketch import Sketch
 from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CLAIMS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.pages import Page
-from simhash_gate.sentences import Sentence, pack
-from simhash_gate.sketch import Sketch
 from simhash_gate.stores import open_store
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from contextlib import closing
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simhash_gate.fingerprints.sentences import Sentence, pack, unpack
 from simhash_gate.gate.memory import MOST_SENTENCES, OTHERS, SiteMemories, SiteMemory
-from simhash_gate.sentences import Sentence, pack, unpack
 from simhash_gate.stores import open_store
 
 NOTES = [Sentence(number, 10) for number in range(9)]

@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simhash_gate.collection import clusters
+from simhash_gate.collection import sorting as runs
+from simhash_gate.collection.clusters import cluster_rows
+from simhash_gate.collection.collection import Member
+from simhash_gate.collection.gathered import Gathered
+from simhash_gate.collection.listing import find_pairs, pair_rows
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.offline import clusters, runs
-from simhash_gate.offline.clusters import cluster_rows
-from simhash_gate.offline.collection import Member
-from simhash_gate.offline.gathered import Gathered
-from simhash_gate.offline.numbered import read_list
-from simhash_gate.offline.pairs import find_pairs, pair_rows
+from simhash_gate.sources.numbered import read_list
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
 
@@ -57,8 +58,8 @@ def test_pairs_are_those_of_brute_force_however_little_memory(
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(runs, "_AT_ONCE", at_once)
-        for module in ("stream", "permuted"):
-            patch.setattr(f"simhash_gate.fingerprints.{module}.MOST_RANGE_BITS", 4)
+        for module in ("collection.stream", "fingerprints.permuted"):
+            patch.setattr(f"simhash_gate.{module}.MOST_RANGE_BITS", 4)
         rows = list(pair_rows(found, find_pairs(found, radius, memory, tell)))
     assert [row[:3] for row in rows] == [
         (f"{i}", f"{j}", (a ^ b).bit_count())
@@ -111,7 +112,7 @@ def test_a_list_is_read_line_by_line_whatever_stands_in_it(lines, last_ends, at_
     text = "".join(line for line, _ in lines)
     complaints = []
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("simhash_gate.offline.numbered._LINES", at_once)
+        patch.setattr("simhash_gate.sources.numbered._LINES", at_once)
         path = Path(name, "list.txt")
         path.write_bytes((text if last_ends else text.rstrip()).encode())
         batches = list(read_list(str(path), lambda place, _: complaints.append(place)))

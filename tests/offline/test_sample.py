@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from simhash_gate.offline.collection import Member
-from simhash_gate.offline.neighbours import Neighbour, Scope, find_neighbours
-from simhash_gate.offline.sample import next_pair, score, strata
+from simhash_gate.collection.collection import Member
+from simhash_gate.collection.neighbours import Neighbour, Scope, find_neighbours
+from simhash_gate.tuning.sampling import next_pair, score, strata
 
 
 def member(name: str, fingerprint: int, scope: str = "a.example") -> Member:

@@ -12,7 +12,7 @@ import pytest
 from scrapy.http import Headers, HtmlResponse
 from scrapy.responsetypes import responsetypes
 
-from simhash_gate.offline.http import decoded, is_html
+from simhash_gate.sources.http import decoded, is_html
 
 PAGE = b"<html><body>words"
 PNG = b"\x89PNG\r\n\x1a\n\0\0"

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from simhash_gate.offline.threshold import best, count, f1_of, score, valley
-from simhash_gate.offline.tune import Labelled, suggest
+from simhash_gate.tuning.threshold import best, count, f1_of, score, valley
+from simhash_gate.tuning.tune import Labelled, suggest
 
 
 def histogram(*counts: int) -> list[int]:

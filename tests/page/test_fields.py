@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lxml import html
 
-from simhash_gate.claims import decode_claims, split_claims
+from simhash_gate.fingerprints.claims import decode_claims, split_claims
 from simhash_gate.page.fields import find_fields
 from simhash_gate.pipeline import Options, read_page
 

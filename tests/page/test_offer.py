@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from simhash_gate.claims import decode_claims, split_claims
+from simhash_gate.fingerprints.claims import decode_claims, split_claims
 from simhash_gate.pipeline import read_page
 
 TEXT = "<p>The drill weighs less than the old one, and it comes with two batteries and a case.</p>"

@@ -6,7 +6,7 @@ import pickle
 
 from simhash_gate.pipeline import Options, Page, read_page
 from simhash_gate.plugin.demand import PATIENCE, MarkdownDemand
-from simhash_gate.workers import Anew
+from simhash_gate.workers.pool import Anew
 
 BODY = b"<article><h1>Title</h1><p>Some words of a page.</p></article>"
 

@@ -9,7 +9,7 @@ from scrapy.settings import Settings
 
 from simhash_gate.pipeline import Options, read_page
 from simhash_gate.plugin.addon import Addon
-from simhash_gate.workers import WorkerPool
+from simhash_gate.workers.pool import WorkerPool
 
 BODY = b"<article><h1>Title</h1><p>" + b"word " * 50
 

@@ -1,0 +1,1 @@
+"""Where pages are read from: files, WARC, HttpCache, JSON Lines, Parquet."""

@@ -1,0 +1,163 @@
+"""What a crawl makes of an HTTP response before the gate sees it: decoded, and HTML or not."""
+
+from __future__ import annotations
+
+import mimetypes
+import sys
+import zlib
+from gzip import GzipFile
+from importlib import import_module
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from w3lib.encoding import http_content_type_encoding
+from w3lib.http import headers_raw_to_dict
+
+from simhash_gate.sources.entry import TOO_LARGE, Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+HTML = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
+_OTHER_TEXT = ("text/", "application/json", "application/xml", "application/javascript")
+_START = 5000  # bytes that are looked at where no header tells
+_CHUNK = 1 << 16
+GZIP = b"\x1f\x8b"
+
+
+class UndecodableError(Exception):
+    """A body can't be brought back from its content encoding; the message says why."""
+
+
+def response(
+    place: str,
+    body: bytes,
+    *,
+    status: int,
+    headers: Mapping[str, str],
+    max_bytes: int,
+    **known: Any,
+) -> Entry:
+    """Return a stored response as an entry, skipped where a crawl would pass it unjudged.
+
+    `headers` are as `read_headers` gives them; `known` are other fields of the entry. Raises
+    `UndecodableError`.
+    """
+    content_type = headers.get("content-type", "")
+
+    def skipped(reason: str) -> Entry:
+        return Entry(place, skipped=reason, **known)
+
+    if not 200 <= status < 300:
+        return skipped("status")
+    body = decoded(body, headers.get("content-encoding", ""), max_bytes)
+    if not is_html(content_type, known.get("url", ""), body):
+        return skipped("not html")
+    if len(body) > max_bytes:
+        return skipped(TOO_LARGE)
+    return Entry(place, body, encoding=http_content_type_encoding(content_type), **known)
+
+
+def read_headers(raw: bytes) -> dict[str, str]:
+    """Return HTTP headers by lower-case name; values of one name are joined by commas."""
+    return {
+        name.decode("latin-1").lower(): b",".join(values).decode("latin-1")
+        for name, values in (headers_raw_to_dict(raw) or {}).items()
+    }
+
+
+def is_html(content_type: str, url: str, body: bytes) -> bool:
+    """Tell whether Scrapy would make an `HtmlResponse` of this.
+
+    The header decides if it names a type of text, else the end of the URL, else the body's start.
+    """
+    for name in (
+        content_type.partition(";")[0].strip().lower(),
+        mimetypes.guess_type(url)[0] or "",
+    ):
+        if name in HTML:
+            return True
+        if name.startswith(_OTHER_TEXT) or name.endswith("+xml"):
+            return False
+    start = body[:_START].lower()
+    if b"\0" in start:
+        return False
+    return b"<html>" in start or (b"<?xml" not in start and b"<!doctype html>" in start)
+
+
+def decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
+    """Return a body without its content encodings, cut off soon after `max_bytes`.
+
+    A body that ends too early gives what can be had of it, as in a crawl. Raises
+    `UndecodableError`.
+    """
+    for name in reversed(content_encoding.lower().split(",")):
+        coding = name.strip()
+        if coding in ("", "identity"):
+            continue
+        if coding not in _DECODERS:
+            raise UndecodableError(f"unknown content encoding {coding!r}")
+        try:
+            body = _DECODERS[coding](body, max_bytes)
+        except ImportError as error:
+            raise UndecodableError(
+                f"content encoding {coding!r} needs {error.name}: pip install {error.name}"
+            ) from None
+        except Exception as error:  # each library has errors of its own
+            raise UndecodableError(f"content encoding {coding!r}: {error}") from error
+    return body
+
+
+def _drain(read: Callable[[int], bytes], max_bytes: int) -> bytes:
+    found = bytearray()
+    while len(found) <= max_bytes:
+        try:
+            chunk = read(_CHUNK)
+        except (OSError, EOFError, zlib.error):
+            if not found:
+                raise
+            break
+        if not chunk:
+            break
+        found += chunk
+    return bytes(found)
+
+
+def gunzip(body: bytes, max_bytes: int) -> bytes:
+    """Return what a gzip file holds; archives often keep the header of a body they decoded."""
+    if not body.startswith(GZIP):
+        return body
+    return _drain(GzipFile(fileobj=BytesIO(body)).read1, max_bytes)
+
+
+def _inflate(body: bytes, max_bytes: int) -> bytes:
+    try:
+        return zlib.decompressobj().decompress(body, max_bytes + 1)
+    except zlib.error:  # some servers send it without the zlib frame
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(body, max_bytes + 1)
+
+
+def _unbrotli(body: bytes, max_bytes: int) -> bytes:
+    decompressor = import_module("brotli").Decompressor()
+    parts = [body]  # all of the input goes in at once, the output comes out in pieces
+
+    def read(size: int) -> bytes:
+        given = parts.pop() if parts else b""
+        piece: bytes = decompressor.process(given, output_buffer_limit=size)
+        return piece
+
+    return _drain(read, max_bytes)
+
+
+def _unzstd(body: bytes, max_bytes: int) -> bytes:
+    zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    return _drain(zstd.ZstdFile(BytesIO(body)).read, max_bytes)
+
+
+_DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
+    "gzip": gunzip,
+    "x-gzip": gunzip,
+    "deflate": _inflate,
+    "br": _unbrotli,
+    "zstd": _unzstd,
+}

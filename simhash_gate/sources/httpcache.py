@@ -1,0 +1,105 @@
+"""A Scrapy HttpCache folder, as `FilesystemCacheStorage` writes it."""
+
+from __future__ import annotations
+
+import ast
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.common.complaints import why
+from simhash_gate.sources.entry import TOO_LARGE, Entry, Source, read_body
+from simhash_gate.sources.http import GZIP, UndecodableError, gunzip, read_headers, response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from simhash_gate.common.complaints import Complain
+
+# `meta` is a dict as Python writes it. Its pickled twin is never opened: a pickle may run anything.
+FILES = frozenset({"meta", "response_headers", "response_body"})
+NOT_FILES = "a DBM cache can't be replayed, only one of FilesystemCacheStorage"
+_META_BYTES = 1 << 20
+DATABASES = (".db", ".db.db", ".db.dat", ".db.pag")  # DbmCacheStorage: one for each spider
+
+
+class Cached(NamedTuple):
+    """A stored response: when it came (Unix time), its folder, and what `meta` says of it."""
+
+    timestamp: float
+    folder: str
+    url: str
+    status: int
+
+
+def http_cache(path: str, complain: Complain, max_bytes: int) -> Source:
+    """Return the responses of a cache in the order in which they were stored."""
+    found = sorted(_cached(path, complain))
+    return Source(_entries(found, complain, max_bytes), lambda: len(found))
+
+
+def _cached(path: str, complain: Complain) -> Iterator[Cached]:
+    nothing = True
+    for folder, _, names in os.walk(path, onerror=lambda e: complain(str(e.filename), why(e))):
+        for database in names if folder == path else ():
+            if database.endswith(DATABASES):
+                nothing = False
+                complain(f"{path}/{database}", NOT_FILES)
+        if FILES.isdisjoint(names):
+            continue
+        nothing = False
+        missing = sorted(FILES.difference(names))
+        if missing:
+            complain(folder, f"a cache entry without {' and '.join(missing)}")
+            continue
+        try:
+            yield _read_meta(folder)
+        except OSError as error:
+            complain(f"{folder}/meta", why(error))
+        except (ValueError, TypeError, KeyError, SyntaxError, RecursionError, MemoryError):
+            complain(f"{folder}/meta", "not written by Scrapy's FilesystemCacheStorage")
+    if nothing:
+        complain(path, "no cache of Scrapy's FilesystemCacheStorage is in this folder")
+
+
+def _read_meta(folder: str) -> Cached:
+    raw = read_body(f"{folder}/meta", _META_BYTES) or b""
+    meta: Mapping[str, object] = ast.literal_eval(gunzip(raw, _META_BYTES).decode("utf-8"))
+    timestamp, url, status = meta["timestamp"], meta["response_url"], meta["status"]
+    if not (isinstance(timestamp, float) and isinstance(url, str) and isinstance(status, int)):
+        raise TypeError
+    return Cached(timestamp, folder, url, status)
+
+
+def _entries(found: list[Cached], complain: Complain, max_bytes: int) -> Iterator[Entry]:
+    for cached in found:
+        try:
+            yield _entry(cached, max_bytes)
+        except OSError as error:
+            complain(cached.folder, why(error))
+        except (EOFError, UndecodableError) as error:
+            complain(cached.folder, str(error))
+
+
+def _entry(cached: Cached, max_bytes: int) -> Entry:
+    folder = Path(cached.folder)
+    key = folder.name
+    with (folder / "meta").open("rb") as file:
+        # HTTPCACHE_GZIP compresses every file; a body alone may be gzip as the server sent it.
+        packed = file.read(2) == GZIP
+    body = read_body(folder / "response_body", max_bytes)
+    head = read_body(folder / "response_headers", _META_BYTES) or b""
+    if body is None:
+        return Entry(cached.folder, url=cached.url, id=key, request=key, skipped=TOO_LARGE)
+    if packed:
+        body, head = gunzip(body, max_bytes), gunzip(head, _META_BYTES)
+    return response(
+        cached.folder,
+        body,
+        status=cached.status,
+        headers=read_headers(head),
+        max_bytes=max_bytes,
+        url=cached.url,
+        id=key,
+        request=key,
+    )

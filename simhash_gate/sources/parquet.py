@@ -1,0 +1,112 @@
+"""Parquet files of fingerprints."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simhash_gate.common.complaints import MissingExtraError
+from simhash_gate.fingerprints.hamming import from_hex
+from simhash_gate.sources.numbered import Numbered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from numpy.typing import NDArray
+
+    from simhash_gate.common.complaints import Complain
+
+SUFFIX = ".parquet"
+FINGERPRINT = "fingerprint"
+_TEXTS = ("url", "scope", "title", "pipeline")
+_BATCH = 1 << 17
+
+
+def load() -> ModuleType:
+    """Return pyarrow, with pyarrow.parquet in it. Raises `MissingExtraError`."""
+    try:
+        import_module("pyarrow.parquet")
+        return import_module("pyarrow")
+    except ImportError:
+        raise MissingExtraError(
+            "Parquet files need pyarrow: pip install 'simhash-gate[parquet]'"
+        ) from None
+
+
+class ParquetFile:
+    """A Parquet file with a column `fingerprint`: whole numbers of 64 bits, or 16 hex digits.
+
+    Columns `url`, `scope`, `title` and `pipeline` are read if they are there. Raises
+    `MissingExtraError`, and ValueError or OSError for a file that can't be read.
+    """
+
+    def __init__(self, path: str) -> None:
+        pa = load()
+        self._path = path
+        try:
+            self._file = pa.parquet.ParquetFile(path)
+        except pa.ArrowException as error:
+            raise ValueError(f"no Parquet file: {error}") from None
+        self._failures = (pa.ArrowException, OSError)
+        names = self._file.schema_arrow.names
+        if FINGERPRINT not in names:
+            raise ValueError(f"no column {FINGERPRINT!r}; there are {', '.join(names)}")
+        self.texts = [name for name in _TEXTS if name in names]
+        for name in self.texts:
+            kind = self._file.schema_arrow.field(name).type
+            if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+                raise ValueError(f"column {name!r} is {kind}: expected strings")
+        kind = self._file.schema_arrow.field(FINGERPRINT).type
+        self._hex = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        if not (self._hex or pa.types.is_uint64(kind) or pa.types.is_int64(kind)):
+            raise ValueError(f"column 'fingerprint' is {kind}: expected uint64, int64 or strings")
+
+    def __len__(self) -> int:
+        rows: int = self._file.metadata.num_rows
+        return rows
+
+    def batches(self, complain: Complain) -> Iterator[tuple[Numbered, dict[str, list[Any]]]]:
+        """Yield some fingerprints with their rows, and the texts of these rows, by column.
+
+        A row without a fingerprint is passed over; a wrong one is complained of.
+        """
+        first = 1
+        try:
+            for batch in self._file.iter_batches(_BATCH, columns=[FINGERPRINT, *self.texts]):
+                column = batch.column(FINGERPRINT)
+                kept, values = (
+                    self._from_hex(column.to_pylist(), first, complain)
+                    if self._hex
+                    else _from_numbers(column)
+                )
+                texts = {
+                    name: batch.column(name).take(load().array(kept)).to_pylist()
+                    for name in self.texts
+                }
+                yield Numbered(kept.astype(np.uint64) + np.uint64(first), values), texts
+                first += len(batch)
+        except self._failures as error:
+            complain(f"{self._path}, after row {first - 1}", f"can't be read: {error}")
+
+    def _from_hex(
+        self, digits: list[str | None], first: int, complain: Complain
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        kept, values = [], []
+        for number, text in enumerate(digits):
+            if text is not None:
+                try:
+                    values.append(from_hex(text))
+                    kept.append(number)
+                except ValueError as error:
+                    complain(f"{self._path}, row {first + number}", str(error))
+        return np.array(kept, np.int64), np.array(values, np.uint64)
+
+
+def _from_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    kept = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
+    present = column.drop_null().to_numpy(zero_copy_only=False)
+    # What a database without unsigned numbers keeps as a negative one has the same bits.
+    return kept, present.view(np.uint64) if len(present) else np.empty(0, np.uint64)

@@ -1,0 +1,166 @@
+"""The HTTP responses of a WARC file (ISO 28500)."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zlib
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from simhash_gate.common.complaints import MissingExtraError, why
+from simhash_gate.sources.entry import TOO_LARGE, Entry, Source
+from simhash_gate.sources.http import GZIP, UndecodableError, read_headers, response
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Iterator
+
+    from fastwarc.warc import WarcRecord
+
+    from simhash_gate.common.complaints import Complain
+
+SUFFIXES = (".warc", ".warc.gz")
+_CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]+[ \t]*[;\r]")
+_HEADERS = 1 << 16  # bytes of HTTP headers that may come on top of a body
+
+
+class DamagedError(Exception):
+    """A record is cut off, or makes no sense; the message says how."""
+
+
+def warc(path: str, complain: Complain, max_bytes: int) -> Source:
+    """Return the HTTP responses of a WARC file, in its order. Raises `MissingExtraError`."""
+    try:
+        import fastwarc  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(
+            "reading WARC files needs fastwarc: pip install 'simhash-gate[warc]'"
+        ) from None
+    return Source(_entries(path, complain, max_bytes), lambda: None)
+
+
+def _entries(path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
+    from fastwarc.warc import ArchiveIterator
+
+    place, number, told = path, 0, ""
+    try:
+        with Path(path).open("rb") as file:
+            unpacked = _Unpacked(file)
+            for number, record in enumerate(ArchiveIterator(unpacked, parse_http=False), 1):
+                place = f"{path}, record {number}"
+                try:
+                    entry = _entry(record, place, max_bytes)
+                except (DamagedError, UndecodableError) as error:
+                    complain(place, str(error))
+                    told = place
+                else:
+                    if entry is not None:
+                        yield entry
+            if unpacked.failure and told != place:
+                complain(place, f"cut off, or damaged, after this: {unpacked.failure}")
+            elif not number:
+                complain(path, "no WARC record in it")
+    except OSError as error:
+        complain(place, f"{why(error)}; nothing after this can be read" if number else why(error))
+
+
+class _Unpacked(io.RawIOBase):
+    """A WARC file without its gzip; it ends where it can't be read any more, and says why.
+
+    (Left to itself, fastwarc takes the start of a cut-off gzip member for the end of the file.)
+    """
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self._file = gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == GZIP else file
+        self._position = 0
+        self.failure = ""
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def tell(self) -> int:
+        """Return how many bytes have been read."""
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer; return how many bytes were read."""
+        try:
+            data = self._file.read1(len(buffer))
+        except (OSError, EOFError, zlib.error) as error:
+            self.failure = str(error)
+            return 0
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+
+def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
+    """Return a record's response, None if it has none of HTTP. Raises `DamagedError`."""
+    from fastwarc.warc import WarcRecordType
+
+    declared = record.headers.get("Content-Length") or ""
+    if not declared.isdecimal():
+        raise DamagedError("cut off, or damaged: a record without its length")
+    length = int(declared)
+    skipped, block = "", b""
+    if record.record_type == WarcRecordType.revisit:
+        skipped = "revisit record without a body"
+    elif record.headers.get("WARC-Truncated"):
+        skipped = "incomplete"
+    elif length > max_bytes + _HEADERS:
+        skipped = TOO_LARGE
+    elif record.is_http and record.record_type == WarcRecordType.response:
+        block = record.reader.read()
+    # A cut-off record reads as a shorter one, without an error.
+    found = len(block) or record.consume()
+    if found != length:
+        raise DamagedError(f"cut off: {found} of its {length} bytes are there")
+    if not record.is_http or record.record_type not in (
+        WarcRecordType.response,
+        WarcRecordType.revisit,
+    ):
+        return None
+    url = (record.headers.get("WARC-Target-URI") or "").strip("<>")  # wget writes <…>
+    if not url:
+        raise DamagedError("a response without WARC-Target-URI")
+    if skipped:
+        return Entry(place, url=url, id=record.record_id, skipped=skipped)
+    return _response(block, place, max_bytes, url=url, id=record.record_id)
+
+
+def _response(block: bytes, place: str, max_bytes: int, **known: Any) -> Entry:
+    """Return an HTTP response, headers and body as they came. Raises `DamagedError`."""
+    head, _, body = block.partition(b"\r\n\r\n")
+    status_line, _, head = head.partition(b"\r\n")
+    version, _, rest = status_line.partition(b" ")
+    status = rest[:3]
+    if not version.startswith(b"HTTP/") or not status.isdigit():
+        raise DamagedError("no HTTP status line")
+    headers = read_headers(head)
+    if "chunked" in headers.get("transfer-encoding", "").lower():
+        try:
+            body = _dechunked(body)
+        except HTTPException:
+            return Entry(place, skipped="incomplete", **known)
+    return response(place, body, status=int(status), headers=headers, max_bytes=max_bytes, **known)
+
+
+def _dechunked(body: bytes) -> bytes:
+    """Return a body without its chunk sizes; archives often keep the header of a body without any.
+
+    Raises `HTTPException` if it ends too early.
+    """
+
+    class Stored:
+        def makefile(self, *_: object) -> io.BytesIO:
+            return io.BytesIO(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
+
+    if not _CHUNK_SIZE.match(body):
+        return body
+    chunks = HTTPResponse(cast("socket.socket", Stored()))
+    chunks.begin()
+    return chunks.read()

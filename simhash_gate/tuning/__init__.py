@@ -1,0 +1,1 @@
+"""Where the threshold of a crawl should lie."""

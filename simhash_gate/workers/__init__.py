@@ -1,0 +1,1 @@
+"""Page-reading processes beside a crawl."""

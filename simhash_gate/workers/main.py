@@ -1,0 +1,107 @@
+"""A page-reading process: page options and pages come in on stdin, read pages go out on stdout.
+
+The payload of a frame is a pickle or, for page bodies, the bytes themselves. The parent sends the
+options and the memory limit, then for each page its URL, its encoding, whether its Markdown is
+wanted and the function that reads it, None for `read_page`, and its body; it need not wait for
+answers. The process answers the options with None, and each page, in order, with a `Page`, without
+Markdown if that is not wanted, or with what the function returns, or where reading failed with the
+reason as a string. A process that has grown too large answers None once more and leaves the pages
+that it has not answered.
+
+It ends when stdin does, in the middle of a page too, so that it never outlives its parent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import pickle
+import resource
+import sys
+from dataclasses import replace
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import IO, TYPE_CHECKING
+
+from simhash_gate.pipeline import read_page
+from simhash_gate.workers.frames import frames, read_frame
+
+if TYPE_CHECKING:
+    from simhash_gate.options import Options
+
+GARBAGE = 50_000  # objects between collections: a page makes some ten thousand
+_STATM = Path("/proc/self/statm")
+
+
+def _receive(stream: IO[bytes], received: SimpleQueue[bytes]) -> None:
+    try:
+        while True:
+            received.put(read_frame(stream))
+    except (EOFError, OSError):
+        os._exit(0)
+
+
+def _answer(stream: IO[bytes], answer: object) -> None:
+    message = frames(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+    try:
+        stream.writelines(message)
+        stream.flush()
+    except BrokenPipeError:  # the parent is gone, which the other thread may see later
+        os._exit(0)
+
+
+def main() -> None:
+    """Read pages until stdin ends, or until too much memory is held."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints must not end up among the answers
+    received: SimpleQueue[bytes] = SimpleQueue()
+    Thread(target=_receive, args=(sys.stdin.buffer, received), daemon=True).start()
+    given, memory = pickle.loads(received.get())
+    options: dict[bool, Options] = {False: given, True: given}
+    with contextlib.suppress(Exception):  # what can't be loaded here, every page will tell
+        # Loads the extractor and the tables as well, ahead of the first page.
+        options = {markdown: replace(given, markdown=markdown) for markdown in options}
+    read_page(b"<p>The first page is always slower.")
+    gc.freeze()  # what has been loaded is not looked through again
+    gc.set_threshold(GARBAGE)
+    least = _limit_memory(memory)
+    _answer(answers, None)
+    while not memory or _resident() - least <= memory // 2:
+        url, encoding, markdown, extract = pickle.loads(received.get())
+        body = received.get()
+        answer: object
+        try:
+            if extract is None:
+                page = read_page(body, url=url, encoding=encoding, options=options[markdown])
+                answer = page if page.is_rendered else page.drafted(None)
+            else:
+                answer = extract(body, url, encoding, options[markdown])
+        except Exception as error:  # an extractor of the user's may do anything
+            answer = f"{type(error).__name__}: {error}"
+        _answer(answers, answer)
+    _answer(answers, None)
+    os._exit(0)  # the other thread holds on to stdin
+
+
+def _limit_memory(memory: int) -> int:
+    """Let this process grow by so many bytes, where the system can; 0 sets no limit.
+
+    Returns the bytes that it holds now.
+    """
+    if memory and _STATM.exists():
+        limit = int(_STATM.read_text().split()[0]) * resource.getpagesize() + memory
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        known = [value for value in (limit, soft, hard) if value != resource.RLIM_INFINITY]
+        resource.setrlimit(resource.RLIMIT_AS, (min(known), hard))
+    return _resident()
+
+
+def _resident() -> int:
+    """Return the bytes of memory that this process holds; where that is unknown, held at most."""
+    try:
+        return int(_STATM.read_text().split()[1]) * resource.getpagesize()
+    except OSError:
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -1,0 +1,280 @@
+"""Reads pages off the event loop: in processes that are replaced when they fail."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from concurrent.futures import Future
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from simhash_gate.pages import Page
+from simhash_gate.workers.process import Job, WorkerProcess, end_process, start_process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from subprocess import Popen
+
+    from simhash_gate.options import Options
+
+T = TypeVar("T")
+
+WATCH_INTERVAL = 0.1
+ENDED = "the page-reading processes have been ended"
+MOST_WAITING = 10_000
+MOST_WAITING_BYTES = 256 * 1024 * 1024
+
+
+class ReadError(Exception):
+    """A page could not be read; the message says why."""
+
+
+class Anew(NamedTuple):
+    """Makes Markdown by reading the page anew, in the calling thread."""
+
+    body: bytes
+    url: str
+    encoding: str | None
+    options: Options
+
+    def render(self) -> str:
+        """Return the Markdown."""
+        return _read(*self).markdown
+
+
+class InlineReader:
+    """Reads pages in the calling thread, without limits of time or memory."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def read(
+        self, body: bytes, url: str, encoding: str | None, *, markdown: bool = True
+    ) -> Future[Page]:
+        """Return the page as a future that is done. Markdown waits until it is asked for."""
+        return self.extract(_read, body, url, encoding)
+
+    def extract(
+        self,
+        function: Callable[[bytes, str, str | None, Options], T],
+        body: bytes,
+        url: str,
+        encoding: str | None,
+    ) -> Future[T]:
+        """Return what a function makes of the page, as a future that is done."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(function(body, url, encoding, self.options))
+        except Exception as error:
+            future.set_exception(ReadError(f"{type(error).__name__}: {error}"))
+        return future
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
+
+class WorkerPool:
+    """Reads pages in processes of its own.
+
+    A process has two pages at most; the others wait here, in bounds: beyond them a page fails. A
+    process that dies, overruns `timeout` seconds or needs more than `memory` bytes for a page is
+    replaced; only its page fails. It works on the event loop that is given, whose thread alone may
+    then call it, or on one of its own, and then any thread may. `started` are processes that were
+    started ahead of it; they are the pool's to end.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        processes: int,
+        timeout: float,
+        memory: int = 0,
+        loop: asyncio.AbstractEventLoop | None = None,
+        started: Iterable[Popen[bytes]] = (),
+    ) -> None:
+        self._options = options
+        self._processes = processes
+        self._timeout = timeout
+        self._memory = memory
+        self._waiting = _Queue()
+        self._workers: list[WorkerProcess] = []
+        self._dying: list[Popen[bytes]] = []
+        self._started = deque(started)
+        self._closed = False
+        self._thread: Thread | None = None
+        if loop is None:
+            loop = asyncio.new_event_loop()
+            self._thread = Thread(target=loop.run_forever, daemon=True)
+            self._thread.start()
+        self._loop = loop
+        self._call(self._start)
+
+    def read(
+        self, body: bytes, url: str, encoding: str | None, *, markdown: bool = True
+    ) -> Future[Page]:
+        """Return the page as a future; it raises `ReadError` for a page that could not be read.
+
+        Without `markdown`, whoever asks for the Markdown all the same has the page read anew.
+        """
+        future: Future[Page] = Future()
+        self._call(self._submit, Job(body, url, encoding, future, markdown))
+        return future
+
+    def extract(
+        self,
+        function: Callable[[bytes, str, str | None, Options], T],
+        body: bytes,
+        url: str,
+        encoding: str | None,
+    ) -> Future[T]:
+        """Return what a function, which is pickled, makes of the page: anything but a string."""
+        future: Future[T] = Future()
+        self._call(self._submit, Job(body, url, encoding, future, extract=function))
+        return future
+
+    def close(self) -> None:
+        """End all processes; pages that still wait fail."""
+        self._call(self._stop)
+        if self._thread is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+            self._thread = None
+
+    @property
+    def pids(self) -> list[int]:
+        """The process ids of the processes that run now."""
+        return [worker.process.pid for worker in self._workers]
+
+    def _call(self, call: Callable[..., None], *arguments: Any) -> None:
+        if self._thread is None:
+            call(*arguments)
+        else:
+            self._loop.call_soon_threadsafe(call, *arguments)
+
+    def _start(self) -> None:
+        while len(self._workers) < self._processes and self._start_worker():
+            pass
+        self._watch()
+
+    def _start_worker(self) -> bool:
+        try:
+            process = self._started.popleft() if self._started else start_process()
+        except OSError as error:
+            if not self._workers and self._waiting.jobs:
+                _fail(self._waiting.take(), f"no page-reading process can be started: {error}")
+            return False
+        worker = WorkerProcess(
+            process, self._loop, self._options, self._memory, self._answered, self._ended
+        )
+        self._workers.append(worker)
+        return True
+
+    def _watch(self) -> None:
+        for worker in list(self._workers):
+            worker.end_if_overdue(self._timeout)
+        self._dying = [process for process in self._dying if process.poll() is None]
+        if not self._closed:
+            self._watcher = self._loop.call_later(WATCH_INTERVAL, self._watch)
+
+    def _submit(self, job: Job) -> None:
+        if self._closed:
+            _fail(job, ENDED)
+            return
+        if self._waiting.is_full:
+            _fail(job, f"{len(self._waiting.jobs)} pages wait to be read already")
+            return
+        self._waiting.put(job)
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        while self._waiting.jobs and not self._closed:
+            if len(self._workers) < self._processes:
+                self._start_worker()
+            if not self._workers:
+                continue  # the first that waited has failed
+            first = self._waiting.jobs[0]
+            free = [worker for worker in self._workers if worker.has_room_for(first)]
+            if not free:
+                return
+            job = self._waiting.take()
+            if _is_wanted(job):
+                min(free, key=lambda worker: worker.load).read(job)
+
+    def _answered(self, job: Job, answer: object) -> None:
+        if isinstance(answer, str):
+            _fail(job, answer)
+        else:
+            if isinstance(answer, Page) and not answer.is_rendered:
+                answer = answer.drafted(Anew(job.body, job.url, job.encoding, self._options))
+            job.future.set_result(answer)
+        self._hand_out()
+
+    def _ended(self, worker: WorkerProcess, reason: str | None) -> None:
+        """Replace a process; its pages go back to the front of the queue, but the one at fault."""
+        self._workers.remove(worker)
+        self._dying.append(worker.process)
+        if reason is not None and worker.jobs:
+            _fail(worker.jobs.popleft(), reason)
+        self._waiting.put_back(worker.jobs)
+        if worker.ready and not self._closed:
+            self._start_worker()
+        self._hand_out()
+
+    def _stop(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._watcher.cancel()
+        for worker in self._workers:
+            worker.close()
+            self._waiting.put_back(worker.jobs)
+            self._dying.append(worker.process)
+        self._workers.clear()
+        for process in self._started:
+            end_process(process)
+            self._dying.append(process)
+        while self._waiting.jobs:
+            _fail(self._waiting.take(), ENDED)
+        for process in self._dying:
+            process.wait()
+
+
+class _Queue:
+    """Jobs that wait, the oldest first, and the size of their bodies."""
+
+    def __init__(self) -> None:
+        self.jobs: deque[Job] = deque()
+        self._bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.jobs) >= MOST_WAITING or self._bytes >= MOST_WAITING_BYTES
+
+    def put(self, job: Job) -> None:
+        self.jobs.append(job)
+        self._bytes += len(job.body)
+
+    def put_back(self, jobs: deque[Job]) -> None:
+        self.jobs.extendleft(reversed(jobs))
+        self._bytes += sum(len(job.body) for job in jobs)
+
+    def take(self) -> Job:
+        job = self.jobs.popleft()
+        self._bytes -= len(job.body)
+        return job
+
+
+def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Page:
+    from simhash_gate.pipeline import read_page
+
+    return read_page(body, url=url, encoding=encoding, options=options)
+
+
+def _is_wanted(job: Job) -> bool:
+    return job.future.running() or job.future.set_running_or_notify_cancel()
+
+
+def _fail(job: Job, reason: str) -> None:
+    if _is_wanted(job):
+        job.future.set_exception(ReadError(reason))

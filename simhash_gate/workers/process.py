@@ -1,0 +1,237 @@
+"""The parent's end of a page-reading process: pages go out and come back, and nothing blocks."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pickle
+import struct
+import subprocess
+import sys
+import termios
+from collections import deque
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simhash_gate.workers.frames import LENGTH, frames
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from simhash_gate.options import Options
+
+START_TIMEOUT = 60.0
+AHEAD = 2
+"""Pages in a process: one that is read, and one that waits, so that no time passes between them."""
+AHEAD_BYTES = 1024 * 1024
+"""A page that makes them more than this waits outside."""
+
+# Not -m, nor the "" that -c puts first: a random.py of the project's would hide Python's own.
+_COMMAND = (
+    "import sys; sys.path[:] = filter(None, sys.path); "
+    "from simhash_gate.workers.main import main; main()"
+)
+_PIPE_BYTES = 1024 * 1024  # as much as Linux gives anybody: most pages are handed over in one call
+_CHUNK = 64 * 1024
+_BUFFERS = 16
+
+
+class Job(NamedTuple):
+    """A page to read, and the promise of the result: a `Page`, or what `extract` makes of it."""
+
+    body: bytes
+    url: str
+    encoding: str | None
+    future: Future[Any]
+    markdown: bool = False
+    extract: Callable[[bytes, str, str | None, Options], Any] | None = None
+    again: bool = False
+    """Whether a process that had it has ended before it read any of it."""
+
+
+def default_workers() -> int:
+    """Return how many page-reading processes run unless a setting says otherwise."""
+    return max(2, (os.cpu_count() or 1) - 1)
+
+
+def start_process() -> subprocess.Popen[bytes]:
+    """Start a process that loads what reads pages. Raises OSError where there is no room for one.
+
+    It needs no more than a moment of this process's time, and ends when its stdin does.
+    """
+    # Python passes over what is no string, such as a `Path` that a project adds.
+    path = os.pathsep.join(folder or "." for folder in sys.path if isinstance(folder, str))
+    # A session of its own: Ctrl-C is for the crawl, which ends its workers itself.
+    return subprocess.Popen(
+        [sys.executable, "-c", _COMMAND],
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": path},
+        start_new_session=True,
+    )
+
+
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process, and close its pipes."""
+    process.kill()
+    for pipe in (process.stdin, process.stdout):
+        assert pipe is not None
+        pipe.close()
+
+
+class WorkerProcess:
+    """One process and the pages that it has, on an asyncio event loop; not thread-safe.
+
+    It calls `answered(job, answer)` for each page that it has read, and `ended(process, reason)`
+    once, with what it has not read still among its `jobs`: with a reason, the first of them is at
+    fault; None says that it has left by itself, or has ended before it began with them.
+    """
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        loop: asyncio.AbstractEventLoop,
+        options: Options,
+        memory: int,
+        answered: Callable[[Job, object], None],
+        ended: Callable[[WorkerProcess, str | None], None],
+    ) -> None:
+        """Take over a process that was started."""
+        self.jobs: deque[Job] = deque()
+        self.ready = False
+        self._closed = False
+        self._loop = loop
+        self._answered = answered
+        self._ended = ended
+        self._since = loop.time()
+        self._unsent: deque[memoryview] = deque()
+        self._received = bytearray()
+        self.process = process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._stdin, self._stdout = process.stdin.fileno(), process.stdout.fileno()
+        if hasattr(fcntl, "F_SETPIPE_SZ"):
+            with contextlib.suppress(OSError):  # beyond what this user may have in all pipes
+                fcntl.fcntl(self._stdin, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        os.set_blocking(self._stdin, False)
+        os.set_blocking(self._stdout, False)
+        loop.add_reader(self._stdout, self._receive)
+        self._send(pickle.dumps((options, memory)))
+
+    def has_room_for(self, job: Job) -> bool:
+        """Tell whether another page can be handed over now."""
+        if not self.jobs:
+            return True
+        size = len(job.body) + sum(len(waiting.body) for waiting in self.jobs)
+        return len(self.jobs) < AHEAD and size <= AHEAD_BYTES
+
+    @property
+    def load(self) -> int:
+        """How many pages come before the next; one that still starts has no less than others."""
+        return len(self.jobs) + (0 if self.ready else AHEAD)
+
+    def read(self, job: Job) -> None:
+        """Hand a page over."""
+        if not self.jobs and self.ready:
+            self._since = self._loop.time()
+        self.jobs.append(job)
+        question = (job.url, job.encoding, job.markdown, job.extract)
+        self._send(pickle.dumps(question, pickle.HIGHEST_PROTOCOL), job.body)
+
+    def end_if_overdue(self, timeout: float) -> None:
+        """Kill the process if the time for its page, or for its start, is over."""
+        allowed = timeout if self.ready else START_TIMEOUT
+        if (self.jobs or not self.ready) and self._loop.time() - self._since > allowed:
+            self._receive()  # what has arrived while the event loop was busy is in time
+            if self._loop.time() - self._since > allowed:
+                self._end(f"reading took longer than {allowed:g} s")
+
+    def close(self) -> None:
+        """Kill the process, and tell nobody."""
+        if self._closed:
+            return
+        self._closed = True
+        self._loop.remove_reader(self._stdout)
+        self._loop.remove_writer(self._stdin)
+        end_process(self.process)
+
+    def _end(self, reason: str | None) -> None:
+        if not self._closed:
+            self.close()
+            self._ended(self, reason)
+
+    def _send(self, *payloads: bytes) -> None:
+        idle = not self._unsent
+        self._unsent.extend(map(memoryview, frames(*payloads)))
+        if idle:
+            self._write()
+
+    def _write(self) -> None:
+        while self._unsent:
+            try:
+                written = os.writev(self._stdin, list(islice(self._unsent, _BUFFERS)))
+            except BlockingIOError:
+                self._loop.add_writer(self._stdin, self._write)
+                return
+            except OSError:  # it has ended, and its answers will say so
+                break
+            while self._unsent and written >= len(self._unsent[0]):
+                written -= len(self._unsent.popleft())
+            if written:
+                self._unsent[0] = self._unsent[0][written:]
+        self._loop.remove_writer(self._stdin)
+
+    def _receive(self) -> None:
+        try:
+            received = os.read(self._stdout, _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            received = b""
+        if not received:
+            # All files of a process are closed when its memory is gone: this is no wait.
+            self.process.kill()
+            reason = f"the page-reading process ended with status {self.process.wait()}"
+            self._end(None if self._excuses_its_first() else reason)
+            return
+        self._since = self._loop.time()
+        self._received += received
+        while (answer := self._next_frame()) is not None and self._take(pickle.loads(answer)):
+            pass
+
+    def _excuses_its_first(self) -> bool:
+        """Tell if the first page is not at fault, for the process was up, and read nothing of it.
+
+        A page is excused once: one that no process lives to read would be tried for ever.
+        """
+        if not (self.ready and self.jobs) or self.jobs[0].again:
+            return False
+        (unread,) = struct.unpack("i", fcntl.ioctl(self._stdin, termios.FIONREAD, bytes(4)))
+        if unread + sum(map(len, self._unsent)) <= sum(len(job.body) for job in self.jobs):
+            return False
+        self.jobs[0] = self.jobs[0]._replace(again=True)
+        return True
+
+    def _next_frame(self) -> bytes | None:
+        if len(self._received) < LENGTH.size:
+            return None
+        end = LENGTH.size + LENGTH.unpack_from(self._received)[0]
+        if len(self._received) < end:
+            return None
+        frame = bytes(self._received[LENGTH.size : end])
+        del self._received[:end]
+        return frame
+
+    def _take(self, answer: object) -> bool:
+        """Take an answer; False if it was the last."""
+        if answer is not None:
+            self._answered(self.jobs.popleft(), answer)
+        elif self.ready:
+            self._end(None)
+            return False
+        self.ready = True
+        return True
