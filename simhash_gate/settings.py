@@ -87,6 +87,11 @@ class Settings:
     policies: Policies
     options: Options
 
+    @property
+    def audits(self) -> bool:
+        """Whether any domain has a share of its duplicates audited."""
+        return any(policy.audit for policy in self.policies.all)
+
 
 _KINDS: dict[str, Kind] = {
     name.name: name.metadata["kind"] for name in fields(Settings) if name.metadata

@@ -1,4 +1,4 @@
-"""The settings of a crawl, read once, and the store that they mean."""
+"""What settings mean in a crawl: what they need, what a request overrides, which store it is."""
 
 from __future__ import annotations
 
@@ -6,29 +6,72 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
-from weakref import WeakKeyDictionary
 
 from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
 from simhash_gate.common.files import check_writable, private_folder
-from simhash_gate.settings import SQLITE_DEFAULT, Settings, read_settings
+from simhash_gate.plugin.request_meta import META_KEY
+from simhash_gate.plugin.spider_middleware import is_installed, sees_pages_end
+from simhash_gate.settings import SQLITE_DEFAULT
+from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
+    from scrapy import Request
     from scrapy.settings import BaseSettings
+
+    from simhash_gate.gate.policy import Policy
+    from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-_read: WeakKeyDictionary[Crawler, Settings] = WeakKeyDictionary()
+VERIFY_ALONE = (
+    f"a request asks to compare texts, but no page keeps a sketch: set {PREFIX}VERIFY = 'text', "
+    f"or 'verify': 'text' in {PREFIX}DOMAINS, and 'names' where it is not wanted"
+)
+LINKS_ALONE = (
+    f"{PREFIX}ACTION = 'links' needs the spider middleware: install the add-on, "
+    "ADDONS = {'simhash_gate.Addon': 0}, or add simhash_gate.SimhashGateSpiderMiddleware "
+    "to SPIDER_MIDDLEWARES at -10000 and simhash_gate.CallbackWitness at 10000"
+)
+DURABLE_ALONE = (
+    f"{PREFIX}DURABLE = 'page' needs the spider middlewares, to see callbacks and items end: "
+    "install the add-on, ADDONS = {'simhash_gate.Addon': 0}"
+)
+NOT_REMEMBERED = (
+    "a request asks for an audit, but the items of kept pages are not remembered: set "
+    f"{PREFIX}AUDIT, or audit in {PREFIX}DOMAINS"
+)
 
 
-def settings_of(crawler: Crawler) -> Settings:
-    """Return the gate's settings of a crawl. Raises `SettingsError`."""
-    settings = _read.get(crawler)
-    if settings is None:
-        settings = _read[crawler] = read_settings(crawler.settings)
-    return settings
+def check(settings: Settings, installed: BaseSettings) -> None:
+    """Raise `SettingsError` where a setting needs a spider middleware that is not installed."""
+    links = any(policy.action == "links" for policy in settings.policies.all)
+    if links and not is_installed(installed):
+        raise SettingsError(LINKS_ALONE)
+    if settings.durable == "page" and not sees_pages_end(installed):
+        raise SettingsError(DURABLE_ALONE)
+
+
+def overridden(policy: Policy, request: Request, settings: Settings, *, links: bool) -> Policy:
+    """Return a site's policy with what the request overrides. Raises `SettingsError`.
+
+    `links` tells whether the spider middleware is installed that holds items back.
+    """
+    overrides = request.meta.get(META_KEY)
+    if overrides is None or overrides is True:
+        return policy
+    policy = policy.override(overrides, f"meta[{META_KEY!r}]")
+    for name in ("window", "ttl"):
+        if name in overrides:
+            raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: is a scope's, not a request's")
+    if policy.action == "links" and not links:
+        raise SettingsError(LINKS_ALONE)
+    if policy.verify == "text" and not settings.options.sketch:
+        raise SettingsError(VERIFY_ALONE)
+    if policy.audit and not settings.audits:
+        raise SettingsError(NOT_REMEMBERED)
+    return policy
 
 
 def store_url(

@@ -17,8 +17,8 @@ from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.options import pipeline_version
-from simhash_gate.plugin.audit import NOT_REMEMBERED, Audit
-from simhash_gate.plugin.crawl_settings import settings_of, store_url
+from simhash_gate.plugin.audit import Audit
+from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.head_start import taken
 from simhash_gate.plugin.journal import Journal
@@ -35,10 +35,14 @@ from simhash_gate.plugin.request_meta import (
 )
 from simhash_gate.plugin.resending import Resending
 from simhash_gate.plugin.site_warnings import Collapses, SelectorWatch, Swallowing
-from simhash_gate.plugin.spider_middleware import CrawlGate, is_installed, sees_pages_end
+from simhash_gate.plugin.spider_middleware import (
+    CrawlGate,
+    is_installed,
+    sees_pages_end,
+    settings_of,
+)
 from simhash_gate.plugin.stats import GateStats
-from simhash_gate.plugin.store_failures import StoreFailures
-from simhash_gate.plugin.store_thread import StoreThread
+from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
 from simhash_gate.plugin.unsettled import SureJudge
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
 from simhash_gate.stores import StoreError
@@ -55,7 +59,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
     from typing_extensions import Self
 
-    from simhash_gate.gate.policy import Policy, Site
+    from simhash_gate.gate.policy import Site
     from simhash_gate.gate.verdict import NotCompared
     from simhash_gate.settings import Settings
 
@@ -71,20 +75,6 @@ LISTENERS: tuple[type[Listener], ...] = (
     Announcements,
 )
 """Who is told what becomes of pages, in this order, after the audit and the stats."""
-
-VERIFY_ALONE = (
-    f"a request asks to compare texts, but no page keeps a sketch: set {PREFIX}VERIFY = 'text', "
-    f"or 'verify': 'text' in {PREFIX}DOMAINS, and 'names' where it is not wanted"
-)
-LINKS_ALONE = (
-    f"{PREFIX}ACTION = 'links' needs the spider middleware: install the add-on, "
-    "ADDONS = {'simhash_gate.Addon': 0}, or add simhash_gate.SimhashGateSpiderMiddleware "
-    "to SPIDER_MIDDLEWARES at -10000 and simhash_gate.CallbackWitness at 10000"
-)
-DURABLE_ALONE = (
-    f"{PREFIX}DURABLE = 'page' needs the spider middlewares, to see callbacks and items end: "
-    "install the add-on, ADDONS = {'simhash_gate.Addon': 0}"
-)
 
 
 class NearDuplicate(IgnoreRequest):
@@ -137,16 +127,11 @@ class SimhashGateMiddleware(CrawlGate):
         settings = settings_of(crawler)
         if not settings.enabled:
             raise NotConfigured(f"{PREFIX}ENABLED is False")
-        links = any(policy.action == "links" for policy in settings.policies.all)
-        if links and not is_installed(crawler.settings):
-            raise SettingsError(LINKS_ALONE)
-        if settings.durable == "page" and not sees_pages_end(crawler.settings):
-            raise SettingsError(DURABLE_ALONE)
+        check(settings, crawler.settings)
         if settings.recover:
-            from simhash_gate.plugin.recovering import check, without_records
+            from simhash_gate.plugin.recovering import check_journal
 
-            check(settings.recover, crawler.settings)
-            settings = without_records(settings)
+            check_journal(settings.recover, crawler.settings)
         return cls(crawler, settings)
 
     def process_request(self, request: Request) -> None:
@@ -218,7 +203,7 @@ class SimhashGateMiddleware(CrawlGate):
         policy = site.policy
         try:
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
-            policy = self._policy(request, site.policy)
+            policy = overridden(site.policy, request, self.settings, links=self._links)
             page = await self.reader.page(response)
             ask = partial(
                 Gate.judge,
@@ -243,23 +228,6 @@ class SimhashGateMiddleware(CrawlGate):
             logger.exception("Passed %s unjudged", without_credentials(response.url))
         verdict = Verdict("error", reason, policy, page, not_compared=not_compared)
         return verdict, fingerprint
-
-    def _policy(self, request: Request, policy: Policy) -> Policy:
-        """Return a site's policy with what the request overrides. Raises `SettingsError`."""
-        overrides = request.meta.get(META_KEY)
-        if overrides is None or overrides is True:
-            return policy
-        policy = policy.override(overrides, f"meta[{META_KEY!r}]")
-        for name in ("window", "ttl"):
-            if name in overrides:
-                raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: is a scope's, not a request's")
-        if policy.action == "links" and not self._links:
-            raise SettingsError(LINKS_ALONE)
-        if policy.verify == "text" and not self.settings.options.sketch:
-            raise SettingsError(VERIFY_ALONE)
-        if policy.audit and self._audit is None:
-            raise SettingsError(NOT_REMEMBERED)
-        return policy
 
     def _started(self) -> None:
         # Before its engine starts, a spider can't be closed.

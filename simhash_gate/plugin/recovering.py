@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from dataclasses import replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,10 +22,9 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.journal.reading import Found, drops, journal_files, load
 from simhash_gate.journal.records import need_fastwarc
-from simhash_gate.plugin.crawl_settings import settings_of
 from simhash_gate.plugin.request_meta import RECOVERED_KEY, VERDICT_KEY
 from simhash_gate.plugin.requests import request_of
-from simhash_gate.plugin.spider_middleware import GateFollower, is_installed
+from simhash_gate.plugin.spider_middleware import GateFollower, is_installed, settings_of
 from simhash_gate.values import PREFIX, SettingsError
 from simhash_gate.workers.pool import ReadError
 
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.journal.drop import Stored
-    from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +63,7 @@ def install(settings: BaseSettings) -> None:
         settings.set(name, value, priority="cmdline")
 
 
-def check(path: str, settings: BaseSettings) -> None:
+def check_journal(path: str, settings: BaseSettings) -> None:
     """Raise `SettingsError` where the journal can't be recovered with these settings."""
     if not is_installed(settings, RecoverSpiderMiddleware):
         raise SettingsError(f"{SETTING} needs the add-on: ADDONS = {{'simhash_gate.Addon': 0}}")
@@ -80,11 +77,6 @@ def check(path: str, settings: BaseSettings) -> None:
         need_fastwarc()
     except MissingExtraError as error:
         raise SettingsError(f"{SETTING}: {error}") from None
-
-
-def without_records(settings: Settings) -> Settings:
-    """Return the settings such that what the crawl wrote of its verdicts is not written over."""
-    return replace(settings, journal="", verdicts="", report="")
 
 
 class _Recover(GateFollower):

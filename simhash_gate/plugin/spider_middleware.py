@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
@@ -14,8 +15,8 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
-from simhash_gate.plugin.crawl_settings import settings_of
 from simhash_gate.plugin.request_meta import VERDICT_KEY
+from simhash_gate.settings import read_settings
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -28,6 +29,18 @@ if TYPE_CHECKING:
 
     from simhash_gate.plugin.lifecycle import Lifecycle
     from simhash_gate.plugin.reading import PageReader
+    from simhash_gate.settings import Settings
+
+
+_settings: WeakKeyDictionary[Crawler, Settings] = WeakKeyDictionary()
+
+
+def settings_of(crawler: Crawler) -> Settings:
+    """Return the gate's settings of a crawl, read once. Raises `SettingsError`."""
+    settings = _settings.get(crawler)
+    if settings is None:
+        settings = _settings[crawler] = read_settings(crawler.settings)
+    return settings
 
 
 class CrawlGate:

@@ -203,8 +203,8 @@ HANGING = """
         yield from super().parse(response)
 
 from urllib.request import urlopen
-from simhash_gate.plugin import store_failures
-store_failures.LONGEST_CLOSING = 2.0
+from simhash_gate.plugin import store_thread
+store_thread.LONGEST_CLOSING = 2.0
 """
 
 

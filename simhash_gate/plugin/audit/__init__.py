@@ -48,10 +48,6 @@ NEEDS_SPIDER_MIDDLEWARES = (
     f"{PREFIX}AUDIT needs the spider middlewares, to see the items of pages: install the add-on, "
     "ADDONS = {'simhash_gate.Addon': 0}"
 )
-NOT_REMEMBERED = (
-    "a request asks for an audit, but the items of kept pages are not remembered: set "
-    f"{PREFIX}AUDIT, or audit in {PREFIX}DOMAINS"
-)
 MOST_ITEMS = 100
 """A page with more items is not compared."""
 MOST_BYTES = 32 * 1024 * 1024
@@ -122,8 +118,7 @@ class Audit(Listener):
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
         """Return the audit that the settings ask for, if any. Raises `SettingsError`."""
-        settings = crawl.settings
-        if settings.recover or not any(policy.audit for policy in settings.policies.all):
+        if crawl.settings.recover or not crawl.settings.audits:
             return None
         if not sees_pages_end(crawl.crawler.settings):
             raise SettingsError(NEEDS_SPIDER_MIDDLEWARES)
