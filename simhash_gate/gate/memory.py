@@ -53,11 +53,8 @@ class SiteMemory:
         self.learned += 1
         own = _short(name)
         for sentence, _ in sentences:
-            names = self._names.get(sentence, 0)
-            if own not in _each(names) and not names >> _NAME_BITS * OTHERS:
-                self._names[sentence] = names << _NAME_BITS | own
-        if len(self._names) > self._most:
-            self._forget()
+            self._add(sentence, own)
+        self._forget()
 
     def is_repeated(self, name: bytes, sentence: int) -> bool:
         """Tell if three pages of other names have a sentence."""
@@ -81,13 +78,19 @@ class SiteMemory:
         """Take in what another memory of this scope has encoded."""
         for sentence, names in _ENTRY.iter_unpack(data[: len(data) // _ENTRY.size * _ENTRY.size]):
             for name in _each(names):
-                known = self._names.get(sentence, 0)
-                if name not in _each(known) and not known >> _NAME_BITS * OTHERS:
-                    self._names[sentence] = known << _NAME_BITS | name
-        if len(self._names) > self._most:
-            self._forget()
+                self._add(sentence, name)
+        self._forget()
+
+    def _add(self, sentence: int, name: int) -> None:
+        """Note that a page of a name has a sentence; four names are enough."""
+        names = self._names.get(sentence, 0)
+        if name not in _each(names) and not names >> _NAME_BITS * OTHERS:
+            self._names[sentence] = names << _NAME_BITS | name
 
     def _forget(self) -> None:
+        """Let the oldest sentences go, if there are too many."""
+        if len(self._names) <= self._most:
+            return
         left = int(_KEPT * self._most)
         alone = [sentence for sentence, names in self._names.items() if names <= _NAME]
         for sentence in alone[: len(self._names) - left]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.http import HtmlResponse
 
-from simhash_gate.common.complaints import MissingExtraError
+from simhash_gate.common.complaints import MissingExtraError, why
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.journal.drop import Drop, Stored
 from simhash_gate.journal.records import need_fastwarc, pack
@@ -152,7 +152,7 @@ class Journal(Listener):
     def _tell(self, error: object) -> None:
         """Say once for each reason why pages are not kept; the crawl goes on."""
         if isinstance(error, OSError):
-            error = f"{error.strerror or error}"
+            error = why(error)
         elif isinstance(error, Exception):
             error = f"{type(error).__name__}: {error}"
         if str(error) not in self._told:

@@ -93,10 +93,8 @@ class _Recover(GateFollower):
             raise SettingsError(f"{SETTING} needs the gate, but {PREFIX}ENABLED is False")
         return cls(crawler)
 
-    def _count(self, name: str) -> int:
+    def _count(self, name: str) -> None:
         self._crawler.stats.inc_value(f"simhash_gate/{name}")
-        count: int = self._crawler.stats.get_value(f"simhash_gate/{name}")
-        return count
 
     def _failed(self, place: object, error: object) -> None:
         """Count a page that can't be recovered; say so once for each reason."""

@@ -132,18 +132,13 @@ class CallbackWitness(GateFollower):
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         """Yield everything, and count the seconds it took."""
-        outputs = iter(result)
         seconds = 0.0
-        while True:
-            start = time.perf_counter()
-            try:
-                output = next(outputs)
-            except StopIteration:
-                break
-            finally:
-                seconds += time.perf_counter() - start
+        start = time.perf_counter()
+        for output in result:
+            seconds += time.perf_counter() - start
             yield output
-        self._finished(response, seconds)
+            start = time.perf_counter()
+        self._finished(response, seconds + time.perf_counter() - start)
 
     async def process_spider_output_async(
         self, response: Response, result: AsyncIterator[Any]

@@ -94,8 +94,8 @@ def test_items_are_compared_whichever_page_comes_out_first(audit, first: str) ->
         kept.comes_out({"price": 5})
     (row,) = audit.figures.rows()
     assert (row.domain, row.audited, row.compared, row.wrong) == ("example.com", 2, 2, 1)
-    assert row.fields == (("price", 1),)
-    assert 0 < row.low < 0.5 < row.high < 1
+    assert row.fields == {"price": 1}
+    assert 0 < row.interval[0] < 0.5 < row.interval[1] < 1
 
 
 def test_items_without_the_fields_that_count_say_nothing_of_a_drop(caplog) -> None:
@@ -106,7 +106,7 @@ def test_items_without_the_fields_that_count_say_nothing_of_a_drop(caplog) -> No
     asyncio.run(audit.closed(Closing()))
     total = audit.figures.total
     assert (total.compared, total.wrong) == (1, 0)
-    assert total.not_comparable == (("no_items", 1),)
+    assert total.not_comparable == {"no_items": 1}
     (line,) = (record.getMessage() for record in caplog.records if record.levelname == "WARNING")
     assert line == "SIMHASH_GATE_AUDIT_FIELDS: no item has a value in prise"
 
@@ -114,7 +114,7 @@ def test_items_without_the_fields_that_count_say_nothing_of_a_drop(caplog) -> No
 def test_a_callback_that_is_cut_short_has_failed(audit) -> None:
     Crawled(audit, 0).comes_out({"price": 5})
     Crawled(audit, 1, of=0).comes_out({"price": 5}, well=False)
-    assert audit.figures.total.not_comparable == (("failed", 1),)
+    assert audit.figures.total.not_comparable == {"failed": 1}
 
 
 def test_a_kept_page_that_comes_again_starts_anew(audit) -> None:
@@ -135,7 +135,7 @@ def test_the_oldest_items_make_room(audit, monkeypatch: pytest.MonkeyPatch) -> N
         Crawled(audit, n).comes_out({"price": n})
     Crawled(audit, 1001, of=1).comes_out({"price": 1})
     Crawled(audit, 1002, of=99).comes_out({"price": 99})
-    assert audit.figures.total.not_comparable == (("forgotten", 2),)
+    assert audit.figures.total.not_comparable == {"forgotten": 2}
     assert audit.figures.total.compared == 1
 
 
@@ -144,6 +144,5 @@ def test_what_is_not_over_at_the_end_is_unfinished(audit) -> None:
     Crawled(audit, 1, of=0).comes_out({"price": 5})
     Crawled(audit, 2, of=0)
     asyncio.run(audit.closed(Closing()))
-    assert audit.figures.total.not_comparable == (("unfinished", 2),)
-    assert audit.figures.total.low == 0.0
-    assert audit.figures.total.high == 1.0
+    assert audit.figures.total.not_comparable == {"unfinished": 2}
+    assert audit.figures.total.interval == (0.0, 1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from simhash_gate.common.proportion import wilson
 from simhash_gate.plugin.listeners import Columns
@@ -29,44 +29,15 @@ MOST_DOMAINS = 10_000
 MOST_FIELDS = 200
 
 
-class AuditRow(NamedTuple):
-    """The figures of one domain, or of all.
+@dataclass(slots=True)
+class DomainFigures:
+    """The counts of one domain, or of all.
 
     Of the `audited` duplicates `compared` could be compared, of which `wrong` say something new.
-    `low` and `high` bound the share of wrong drops, 0 to 1, at 95 % confidence. `fields` are those
-    that differed, and `not_comparable` the reasons why pages were not compared, with their counts,
-    the most frequent first.
+    `fields` are those that differed, and `not_comparable` the reasons why pages were not compared.
     """
 
     domain: str
-    audited: int
-    compared: int
-    wrong: int
-    low: float
-    high: float
-    fields: tuple[tuple[str, int], ...]
-    not_comparable: tuple[tuple[str, int], ...]
-
-    def as_line(self) -> dict[str, Any]:
-        """Return what a verdict log and a report say of it."""
-        known = {name: getattr(self, name) for name in ("domain", "audited", "compared", "wrong")}
-        return {"audit": known | {"fields": dict(self.fields)}}
-
-    def cells(self) -> tuple[str, ...]:
-        """Return the cells of the closing table."""
-        share = f"{100 * self.low:.1f}–{100 * self.high:.1f}" if self.compared else "-"
-        return str(self.audited), str(self.compared), str(self.wrong), share
-
-    @property
-    def is_bad(self) -> bool:
-        """Whether more drops than can be put up with are wrong, at 95 % confidence."""
-        return self.low > TOO_MANY
-
-
-@dataclass(slots=True)
-class DomainFigures:
-    """The counts of one domain."""
-
     audited: int = 0
     compared: int = 0
     wrong: int = 0
@@ -74,17 +45,26 @@ class DomainFigures:
     fields: Counter[str] = field(default_factory=Counter)
     not_comparable: Counter[str] = field(default_factory=Counter)
 
-    def row(self, domain: str) -> AuditRow:
-        """Return the counts with the interval they give."""
-        return AuditRow(
-            domain,
-            self.audited,
-            self.compared,
-            self.wrong,
-            *wilson(self.wrong, self.compared),
-            tuple(self.fields.most_common()),
-            tuple(self.not_comparable.most_common()),
-        )
+    @property
+    def interval(self) -> tuple[float, float]:
+        """What bounds the share of wrong drops, 0 to 1, at 95 % confidence."""
+        return wilson(self.wrong, self.compared)
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether more drops than can be put up with are wrong, at 95 % confidence."""
+        return self.interval[0] > TOO_MANY
+
+    def as_line(self) -> dict[str, Any]:
+        """Return what a verdict log and a report say of it."""
+        known = {name: getattr(self, name) for name in ("domain", "audited", "compared", "wrong")}
+        return {"audit": known | {"fields": dict(self.fields.most_common())}}
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the cells of the closing table."""
+        low, high = self.interval
+        share = f"{100 * low:.1f}–{100 * high:.1f}" if self.compared else "-"
+        return str(self.audited), str(self.compared), str(self.wrong), share
 
 
 class AuditFigures:
@@ -92,7 +72,7 @@ class AuditFigures:
 
     def __init__(self, stats: StatsCollector) -> None:
         self._stats = stats
-        self._all = DomainFigures()
+        self.total = DomainFigures("")
         self._domains: dict[str, DomainFigures] = {}
 
     def audited(self, domain: str) -> None:
@@ -115,9 +95,9 @@ class AuditFigures:
             figures.wrong += bool(fields)
             figures.fields.update(self._field(name) for name in dict.fromkeys(fields))
         _, figures = self._of(domain)
-        if fields and not figures.warned and (row := figures.row(domain)).is_bad:
+        if fields and figures.is_bad and not figures.warned:
             figures.warned = True
-            logger.warning("Audit of %s: %s. %s", domain, _wrong(row), _advice(row, policy))
+            logger.warning("Audit of %s: %s. %s", domain, _wrong(figures), _advice(figures, policy))
 
     def not_comparable(self, domain: str, reason: str) -> None:
         """Count a page that was chosen and could not be compared."""
@@ -125,21 +105,15 @@ class AuditFigures:
         for figures in self._of(domain):
             figures.not_comparable[reason] += 1
 
-    @property
-    def total(self) -> AuditRow:
-        """The figures of all domains together."""
-        return self._all.row("")
-
-    def rows(self) -> list[AuditRow]:
+    def rows(self) -> list[DomainFigures]:
         """Return the figures of each domain that had a page audited, most pages first."""
-        rows = [figures.row(domain) for domain, figures in self._domains.items()]
-        return sorted(rows, key=lambda row: -row.audited)
+        return sorted(self._domains.values(), key=lambda figures: -figures.audited)
 
     def columns(self) -> Columns:
         """Return the columns of the closing table."""
 
         def cells(domain: str) -> tuple[str, ...]:
-            return self._domains.get(domain, DomainFigures()).row(domain).cells()
+            return self._domains.get(domain, DomainFigures(domain)).cells()
 
         heads = ("audited", "compared", "wrong", "% wrong (95 %)")
         return Columns(heads, cells, self.total.cells())
@@ -152,12 +126,8 @@ class AuditFigures:
         for row in self.rows():
             for name in ("audited", "compared", "wrong"):
                 self._set(f"{name}/{row.domain}", getattr(row, name))
-            if row.compared:
-                self._set(f"wrong_low/{row.domain}", round(row.low, 4))
-                self._set(f"wrong_high/{row.domain}", round(row.high, 4))
-        if self.total.compared:
-            self._set("wrong_low", round(self.total.low, 4))
-            self._set("wrong_high", round(self.total.high, 4))
+            self._set_interval(row, f"/{row.domain}")
+        self._set_interval(self.total, "")
         bad = [row.domain for row in self.rows() if row.is_bad]
         level = logging.WARNING if bad or self.total.is_bad else logging.INFO
         of = f" (too many in {', '.join(bad[:10])})" if bad else ""
@@ -166,21 +136,26 @@ class AuditFigures:
     def _of(self, domain: str) -> tuple[DomainFigures, DomainFigures]:
         if domain not in self._domains and len(self._domains) >= MOST_DOMAINS:
             domain = OTHERS
-        return self._all, self._domains.setdefault(domain, DomainFigures())
+        return self.total, self._domains.setdefault(domain, DomainFigures(domain))
 
     def _field(self, name: str) -> str:
-        known = self._all.fields
+        known = self.total.fields
         return name if name in known or len(known) < MOST_FIELDS else OTHERS
 
     def _count(self, *names: str) -> None:
         for name in names:
             self._stats.inc_value(f"simhash_gate/audit/{name}")
 
+    def _set_interval(self, figures: DomainFigures, suffix: str) -> None:
+        if figures.compared:
+            for name, bound in zip(("wrong_low", "wrong_high"), figures.interval, strict=True):
+                self._set(name + suffix, round(bound, 4))
+
     def _set(self, name: str, value: float) -> None:
         self._stats.set_value(f"simhash_gate/audit/{name}", value)
 
 
-def _summary(row: AuditRow) -> str:
+def _summary(row: DomainFigures) -> str:
     """Say the figures in a sentence or two."""
     if not row.audited:
         return "no duplicate was chosen; a larger share chooses more"
@@ -197,14 +172,15 @@ def _summary(row: AuditRow) -> str:
     return said
 
 
-def _wrong(row: AuditRow) -> str:
+def _wrong(row: DomainFigures) -> str:
+    low, high = row.interval
     return (
         f"{row.wrong} of {row.compared} compared duplicates were wrong drops: "
-        f"{row.wrong / row.compared:.1%} (95 % interval {row.low:.1%} to {row.high:.1%})"
+        f"{row.wrong / row.compared:.1%} (95 % interval {low:.1%} to {high:.1%})"
     )
 
 
-def _advice(row: AuditRow, policy: Policy) -> str:
+def _advice(row: DomainFigures, policy: Policy) -> str:
     """Say what to do about wrong drops."""
     ways = [f"lower its threshold of {policy.threshold} ({PREFIX}DOMAINS)"] * (policy.threshold > 0)
     ways += [f"compare its words ({PREFIX}VERIFY = 'text')"] * (policy.verify != "text")
@@ -215,5 +191,5 @@ def _advice(row: AuditRow, policy: Policy) -> str:
     )
 
 
-def _listed(counts: tuple[tuple[str, int], ...]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts[:10])
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.most_common(10))

@@ -1,0 +1,46 @@
+"""Which responses are judged, fetched or stored."""
+
+from __future__ import annotations
+
+import pytest
+
+from simhash_gate.gate.eligibility import why_ineligible
+
+
+def why(body: bytes = b"<p>text</p></html>", **known) -> str:
+    fetched = {"status": 200, "html": True, "max_bytes": 100, **known}
+    return why_ineligible(body=body, **fetched)
+
+
+@pytest.mark.parametrize(
+    ("known", "reason"),
+    [
+        ({}, ""),
+        ({"status": 204}, ""),
+        ({"status": 404}, "status"),
+        ({"status": 301, "html": False}, "status"),
+        ({"html": False}, "not_html"),
+        ({"html": False, "max_bytes": 1}, "not_html"),
+        ({"max_bytes": 10}, "too_large"),
+        ({"flags": ["dataloss"]}, "incomplete"),
+        ({"flags": ["download_stopped"], "html": False}, "incomplete"),
+        ({"flags": ["cached"]}, ""),
+    ],
+)
+def test_the_first_reason_is_given(known, reason: str) -> None:
+    assert why(**known) == reason
+
+
+@pytest.mark.parametrize(
+    ("body", "complete"),
+    [
+        (b"<p>text</p></html>", True),
+        (b"<p>text</p></HTML> \n<!-- cached --><!-- twice -->", True),
+        (b"<p>text</p>", False),
+        (b"<p>text</p></html", False),
+        (b"-->", False),
+        (b"", False),
+    ],
+)
+def test_a_page_without_a_length_is_whole_if_its_document_ends(body: bytes, complete: bool) -> None:
+    assert why(body, flags=["partial"]) == ("" if complete else "incomplete")

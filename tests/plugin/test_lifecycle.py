@@ -1,0 +1,153 @@
+"""The stages of a page after its verdict, and who is told of them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse
+from scrapy.utils.test import get_crawler
+
+from simhash_gate.gate.judge import Gate
+from simhash_gate.pipeline import read_page
+from simhash_gate.plugin.lifecycle import Lifecycle
+from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Stage
+from simhash_gate.plugin.request_meta import VERDICT_KEY
+from simhash_gate.plugin.store_thread import StoreThread
+from simhash_gate.settings import read_settings
+
+
+class Diary(Listener):
+    """Writes down in which stages pages were told of."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self.stages: list[Stage] = []
+
+    def moved(self, page) -> None:
+        """Write the stage down."""
+        self.stages.append(page.stage)
+
+
+class Followed:
+    """A crawl with a store in memory, whose spider middlewares see pages end."""
+
+    def __init__(self, **settings) -> None:
+        self.store = StoreThread("v1")
+        self.store.open("memory:", at_once=True)
+        crawl = Crawl(get_crawler(settings_dict=settings), read_settings({}), self.store, "v1")
+        self.diary = Diary(crawl)
+        self.lifecycle = Lifecycle(crawl, [self.diary])
+        self.lifecycle.sees_end = True
+
+    def page(self, number: int) -> tuple[Request, HtmlResponse]:
+        """Return a page that the gate has judged."""
+        url = f"https://example.com/{number}"
+        words = " ".join(f"word{number}x{place}" for place in range(60))
+        page = read_page(f"<p>{words}</p>".encode())
+        ask = partial(Gate.judge, page=page, url=url)
+        verdict = self.store.submit(ask).result()
+        request = Request(url, meta={VERDICT_KEY: verdict})
+        response = HtmlResponse(url, request=request)
+        self.lifecycle.judged(Judged(request, response, verdict, "example.com"))
+        return request, response
+
+    def goes_through(self, request: Request, response: HtmlResponse, *items: object) -> None:
+        """Let a page go through its callback."""
+        self.lifecycle.received(request)
+        self.lifecycle.entering(request)
+        self.lifecycle.entered(request)
+        for item in items:
+            assert self.lifecycle.item_out(response, item)
+        self.lifecycle.finished(request, 0.1)
+        self.lifecycle.left(request)
+
+    def is_forgotten(self, request: Request) -> bool:
+        """Tell whether the page is not in the store any more, and will match nothing."""
+        record = request.meta[VERDICT_KEY].record
+        gone = self.store.submit(lambda gate: gate.store.current(record)).result() is None
+        assert gone == self.lifecycle.was_forgotten(record)
+        return gone
+
+
+@pytest.fixture
+def followed() -> Followed:
+    return Followed()
+
+
+def test_a_page_is_settled_when_its_items_are_done(followed) -> None:
+    request, response = followed.page(1)
+    followed.goes_through(request, response, {"n": 1}, {"n": 2})
+    followed.lifecycle.item_done(response)
+    assert followed.diary.stages == [Stage.LEFT]
+    followed.lifecycle.item_done(response)
+    assert followed.diary.stages == [Stage.LEFT, Stage.SETTLED]
+    followed.lifecycle.failed(request)
+    assert not followed.is_forgotten(request)
+
+
+@pytest.mark.parametrize("when", ["callback", "item", "cut short", "never reached"])
+def test_a_page_that_fails_is_forgotten_once(followed, when: str) -> None:
+    request, response = followed.page(1)
+    if when == "item":
+        followed.goes_through(request, response, {"n": 1})
+        followed.lifecycle.item_done(response, well=False)
+    else:
+        followed.lifecycle.received(request)
+        followed.lifecycle.entering(request)
+        if when != "never reached":
+            followed.lifecycle.entered(request)
+        if when == "callback":
+            followed.lifecycle.failed(request)
+        followed.lifecycle.left(request)
+    followed.lifecycle.failed(request)
+    assert followed.diary.stages.count(Stage.FAILED) == 1
+    assert followed.diary.stages[-1] is Stage.FAILED
+    assert followed.is_forgotten(request)
+
+
+@pytest.mark.parametrize("swallowed_by", ["downloader middleware", "spider middleware"])
+def test_a_page_that_another_middleware_swallows_is_missed_when_all_is_idle(
+    followed, swallowed_by: str
+) -> None:
+    request, _ = followed.page(1)
+    if swallowed_by == "spider middleware":
+        followed.lifecycle.received(request)
+        followed.lifecycle.entering(request)
+    followed.lifecycle.idle()
+    assert followed.diary.stages == [Stage.FAILED]
+    assert followed.is_forgotten(request)
+
+
+def test_a_page_in_its_callback_is_not_missed(followed) -> None:
+    request, response = followed.page(1)
+    followed.lifecycle.received(request)
+    followed.lifecycle.idle()
+    assert followed.diary.stages == []
+    followed.goes_through(request, response)
+    assert followed.diary.stages == [Stage.LEFT, Stage.SETTLED]
+
+
+def test_what_leaves_of_an_earlier_answer_ends_no_page_that_was_fetched_again(followed) -> None:
+    request, response = followed.page(1)
+    followed.lifecycle.received(request)
+    followed.lifecycle.entering(request)
+    followed.lifecycle.entered(request)
+    verdict = request.meta[VERDICT_KEY]
+    followed.lifecycle.judged(Judged(request.copy(), response, verdict, "example.com"))
+    followed.lifecycle.finished(request, 0.1)
+    followed.lifecycle.left(request)
+    assert followed.diary.stages == []
+    followed.goes_through(request, response)
+    assert followed.diary.stages == [Stage.LEFT, Stage.SETTLED]
+
+
+def test_only_so_many_pages_are_followed_as_scrapy_can_work_on() -> None:
+    followed = Followed(CONCURRENT_REQUESTS=0, SCRAPER_SLOT_MAX_ACTIVE_SIZE=0)
+    requests = [followed.page(number)[0] for number in range(3)]
+    followed.lifecycle.received(requests[0])
+    for number in range(3, 1002):
+        followed.page(number)
+    assert followed.diary.stages == [Stage.OUT_OF_SIGHT, Stage.FAILED]
+    assert [followed.is_forgotten(request) for request in requests] == [False, True, False]
