@@ -11,11 +11,11 @@ from dataclasses import replace
 from importlib.resources import files
 
 import pytest
-from crawler_process import fingerprint_of
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window
 from simhash_gate.stores.sqlite import SQLiteStore
 from simhash_gate.stores.sqlite.file import APPLICATION_ID
+from tests.stores.crawler_process import fingerprint_of
 
 BASE = 0x9E3779B97F4A7C15
 
