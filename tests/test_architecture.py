@@ -59,17 +59,17 @@ KNOWN = {
     "fingerprints": set(),
     "stores": {"common", "fingerprints"},
     "journal": {"common"},
-    "gate": {"common", "fingerprints", "pages", "stores.base"},
-    "workers": {"options", "pages", "pipeline"},
+    "gate": {"common", "fingerprints", "page.page", "stores.base"},
+    "workers": {"options", "page.page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "gate.policy"},
     "sources": {"common", "fingerprints", "stores.urls"},
-    "collection": {"common", "fingerprints", "gate", "offline", "options", "pages", "settings"}
+    "collection": {"common", "fingerprints", "gate", "offline", "options", "page.page", "settings"}
     | {"sources"},
-    "offline": {"common", "fingerprints", "gate", "options", "pages", "pipeline", "report"}
+    "offline": {"common", "fingerprints", "gate", "options", "page.page", "pipeline", "report"}
     | {"settings", "sources", "stores", "workers"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "pipeline", "report"}
     | {"settings", "sources"},
-    "plugin": {"common", "fingerprints", "gate", "journal", "options", "pages", "report"}
+    "plugin": {"common", "fingerprints", "gate", "journal", "options", "page.page", "report"}
     | {"settings", "stores", "workers"},
     "cli": {"collection", "common", "gate", "journal", "offline", "report", "settings", "sources"}
     | {"stores", "tuning"},

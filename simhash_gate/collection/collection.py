@@ -11,7 +11,7 @@ from simhash_gate.gate.policy import scope_of
 from simhash_gate.offline.reading import read_pages
 from simhash_gate.offline.store import opened
 from simhash_gate.options import pipeline_version
-from simhash_gate.pages import Page
+from simhash_gate.page.page import Page
 from simhash_gate.sources.fingerprinted import fingerprinted, is_fingerprinted
 from simhash_gate.sources.jsonl import count_lines
 from simhash_gate.sources.numbered import is_list, read_list
