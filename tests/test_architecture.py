@@ -63,10 +63,9 @@ KNOWN = {
     "workers": {"options", "pages", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "gate.policy"},
     "sources": {"common", "fingerprints", "stores.urls"},
-    "collection": {"common", "fingerprints", "gate", "offline", "options", "pages", "settings"}
-    | {"sources"},
-    "offline": {"common", "fingerprints", "gate", "options", "pages", "pipeline", "report"}
-    | {"settings", "sources", "stores", "workers"},
+    "collection": {"common.urls", "fingerprints", "sources"},
+    "offline": {"collection.gathered", "common", "fingerprints", "gate", "options", "pages"}
+    | {"pipeline", "report", "settings", "sources", "stores", "workers"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "pipeline", "report"}
     | {"settings", "sources"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "pages", "report"}
