@@ -171,7 +171,7 @@ def test_the_command_answers_before_it_loads_what_reads_pages() -> None:
         "stores",
         "cli",
         "offline.replay",
-        "journal.selection",
+        "journal.contents",
     ],
 )
 def test_what_runs_without_scrapy_does_not_load_it(name: str) -> None:

@@ -18,8 +18,8 @@ from simhash_gate.common.complaints import MissingExtraError
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.policy import SettingsError
 from simhash_gate.journal.drop import Drop, Stored
-from simhash_gate.journal.records import need_fastwarc, pack
 from simhash_gate.journal.segments import Segments
+from simhash_gate.journal.warc import need_fastwarc, pack
 from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within
 from simhash_gate.plugin.requests import RequestWriter
 from simhash_gate.plugin.signals import near_duplicate_dropped

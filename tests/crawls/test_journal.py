@@ -9,7 +9,7 @@ import pytest
 from filelock import FileLock
 from harness import Answer, Site, crawl, html_answer, page, start, text, until
 
-from simhash_gate.journal.reading import drops
+from simhash_gate.journal.contents import drops
 from simhash_gate.journal.segments import segments
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from test_demo import start_demo
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.site.process import running_site, truth
-from simhash_gate.journal.reading import drops
+from simhash_gate.journal.contents import drops
 from simhash_gate.journal.segments import segments
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pages import packed
 
-from simhash_gate.journal.reading import drops
+from simhash_gate.journal.contents import drops
 from simhash_gate.journal.segments import SEGMENTS, Segments, segments
 
 BOUND = 1 << 20

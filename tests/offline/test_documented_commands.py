@@ -11,7 +11,7 @@ from harness import ROOT
 from pages import packed
 
 from simhash_gate.cli import cli
-from simhash_gate.journal.records import warcinfo
+from simhash_gate.journal.warc import warcinfo
 from simhash_gate.stores import Record, open_store
 
 DOCS = (ROOT / "docs/commands.md").read_text("utf-8")

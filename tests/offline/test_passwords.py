@@ -9,7 +9,7 @@ from pages import packed
 from scrapy import Request
 from scrapy.utils.request import fingerprint
 
-from simhash_gate.journal.records import warcinfo
+from simhash_gate.journal.warc import warcinfo
 from simhash_gate.sources.entry import Entry
 
 SECRET = "https://user:secret@example.com/"
