@@ -19,8 +19,7 @@ from simhash_gate.fingerprints.claims import (
     split_claims,
 )
 from simhash_gate.fingerprints.hamming import hamming_distance
-from simhash_gate.fingerprints.sentences import unpack
-from simhash_gate.fingerprints.sketch import compare, decode
+from simhash_gate.fingerprints.sketch import compare, decode, unpack_sentences
 from simhash_gate.gate.memory import SiteMemories
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.verdict import Differs, NotCompared, Verdict
@@ -106,7 +105,7 @@ class Gate:
         if memory is not None and page.claims:
             claims = decode_claims(page.claims)
             if claims.names:
-                memory.learn(claims.key, unpack(page.sentences))
+                memory.learn(claims.key, unpack_sentences(page.sentences))
         why = found.said
         if added:
             if match is None:
@@ -286,7 +285,7 @@ class _Look:
         """Tell if what a page shares with any other is what its site repeats."""
         if self._memory is None:
             return False
-        return self._memory.share(self._name, unpack(self._page.sentences)) >= SHARE
+        return self._memory.share(self._name, unpack_sentences(self._page.sentences)) >= SHARE
 
     def _is_short(self, kept: Record) -> bool:
         return min(self._page.words, kept.words) < self._least_words

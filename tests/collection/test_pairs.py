@@ -59,7 +59,7 @@ def crowded(draw):
 
 
 @pytest.mark.parametrize("radius", [*range(9), 12, 40, 64])
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(crowded())
 def test_pairs_are_those_that_brute_force_finds(radius, values):
     expected = brute_force(values, radius)
@@ -102,7 +102,7 @@ def test_a_large_group_of_near_duplicates_is_counted_without_being_listed():
 
 
 @pytest.mark.parametrize("radius", range(9))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(crowded())
 def test_what_fills_a_ball_is_counted_as_brute_force_counts_it(radius, values):
     with pytest.MonkeyPatch.context() as patch:
