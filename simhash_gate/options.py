@@ -13,11 +13,9 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from simhash_gate.fingerprints.words import SIGNS, words
-
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.features import Shingle
-    from simhash_gate.page import Extractor
+    from simhash_gate.page.extract import Extractor
 
 ALGORITHM = 9  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
@@ -79,6 +77,8 @@ def load_stop_words(source: str | tuple[str, ...]) -> frozenset[str]:
             raise _invalid("stop_words", source, f"a readable text file ({error})") from error
     if not all(isinstance(word, str) for word in lines):
         raise _invalid("stop_words", source, "a text file, or words")
+    from simhash_gate.fingerprints.words import SIGNS, words  # loads numpy
+
     return frozenset(word for line in lines for word in words(line)) - SIGNS
 
 
@@ -92,6 +92,17 @@ def load_extractor(path: str) -> Extractor:
         raise _invalid("extractor", path, f"the path of a class ({error})") from error
 
 
+def _frozen(name: str, source: Any) -> Any:
+    """Return the weights or words of an option in a form that can be hashed."""
+    if isinstance(source, Path):
+        return str(source)
+    if name == "idf" and isinstance(source, (Mapping, tuple)):
+        return tuple(sorted(_weights(source, source).items()))
+    if name == "stop_words" and isinstance(source, (list, set, frozenset)):
+        return tuple(sorted(source))
+    return source
+
+
 @dataclass(frozen=True)
 class Options:
     """What decides the fingerprint of a page besides its bytes and its URL.
@@ -101,10 +112,10 @@ class Options:
     file, or the words. `extractor` is the path of a class that finds the article. Mappings and
     lists are frozen into tuples. Raises ValueError for a value that is not allowed.
 
-    `sketch` asks for `Page.sketch`; `markdown` asks for `Page.markdown` to be rendered where the
-    page is read, not where it is first asked for. `compare` are domains, and the CSS selectors of
-    the fields that `Page.claims` has of their pages; those of all others under "". None of these
-    decides a fingerprint.
+    `sketch` asks for `Page.sketch`. `markdown` asks for `Page.markdown` to be made where the page
+    is read; without it, it is made when it is first asked for. `compare` are domains, and the CSS
+    selectors of the fields that `Page.claims` has of their pages; those of all others under "".
+    None of these decides a fingerprint.
     """
 
     shingle: Shingle = "auto"
@@ -118,16 +129,8 @@ class Options:
     compare: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __post_init__(self) -> None:
-        given = cast("Any", self)
-        if isinstance(given.idf, (Mapping, tuple)):
-            weights = _weights(given.idf, given.idf)
-            object.__setattr__(self, "idf", tuple(sorted(weights.items())))
-        if isinstance(given.idf, Path):
-            object.__setattr__(self, "idf", str(given.idf))
-        if isinstance(given.stop_words, (list, set, frozenset)):
-            object.__setattr__(self, "stop_words", tuple(sorted(given.stop_words)))
-        if isinstance(given.stop_words, Path):
-            object.__setattr__(self, "stop_words", str(given.stop_words))
+        for name in ("idf", "stop_words"):
+            object.__setattr__(self, name, _frozen(name, getattr(self, name)))
         if self.shingle not in ("auto", "word", "char"):
             raise _invalid("shingle", self.shingle, "'auto', 'word' or 'char'")
         for name in ("shingle_size", "char_shingle_size"):

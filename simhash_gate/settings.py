@@ -73,6 +73,7 @@ class Settings:
     workers: int = field(default_factory=default_workers, metadata={"kind": whole_number(0)})
     max_bytes: int = setting(10 * MIB, whole_number(1))
     timeout: float = setting(10.0, SECONDS)
+    markdown: bool = setting(False, FLAG)
     store_failure: Literal["pass", "close"] = setting("pass", one_of("pass", "close"))
     durable: Literal["run", "page"] = setting("run", one_of("run", "page"))
     worker_memory: int = setting(GIB, SIZE_LIMIT)
@@ -128,7 +129,11 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
     named = read_one(source, "DOMAINS", DOMAINS, {})
     domains = {name: _domain_policy(policy, name, each, scope) for name, each in named.items()}
     policies = Policies(policy, domains, scope)
-    return Settings(**values, policies=policies, options=_options(given, policies))
+    return Settings(
+        **values,
+        policies=policies,
+        options=_options(given, policies, markdown=values.get("markdown", False)),
+    )
 
 
 def _refuse_unknown(source: Mapping[str, Any]) -> None:
@@ -157,12 +162,12 @@ def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> P
     return policy
 
 
-def _options(given: Mapping[str, Any], policies: Policies) -> Options:
+def _options(given: Mapping[str, Any], policies: Policies, *, markdown: bool) -> Options:
     sketch = any(policy.verify == "text" for policy in policies.all)
     values = {name: given[name] for name in _OPTIONS if given.get(name) is not None}
     try:
         numbers = {name: _number(value) for name, value in values.items()}
-        return Options(**numbers, sketch=sketch, compare=policies.compared)
+        return Options(**numbers, sketch=sketch, markdown=markdown, compare=policies.compared)
     except ValueError as error:
         name, _, complaint = str(error).partition(" ")
         raise SettingsError(f"{PREFIX}{name.upper()} {complaint}") from None

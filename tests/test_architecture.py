@@ -58,17 +58,16 @@ KNOWN = {
     "fingerprints": set(),
     "stores": {"common", "fingerprints"},
     "journal": {"common"},
-    "gate": {"common", "fingerprints", "pages", "stores.base", "values"},
-    "workers": {"options", "pages", "pipeline"},
+    "gate": {"common", "fingerprints", "page.page", "stores.base", "values"},
+    "workers": {"options", "page.page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "gate.policy"},
     "sources": {"common", "fingerprints", "gate.eligibility", "stores.urls"},
-    "collection": {"common", "fingerprints", "gate", "offline", "options", "pages", "settings"}
-    | {"sources"},
-    "offline": {"common", "fingerprints", "gate", "options", "pages", "pipeline", "report"}
-    | {"settings", "sources", "stores", "values", "workers"},
+    "collection": {"common.urls", "fingerprints", "sources"},
+    "offline": {"collection.gathered", "common", "fingerprints", "gate", "options", "page.page"}
+    | {"pipeline", "report", "settings", "sources", "stores", "values", "workers"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "pipeline", "report"}
     | {"settings", "sources", "values"},
-    "plugin": {"common", "fingerprints", "gate", "journal", "options", "pages", "report"}
+    "plugin": {"common", "fingerprints", "gate", "journal", "options", "page.page", "report"}
     | {"settings", "stores", "values", "workers"},
     "cli": {"collection", "common", "gate", "journal", "offline", "report", "settings", "sources"}
     | {"stores", "tuning", "values"},
@@ -171,7 +170,7 @@ def test_the_command_answers_before_it_loads_what_reads_pages() -> None:
         "stores",
         "cli",
         "offline.replay",
-        "journal.selection",
+        "journal.contents",
     ],
 )
 def test_what_runs_without_scrapy_does_not_load_it(name: str) -> None:

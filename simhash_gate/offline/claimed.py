@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simhash_gate.fingerprints.claims import Offered
-    from simhash_gate.pages import Page
+    from simhash_gate.page.page import Page
 
 
 class Claimed(NamedTuple):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
     from simhash_gate.options import Options
-    from simhash_gate.pages import Page
+    from simhash_gate.page.page import Page
     from simhash_gate.settings import Settings
     from simhash_gate.sources.entry import Entry
 

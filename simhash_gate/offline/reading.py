@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.offline.page_cache import PageCache
     from simhash_gate.options import Options
-    from simhash_gate.pages import Page
+    from simhash_gate.page.page import Page
     from simhash_gate.settings import Settings
     from simhash_gate.sources.entry import Entry
 

@@ -10,7 +10,7 @@ from simhash_gate.gate.verdict import Verdict, line_of
 from simhash_gate.offline.live_run import live_run
 from simhash_gate.offline.reading import read_pages
 from simhash_gate.options import pipeline_version
-from simhash_gate.pages import Page
+from simhash_gate.page.page import Page
 from simhash_gate.settings import SQLITE_DEFAULT
 from simhash_gate.sources.entry import request_fingerprint
 from simhash_gate.stores import StoreError

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from weakref import finalize
 
+from simhash_gate.values import FLAG, read_one, whole_number
 from simhash_gate.workers.process import default_workers, end_process, start_process
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ class HeadStart:
         """Start as many processes as the settings say; none where they can't be used."""
         # The gate itself will say what is wrong.
         with suppress(ValueError, TypeError, OverflowError, OSError):
-            count = int(settings.get("SIMHASH_GATE_WORKERS", default_workers()))
-            if settings.getbool("SIMHASH_GATE_ENABLED", True):
+            count = read_one(settings, "WORKERS", whole_number(0), default_workers())
+            if read_one(settings, "ENABLED", FLAG, True):
                 while len(self._processes) < count:
                     self._processes.append(start_process())
 

@@ -150,7 +150,6 @@ class SimhashGateMiddleware(CrawlGate):
         self.lifecycle.judged(judged)
         if judged.dropped and not verdict.audited:
             raise NearDuplicate(response, verdict)
-        request.meta[VERDICT_KEY] = await self.reader.for_callback(verdict, response)
         return response
 
     async def _judged(self, request: Request, response: Response) -> Judged:

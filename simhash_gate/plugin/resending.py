@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.urls import without_credentials
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from simhash_gate.gate.policy import Policy
-    from simhash_gate.pages import Page
+    from simhash_gate.page.page import Page
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
     from simhash_gate.stores import Record
 
@@ -177,7 +177,7 @@ def remembered(judged: Judged) -> Dropped:
     request, verdict = judged.request, judged.verdict
     assert verdict.page is not None
     assert verdict.match is not None
-    page = verdict.page.drafted(None)  # its Markdown is not needed to compare it
+    page = replace(verdict.page, article=b"")  # its Markdown is not needed to compare it
     again = request.replace(
         meta={key: value for key, value in request.meta.items() if key != VERDICT_KEY},
         dont_filter=True,

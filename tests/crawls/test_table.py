@@ -7,7 +7,6 @@ import logging
 import re
 
 import pytest
-from harness import Answer, Site, crawl, html_answer, page
 from scrapy import Request
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
@@ -17,6 +16,7 @@ from simhash_gate.plugin import stats
 from simhash_gate.plugin.listeners import Closing, Crawl, Judged
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
+from tests.crawls.harness import Answer, Site, crawl, html_answer, page
 
 ROUTES = {
     "/a": page(1),

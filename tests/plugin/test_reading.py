@@ -1,0 +1,148 @@
+"""A body that was read a moment ago: what stands for it is what would be read again."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_gate.page import Page
+from simhash_gate.pipeline import Options, read_page
+from simhash_gate.plugin.reading import RecentPages
+
+URLS = [
+    "http://example.com/news/a",
+    "http://example.com/news/b",
+    "http://example.com/news/a?session=1",
+    "http://example.com/news/",
+    "http://example.com/a",
+    "http://example.com",
+    "http://example.com/",
+    "http://example.org/news/a",
+    "http://www.example.com/news/a",
+    "http://example.com:8080/news/a",
+    "https://example.com/news/a",
+    "http://user:secret@example.com/news/a",
+    "HTTP://EXAMPLE.com/news/a",
+    "http://example.com/news/a b",
+    "http://example.com/news/a_(b)",
+    "http://example.com/a/../news/a",
+    "",
+]
+LINKS = [
+    "/root",
+    "deeper/page",
+    "../up",
+    "?page=2",
+    "#part",
+    " ",
+    ".",
+    "//cdn.example.net/x",
+    "http://example.com/news/a",
+    "https://other.example/",
+    "mailto:a@example.com",
+    "http://[broken",
+]
+BASES = ["", "/base/", "base/", "#x", "?y", "http://example.org/elsewhere/"]
+OPTIONS = Options(markdown=True)
+addresses = st.sampled_from(URLS)
+
+
+def body(links: list[str], base: str = "") -> bytes:
+    said = "".join(f'<p>Some words lead to <a href="{link}">a place</a>.</p>' for link in links)
+    head = f'<base href="{base}">' if base else ""
+    html = f"<html><head>{head}</head><body><article><h1>Title</h1>{said}</article></body></html>"
+    return html.encode()
+
+
+def seen(page: Page) -> list[object]:
+    return [page.markdown, *(getattr(page, field.name) for field in fields(Page))]
+
+
+def recall(recent: RecentPages, content: bytes, url: str, encoding: str | None = None):
+    return recent.find(recent.key(content, url, encoding), url)
+
+
+def read(recent: RecentPages, content: bytes, url: str, encoding: str | None = None) -> None:
+    page = read_page(content, url=url, encoding=encoding, options=recent._options)
+    recent.add(recent.key(content, url, encoding), page)
+
+
+@given(
+    st.lists(st.sampled_from(LINKS), min_size=1, max_size=4),
+    st.sampled_from(BASES),
+    addresses,
+    addresses,
+)
+def test_a_repeat_is_what_would_be_read_at_its_own_url(links, base, first, second) -> None:
+    recent = RecentPages(OPTIONS)
+    content = body(links, base)
+    read(recent, content, first)
+    assert seen(recall(recent, content, second)) == seen(read_page(content, url=second))
+
+
+def test_markdown_that_was_not_made_is_made_for_the_url_that_asks() -> None:
+    recent = RecentPages(Options())
+    content = body(["deeper"])
+    read(recent, content, URLS[0])
+    assert (
+        "(http://example.org/x/deeper)"
+        in recall(recent, content, "http://example.org/x/y").markdown
+    )
+
+
+def test_what_is_remembered_holds_no_markdown_that_was_made_since() -> None:
+    recent = RecentPages(Options())
+    content = body(["deeper"])
+    read(recent, content, URLS[0])
+    for _ in range(2):
+        page = recall(recent, content, URLS[0])
+        assert "markdown" not in vars(page)
+        assert "(http://example.com/news/deeper)" in page.markdown
+
+
+def test_other_bytes_or_another_encoding_are_no_repeat() -> None:
+    recent = RecentPages(OPTIONS)
+    content = body(["/"])
+    read(recent, content, URLS[0])
+    assert recall(recent, content, URLS[0]) is not None
+    assert recall(recent, content + b" ", URLS[0]) is None
+    assert recall(recent, content, URLS[0], "latin-1") is None
+
+
+def test_with_sketches_only_the_same_url_is_a_repeat() -> None:
+    recent = RecentPages(Options(sketch=True))
+    content = body(["https://other.example/"])
+    read(recent, content, URLS[0])
+    assert recall(recent, content, URLS[0]) is not None
+    assert recall(recent, content, URLS[1]) is None
+
+
+def test_the_pages_that_were_not_asked_for_the_longest_go_first() -> None:
+    recent = RecentPages(OPTIONS, most_pages=2)
+    first, second, third = (body([f"/{n}"]) for n in range(3))
+    read(recent, first, "")
+    read(recent, second, "")
+    assert recall(recent, first, "") is not None
+    read(recent, third, "")
+    assert recall(recent, second, "") is None
+    assert recall(recent, first, "") is not None
+    assert len(recent) == 2
+
+
+def test_the_bytes_are_bounded() -> None:
+    recent = RecentPages(OPTIONS, most_bytes=100_000)
+    for number in range(50):
+        read(recent, body([f"/{number}"] * 100), "http://example.com/")
+    assert 2 <= len(recent) < 20
+    read(recent, body(["/"] * 5_000), "http://example.com/")
+    assert recall(recent, body(["/49"] * 100), "http://example.com/") is not None
+
+
+def test_where_fields_are_compared_a_body_is_a_repeat_on_its_own_host_only() -> None:
+    plain, comparing = RecentPages(Options()), RecentPages(Options(compare=(("", ("h1",)),)))
+    urls = "https://a.example/1", "https://a.example/2", "https://b.example/1"
+    assert len({plain.key(b"<p>", url, None) for url in urls}) == 1
+    keys = [comparing.key(b"<p>", url, None) for url in urls]
+    assert keys[0] == keys[1] != keys[2]
