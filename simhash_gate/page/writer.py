@@ -5,7 +5,6 @@ What carried the same content comes out the same, whatever tags, classes or whit
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from simhash_gate.page.address import Base
@@ -14,13 +13,13 @@ from simhash_gate.page.flow import MARKS, Start
 from simhash_gate.page.vocabulary import CELLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from simhash_gate.page.flow import End, Flow, Token
 
 _TABLE = CELLS | {"table", "tr"}
 _NESTING = 30
-_NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
+_NO_ATTRIBUTES: dict[str, Any] = {}
 
 
 class _Part:
@@ -33,7 +32,7 @@ class _Part:
     __slots__ = ("attributes", "contents", "inside", "markdown", "tag")
 
     def __init__(
-        self, tag: str, around: frozenset[str], attributes: Mapping[str, str] = _NO_ATTRIBUTES
+        self, tag: str, around: frozenset[str], attributes: dict[str, Any] = _NO_ATTRIBUTES
     ) -> None:
         self.tag = tag
         self.inside = inside(around, tag)
@@ -104,7 +103,7 @@ class _Writer:
             start = str(token.value)
             self._next.append(int(start) if start.isdecimal() and len(start) < 10 else 1)
         elif token.tag == "li" and outer.tag == "ol":
-            block.attributes = {"value": str(self._next[-1])}
+            block.attributes = {"start": str(self._next[-1])}
             self._next[-1] += 1
         elif token.tag == "tr" and not outer.contents:
             block.attributes = {"first": ""}
@@ -168,7 +167,7 @@ class _Writer:
         if href is not None:
             self._open_mark("a", {"href": href})
 
-    def _open_mark(self, tag: str, attributes: Mapping[str, str] = _NO_ATTRIBUTES) -> None:
+    def _open_mark(self, tag: str, attributes: dict[str, Any] = _NO_ATTRIBUTES) -> None:
         line = self._line or self._start_line()
         around = line[-1].inside
         if tag not in around:
@@ -181,7 +180,7 @@ class _Writer:
             convert(mark.tag, mark.attributes, "".join(mark.contents), outer.inside)
         )
 
-    def _add_inline(self, tag: str, attributes: Mapping[str, str] = _NO_ATTRIBUTES) -> None:
+    def _add_inline(self, tag: str, attributes: dict[str, Any] = _NO_ATTRIBUTES) -> None:
         """Put a tag without contents into the line."""
         inner = (self._line or self._start_line())[-1]
         inner.contents.append(convert(tag, attributes, "", inner.inside))

@@ -28,8 +28,8 @@ def markdown(html: str, base: str = "https://example.org/a/") -> str:
         ("<h2>a<br>b <img src=/i alt=c></h2>", "## a b c"),
         ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
         ("<ol start=10><li>a<p>b<p>c</ol>", "10. a\n\n    b\n\n    c"),
-        ("<ul><li><p>a<ul><li>b</ul><li>c<br>d</ul>", "- a\n  - b\n- c\n  d"),
-        ("<ul><li>a<br>b <p>c</ul>", "- a\n  b\n\n  c"),
+        ("<ul><li><p>a<ul><li>b</ul><li>c<br>d</ul>", "- a\n  - b\n- c  \n  d"),
+        ("<ul><li>a<br>b <p>c</ul>", "- a  \n  b\n\n  c"),
         ("<dl><dt>a<dd><b> </b></dl>", "a"),
         ("<dl><dt>a<dd>b<br>c<p>d<dt>e<dd>f</dl>", "a\n:   b  \n    c\n\n    d\n\ne\n:   f"),
         (
