@@ -19,7 +19,6 @@ from simhash_gate.page.extract import Article, heading_above, is_leftover
 from simhash_gate.page.facts import find_facts
 from simhash_gate.page.flow import flow
 from simhash_gate.page.hidden import drop_invisible
-from simhash_gate.page.markdown import Draft
 from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
 from simhash_gate.page.parse import parse, printable
 from simhash_gate.page.structured import text, types, values
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from simhash_gate.page.blocks import Block
     from simhash_gate.page.extract import Extractor
     from simhash_gate.page.facts import Facts
+    from simhash_gate.page.flow import Flow
     from simhash_gate.page.title import Titles
 
     Said = tuple[tuple[str, str], ...]
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 class Document(NamedTuple):
     """What a page says.
 
-    `blocks` is the text of its article, and `draft` what Markdown is made of it from; a page that
-    says no more than its head does has no `blocks`. `offered` and `fields` are names and what the
+    `flow` is its article, and `blocks` the text of that; a page that says no more than its head
+    does has no `blocks`. `offered` and `fields` are names and what the
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
     page of which little but chrome may be left, else "". `canonical` is the page's own address, and
     `whole` all of its text, if that was asked for.
@@ -56,7 +56,7 @@ class Document(NamedTuple):
     facts: Facts
     titles: Titles
     article: Article
-    draft: Draft
+    flow: Flow
     blocks: list[Block]
     offered: Said
     fields: Said
@@ -134,12 +134,11 @@ def read_document(
         found = []
     if found and facts.kind in ("product", None):  # what a text tells of is not on sale
         offered = (*offered, *offer_by_headline(found))
-    draft = Draft(content, facts.base)
     return Document(
         facts,
         titles,
         article,
-        draft,
+        content._replace(base=facts.base),
         found,
         offered,
         fields,

@@ -1,7 +1,7 @@
 import pytest
 
 from simhash_gate.page.flow import Flow, flow
-from simhash_gate.page.markdown import Draft
+from simhash_gate.page.markdown import write
 from simhash_gate.page.parse import parse
 
 WHITE_SPACE = "".join(char for char in map(chr, range(0x110000)) if char.isspace())
@@ -10,7 +10,7 @@ WHITE_SPACE = "".join(char for char in map(chr, range(0x110000)) if char.isspace
 def markdown(html: str, base: str = "https://example.org/a/") -> str:
     root = parse(f"<html><body>{html}</body></html>".encode())
     assert root is not None
-    return Draft(flow(root[0])).render(base)
+    return write(flow(root[0]), base)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_html_becomes_github_flavoured_markdown(html, expected):
 @pytest.mark.parametrize("space", [*WHITE_SPACE, *(char * 2 for char in WHITE_SPACE)], ids=ascii)
 def test_white_space_is_one_blank_between_words_and_none_around_them(space):
     text = f"{space}a{space}b{space}"
-    assert Draft(Flow([text, space, text, space], 1)).render() == "a b a b"
+    assert write(Flow([text, space, text, space], 1)) == "a b a b"
 
 
 @pytest.mark.parametrize(
