@@ -27,18 +27,19 @@ INTERRUPTED = 130  # what a shell reports of a process that Ctrl-C ended: 128 + 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="simhash-gate")
 def cli() -> None:
-    """The gate over files: fingerprints, a replayed crawl, what is alike, thresholds, reports.
+    """Work with pages on disk and with stores, without a crawl.
 
-    And what a store remembers, and what a crawl has dropped.
+    Results go to stdout, one JSON object per line. Messages go to stderr.
 
-    Exit status: 0, or 1 if an input could not be used, 2 for a wrong command line or setting.
+    Exit status: 0 if all input was used. 1 if some input could not be used. 2 if the command line
+    or a setting is wrong.
     """
 
 
 def _named(_context: click.Context, _argument: click.Parameter, value: T) -> T:
     """Refuse an argument of no letters: as a path it would be the working directory."""
     if "" in (value if isinstance(value, tuple) else (value,)):
-        raise click.BadParameter("it is empty; is a variable not set?")
+        raise click.BadParameter("the argument is empty. Is a variable not set?")
     return value
 
 

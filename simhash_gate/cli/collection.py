@@ -29,24 +29,52 @@ cache = click.option(
     "--cache",
     "cache_path",
     metavar="FILE",
-    help="Where pages that were read are kept, so that they need not be read again.",
+    help="Keep the pages that were read in FILE, so that a later command need not read them again. "
+    "The default is simhash-gate/pages.sqlite in $XDG_CACHE_HOME or ~/.cache.",
 )
-no_cache = click.option("--no-cache", is_flag=True, help="Read all pages anew, and keep none.")
+no_cache = click.option("--no-cache", is_flag=True, help="Read every page again, and keep none.")
 
 
-@click.command(short_help="Find all near-duplicate pairs of a collection.")
+@click.command(
+    short_help="Find all pairs of near-duplicate pages.",
+    epilog="Example: simhash-gate pairs crawl/ more.jsonl -k 5 -o pairs.csv",
+)
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option(
-    "-k", "--distance", type=click.IntRange(0, 8), default=3, help="Bits, 0 to 8; 3 by default."
+    "-k",
+    "--distance",
+    type=click.IntRange(0, 8),
+    default=3,
+    show_default=True,
+    help="The greatest distance of two pages of a pair, in bits.",
 )
-@click.option("--across", is_flag=True, help="Compare pages of different domains too.")
-@click.option("--clusters", is_flag=True, help="Each copy with the page that a crawl would keep.")
+@click.option("--across", is_flag=True, help="Also compare pages of different domains.")
 @click.option(
-    "--format", "form", type=click.Choice(["jsonl", "csv", "parquet"]), help="By default as FILE."
+    "--clusters",
+    is_flag=True,
+    help="Instead of all pairs, print each copy with the page that a crawl would keep.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.")
 @click.option(
-    "--memory", type=Size(), default="4G", metavar="SIZE", help="For comparing; 4G by default."
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "csv", "parquet"]),
+    help="The format of the output. By default, the name of FILE tells it; without FILE it is "
+    "jsonl.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write to FILE, not to stdout. FILE is replaced only when all is written.",
+)
+@click.option(
+    "--memory",
+    type=Size(),
+    default="4G",
+    show_default=True,
+    metavar="SIZE",
+    help="How much memory the comparison may use, such as 500M. The rest of the data waits in "
+    "temporary files.",
 )
 @cache
 @no_cache
@@ -65,13 +93,12 @@ def pairs(  # noqa: PLR0913, PLR0917 - one for each option
     assignments: tuple[str, ...],
     progress: bool | None,
 ) -> int:
-    """Print all pairs of pages of the SOURCEs, which are one collection, that are near-duplicates.
+    """Print all pairs of near-duplicate pages. All SOURCEs together are one collection.
 
-    SOURCE is a folder or file of HTML or text, a WARC file, an HttpCache, JSON Lines, Parquet, a
-    list of fingerprints, or the URL of a store.
+    SOURCE is a folder or file of HTML or text, a WARC file, a folder of Scrapy's HttpCache, JSON
+    Lines, a Parquet file, a list of fingerprints, or the URL of a store.
     """
-    from simhash_gate.collection.clusters import cluster_rows
-    from simhash_gate.collection.listing import find_pairs, pair_rows
+    from simhash_gate.collection.listing import cluster_rows, find_pairs, pair_rows
     from simhash_gate.collection.table import format_of, write_rows
     from simhash_gate.common.complaints import MissingExtraError
     from simhash_gate.offline.console import Console
@@ -106,11 +133,19 @@ def pairs(  # noqa: PLR0913, PLR0917 - one for each option
     return console.status()
 
 
-@click.command(short_help="Find all pages of a collection that are like one.")
+@click.command(
+    short_help="Find the pages that are like one page.",
+    epilog="Example: simhash-gate similar crawl/ https://example.com/story -k 8",
+)
 @click.argument("source")
 @click.argument("page")
 @click.option(
-    "-k", "--distance", type=click.IntRange(0, 64), default=3, help="Bits, 0 to 64; 3 by default."
+    "-k",
+    "--distance",
+    type=click.IntRange(0, 64),
+    default=3,
+    show_default=True,
+    help="The greatest distance to PAGE, in bits.",
 )
 @cache
 @no_cache
@@ -125,19 +160,26 @@ def similar(
     assignments: tuple[str, ...],
     progress: bool | None,
 ) -> int:
-    """Print all pages of SOURCE that are like PAGE, the nearest first, whatever their domain.
+    """Print the pages of SOURCE that are like PAGE, the nearest first. Domains do not matter.
 
-    PAGE is a URL or a path as SOURCE has it, an HTML or text file, or 16 hex digits.
+    SOURCE is anything that `pairs` reads. PAGE is a URL or a path as SOURCE has it, another HTML or
+    text file, or a fingerprint of 16 hex digits.
     """
-    from simhash_gate.collection.similar import find_query, similar_rows
+    from simhash_gate.collection.listing import Query, find_query, similar_rows
     from simhash_gate.collection.table import write_rows
     from simhash_gate.offline.console import Console
+    from simhash_gate.offline.members import fingerprint_of
 
     settings, console = settings_of(assignments), Console()
     with _collection(
         [source], settings, console, progress, _cache_path(cache_path, no_cache), across=True
     ) as gathered:
-        query = find_query(page, gathered, settings, console.complain) if len(gathered) else None
+        if not len(gathered):
+            return console.status()
+        query = find_query(page, gathered)
+        if query is None:
+            bits = fingerprint_of(page, settings, console.complain)
+            query = None if bits is None else Query(bits)
         if query is not None:
             columns = SIMILAR if gathered.named else ("page", "distance", "fingerprint")
             rows = similar_rows(gathered, query, distance)
@@ -157,9 +199,8 @@ def _collection(
     across: bool,
 ) -> Iterator[Gathered]:
     """Gather sources in temporary files. An empty collection is complained of."""
-    from simhash_gate.collection.collection import Members
-    from simhash_gate.collection.gathered import gather
     from simhash_gate.common.complaints import MissingExtraError
+    from simhash_gate.offline.members import Members, gather
     from simhash_gate.sources.entry import TooManyError
     from simhash_gate.sources.open import distinct, shown
     from simhash_gate.stores import StoreError

@@ -18,12 +18,13 @@ setting = click.option(
     "assignments",
     metavar="NAME=VALUE",
     multiple=True,
-    help="A SIMHASH_GATE_* setting, as in Scrapy. May be given several times.",
+    help="A SIMHASH_GATE_* setting, as in Scrapy. Repeat the option for more settings.",
 )
 progress = click.option(
     "--progress/--no-progress",
     default=None,
-    help="Show a progress bar on stderr; by default where a terminal shows it and no results.",
+    help="Show or hide the progress bar on stderr. By default, a terminal shows it, unless the "
+    "results go to the same terminal.",
 )
 
 
@@ -66,8 +67,8 @@ def check_output(path: str) -> None:
 
 def settings_of(assignments: Sequence[str]) -> Settings:
     """Return the settings that `-s` gave. Raises click.UsageError that names the wrong one."""
-    from simhash_gate.gate.policy import SettingsError
-    from simhash_gate.settings import PREFIX, read_settings
+    from simhash_gate.settings import read_settings
+    from simhash_gate.values import PREFIX, SettingsError
 
     given = {}
     for assignment in assignments:

@@ -7,15 +7,19 @@ import click
 from simhash_gate.cli.options import progress, setting, settings_of
 
 
-@click.command(short_help="Print a line of JSON for each HTML file.")
+@click.command(
+    short_help="Print the fingerprint of each HTML file.",
+    epilog="Example: simhash-gate fingerprint crawl/ --text",
+)
 @click.argument("paths", nargs=-1)
 @click.option(
     "--input",
     "manifest",
     metavar="FILE",
-    help='JSON Lines: {"path": …}, relative to FILE, and, if you like, "url", "id", "encoding".',
+    help='Instead of PATHS, read the pages of a manifest. It is JSON Lines: {"path": …}, and '
+    'optionally "url", "id", "encoding". Paths are relative to the folder of FILE.',
 )
-@click.option("--text", is_flag=True, help="Print what was read of each page, as plain text.")
+@click.option("--text", is_flag=True, help="Also print the text of each page, without Markdown.")
 @setting
 @progress
 def fingerprint(
@@ -25,7 +29,10 @@ def fingerprint(
     assignments: tuple[str, ...],
     progress: bool | None,
 ) -> int:
-    """Print one JSON line for each HTML file of PATHS, in order; folders are searched for them."""
+    """Print one line of JSON for each HTML file, in order.
+
+    PATHS are files and folders. A folder is searched for HTML files, with its subfolders.
+    """
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.fingerprint import fingerprints
     from simhash_gate.sources.files import html_files
@@ -47,24 +54,29 @@ def fingerprint(
     return console.status()
 
 
-@click.command(short_help="Judge stored pages as a crawl would.")
+@click.command(
+    short_help="Judge stored pages as a crawl would.",
+    epilog="Example: simhash-gate replay pages.jsonl -s SIMHASH_GATE_THRESHOLD=5",
+)
 @click.argument("source")
 @setting
 @progress
 def replay(source: str, assignments: tuple[str, ...], progress: bool | None) -> int:
-    """Judge the pages of SOURCE in order, as a crawl would, and print one JSON line for each.
+    """Judge the pages of SOURCE in order, as a crawl would. Print one line of JSON for each.
 
     SOURCE is a manifest (JSON Lines with "path" and "url"), a WARC file (.warc, .warc.gz) or a
     folder of Scrapy's HttpCache.
+
+    Pages are remembered in memory. To remember them in a store, set SIMHASH_GATE_STORE.
     """
     from simhash_gate.common.complaints import MissingExtraError
-    from simhash_gate.gate.policy import SettingsError
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.replay import counted
     from simhash_gate.offline.replay import replay as judge_all
     from simhash_gate.report.summary import Summary
     from simhash_gate.sources.open import names_store, open_source, shown
     from simhash_gate.stores import StoreError
+    from simhash_gate.values import SettingsError
 
     if names_store(source):
         raise click.UsageError(f"{shown(source)}: a store has no pages; give what was crawled.")
@@ -85,13 +97,18 @@ def replay(source: str, assignments: tuple[str, ...], progress: bool | None) -> 
     return console.status()
 
 
-@click.command(short_help="Show how near two pages are, and what differs.")
+@click.command(
+    short_help="Show how near two pages are, and what differs.",
+    epilog="Example: simhash-gate compare a.html b.html --url-b https://example.com/b",
+)
 @click.argument("a")
 @click.argument("b")
-@click.option("--url-a", metavar="URL", default="", help="Where A came from.")
-@click.option("--url-b", metavar="URL", default="", help="Where B came from: its policy is used.")
-@click.option("--markdown", is_flag=True, help="Show what was read of each page.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--url-a", metavar="URL", default="", help="The URL of A.")
+@click.option(
+    "--url-b", metavar="URL", default="", help="The URL of B. Its domain decides the policy."
+)
+@click.option("--markdown", is_flag=True, help="Also show the Markdown of each page.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not text.")
 @setting
 def compare(
     a: str,
@@ -102,7 +119,10 @@ def compare(
     as_json: bool,
     assignments: tuple[str, ...],
 ) -> int:
-    """Show how near two HTML files are, what the gate says of B after A, and what differs."""
+    """Show how near two HTML files are, and what differs.
+
+    The verdict is the one that the gate reaches on B after A.
+    """
     from simhash_gate.offline.comparison import compare as compare_pages
     from simhash_gate.offline.comparison import read_sides
     from simhash_gate.offline.console import Console

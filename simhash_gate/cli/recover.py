@@ -51,33 +51,59 @@ class Distances(click.ParamType[tuple[int, int]]):
         return low, high
 
 
-@click.command(short_help="List the dropped pages of a journal.")
-@click.argument("path")
-@click.option("--domain", metavar="NAME", default="", help="Only pages of this domain.")
-@click.option(
-    "--matched", "matched_url", metavar="URL", default="", help="Only those dropped for this page."
+@click.command(
+    short_help="List the pages that a crawl dropped.",
+    epilog="Example: simhash-gate recover dropped --distance 3.. --since 7d",
 )
-@click.option("--spider", metavar="NAME", default="", help="Only those of this spider.")
-@click.option("--since", type=Moment(), metavar="TIME", default=float("-inf"), help="Not before.")
-@click.option("--until", type=Moment(), metavar="TIME", default=float("inf"), help="Not after.")
+@click.argument("path")
+@click.option(
+    "--domain", metavar="NAME", default="", help="Only pages of this domain and its subdomains."
+)
+@click.option(
+    "--matched",
+    "matched_url",
+    metavar="URL",
+    default="",
+    help="Only pages that were dropped as copies of the page at URL.",
+)
+@click.option("--spider", metavar="NAME", default="", help="Only pages that this spider dropped.")
+@click.option(
+    "--since",
+    type=Moment(),
+    metavar="TIME",
+    default=float("-inf"),
+    help="Only pages dropped at TIME or later: 2024-06-01T12:00 (UTC), or an age such as 7d.",
+)
+@click.option(
+    "--until",
+    type=Moment(),
+    metavar="TIME",
+    default=float("inf"),
+    help="Only pages dropped at TIME or earlier.",
+)
 @click.option(
     "--distance",
     "distances",
     type=Distances(),
     metavar="BITS",
     default="0..64",
-    help="Only those so far from it: 4, or 4..12.",
+    help="Only pages at this distance from the kept page: 4, 4..12, 4.. or ..12.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write them to a new WARC file instead.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="Write the pages to a new WARC file. Print no lines."
+)
 @progress
 def recover(path: str, output: str | None, progress: bool | None, **wanted: Any) -> int:
-    """Print a line for each page in the journal at PATH that all of the options agree on.
+    """Print one line of JSON for each dropped page in the journal at PATH.
 
-    PATH is what SIMHASH_GATE_JOURNAL named, or a file that -o wrote. To run the pages through the
-    callbacks of their spider: scrapy crawl SPIDER -s SIMHASH_GATE_RECOVER=PATH.
+    PATH is the folder that SIMHASH_GATE_JOURNAL names, one of its files, or a file that -o wrote. A
+    page must match all of the options.
+
+    This command sends the pages to the callbacks of their spider: scrapy crawl SPIDER -s
+    SIMHASH_GATE_RECOVER=PATH
     """
     from simhash_gate.common.complaints import MissingExtraError, why
-    from simhash_gate.journal.selection import Selection, copy, counted, line, selected
+    from simhash_gate.journal.contents import Selection, copy, counted, line, selected
     from simhash_gate.offline.console import Console
 
     console, versions = Console(), Counter[str]()

@@ -10,30 +10,40 @@ import click
 from simhash_gate.cli.options import check_output, progress, setting, settings_of
 
 
-@click.command(short_help="Make an HTML page of what the gate said.")
+@click.command(
+    short_help="Make an HTML report of verdicts.",
+    epilog="Example: simhash-gate report verdicts.jsonl -o report.html",
+)
 @click.argument("source", required=False)
-@click.option("-o", "--output", metavar="FILE", help="Where to write it, instead of stdout.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write to FILE, not to stdout. FILE is replaced only when all is written.",
+)
 @setting
 @progress
 def report(
     source: str | None, output: str | None, assignments: tuple[str, ...], progress: bool | None
 ) -> int:
-    """Make one HTML file of the verdicts in SOURCE, to be opened in a browser.
+    """Make one HTML file of the verdicts in SOURCE. Open it in a browser.
 
-    SOURCE is a verdict log (SIMHASH_GATE_VERDICTS, or what `replay` printed; - is stdin), the URL
-    of a store, or anything that `replay` takes, which is replayed. Without it, the newest log in
-    .scrapy/simhash_gate.
+    SOURCE is a verdict log, the URL of a store, or anything that `replay` reads. A verdict log is
+    the file that SIMHASH_GATE_VERDICTS names, or the output of `replay`; - is stdin. Without
+    SOURCE, the newest log in .scrapy/simhash_gate is read.
     """
     from simhash_gate.common.complaints import MissingExtraError, why
-    from simhash_gate.gate.policy import SettingsError
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.report import NoVerdictsError, last_log, summarise, verdicts
     from simhash_gate.report.page import check_installed, render, write
     from simhash_gate.sources.open import shown
     from simhash_gate.stores import StoreError
+    from simhash_gate.values import SettingsError
 
     if output is None and sys.stdout.isatty():
-        raise click.UsageError("a report is not for a terminal: give it a file, -o report.html")
+        raise click.UsageError(
+            "A report is not shown on a terminal. Write it to a file: -o report.html"
+        )
     settings, console = settings_of(assignments), Console()
     if output and Path(output).parent.exists():  # else it is made, once there is a report
         check_output(output)

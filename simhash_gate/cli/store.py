@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from simhash_gate.stores import Store
 
 
-@click.group(short_help="Look into a store of kept pages, clear it, or move it.")
+@click.group(
+    short_help="List, remove or move the pages of a store.",
+    epilog="Example: simhash-gate store info sqlite:///pages.sqlite",
+)
 def store() -> None:
-    """Say what the store at URL remembers, remove some of it, or move it to another store.
+    """List, remove or move the pages that a store remembers.
 
-    URL is as SIMHASH_GATE_STORE has it: sqlite:///path, redis://… or postgresql://….
+    URL is written as in SIMHASH_GATE_STORE: sqlite:///path, redis://… or postgresql://….
     """
 
 
@@ -29,15 +32,22 @@ first_seen = click.option(
     "--age",
     type=Age(),
     metavar="AGE",
-    help="Pages first seen longer ago: 90s, 30m, 12h, 7d.",
+    help="Pages that were first seen longer ago than AGE: 90s, 30m, 12h, 7d.",
 )
 
 
-@store.command("info", short_help="Print a line of JSON for each scope.")
+@store.command(
+    "info",
+    short_help="Count the pages of each scope.",
+    epilog="Example: simhash-gate store info sqlite:///pages.sqlite",
+)
 @click.argument("url")
 @progress
 def store_info(url: str, progress: bool | None) -> int:
-    """Print a line for each scope, the largest first: pages, pipeline versions, oldest, newest."""
+    """Print one line of JSON for each scope, the largest first.
+
+    It counts pages and runs, and has the pipeline versions and the oldest and newest time.
+    """
     from simhash_gate.offline.store import info
 
     with _store(url) as (opened, console):
@@ -46,12 +56,16 @@ def store_info(url: str, progress: bool | None) -> int:
     return console.status()
 
 
-@store.command("list", short_help="Print a line of JSON for each page.")
+@store.command(
+    "list",
+    short_help="List the pages.",
+    epilog="Example: simhash-gate store list sqlite:///pages.sqlite --scope example.com",
+)
 @click.argument("url")
 @in_scope
 @progress
 def store_list(url: str, scope: str | None, progress: bool | None) -> int:
-    """Print a line for each remembered page that counts, oldest first."""
+    """Print one line of JSON for each page, the oldest first. Pages of dead runs are left out."""
     from simhash_gate.offline.store import listed
 
     with _store(url) as (opened, console):
@@ -59,12 +73,16 @@ def store_list(url: str, scope: str | None, progress: bool | None) -> int:
     return console.status()
 
 
-@store.command("export", short_help="Print all of each page, for `store import`.")
+@store.command(
+    "export",
+    short_help="Print all data of each page, for `store import`.",
+    epilog="Example: simhash-gate store export sqlite:///pages.sqlite > pages.jsonl",
+)
 @click.argument("url")
 @in_scope
 @progress
 def store_export(url: str, scope: str | None, progress: bool | None) -> int:
-    """Print all that is remembered of each page, oldest first, one line of JSON for each."""
+    """Print one line of JSON for each page, the oldest first, with all data that the store has."""
     from simhash_gate.offline.store import exported
 
     with _store(url) as (opened, console):
@@ -72,14 +90,19 @@ def store_export(url: str, scope: str | None, progress: bool | None) -> int:
     return console.status()
 
 
-@store.command("import", short_help="Add the pages that `store export` printed.")
+@store.command(
+    "import",
+    short_help="Add the pages that `store export` printed.",
+    epilog="Example: simhash-gate store import postgresql://host/pages pages.jsonl",
+)
 @click.argument("url")
 @click.argument("file", default="-")
 @progress
 def store_import(url: str, file: str, progress: bool | None) -> int:
-    """Add the pages of FILE, or stdin, which `store export` wrote, to the store at URL.
+    """Add the pages of FILE to the store at URL. Without FILE, stdin is read.
 
-    They are one run: they count when all of them are there.
+    FILE is the output of `store export`. The pages are one run: they count when all of them are
+    added.
     """
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.store import add_all, read_exported
@@ -98,13 +121,25 @@ def store_import(url: str, file: str, progress: bool | None) -> int:
     return console.status()
 
 
-@store.command("prune", short_help="Remove dead runs, and what is too old or too much.")
+@store.command(
+    "prune",
+    short_help="Remove dead runs, and pages that are too old or too many.",
+    epilog="Example: simhash-gate store prune sqlite:///pages.sqlite --age 30d --pages 10000",
+)
 @click.argument("url")
-@click.option("--pages", type=click.IntRange(min=0), help="Keep the last so many of each scope.")
+@click.option(
+    "--pages",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Remove all pages of each scope but the last N.",
+)
 @first_seen
 @progress
 def store_prune(url: str, pages: int | None, age: float | None, progress: bool | None) -> int:
-    """Remove what runs that died have left; with --pages and --age, what is beyond these too."""
+    """Remove the pages of dead runs: of crawls that did not end normally.
+
+    With --age and --pages, also remove the pages that these options name.
+    """
     from simhash_gate.offline.store import all_but_the_last, forget, older_than, remove_dead_runs
 
     with _store(url) as (opened, console):
@@ -120,7 +155,11 @@ def store_prune(url: str, pages: int | None, age: float | None, progress: bool |
     return console.status()
 
 
-@store.command("forget", short_help="Remove the pages of a scope, a URL, or an age.")
+@store.command(
+    "forget",
+    short_help="Remove the pages of a scope, a URL, or an age.",
+    epilog="Example: simhash-gate store forget sqlite:///pages.sqlite --scope example.com",
+)
 @click.argument("url")
 @in_scope
 @click.option("--page", metavar="URL", help="Only the page of this URL.")
@@ -129,12 +168,15 @@ def store_prune(url: str, pages: int | None, age: float | None, progress: bool |
 def store_forget(
     url: str, scope: str | None, page: str | None, age: float | None, progress: bool | None
 ) -> int:
-    """Remove pages, so that their like is new again: those that all of the options agree on."""
+    """Remove the pages that match all of the options. Pages like them are new again.
+
+    At least one of the options is needed.
+    """
     from simhash_gate.common.urls import without_credentials
     from simhash_gate.offline.store import forget, older_than
 
     if scope is None and page is None and age is None:
-        raise click.UsageError("Say which pages: --scope, --page or --age.")
+        raise click.UsageError("Name the pages to remove: --scope, --page or --age.")
     page = page and without_credentials(page)  # as pages are remembered
     aged = older_than(float("-inf") if age is None else age)
     with _store(url) as (opened, console):
@@ -145,9 +187,9 @@ def store_forget(
 
 
 def _write(lines: Generator[dict[str, Any]], console: Console, progress: bool | None) -> None:
-    """Write the lines; say where there are none, which is an answer, and no input gone wrong."""
+    """Write the lines; say if there are none. That is no error."""
     if not console.write_lines(lines, lambda: None, progress):
-        console.say("no page that counts")
+        console.say("the store has no pages that count")
 
 
 @contextmanager

@@ -13,24 +13,33 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@click.command(short_help="Suggest a threshold for each domain of a crawl.")
+@click.command(
+    short_help="Suggest a threshold for each domain.",
+    epilog="Example: simhash-gate tune pages.jsonl --pairs labels.jsonl --label",
+)
 @click.argument("source")
 @click.option(
     "--pairs",
     "labels_file",
     metavar="FILE",
-    help='Labelled pairs, JSON Lines: {"a": URL, "b": URL, "duplicate": true}.',
+    help="Choose the threshold by the labelled pairs in FILE. It is JSON Lines: "
+    '{"a": URL, "b": URL, "duplicate": true}.',
 )
-@click.option("--label", is_flag=True, help="Ask about pairs, and add the answers to FILE.")
+@click.option(
+    "--label",
+    is_flag=True,
+    help="Ask about pairs on the terminal, and add each answer to the file of --pairs.",
+)
 @click.option(
     "--questions",
     type=click.IntRange(min=1),
     default=40,
     show_default=True,
-    help="With --label: how many pairs to ask about.",
+    metavar="N",
+    help="How many pairs --label asks about.",
 )
 @click.option("--scope", metavar="NAME", help="Only pages of this scope.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not text.")
 @setting
 @progress
 def tune(
@@ -43,9 +52,9 @@ def tune(
     assignments: tuple[str, ...],
     progress: bool | None,
 ) -> int:
-    """Show how far apart the pages of SOURCE are, and where the threshold should lie.
+    """Show how far apart the pages of SOURCE are, and suggest a threshold for each scope.
 
-    SOURCE is what `pairs` reads, a store or the verdict log of a crawl among it.
+    SOURCE is anything that `pairs` reads, such as a folder, a store, or the verdict log of a crawl.
     """
     from simhash_gate.common.wording import how_many
     from simhash_gate.offline.console import Console
@@ -101,9 +110,9 @@ def _require_terminal(labels_file: str | None) -> None:
     import sys
 
     if not labels_file:
-        raise click.UsageError("--label needs --pairs FILE: answers are kept there.")
+        raise click.UsageError("--label needs --pairs FILE. The answers are kept there.")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError("--label asks on a terminal, and stdin or stderr is none.")
+        raise click.UsageError("--label asks on a terminal, but stdin or stderr is not a terminal.")
 
 
 @contextmanager
@@ -117,23 +126,33 @@ def _errors() -> Iterator[None]:
         raise click.ClickException(str(error)) from None
 
 
-@click.command(short_help="Weigh words by how rare they are in a crawl.")
+@click.command(
+    short_help="Make a table of word weights.",
+    epilog="Example: simhash-gate idf crawl/ -o idf.json",
+)
 @click.argument("source")
-@click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
-@click.option("--shingles", is_flag=True, help="Weigh shingles, not words.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write to FILE, not to stdout. FILE is replaced only when all is written.",
+)
+@click.option("--shingles", is_flag=True, help="Weigh shingles instead of words.")
 @click.option(
     "--most",
     type=click.IntRange(min=1),
     default=100_000,
     show_default=True,
-    help="Only so many, the most frequent ones.",
+    metavar="N",
+    help="Keep only the N most frequent words.",
 )
 @click.option(
     "--min-pages",
     type=click.IntRange(min=1),
     default=2,
     show_default=True,
-    help="Only those of so many pages.",
+    metavar="N",
+    help="Keep only words that are on at least N pages.",
 )
 @setting
 @progress
@@ -146,9 +165,9 @@ def idf(
     assignments: tuple[str, ...],
     progress: bool | None,
 ) -> int:
-    """Make a table of weights for SIMHASH_GATE_IDF from the pages of SOURCE.
+    """Make a table of weights for SIMHASH_GATE_IDF. A rare word weighs more than a common one.
 
-    SOURCE is what `pairs` reads, if it has pages: no fingerprints, and no store.
+    SOURCE is anything with pages that `pairs` reads. Fingerprints and stores have no words.
     """
     from simhash_gate.common.complaints import why
     from simhash_gate.common.files import whole_file
@@ -161,7 +180,9 @@ def idf(
         raise click.UsageError(f"{shown(source)}: a store has no words; give what was crawled.")
     settings, console = settings_of(assignments), Console()
     if settings.options.idf:
-        raise click.UsageError("SIMHASH_GATE_IDF is what this command makes.")
+        raise click.UsageError(
+            "This command makes a table for SIMHASH_GATE_IDF. Do not set it here."
+        )
     if output:
         check_output(output)
     with _errors():

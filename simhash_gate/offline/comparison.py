@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from simhash_gate.common.complaints import why
+from simhash_gate.fingerprints.features import cosine, jaccard
 from simhash_gate.fingerprints.hamming import band, hamming_distance
-from simhash_gate.fingerprints.overlap import cosine, jaccard
 from simhash_gate.offline.claimed import claims_of, marked, side_by_side
 from simhash_gate.offline.fingerprint import describe
 from simhash_gate.offline.replay import judge, open_gate
@@ -166,7 +166,7 @@ def compare(a: Side, b: Side, settings: Settings) -> Comparison:
     return Comparison(
         a,
         b,
-        settings.policies.of(b.entry.url),
+        settings.policies.site_of(b.entry.url).policy,
         verdict,
         None if first is None or second is None else hamming_distance(first, second),
         cosine(a.reading.features, b.reading.features),

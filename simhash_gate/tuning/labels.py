@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_gate.common.files import open_to_append
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.gate.line import encode
+from simhash_gate.gate.verdict import encode
 from simhash_gate.sources.jsonl import json_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simhash_gate.collection.collection import Member
+    from simhash_gate.collection.gathered import Member
     from simhash_gate.common.complaints import Complain
 
 _EXAMPLE = '{"a": "https://…", "b": "https://…", "duplicate": true}'

@@ -10,8 +10,6 @@ import sys
 from contextlib import closing
 
 import pytest
-from harness import ROOT
-from redis_server import RedisServer
 
 from benchmarks.reliability.books import UNSETTLED, Books
 from benchmarks.reliability.plan import STORES, Crawl, Plan, random_plan
@@ -20,6 +18,8 @@ from benchmarks.reliability.scenes import Site
 from benchmarks.reliability.soundness import deleted_files, tracebacks, wrong_with
 from benchmarks.reliability.stores import Memory, Servers
 from simhash_gate.stores import open_store
+from tests.crawls.harness import ROOT
+from tests.stores.redis_server import RedisServer
 
 SEEDS = {
     "memory": [0],
@@ -272,7 +272,7 @@ def test_a_traceback_of_ours_is_found_and_one_of_the_plan_is_not() -> None:
     start = "2026-01-01 10:00:00 [{logger}] ERROR: broken\nTraceback (most recent call last):\n"
     frame = '  File "/x/{file}", line 1, in f\n    f()\nValueError: no\n'
     planned = start.format(logger="scrapy.core.scraper") + frame.format(file="spider.py")
-    logged = start.format(logger="simhash_gate.plugin.session") + frame.format(file="redis.py")
+    logged = start.format(logger="simhash_gate.plugin.store_run") + frame.format(file="redis.py")
     raised = start.format(logger="scrapy.core.engine") + frame.format(file="simhash_gate/gate/a.py")
     assert tracebacks(planned) == []
     assert len(tracebacks(planned + logged + raised + planned)) == 2

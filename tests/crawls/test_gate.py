@@ -7,7 +7,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from harness import ROOT, Answer, Site, crawl, html_answer, page, text
+
+from tests.crawls.harness import ROOT, Answer, Site, crawl, html_answer, page, text
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 PLAIN = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}'}

@@ -7,9 +7,9 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from harness import Site, crawl, html_answer, page, start, until
 
 from simhash_gate.stores import open_store
+from tests.crawls.harness import Site, crawl, html_answer, page, start, until
 
 COPIES = {"/a": page(1), "/b": page(1, noise=2)}
 
@@ -42,8 +42,8 @@ def url(tmp_path):
 
 
 PATIENCE = """
-from simhash_gate.plugin import fate
-fate.LONGEST_WAIT = {seconds}
+from simhash_gate.plugin import unsettled
+unsettled.LONGEST_WAIT = {seconds}
 """
 
 
@@ -172,7 +172,7 @@ class Told(logging.Handler):
     told = False
     def emit(self, record):
         Told.told = True
-logging.getLogger("simhash_gate.plugin.earlier").addHandler(Told())
+logging.getLogger("simhash_gate.plugin.store_run").addHandler(Told())
     """
     with Site({"/a": page(1), "/b": page(2)}).running() as site:
         crawl(tmp_path, site, "/a /b", settings=settings)

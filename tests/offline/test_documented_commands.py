@@ -7,12 +7,12 @@ import shlex
 from contextlib import closing
 
 import pytest
-from harness import ROOT
-from pages import packed
 
 from simhash_gate.cli import cli
-from simhash_gate.journal.records import warcinfo
+from simhash_gate.journal.warc import warcinfo
 from simhash_gate.stores import Record, open_store
+from tests.crawls.harness import ROOT
+from tests.journal.pages import packed
 
 DOCS = (ROOT / "docs/commands.md").read_text("utf-8")
 CONSOLES = re.findall(r"```console\n(.*?)```", DOCS, re.DOTALL)
@@ -79,7 +79,7 @@ def hive(tmp_path) -> None:
 @pytest.mark.usefixtures("hive")
 @pytest.mark.parametrize(("command", "shown"), EXAMPLES)
 def test_an_example_shows_what_comes_out(run, command: str, shown: str) -> None:
-    result = run(*shlex.split(command))
+    result = run(*shlex.split(command), inline=False)
     assert result.out + result.err == shown
 
 
