@@ -67,8 +67,8 @@ def check_output(path: str) -> None:
 
 def settings_of(assignments: Sequence[str]) -> Settings:
     """Return the settings that `-s` gave. Raises click.UsageError that names the wrong one."""
-    from simhash_gate.gate.policy import SettingsError
-    from simhash_gate.settings import PREFIX, read_settings
+    from simhash_gate.settings import read_settings
+    from simhash_gate.values import PREFIX, SettingsError
 
     given = {}
     for assignment in assignments:

@@ -70,13 +70,13 @@ def replay(source: str, assignments: tuple[str, ...], progress: bool | None) -> 
     Pages are remembered in memory. To remember them in a store, set SIMHASH_GATE_STORE.
     """
     from simhash_gate.common.complaints import MissingExtraError
-    from simhash_gate.gate.policy import SettingsError
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.replay import counted
     from simhash_gate.offline.replay import replay as judge_all
     from simhash_gate.report.summary import Summary
     from simhash_gate.sources.open import names_store, open_source, shown
     from simhash_gate.stores import StoreError
+    from simhash_gate.values import SettingsError
 
     if names_store(source):
         raise click.UsageError(f"{shown(source)}: a store has no pages; give what was crawled.")

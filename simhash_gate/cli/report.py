@@ -33,12 +33,12 @@ def report(
     SOURCE, the newest log in .scrapy/simhash_gate is read.
     """
     from simhash_gate.common.complaints import MissingExtraError, why
-    from simhash_gate.gate.policy import SettingsError
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.report import NoVerdictsError, last_log, summarise, verdicts
     from simhash_gate.report.page import check_installed, render, write
     from simhash_gate.sources.open import shown
     from simhash_gate.stores import StoreError
+    from simhash_gate.values import SettingsError
 
     if output is None and sys.stdout.isatty():
         raise click.UsageError(

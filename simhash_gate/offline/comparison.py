@@ -166,7 +166,7 @@ def compare(a: Side, b: Side, settings: Settings) -> Comparison:
     return Comparison(
         a,
         b,
-        settings.policies.of(b.entry.url),
+        settings.policies.site_of(b.entry.url).policy,
         verdict,
         None if first is None or second is None else hamming_distance(first, second),
         cosine(a.reading.features, b.reading.features),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from simhash_gate.common.complaints import why
-from simhash_gate.gate.line import encode
+from simhash_gate.gate.verdict import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator

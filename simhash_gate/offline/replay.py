@@ -6,16 +6,15 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.line import line_of
-from simhash_gate.gate.policy import SettingsError, scope_of
-from simhash_gate.gate.verdict import Verdict
+from simhash_gate.gate.verdict import Verdict, line_of
 from simhash_gate.offline.live_run import live_run
 from simhash_gate.offline.reading import read_pages
 from simhash_gate.options import pipeline_version
 from simhash_gate.page.page import Page
-from simhash_gate.settings import PREFIX, SQLITE_DEFAULT
+from simhash_gate.settings import SQLITE_DEFAULT
 from simhash_gate.sources.entry import request_fingerprint
 from simhash_gate.stores import StoreError
+from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -73,7 +72,8 @@ def open_gate(settings: Settings) -> Iterator[Gate]:
 
 def judge(gate: Gate, settings: Settings, entry: Entry, page: Page | ReadError | None) -> Verdict:
     """Return the verdict on one entry, as a crawl would reach it."""
-    policy = settings.policies.of(entry.url)
+    site = settings.policies.site_of(entry.url)
+    policy = site.policy
     if page is None:
         return Verdict("skipped", entry.skipped, policy)
     if not isinstance(page, Page) or page.unreadable:
@@ -84,7 +84,7 @@ def judge(gate: Gate, settings: Settings, entry: Entry, page: Page | ReadError |
             page,
             policy,
             url=entry.url,
-            scope=scope_of(entry.url, settings.scope) if entry.scope is None else entry.scope,
+            scope=site.scope if entry.scope is None else entry.scope,
             request=entry.request or request_fingerprint(entry.url),
         )
     except StoreError as error:

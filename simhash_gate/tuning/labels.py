@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_gate.common.files import open_to_append
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.gate.line import encode
+from simhash_gate.gate.verdict import encode
 from simhash_gate.sources.jsonl import json_objects
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from simhash_gate.collection.collection import members
 from simhash_gate.collection.neighbours import FARTHEST, find_neighbours
 from simhash_gate.common.wording import how_many
-from simhash_gate.gate.policy import WHOLE_CRAWL, SettingsError
+from simhash_gate.gate.policy import WHOLE_CRAWL
 from simhash_gate.report.names import Named, contradict
-from simhash_gate.settings import PREFIX, read_settings
+from simhash_gate.settings import read_settings
 from simhash_gate.sources.open import names_store, shown
 from simhash_gate.tuning import sampling
 from simhash_gate.tuning.labels import with_distances
@@ -28,6 +28,7 @@ from simhash_gate.tuning.threshold import (
     score,
     valley,
 )
+from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -204,7 +205,7 @@ def tune(path: str, scopes: Sequence[Scope], settings: Settings, labels: Sequenc
     tuned = []
     for scope in scopes:
         host = f"[{scope.name}]" if ":" in scope.name else scope.name
-        now = settings.policies.of(f"//{host}").threshold
+        now = settings.policies.site_of(f"//{host}").policy.threshold
         own = _labelled(labels, [scope])
         suggestion = suggest(scope, now, own, every, is_store=is_store)
         tuned.append(ScopeTuning(scope, now, suggestion, own, _other_names(scope)))

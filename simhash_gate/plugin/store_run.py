@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
+import time
 import uuid
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from simhash_gate.common.wording import how_many
 from simhash_gate.gate.judge import Gate
-from simhash_gate.plugin.earlier import tell_ignored
-from simhash_gate.plugin.outage import Outage
 from simhash_gate.stores import Record, StoreError, StoreUnavailable, open_store
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from simhash_gate.stores import Store
 
 logger = logging.getLogger(__name__)
+
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds between attempts in an outage
 
 
 class Call(NamedTuple):
@@ -33,16 +35,43 @@ class Call(NamedTuple):
     forget: bool = False
 
 
-class Session:
+class Outage:
+    """The time from the first failure of a store until it has worked again: told once.
+
+    The store is tried again after longer and longer waits. Until `retry_at` (`time.monotonic`)
+    nothing is asked of it.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        self._began = time.monotonic()
+        self._wait = FIRST_WAIT
+        self._told = str(error)
+        self.retry_at = self._began + self._wait
+        logger.error("Pages pass unjudged until the store is back: %s", error)
+
+    def goes_on(self, error: Exception) -> None:
+        """Note that the store still fails, and wait twice as long."""
+        self._wait = min(2 * self._wait, LONGEST_WAIT)
+        self.retry_at = time.monotonic() + self._wait
+        if not isinstance(error, StoreUnavailable) and str(error) != self._told:
+            self._told = str(error)
+            logger.error("The store is there again, but can't be used: %s", error)
+
+    def end(self) -> None:
+        """Say that the store works again."""
+        logger.info("The store is back after %.0f s", time.monotonic() - self._began)
+
+
+class StoreRun:
     """Opens the store and begins the run; asks it; ends the run. All on one thread.
 
-    Any thread may read `run`, `outages` and `failure`: what every call raises at present, if
-    anything. A store that is unavailable, from the start or later, is tried again after
+    Any thread may read the run's `name`, `outages`, and `failure`: what every call raises at
+    present, if anything. A store that is unavailable, from the start or later, is tried again after
     `retry_at`; one that can't be used for another reason is not.
     """
 
     def __init__(self, pipeline: str, *, durable: bool) -> None:
-        self.run = uuid.uuid4().hex
+        self.name = uuid.uuid4().hex
         self.outages = 0
         self.failure: StoreError | None = None
         self._pipeline = pipeline
@@ -60,7 +89,9 @@ class Session:
 
     def trace(self, scope: str, request: str, fingerprint: int) -> Record:
         """Return a record of this run of which nothing but its identity is known."""
-        return Record(scope, "", request, fingerprint, 0, 0, "", self._pipeline, self.run, 0.0, 0.0)
+        return Record(
+            scope, "", request, fingerprint, 0, 0, "", self._pipeline, self.name, 0.0, 0.0
+        )
 
     def open(self, url: str) -> None:
         """Open the store and begin the run. Raises `StoreError`, after having reported it."""
@@ -105,7 +136,7 @@ class Session:
         if self._gate is None or self.failure:
             return
         try:
-            self._gate.store.renew(self.run)
+            self._gate.store.renew(self.name)
         except StoreUnavailable as error:
             self._went_down(error)
         except StoreError as error:
@@ -118,7 +149,7 @@ class Session:
             if self._gate is None:
                 self._begin()
             else:
-                self._gate.store.renew(self.run)
+                self._gate.store.renew(self.name)
                 self._forget_owed(self._gate.store)
         except Exception as error:
             self._outage.goes_on(error)
@@ -136,7 +167,7 @@ class Session:
             self._forget_owed(store)
             self._keep_memories(self._gate)
             if ended:
-                store.end(self.run)
+                store.end(self.name)
         except StoreError as error:
             logger.error("The gate could not end its run: its pages won't count as seen: %s", error)
         except Exception:
@@ -155,17 +186,38 @@ class Session:
         try:
             store = open_store(self._url)
             try:
-                store.begin(self.run)
+                store.begin(self.name)
             except BaseException:
                 store.close()
-                self.run = uuid.uuid4().hex  # the store may have begun it all the same
+                self.name = uuid.uuid4().hex  # the store may have begun it all the same
                 raise
         except StoreError:
             raise
         except Exception as error:
             raise StoreError(f"{type(error).__name__}: {error}") from error
-        self._gate = Gate(store, run=self.run, pipeline=self._pipeline)
-        tell_ignored(self._url, self._pipeline)
+        self._gate = Gate(store, run=self.name, pipeline=self._pipeline)
+        self._tell_ignored(store)
+
+    def _tell_ignored(self, store: Store) -> None:
+        """Log how many pages of earlier crawls were read in another way."""
+        if self._url.startswith("memory:"):
+            return
+        try:
+            counts = dict(store.versions())
+        except Exception as error:
+            logger.warning("Could not count the pages of earlier crawls: %s", error)
+            return
+        kept = counts.pop(self._pipeline, 0)
+        if counts:
+            logger.info(
+                "Ignored: %s, read under another pipeline version (%s); of this one (%s): %d. They "
+                "are compared with nothing: what is like them passes once more, and is compared "
+                "with from then on. To compare with them, take the release that read them, and the "
+                "settings of reading pages (SIMHASH_GATE_SHINGLE, _IDF, _EXTRACTOR, ...) as they "
+                "were",
+                how_many(sum(counts.values()), "remembered page"),
+                ", ".join(sorted(counts)), self._pipeline, kept,
+            )  # fmt: skip
 
     def _together(self, calls: Sequence[Call]) -> list[Any] | None:
         """Return what the calls return or raise; None if the store took all of it back."""

@@ -17,7 +17,7 @@ from itemadapter import ItemAdapter
 from simhash_gate.common.urls import text_without_credentials, without_credentials
 from simhash_gate.fingerprints.volatile import is_volatile
 from simhash_gate.fingerprints.words import SIGNS, words
-from simhash_gate.plugin.echoes import Echoes, Said
+from simhash_gate.plugin.audit.echoes import Echoes, Said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

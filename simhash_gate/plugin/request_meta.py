@@ -1,18 +1,28 @@
-"""Which requests are retries of the very request whose page was kept.
+"""What users and the gate write into the meta of requests: the keys, and which request is a retry.
 
-`retry_times` alone does not tell: it travels in the meta of a request that is redirected, and with
-`meta=response.meta`.
+`retry_times` alone does not tell a retry: it travels in the meta of a request that is redirected,
+and with `meta=response.meta`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simhash_gate.plugin.names import KEPT_KEY
-
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.utils.request import RequestFingerprinterProtocol
+
+META_KEY = "simhash_gate"
+"""What a request asks of the gate: False, or a mapping of policy values."""
+
+VERDICT_KEY = "simhash_gate_verdict"
+"""Where the gate leaves its verdict, for the spider."""
+
+RECOVERED_KEY = "simhash_gate_recovered"
+"""What the journal knew of a page that is recovered from it."""
+
+KEPT_KEY = "simhash_gate_kept"
+"""Where the gate notes which request's page it kept, so that a retry of it is known."""
 
 
 def mark_kept(request: Request, fingerprint: str) -> None:

@@ -20,15 +20,14 @@ from scrapy.utils.misc import load_object
 from simhash_gate.common.complaints import MissingExtraError, why
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
-from simhash_gate.gate.policy import SettingsError
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.journal.reading import Found, drops, journal_files, load
 from simhash_gate.journal.records import need_fastwarc
-from simhash_gate.plugin.follower import GateFollower
-from simhash_gate.plugin.names import RECOVERED_KEY, VERDICT_KEY
+from simhash_gate.plugin.crawl_settings import settings_of
+from simhash_gate.plugin.request_meta import RECOVERED_KEY, VERDICT_KEY
 from simhash_gate.plugin.requests import request_of
-from simhash_gate.plugin.spider_middleware import is_installed
-from simhash_gate.settings import PREFIX, read_settings
+from simhash_gate.plugin.spider_middleware import GateFollower, is_installed
+from simhash_gate.values import PREFIX, SettingsError
 from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ class _Recover(GateFollower):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware. Raises `SettingsError`, which stops the crawl before it starts."""
-        if not read_settings(crawler.settings).enabled:
+        if not settings_of(crawler).enabled:
             raise SettingsError(f"{SETTING} needs the gate, but {PREFIX}ENABLED is False")
         return cls(crawler)
 
@@ -120,7 +119,7 @@ class RecoverSpiderMiddleware(_Recover):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._path = read_settings(crawler.settings).recover
+        self._path = settings_of(crawler).recover
         crawler.signals.connect(self._closed, signals.spider_closed)
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Request]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.proportion import wilson
+from simhash_gate.plugin.listeners import Columns
 from simhash_gate.plugin.stats import OTHERS
-from simhash_gate.settings import PREFIX
+from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -50,6 +51,11 @@ class AuditRow(NamedTuple):
         """Return what a verdict log and a report say of it."""
         known = {name: getattr(self, name) for name in ("domain", "audited", "compared", "wrong")}
         return {"audit": known | {"fields": dict(self.fields)}}
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the cells of the closing table."""
+        share = f"{100 * self.low:.1f}–{100 * self.high:.1f}" if self.compared else "-"
+        return str(self.audited), str(self.compared), str(self.wrong), share
 
     @property
     def is_bad(self) -> bool:
@@ -129,11 +135,14 @@ class AuditFigures:
         rows = [figures.row(domain) for domain, figures in self._domains.items()]
         return sorted(rows, key=lambda row: -row.audited)
 
-    def cells(self, domain: str) -> tuple[str, ...]:
-        """Return the cells of a domain for the closing table, below `AUDIT_HEAD`."""
-        row = self._domains.get(domain, DomainFigures()).row(domain)
-        share = f"{100 * row.low:.1f}–{100 * row.high:.1f}" if row.compared else "-"
-        return str(row.audited), str(row.compared), str(row.wrong), share
+    def columns(self) -> Columns:
+        """Return the columns of the closing table."""
+
+        def cells(domain: str) -> tuple[str, ...]:
+            return self._domains.get(domain, DomainFigures()).row(domain).cells()
+
+        heads = ("audited", "compared", "wrong", "% wrong (95 %)")
+        return Columns(heads, cells, self.total.cells())
 
     def close(self) -> None:
         """Write the closing figures: stats, and a line in the log."""

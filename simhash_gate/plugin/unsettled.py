@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.judging import Judge
-    from simhash_gate.plugin.recovery import Recovery
+    from simhash_gate.plugin.lifecycle import Lifecycle
+    from simhash_gate.plugin.store_thread import StoreThread
     from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
@@ -34,12 +34,12 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
 UNKNOWN = "another crawl is still working on that page"
 
 
-class Fate:
-    """Judges pages, and relies on what their matches have become only once it is sure."""
+class SureJudge:
+    """Judges pages, and drops none for a match that may still fail."""
 
-    def __init__(self, judge: Judge, recovery: Recovery, stats: StatsCollector) -> None:
-        self._judge = judge
-        self._recovery = recovery
+    def __init__(self, store: StoreThread, lifecycle: Lifecycle, stats: StatsCollector) -> None:
+        self._store = store
+        self._lifecycle = lifecycle
         self._stats = stats
 
     async def verdict(
@@ -51,16 +51,16 @@ class Fate:
         """
         trace = None
         if fingerprint is not None:
-            trace = self._judge.session.trace(scope, request, fingerprint)
+            trace = self._store.run.trace(scope, request, fingerprint)
         dismissed: list[Record] = []
         deadline: float | None = None
         while True:
             asked = partial(ask, dismissed=tuple(dismissed))
-            verdict: Verdict = await result(self._judge.submit(asked, doubtful=trace))
+            verdict: Verdict = await result(self._store.submit(asked, doubtful=trace))
             if verdict.match is None:
                 return verdict
             other = verdict.match.record
-            if self._recovery.was_forgotten(other):
+            if self._lifecycle.was_forgotten(other):
                 dismissed.append(other)
                 continue
             if not self._in_doubt(verdict):
@@ -80,14 +80,14 @@ class Fate:
         assert verdict.match is not None
         other = verdict.match.record
         held = verdict.rejected and verdict.policy.action != "tag"
-        return held and not other.settled and other.run != self._judge.session.run
+        return held and not other.settled and other.run != self._store.run.name
 
     async def _settled(self, other: Record, deadline: float) -> bool | None:
         """Return True once a record is settled, False once it is gone, None when time is up."""
         seconds = FIRST_PAUSE
         while time.monotonic() < deadline:
             await pause(seconds)
-            now = await result(self._judge.submit(lambda gate: gate.store.current(other)))
+            now = await result(self._store.submit(lambda gate: gate.store.current(other)))
             if now is None:
                 return False
             if now.settled:

@@ -1,4 +1,4 @@
-"""The judge on a thread of its own: a store may wait for a disk, the event loop may not.
+"""The store of a crawl on a thread of its own: it may wait for a disk, the event loop may not.
 
 One that waits for nothing is asked on the spot: to hand a page to a thread and back costs more.
 """
@@ -14,7 +14,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.plugin.session import Call, Session
+from simhash_gate.plugin.store_run import Call, StoreRun
 from simhash_gate.stores import StoreError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ MOST_AT_ONCE = 64
 _NEVER = float("inf")
 
 
-class Judge:
+class StoreThread:
     """Asks the store of a crawl, call after call, on one thread.
 
     Calls that wait together share one commit, and get their answers after it. All methods are for
@@ -41,7 +41,7 @@ class Judge:
     """
 
     def __init__(self, pipeline: str, *, durable: bool = False) -> None:
-        self.session = Session(pipeline, durable=durable)
+        self.run = StoreRun(pipeline, durable=durable)
         self._calls: queue.SimpleQueue[Call | None] = queue.SimpleQueue()
         self._settled: deque[Record] = deque()
         self._settle_at = self._renew_at = _NEVER
@@ -61,7 +61,7 @@ class Judge:
         if at_once:
             self._begin(url)
             return self._opened
-        Thread(target=self._work, args=(url,), name="simhash_gate-judge", daemon=True).start()
+        Thread(target=self._work, args=(url,), name="simhash_gate-store", daemon=True).start()
         return self._opened
 
     def submit(self, ask: Callable[[Gate], Any], *, doubtful: Record | None = None) -> Future[Any]:
@@ -70,10 +70,10 @@ class Judge:
         `doubtful` has the identity of what the call may add; see `Call`.
         """
         call = Call(ask, Future(), doubtful)
-        if (failure := self.session.failure) is not None:
+        if (failure := self.run.failure) is not None:
             call.future.set_exception(failure)
         elif self._at_once:
-            self.session.answer([call])
+            self.run.answer([call])
         else:
             self._calls.put(call)
         return call.future
@@ -82,7 +82,7 @@ class Judge:
         """Take a record back before anything that is submitted later."""
         call = Call(lambda gate: gate.store.forget(record), Future(), record, forget=True)
         if self._at_once:
-            self.session.answer([call])
+            self.run.answer([call])
         else:
             self._calls.put(call)
 
@@ -103,7 +103,7 @@ class Judge:
 
     def _begin(self, url: str) -> None:
         try:
-            self.session.open(url)
+            self.run.open(url)
         except StoreError as error:
             self._opened.set_exception(error)
         else:
@@ -114,7 +114,7 @@ class Judge:
             self._begin(url)
             self._renew_at = time.monotonic() + RENEW_INTERVAL
             while self._ended is None or not self._calls.empty():
-                self.session.answer(self._waiting())
+                self.run.answer(self._waiting())
                 try:
                     self._keep_up()
                 except Exception:
@@ -124,13 +124,13 @@ class Judge:
 
     def _end(self) -> None:
         try:
-            self.session.close(self._settled, ended=bool(self._ended))
+            self.run.close(self._settled, ended=bool(self._ended))
         finally:
             self._closed.set_result(None)
 
     def _waiting(self) -> list[Call]:
         """Return the calls that wait; none if something else is due first."""
-        due = min(self._settle_at, self._renew_at, self.session.retry_at)
+        due = min(self._settle_at, self._renew_at, self.run.retry_at)
         calls: list[Call | None] = []
         with suppress(queue.Empty):
             calls.append(self._calls.get(timeout=max(0.0, due - time.monotonic())))
@@ -141,11 +141,11 @@ class Judge:
     def _keep_up(self) -> None:
         """Do what is due."""
         now = time.monotonic()
-        if now >= self.session.retry_at:
-            self.session.retry()
+        if now >= self.run.retry_at:
+            self.run.retry()
         if now >= self._renew_at:
             self._renew_at = now + RENEW_INTERVAL
-            self.session.renew()
+            self.run.renew()
         if now >= self._settle_at:
             self._settle_at = _NEVER
             self._settle()
@@ -154,5 +154,5 @@ class Judge:
 
     def _settle(self) -> None:
         records = [self._settled.popleft() for _ in range(len(self._settled))]
-        if not self.session.settle(records):
+        if not self.run.settle(records):
             self._settled.extend(records)

@@ -1,23 +1,34 @@
-"""Where things go: the store and the files of a crawl."""
+"""The settings of a crawl, read once, and the store that they mean."""
 
 from __future__ import annotations
 
 import logging
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
+from weakref import WeakKeyDictionary
 
 from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
 from simhash_gate.common.files import check_writable, private_folder
-from simhash_gate.settings import SQLITE_DEFAULT
+from simhash_gate.settings import SQLITE_DEFAULT, Settings, read_settings
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
+
+_read: WeakKeyDictionary[Crawler, Settings] = WeakKeyDictionary()
+
+
+def settings_of(crawler: Crawler) -> Settings:
+    """Return the gate's settings of a crawl. Raises `SettingsError`."""
+    settings = _read.get(crawler)
+    if settings is None:
+        settings = _read[crawler] = read_settings(crawler.settings)
+    return settings
 
 
 def store_url(
@@ -49,8 +60,3 @@ def store_url(
         logger.error("The gate remembers this crawl in memory only: %s", error)
         return "memory:"
     return url
-
-
-def fill_in(pattern: str, spider: str) -> str:
-    """Return the path that a setting names by the spider, `%(name)s`, and the time, `%(time)s`."""
-    return pattern % {"name": quote(spider, safe=""), "time": time.strftime("%Y-%m-%dT%H-%M-%S")}
