@@ -12,12 +12,10 @@ import mmh3
 from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.fingerprints.claims import LONGEST_NAME, Claims, said_by
 from simhash_gate.fingerprints.features import each_shingle, features, without
-from simhash_gate.fingerprints.folding import words_of_each
-from simhash_gate.fingerprints.sentences import pack, sentences, sentences_of
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
-from simhash_gate.fingerprints.sketch import Sketch
+from simhash_gate.fingerprints.sketch import Sketch, pack_sentences, sentences, sentences_of
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
-from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs
+from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs, words_of_each
 from simhash_gate.options import (
     READABILITY,
     STEADY,
@@ -146,7 +144,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         listing=document.article.listing,
         reason=None if count else "no words",
         claims=_claims(document, tokens),
-        sentences=pack(sentences_of(tokens)),
+        sentences=pack_sentences(sentences_of(tokens)),
         sketch=_sketch(document, fleeting, images, played).encode() if options.sketch else b"",
         **of_page,
     )

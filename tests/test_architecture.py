@@ -62,10 +62,9 @@ KNOWN = {
     "workers": {"options", "page.page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "gate.policy"},
     "sources": {"common", "fingerprints", "gate.eligibility", "stores.urls"},
-    "collection": {"common", "fingerprints", "gate", "offline", "options", "page.page", "settings"}
-    | {"sources"},
-    "offline": {"common", "fingerprints", "gate", "options", "page.page", "pipeline", "report"}
-    | {"settings", "sources", "stores", "values", "workers"},
+    "collection": {"common.urls", "fingerprints", "sources"},
+    "offline": {"collection.gathered", "common", "fingerprints", "gate", "options", "page.page"}
+    | {"pipeline", "report", "settings", "sources", "stores", "values", "workers"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "pipeline", "report"}
     | {"settings", "sources", "values"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "page.page", "report"}
@@ -171,7 +170,7 @@ def test_the_command_answers_before_it_loads_what_reads_pages() -> None:
         "stores",
         "cli",
         "offline.replay",
-        "journal.selection",
+        "journal.contents",
     ],
 )
 def test_what_runs_without_scrapy_does_not_load_it(name: str) -> None:

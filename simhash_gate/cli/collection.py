@@ -98,8 +98,7 @@ def pairs(  # noqa: PLR0913, PLR0917 - one for each option
     SOURCE is a folder or file of HTML or text, a WARC file, a folder of Scrapy's HttpCache, JSON
     Lines, a Parquet file, a list of fingerprints, or the URL of a store.
     """
-    from simhash_gate.collection.clusters import cluster_rows
-    from simhash_gate.collection.listing import find_pairs, pair_rows
+    from simhash_gate.collection.listing import cluster_rows, find_pairs, pair_rows
     from simhash_gate.collection.table import format_of, write_rows
     from simhash_gate.common.complaints import MissingExtraError
     from simhash_gate.offline.console import Console
@@ -166,15 +165,21 @@ def similar(
     SOURCE is anything that `pairs` reads. PAGE is a URL or a path as SOURCE has it, another HTML or
     text file, or a fingerprint of 16 hex digits.
     """
-    from simhash_gate.collection.similar import find_query, similar_rows
+    from simhash_gate.collection.listing import Query, find_query, similar_rows
     from simhash_gate.collection.table import write_rows
     from simhash_gate.offline.console import Console
+    from simhash_gate.offline.members import fingerprint_of
 
     settings, console = settings_of(assignments), Console()
     with _collection(
         [source], settings, console, progress, _cache_path(cache_path, no_cache), across=True
     ) as gathered:
-        query = find_query(page, gathered, settings, console.complain) if len(gathered) else None
+        if not len(gathered):
+            return console.status()
+        query = find_query(page, gathered)
+        if query is None:
+            bits = fingerprint_of(page, settings, console.complain)
+            query = None if bits is None else Query(bits)
         if query is not None:
             columns = SIMILAR if gathered.named else ("page", "distance", "fingerprint")
             rows = similar_rows(gathered, query, distance)
@@ -194,9 +199,8 @@ def _collection(
     across: bool,
 ) -> Iterator[Gathered]:
     """Gather sources in temporary files. An empty collection is complained of."""
-    from simhash_gate.collection.collection import Members
-    from simhash_gate.collection.gathered import gather
     from simhash_gate.common.complaints import MissingExtraError
+    from simhash_gate.offline.members import Members, gather
     from simhash_gate.sources.entry import TooManyError
     from simhash_gate.sources.open import distinct, shown
     from simhash_gate.stores import StoreError

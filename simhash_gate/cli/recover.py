@@ -103,7 +103,7 @@ def recover(path: str, output: str | None, progress: bool | None, **wanted: Any)
     SIMHASH_GATE_RECOVER=PATH
     """
     from simhash_gate.common.complaints import MissingExtraError, why
-    from simhash_gate.journal.selection import Selection, copy, counted, line, selected
+    from simhash_gate.journal.contents import Selection, copy, counted, line, selected
     from simhash_gate.offline.console import Console
 
     console, versions = Console(), Counter[str]()

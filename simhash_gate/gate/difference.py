@@ -16,8 +16,7 @@ from simhash_gate.fingerprints.claims import (
     same_name,
     split_claims,
 )
-from simhash_gate.fingerprints.sentences import unpack
-from simhash_gate.fingerprints.sketch import compare, decode
+from simhash_gate.fingerprints.sketch import compare, decode, unpack_sentences
 
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.sketch import Sketch
@@ -131,7 +130,7 @@ class CloserLook:
         """Tell if what a page shares with any other is what its site repeats."""
         if self._memory is None:
             return False
-        return self._memory.share(self._name, unpack(self._page.sentences)) >= SHARE
+        return self._memory.share(self._name, unpack_sentences(self._page.sentences)) >= SHARE
 
     def _is_short(self, kept: Record) -> bool:
         return min(self._page.words, kept.words) < self._least_words

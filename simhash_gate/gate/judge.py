@@ -9,7 +9,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.claims import decode_claims
 from simhash_gate.fingerprints.hamming import hamming_distance
-from simhash_gate.fingerprints.sentences import unpack
+from simhash_gate.fingerprints.sketch import unpack_sentences
 from simhash_gate.gate.difference import SAME, CloserLook, Finding, remembered_of
 from simhash_gate.gate.memory import SiteMemories
 from simhash_gate.gate.policy import Policy, scope_of
@@ -92,7 +92,7 @@ class Gate:
         if memory is not None and page.claims:
             claims = decode_claims(page.claims)
             if claims.names:
-                memory.learn(claims.key, unpack(page.sentences))
+                memory.learn(claims.key, unpack_sentences(page.sentences))
         why = found.said
         if added:
             if match is None:

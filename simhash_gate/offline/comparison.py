@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from simhash_gate.common.complaints import why
+from simhash_gate.fingerprints.features import cosine, jaccard
 from simhash_gate.fingerprints.hamming import band, hamming_distance
-from simhash_gate.fingerprints.overlap import cosine, jaccard
 from simhash_gate.offline.claimed import claims_of, marked, side_by_side
 from simhash_gate.offline.fingerprint import describe
 from simhash_gate.offline.replay import judge, open_gate

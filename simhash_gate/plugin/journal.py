@@ -12,8 +12,8 @@ from scrapy.http import HtmlResponse
 from simhash_gate.common.complaints import MissingExtraError
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.journal.drop import Drop, Stored
-from simhash_gate.journal.records import need_fastwarc, pack
 from simhash_gate.journal.segments import Segments
+from simhash_gate.journal.warc import need_fastwarc, pack
 from simhash_gate.plugin.lines import LineThread
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.requests import RequestWriter

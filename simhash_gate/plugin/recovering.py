@@ -21,8 +21,8 @@ from simhash_gate.common.complaints import MissingExtraError, why
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.journal.reading import Found, drops, journal_files, load
-from simhash_gate.journal.records import need_fastwarc
+from simhash_gate.journal.contents import Found, drops, journal_files, load
+from simhash_gate.journal.warc import need_fastwarc
 from simhash_gate.plugin.crawl_settings import settings_of
 from simhash_gate.plugin.request_meta import RECOVERED_KEY, VERDICT_KEY
 from simhash_gate.plugin.requests import request_of

@@ -15,7 +15,7 @@ from simhash_gate.sources.jsonl import json_objects
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simhash_gate.collection.collection import Member
+    from simhash_gate.collection.gathered import Member
     from simhash_gate.common.complaints import Complain
 
 _EXAMPLE = '{"a": "https://…", "b": "https://…", "duplicate": true}'

@@ -9,10 +9,10 @@ from itertools import chain
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.collection.collection import members
 from simhash_gate.collection.neighbours import FARTHEST, find_neighbours
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import WHOLE_CRAWL
+from simhash_gate.offline.members import members
 from simhash_gate.report.names import Named, contradict
 from simhash_gate.settings import read_settings
 from simhash_gate.sources.open import names_store, shown
@@ -33,7 +33,7 @@ from simhash_gate.values import PREFIX, SettingsError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from simhash_gate.collection.collection import Member
+    from simhash_gate.collection.gathered import Member
     from simhash_gate.collection.neighbours import Neighbour, Scope, Scopes
     from simhash_gate.common.complaints import Complain
     from simhash_gate.settings import Settings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 
-from simhash_gate.journal.reading import drops
+from simhash_gate.journal.contents import drops
 from simhash_gate.journal.segments import segments
 from tests.crawls.harness import Answer, Site, crawl, html_answer, page, start, text, until
 

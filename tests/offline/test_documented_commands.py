@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from simhash_gate.cli import cli
-from simhash_gate.journal.records import warcinfo
+from simhash_gate.journal.warc import warcinfo
 from simhash_gate.stores import Record, open_store
 from tests.crawls.harness import ROOT
 from tests.journal.pages import packed

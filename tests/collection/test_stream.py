@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_gate import near_duplicate_pairs
-from simhash_gate.collection import groups
-from simhash_gate.collection.stream import stream_pairs
-from simhash_gate.fingerprints.ranges import Room
+from simhash_gate.collection import disk, pairs
+from simhash_gate.collection.pairs import stream_pairs
+from simhash_gate.fingerprints import arrays
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
 
@@ -27,13 +27,12 @@ def crowded(draw):
 
 def streamed(values, radius, most=None, **options):
     """The pairs as a sorted list, so that one which comes twice shows."""
-    room = None if most is None else Room(most, np.empty)
     found = []
 
     def use(one, other):
         found.extend((min(p), max(p)) for p in zip(one.tolist(), other.tolist(), strict=True))
 
-    stream_pairs(np.array(values, np.uint64), radius, use, room=room, **options)
+    stream_pairs(np.array(values, np.uint64), radius, use, most=most, **options)
     return sorted(found)
 
 
@@ -53,11 +52,10 @@ def test_every_path_finds_the_pairs_that_brute_force_finds(small, most, pages, r
     values = [value for value, _ in pages]
     scopes = np.array([scope for _, scope in pages], np.uint32)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("simhash_gate.collection.stream._SMALL", small)
-        patch.setattr("simhash_gate.fingerprints.ranges._CHUNK", 16)
-        for module in ("collection.stream", "fingerprints.permuted"):
-            patch.setattr(f"simhash_gate.{module}.MOST_RANGE_BITS", 4)
-        patch.setattr(groups, "_AT_ONCE", at_once)
+        patch.setattr(pairs, "_SMALL", small)
+        patch.setattr(pairs, "_AT_ONCE", at_once)
+        patch.setattr(disk, "_AT_ONCE", at_once)
+        patch.setattr(arrays, "CHUNK", 16)
         across = streamed(values, radius, most=most)
         within = streamed(values, radius, most=most, scopes=scopes)
         listed = near_duplicate_pairs(np.array(values, np.uint64), radius)
@@ -69,13 +67,13 @@ def test_every_path_finds_the_pairs_that_brute_force_finds(small, most, pages, r
 
 @pytest.mark.parametrize("most", [None, 3_000])
 def test_many_on_several_threads_give_what_is_listed(most, monkeypatch):
-    monkeypatch.setattr("simhash_gate.fingerprints.permuted._FEW", 1_000)
+    monkeypatch.setattr("simhash_gate.fingerprints.block_sort._FEW", 1_000)
     random = np.random.default_rng(1)
     values = random.integers(0, 2**64, 20_000, dtype=np.uint64)
     bits = np.uint64(1) << random.integers(0, 64, (3, 10_000), dtype=np.uint64)
     values[10_000:] = values[:10_000] ^ np.bitwise_xor.reduce(bits)
-    pairs = near_duplicate_pairs(values)
-    listed = list(zip(pairs.i.tolist(), pairs.j.tolist(), strict=True))
+    found = near_duplicate_pairs(values)
+    listed = list(zip(found.i.tolist(), found.j.tolist(), strict=True))
     assert streamed(values, 3, most=most) == listed
     assert len(listed) >= 10_000
 

@@ -12,12 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_gate.collection import clusters
-from simhash_gate.collection import sorting as runs
-from simhash_gate.collection.clusters import cluster_rows
-from simhash_gate.collection.collection import Member
-from simhash_gate.collection.gathered import Gathered
-from simhash_gate.collection.listing import find_pairs, pair_rows
+from simhash_gate.collection import clusters, disk
+from simhash_gate.collection.gathered import Gathered, Member
+from simhash_gate.collection.listing import cluster_rows, find_pairs, pair_rows
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.sources.numbered import read_list
 
@@ -57,9 +54,7 @@ def test_pairs_are_those_of_brute_force_however_little_memory(
         gathered(pages, across=across) as found,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(runs, "_AT_ONCE", at_once)
-        for module in ("collection.stream", "fingerprints.permuted"):
-            patch.setattr(f"simhash_gate.{module}.MOST_RANGE_BITS", 4)
+        patch.setattr(disk, "_AT_ONCE", at_once)
         rows = list(pair_rows(found, find_pairs(found, radius, memory, tell)))
     assert [row[:3] for row in rows] == [
         (f"{i}", f"{j}", (a ^ b).bit_count())

@@ -1,10 +1,12 @@
-"""A collection of pages, as fingerprints: what is compared with one another, or counted."""
+"""The pages of sources as members of a collection: read, or with the fingerprint that they have."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from simhash_gate.collection.gathered import Gathered, Member
 from simhash_gate.common.complaints import why
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.policy import scope_of
@@ -15,12 +17,12 @@ from simhash_gate.page.page import Page
 from simhash_gate.sources.fingerprinted import fingerprinted, is_fingerprinted
 from simhash_gate.sources.jsonl import count_lines
 from simhash_gate.sources.numbered import is_list, read_list
-from simhash_gate.sources.open import names_store, open_pages
+from simhash_gate.sources.open import names_store, open_pages, shown
 from simhash_gate.sources.parquet import SUFFIX as PARQUET
 from simhash_gate.sources.parquet import ParquetFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simhash_gate.common.complaints import Complain
     from simhash_gate.offline.page_cache import PageCache
@@ -30,23 +32,6 @@ if TYPE_CHECKING:
     Total = Callable[[], int | None]
 
 T = TypeVar("T")
-
-
-class Member(NamedTuple):
-    """One page of a collection that has a fingerprint; `name` is its URL, else its path.
-
-    A URL has no user name and no password.
-
-    `pipeline` is the version that made the fingerprint, "" where nobody knows; `words` is 0 then
-    too, if the source does not tell.
-    """
-
-    name: str
-    scope: str
-    fingerprint: int
-    title: str
-    words: int
-    pipeline: str = ""
 
 
 def members(path: str, settings: Settings, complain: Complain) -> Iterator[Member]:
@@ -187,3 +172,45 @@ class Members:
                 self.passed_over += 1
             else:
                 self.complain(entry.place, str(page))
+
+
+def fingerprint_of(path: str, settings: Settings, complain: Complain) -> int | None:
+    """Return the fingerprint of the first page of a source; None, complained of, without any."""
+    path = without_credentials(path)
+    if "://" in path:
+        complain(path, "no page of the source has this URL, and a fingerprint")
+        return None
+    found = Members(settings, complain)
+    member = next(found.of(path), None)
+    if member is None and found.passed_over:
+        complain(path, "no fingerprint: there is no text to compare")
+    return None if member is None else member.fingerprint
+
+
+@contextmanager
+def gather(paths: Sequence[str], members: Members, *, across: bool) -> Iterator[Gathered]:
+    """Read all sources into temporary files. Raises `StoreError`, `MissingExtraError`, OSError.
+
+    One source without names has its rows known by number. Several pipeline versions are complained
+    of.
+    """
+    numbered = members.numbered(paths[0]) if len(paths) == 1 else None
+    version = pipeline_version(members.settings.options)
+    gathered = Gathered(version, across=across, named=numbered is None)
+    try:
+        for batch in numbered or ():
+            gathered.extend(batch)
+        for path in paths if numbered is None else ():
+            for member in members.of(path):
+                gathered.add(member)
+        gathered.finish()
+        if len(gathered.versions) > 1:
+            counts = ", ".join(f"{name}: {n}" for name, n in gathered.versions.most_common())
+            members.complain(
+                shown(*paths),
+                f"pages of {len(gathered.versions)} pipeline versions ({counts}); "
+                "only those of the same are compared",
+            )
+        yield gathered
+    finally:
+        gathered.close()

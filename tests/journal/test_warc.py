@@ -9,10 +9,9 @@ import json
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from simhash_gate.journal.contents import Found, drops, load
 from simhash_gate.journal.drop import DamagedError, Drop, Stored
-from simhash_gate.journal.members import members
-from simhash_gate.journal.reading import Found, drops, load
-from simhash_gate.journal.records import pack, warcinfo
+from simhash_gate.journal.warc import members, pack, warcinfo
 from tests.journal.pages import NOON, drop, packed
 
 HEADERS = [
