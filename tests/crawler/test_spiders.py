@@ -12,6 +12,8 @@ import pytest
 from crawler.site.process import PROJECT, SiteError, running_site, serve_number
 from crawler.site.site import Site
 
+pytestmark = pytest.mark.slow
+
 NO_GATE = ("-s", "ADDONS={}")
 
 
