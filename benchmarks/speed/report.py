@@ -27,8 +27,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from simhash_gate.gate.verdict import Outcome
+
 BLANK = "<!doctype html><html lang='en'><title>Nothing</title><p>Nothing.</html>"
-MIX = {"new": 45, "near": 6, "duplicate": 38, "unchanged": 4, "skipped": 6, "error": 1}
+MIX: dict[Outcome, int] = {
+    "new": 45,
+    "near": 6,
+    "duplicate": 38,
+    "unchanged": 4,
+    "skipped": 6,
+    "error": 1,
+}
 SITES = 300
 SPAN = 8 * 3_600  # seconds that the crawl took
 

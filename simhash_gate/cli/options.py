@@ -28,7 +28,7 @@ progress = click.option(
 )
 
 
-class Age(click.ParamType[float]):
+class Age(click.ParamType):  # type: ignore[type-arg]  # no generic before click 8.4
     """A time span such as 7d, in seconds."""
 
     name = "age"
@@ -41,7 +41,7 @@ class Age(click.ParamType[float]):
         return float(found[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400}[found[2]]
 
 
-class Size(click.ParamType[int]):
+class Size(click.ParamType):  # type: ignore[type-arg]  # no generic before click 8.4
     """A size such as 500M or 4G, in bytes."""
 
     name = "size"

@@ -13,7 +13,7 @@ import click
 from simhash_gate.cli.options import Age, progress
 
 
-class Moment(click.ParamType[float]):
+class Moment(click.ParamType):  # type: ignore[type-arg]  # no generic before click 8.4
     """A time such as 2024-06-01T12:00, in UTC unless it says otherwise, or an age such as 7d."""
 
     name = "time"
@@ -34,7 +34,7 @@ class Moment(click.ParamType[float]):
         return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp()
 
 
-class Distances(click.ParamType[tuple[int, int]]):
+class Distances(click.ParamType):  # type: ignore[type-arg]  # no generic before click 8.4
     """A distance in bits, or a range of them such as 4..12, where either end may be left out."""
 
     name = "distances"

@@ -61,8 +61,8 @@ def hive(tmp_path) -> None:
     (tmp_path / "pages.jsonl").write_text(MANIFEST)
     with closing(open_store(f"sqlite:///{tmp_path}/hive.sqlite")) as store:
         store.begin("monday")
-        for page in KEPT:
-            store.check_and_add(page, 3)
+        for record in KEPT:
+            store.check_and_add(record, 3)
         store.end("monday")
     (tmp_path / "dropped").mkdir()
     copy = {

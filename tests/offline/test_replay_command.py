@@ -7,7 +7,7 @@ from scrapy import Request
 from scrapy.utils.request import fingerprint
 
 from simhash_gate import open_store
-from simhash_gate.offline.replay import request_fingerprint
+from simhash_gate.sources.entry import request_fingerprint
 
 SITE = "https://example.com/"
 KEYS = [
