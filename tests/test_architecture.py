@@ -62,16 +62,16 @@ KNOWN = {
     "gate": {"common", "fingerprints", "pages", "stores.base"},
     "workers": {"options", "pages", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "gate.policy"},
-    "sources": {"common", "fingerprints", "stores.urls"},
-    "collection": {"common", "fingerprints", "gate", "offline", "options", "pages", "settings"}
-    | {"sources"},
-    "offline": {"common", "fingerprints", "gate", "options", "pages", "pipeline", "report"}
-    | {"settings", "sources", "stores", "workers"},
-    "tuning": {"collection", "common", "fingerprints", "gate", "offline", "pipeline", "report"}
-    | {"settings", "sources"},
+    "sources": {"common", "fingerprints", "options", "pages", "settings", "stores"}
+    | {"workers.pool"},
+    "collection": {"common", "fingerprints", "gate", "options", "pages", "settings", "sources"},
+    "offline": {"collection", "common", "fingerprints", "gate", "journal.selection", "options"}
+    | {"pages", "pipeline", "report", "settings", "sources", "stores", "workers.pool"},
+    "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
+    | {"report", "settings", "sources", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "pages", "report"}
     | {"settings", "stores", "workers"},
-    "cli": {"collection", "common", "gate", "journal", "offline", "report", "settings", "sources"}
+    "cli": {"collection.listing", "common.complaints", "gate.policy", "offline", "settings"}
     | {"stores", "tuning"},
 }
 

@@ -20,7 +20,7 @@ from simhash_gate.gate.line import encode, line_of
 from simhash_gate.gate.policy import Policy, registered_domain
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.pages import Page
-from simhash_gate.report.page import render
+from simhash_gate.report.html import render
 from simhash_gate.report.summary import Summary
 from simhash_gate.stores import Match, Record
 

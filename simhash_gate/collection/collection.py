@@ -8,24 +8,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from simhash_gate.common.complaints import why
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.policy import scope_of
-from simhash_gate.offline.reading import read_pages
-from simhash_gate.offline.store import opened
 from simhash_gate.options import pipeline_version
 from simhash_gate.pages import Page
-from simhash_gate.sources.fingerprinted import fingerprinted, is_fingerprinted
+from simhash_gate.sources.fingerprints import (
+    fingerprinted,
+    is_fingerprinted,
+    is_list,
+    read_list,
+)
 from simhash_gate.sources.jsonl import count_lines
-from simhash_gate.sources.numbered import is_list, read_list
-from simhash_gate.sources.open import names_store, open_pages
+from simhash_gate.sources.open import names_store, open_kept, open_pages
 from simhash_gate.sources.parquet import SUFFIX as PARQUET
 from simhash_gate.sources.parquet import ParquetFile
+from simhash_gate.sources.read_pages import read_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from simhash_gate.common.complaints import Complain
-    from simhash_gate.offline.page_cache import PageCache
     from simhash_gate.settings import Settings
-    from simhash_gate.sources.numbered import Numbered
+    from simhash_gate.sources.fingerprints import Numbered
+    from simhash_gate.sources.page_cache import PageCache
 
     Total = Callable[[], int | None]
 
@@ -114,7 +117,7 @@ class Members:
                 yield Member(f"{path}:{number}", "", bits, "", 0)
 
     def _of_store(self, url: str) -> Iterator[Member]:
-        with opened(url) as store:
+        with open_kept(url) as store:
             for record in self.watch(store.records(), lambda: None):
                 yield Member(
                     record.url,

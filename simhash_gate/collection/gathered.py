@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simhash_gate.collection.collection import Member, Members
-    from simhash_gate.sources.numbered import Numbered
+    from simhash_gate.sources.fingerprints import Numbered
 
 
 class Gathered:

@@ -11,7 +11,6 @@ import numpy as np
 from simhash_gate.collection.sorting import SortedRuns
 from simhash_gate.collection.stream import stream_pairs
 from simhash_gate.fingerprints.ranges import Room
-from simhash_gate.sources.entry import TooManyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +29,10 @@ _DISTANCE_MASK = np.uint64((1 << 4) - 1)
 # Bytes for each fingerprint that is sorted at once: itself and its place, in order and not, what
 # groups them, and a copy for each of up to four threads. Pairs that wait to be sorted take as many.
 _BYTES = 64
+
+
+class TooManyError(Exception):
+    """There are more pages than can be compared; the message says how many can."""
 
 
 def find_pairs(

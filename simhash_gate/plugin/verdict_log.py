@@ -17,7 +17,7 @@ from simhash_gate.gate.line import line_of
 from simhash_gate.gate.policy import SettingsError
 from simhash_gate.plugin.lines import LineFile, LineThread
 from simhash_gate.plugin.places import fill_in
-from simhash_gate.report.page import check_installed, render, write
+from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import PREFIX
 

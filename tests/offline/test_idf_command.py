@@ -11,8 +11,8 @@ from math import log
 import pytest
 from command import COMMAND
 
-from simhash_gate.offline.idf import Frequencies
 from simhash_gate.pipeline import Options, read_page
+from simhash_gate.tuning.idf import Frequencies
 
 SITE = "https://hive.example"
 PAGE = "<html><body><main><p>{}</p></main></body></html>"

@@ -10,7 +10,7 @@ from scrapy import Request
 from scrapy.utils.request import fingerprint
 
 from simhash_gate.journal.records import warcinfo
-from simhash_gate.sources.entry import Entry
+from simhash_gate.sources import Entry
 
 SECRET = "https://user:secret@example.com/"
 SHOWN = "https://example.com/"

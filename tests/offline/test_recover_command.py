@@ -94,7 +94,7 @@ def test_a_file_that_is_there_is_never_overwritten(run, journal) -> None:
 
 
 def test_distances_of_several_pipeline_versions_are_told_not_to_compare(run, journal) -> None:
-    told = "distances of several pipeline versions don't compare: 9c1f, ae96\n"
+    told = "distances of several pipeline versions can't be compared: 9c1f, ae96\n"
     assert told in run("recover", journal).err
     assert told not in run("recover", journal, "--distance", "3..").err
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from verdicts import NOON, copy, near, verdict
 
 from benchmarks.speed.chromium import running_chromium
-from simhash_gate.report.page import render
+from simhash_gate.report.html import render
 from simhash_gate.report.summary import Summary
 
 if TYPE_CHECKING:
