@@ -17,7 +17,7 @@ from simhash_gate.fingerprints.words import SIGNS, words
 
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.features import Shingle
-    from simhash_gate.page import Extractor
+    from simhash_gate.page.extract import Extractor
 
 ALGORITHM = 9  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
@@ -101,10 +101,10 @@ class Options:
     file, or the words. `extractor` is the path of a class that finds the article. Mappings and
     lists are frozen into tuples. Raises ValueError for a value that is not allowed.
 
-    `sketch` asks for `Page.sketch`; `markdown` asks for `Page.markdown` to be rendered where the
-    page is read, not where it is first asked for. `compare` are domains, and the CSS selectors of
-    the fields that `Page.claims` has of their pages; those of all others under "". None of these
-    decides a fingerprint.
+    `sketch` asks for `Page.sketch`. `markdown` asks for `Page.markdown` to be made where the page
+    is read; without it, it is made when it is first asked for. `compare` are domains, and the CSS
+    selectors of the fields that `Page.claims` has of their pages; those of all others under "".
+    None of these decides a fingerprint.
     """
 
     shingle: Shingle = "auto"

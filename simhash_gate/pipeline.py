@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import chain, compress, filterfalse, islice
 from operator import not_
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urljoin
 
 import mmh3
 
@@ -28,19 +27,22 @@ from simhash_gate.options import (
     load_stop_words,
     pipeline_version,
 )
-from simhash_gate.page import Article, Draft, blocks, clean, flow, parse
 from simhash_gate.page.address import canonical_address
-from simhash_gate.page.blocks import captions
-from simhash_gate.page.extract import heading_above, is_leftover
+from simhash_gate.page.blocks import blocks, captions
+from simhash_gate.page.clean import clean
+from simhash_gate.page.extract import Article, heading_above, is_leftover
 from simhash_gate.page.facts import find_facts
 from simhash_gate.page.fields import find_fields
+from simhash_gate.page.flow import flow
 from simhash_gate.page.insets import MANY_LINKS
 from simhash_gate.page.invisible import drop_invisible
+from simhash_gate.page.markdown import Draft, unpack
 from simhash_gate.page.media import image_names, played_names
 from simhash_gate.page.offer import find_offer, offer_by_headline
+from simhash_gate.page.page import UNREADABLE, Page
+from simhash_gate.page.parse import parse
 from simhash_gate.page.shell import is_lost, says_title_alone, told_article
 from simhash_gate.page.title import find_titles, text_of
-from simhash_gate.pages import UNREADABLE, Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,7 +51,8 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     from simhash_gate.fingerprints.claims import Offered
-    from simhash_gate.page import Block, Cleaned
+    from simhash_gate.page.blocks import Block
+    from simhash_gate.page.clean import Cleaned
     from simhash_gate.page.facts import Facts, Kind
     from simhash_gate.page.title import Titles
 
@@ -69,8 +72,7 @@ __all__ = [
 class Reading:
     """A page with what it was made from: the tokens of its blocks, and those that were hashed.
 
-    `title` is that of a page of which little but chrome may be left, else ""; `draft` is what its
-    Markdown is made from, None for a page that has none.
+    `title` is that of a page of which little but chrome may be left, else "".
     """
 
     page: Page
@@ -78,12 +80,11 @@ class Reading:
     hashed: list[str]
     options: Options
     title: str = ""
-    draft: Draft | None = None
 
     @property
     def text(self) -> str:
         """The Markdown as plain text, its marks taken off."""
-        return self.draft.text() if self.draft else ""
+        return unpack(self.page.article).text() if self.page.article else ""
 
     @property
     def words(self) -> list[str]:
@@ -113,9 +114,12 @@ def read_closely(
 ) -> Reading:
     """Read a page as `read_page` does, and return it with its words and features."""
     try:
-        return _read(body, without_credentials(url), encoding, options)
+        reading = _read(body, without_credentials(url), encoding, options)
+        if options.markdown:
+            _ = reading.page.markdown  # it is made now, and goes with the page
     except Exception as error:  # a parser or a user's extractor may do anything to one page
         return _without(f"{UNREADABLE} {type(error).__name__}: {error}", options)
+    return reading
 
 
 def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Reading:
@@ -146,10 +150,10 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         article = Article(root if root.find("body") is None else root.find("body"), True)
         content = flow(article.element)
         found = blocks(content)
-    draft = Draft(content, _base(facts, url))
+    of_page = {"url": url, "article": Draft(content, facts.base).pack(), **_told(facts)}
     if says_title_alone(found, article):
         # It says no more than its head does, which may be the same on every page of a site.
-        return _without("no text", options, title, draft, facts)
+        return _without("no text", options, title, of_page)
     tokens, characters = words_of_each([block.text for block in found])
     fleeting = _fleeting(found, tokens, article.listing)
     said = list(chain.from_iterable(compress(tokens, map(not_, fleeting))))
@@ -165,7 +169,6 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         outer = cleaned.titles.whole or title
     page = Page(
         title=title,
-        markdown=draft.render() if options.markdown else "",
         words=count,
         fingerprint=_fingerprint(hashed, characters, options, outer) if count else None,
         digest=_digest(lasting, found, tokens, fleeting, images + played),
@@ -176,10 +179,9 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         sketch=_sketch(found, fleeting, images, played, article, cleaned, canonical).encode()
         if options.sketch
         else b"",
-        **_told(facts),
-        draft=None if options.markdown else draft,
+        **of_page,
     )
-    return Reading(page, tokens, hashed, options, outer, draft)
+    return Reading(page, tokens, hashed, options, outer)
 
 
 def _fingerprint(
@@ -335,28 +337,12 @@ def _sentences(found: Iterable[Block]) -> Iterator[str]:
 
 
 def _without(
-    reason: str,
-    options: Options,
-    title: str = "",
-    draft: Draft | None = None,
-    facts: Facts | None = None,
+    reason: str, options: Options, title: str = "", of_page: dict[str, Any] | None = None
 ) -> Reading:
-    markdown = draft.render() if draft and options.markdown else ""
-    kept = None if options.markdown else draft
-    page = Page(title, markdown, 0, None, 0, False, reason, **_told(facts), draft=kept)
-    return Reading(page, [], [], options, draft=draft)
+    page = Page(title, 0, None, 0, False, reason, **of_page or {})
+    return Reading(page, [], [], options)
 
 
-def _told(facts: Facts | None) -> dict[str, Any]:
+def _told(facts: Facts) -> dict[str, Any]:
     """Return what a page has of what is told of it."""
-    if facts is None:
-        return {}
     return {"kind": facts.kind, "author": facts.author, "date": facts.date, "price": facts.price}
-
-
-def _base(facts: Facts, url: str) -> str:
-    """Return the address that a page's links are relative to."""
-    try:
-        return url if facts.base is None else urljoin(url, facts.base.strip())
-    except ValueError:
-        return url

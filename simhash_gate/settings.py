@@ -125,6 +125,7 @@ _KINDS = {
     "WORKERS": whole_number(0),
     "MAX_BYTES": whole_number(1),
     "TIMEOUT": SECONDS,
+    "MARKDOWN": FLAG,
     "STORE_FAILURE": one_of("pass", "close"),
     "DURABLE": one_of("run", "page"),
     "WORKER_MEMORY": Kind(f"bytes, a whole number at least {MIB}, or 0 for no limit", _memory),
@@ -200,7 +201,7 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         journal_bytes=general("JOURNAL_BYTES", 1024**3),
         recover=general("RECOVER", ""),
         policies=policies,
-        options=_options(given, policies),
+        options=_options(given, policies, markdown=general("MARKDOWN", False)),
     )
 
 
@@ -221,12 +222,12 @@ def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> P
     return policy
 
 
-def _options(given: Mapping[str, Any], policies: Policies) -> Options:
+def _options(given: Mapping[str, Any], policies: Policies, *, markdown: bool) -> Options:
     sketch = any(policy.verify == "text" for policy in policies.all)
     values = {name: given[name.upper()] for name in _OPTIONS if given.get(name.upper()) is not None}
     try:
         numbers = {name: _number(value) for name, value in values.items()}
-        return Options(**numbers, sketch=sketch, compare=policies.compared)
+        return Options(**numbers, sketch=sketch, markdown=markdown, compare=policies.compared)
     except ValueError as error:
         name, _, complaint = str(error).partition(" ")
         raise SettingsError(f"{PREFIX}{name.upper()} {complaint}") from None

@@ -5,12 +5,12 @@ from __future__ import annotations
 import signal
 
 import pytest
-from harness import do_without, end_crawls
 
 from benchmarks.speed.chromium import find_chromium
 from benchmarks.speed.measure import MissingError
+from tests.crawls.harness import do_without, end_crawls
 
-pytest_plugins = ["store_urls"]
+pytest_plugins = ["tests.stores.store_urls"]
 
 # A shell lets what it starts in the background ignore Ctrl-C, and all that this starts in turn.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

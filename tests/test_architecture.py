@@ -59,17 +59,17 @@ KNOWN = {
     "fingerprints": set(),
     "stores": {"common", "fingerprints"},
     "journal": {"common"},
-    "gate": {"common", "fingerprints", "pages", "stores.base"},
-    "workers": {"options", "pages", "pipeline"},
+    "gate": {"common", "fingerprints", "page.page", "stores.base"},
+    "workers": {"options", "page.page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "gate.policy"},
-    "sources": {"common", "fingerprints", "options", "pages", "settings", "stores"}
+    "sources": {"common", "fingerprints", "options", "page.page", "settings", "stores"}
     | {"workers.pool"},
-    "collection": {"common", "fingerprints", "gate", "options", "pages", "settings", "sources"},
+    "collection": {"common", "fingerprints", "gate", "options", "page.page", "settings", "sources"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal.selection", "options"}
-    | {"pages", "pipeline", "report", "settings", "sources", "stores", "workers.pool"},
+    | {"page.page", "pipeline", "report", "settings", "sources", "stores", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "workers.pool"},
-    "plugin": {"common", "fingerprints", "gate", "journal", "options", "pages", "report"}
+    "plugin": {"common", "fingerprints", "gate", "journal", "options", "page.page", "report"}
     | {"settings", "stores", "workers"},
     "cli": {"collection.listing", "common.complaints", "gate.policy", "offline", "settings"}
     | {"stores", "tuning"},

@@ -57,7 +57,6 @@ def test_the_documented_defaults_are_the_defaults() -> None:
         **{f.name: getattr(settings.options, f.name) for f in dataclasses.fields(settings.options)},
         "store": "memory:",
     }
-    del actual["markdown"]  # is for the process that reads pages
     del actual["sketch"]  # follows from SIMHASH_GATE_VERIFY
     assert documented == {name: actual[name] for name in documented}
     assert set(actual) == set(documented)

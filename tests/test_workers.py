@@ -13,11 +13,11 @@ from concurrent.futures import wait
 from pathlib import Path
 
 import pytest
-from harness import alive, until
 
 from simhash_gate.pipeline import Options, read_page
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 from simhash_gate.workers.process import AHEAD
+from tests.crawls.harness import alive, until
 
 BODY = b"<html><body><article><h1>Title</h1><p>%s</p></article></body></html>" % (b"word " * 50)
 ROOT = Path(__file__).parents[1]

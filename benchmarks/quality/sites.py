@@ -21,7 +21,7 @@ from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.words import count_words, words
 from simhash_gate.gate.policy import scope_of
-from simhash_gate.page import parse
+from simhash_gate.page.parse import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

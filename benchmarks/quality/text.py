@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 from lxml import etree, html
 from readability import Document
 
-from simhash_gate.page import SteadyExtractor, blocks, clean, flow, parse
-from simhash_gate.page.parse import decode
+from simhash_gate.page.blocks import blocks
+from simhash_gate.page.clean import clean
+from simhash_gate.page.extract import SteadyExtractor
+from simhash_gate.page.flow import flow
+from simhash_gate.page.parse import decode, parse
 from simhash_gate.page.vocabulary import INLINE
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from simhash_gate import SimhashGateMiddleware
-    from simhash_gate.plugin.repeats import RecentPages
+    from simhash_gate.plugin.reading import RecentPages
 
 KINDS = ("off", "on", "markdown", "probe", "repeat")
 """Without and with the gate, with a callback that reads the Markdown; the last two are timed."""
@@ -72,7 +72,7 @@ class Stopwatch:
     def install(self) -> None:
         """Time the gate from now on."""
         from simhash_gate import SimhashGateMiddleware
-        from simhash_gate.plugin.repeats import RecentPages
+        from simhash_gate.plugin.reading import RecentPages
 
         stopwatch = self
         judged = SimhashGateMiddleware.process_response

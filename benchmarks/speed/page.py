@@ -20,7 +20,7 @@ from benchmarks.speed.measure import add_out, markdown_table, plotting, say, wri
 from benchmarks.speed.page_methods import BARE, FINGERPRINT, OURS, STAGES, peers, stages
 from benchmarks.speed.page_set import grown, load, renewed
 from simhash_gate.common.wording import how_many
-from simhash_gate.workers import GARBAGE
+from simhash_gate.workers.main import GARBAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 from lxml import html
 
 from simhash_gate import read_page
-from simhash_gate.page import Draft, SteadyExtractor, blocks, clean, flow, parse
+from simhash_gate.page.blocks import blocks
+from simhash_gate.page.clean import clean
+from simhash_gate.page.extract import SteadyExtractor
+from simhash_gate.page.flow import flow
+from simhash_gate.page.markdown import Draft
+from simhash_gate.page.parse import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +64,7 @@ def stages(body: bytes) -> dict[str, float]:
     lap()
     blocks(content)
     lap()
-    Draft(content, URL).render()
+    Draft(content).render(URL)
     lap()
     return {name: b - a for name, a, b in zip(STAGES, laps, laps[1:], strict=False)}
 

@@ -19,7 +19,7 @@ from simhash_gate.common.urls import host_of
 from simhash_gate.gate.line import encode, line_of
 from simhash_gate.gate.policy import Policy, registered_domain
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.pages import Page
+from simhash_gate.page.page import Page
 from simhash_gate.report.html import render
 from simhash_gate.report.summary import Summary
 from simhash_gate.stores import Match, Record
@@ -147,7 +147,7 @@ def _timed(run: Any) -> tuple[Any, float]:
 
 
 def _page(title: str, words: int, fingerprint: int) -> Page:
-    return Page(title, "", words, fingerprint, fingerprint, listing=False, reason=None)
+    return Page(title, words, fingerprint, fingerprint, listing=False, reason=None)
 
 
 def _record(url: str, page: Page, at: float) -> Record:

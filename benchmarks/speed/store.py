@@ -232,7 +232,7 @@ def _redis_client(url: str) -> Iterator[Any]:
 def _postgres(stack: ExitStack, url: str) -> Contender:
     import psycopg
 
-    from simhash_gate.stores.postgres_connection import read_address
+    from simhash_gate.stores.postgres.connection import read_address
 
     connection = stack.enter_context(psycopg.connect(read_address(url).conninfo))
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.fingerprints.sketch import Sketch
     from simhash_gate.gate.memory import SiteMemory
-    from simhash_gate.pages import Page
+    from simhash_gate.page.page import Page
     from simhash_gate.stores.base import Store
 
 DEFAULT_POLICY = Policy()

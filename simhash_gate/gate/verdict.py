@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from simhash_gate.gate.policy import Policy
 
 if TYPE_CHECKING:
-    from simhash_gate.pages import Page
+    from simhash_gate.page.page import Page
     from simhash_gate.stores.base import Match, Record
 
 Outcome = Literal["new", "near", "duplicate", "unchanged", "skipped", "error"]

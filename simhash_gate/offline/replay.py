@@ -13,7 +13,7 @@ from simhash_gate.gate.policy import SettingsError, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.offline.store import live_run
 from simhash_gate.options import pipeline_version
-from simhash_gate.pages import Page
+from simhash_gate.page.page import Page
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import PREFIX, SQLITE_DEFAULT
 from simhash_gate.sources import request_fingerprint

@@ -46,6 +46,14 @@ def canonical_address(root: HtmlElement, url: str) -> str:
     return ""
 
 
+def joined(url: str, base: str | None) -> str:
+    """Return the address that the links of a page are relative to, by what its `<base>` says."""
+    try:
+        return url if base is None else urljoin(url, base.strip())
+    except ValueError:
+        return url
+
+
 class Base:
     """The address that a page's links are relative to."""
 

@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+import pickle
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from simhash_gate.page.address import joined
 from simhash_gate.page.blocks import blocks, plain_text
+from simhash_gate.page.flow import Flow
 from simhash_gate.page.writer import write
-
-if TYPE_CHECKING:
-    from simhash_gate.page.flow import Flow
 
 _BLANK_LINES = re.compile(r"\n{3,}")
 _ELEMENTS = 20_000
 
 
 class Draft(NamedTuple):
-    """What Markdown is made from: a flow, and the address that its links are relative to."""
+    """What Markdown is made from: a flow, and what `<base>` says of its links, if there is one."""
 
     flow: Flow
-    base: str = ""
+    base: str | None = None
 
-    def render(self) -> str:
-        """Return the Markdown; paragraphs without marks, if it is too large for markdownify."""
+    def pack(self) -> bytes:
+        """Return the draft as bytes, from which `unpack` makes it again."""
+        return pickle.dumps((*self.flow, self.base), pickle.HIGHEST_PROTOCOL)
+
+    def render(self, url: str = "") -> str:
+        """Return the Markdown of a page at this address.
+
+        An article that is too large for markdownify gives paragraphs without marks.
+        """
         if self.flow.elements > _ELEMENTS:
             return "\n\n".join(block.text for block in blocks(self.flow))
-        return _tidy(write(self.flow, self.base))
+        return _tidy(write(self.flow, joined(url, self.base)))
 
     def text(self) -> str:
         """Return what the Markdown says, without its marks: a block a line, code with its lines."""
         return plain_text(self.flow)
+
+
+def unpack(packed: bytes) -> Draft:
+    """Return the draft that was packed."""
+    tokens, elements, base = pickle.loads(packed)
+    return Draft(Flow(tokens, elements), base)
 
 
 def _tidy(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.plugin.names import VERDICT_KEY
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.pages import Page
+    from simhash_gate.page.page import Page
 
 MOST_BYTES = 32 << 20
 """What all dropped requests of a crawl that are remembered take, roughly."""
@@ -36,7 +37,7 @@ def remembered(request: Request, fingerprint: str, verdict: Verdict) -> Dropped:
     """Return what is remembered of a request whose page was dropped."""
     assert verdict.page is not None
     assert verdict.match is not None
-    page = verdict.page.drafted(None)  # its Markdown is not needed to compare it
+    page = replace(verdict.page, article=b"")  # its Markdown is not needed to compare it
     again = request.replace(
         meta={key: value for key, value in request.meta.items() if key != VERDICT_KEY},
         dont_filter=True,

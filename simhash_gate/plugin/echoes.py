@@ -153,7 +153,7 @@ def _attributes(verdict: Verdict) -> Iterator[tuple[Path, Any]]:
     parts: tuple[tuple[Path, Any, tuple[str, ...]], ...] = (
         ((), verdict, ("policy", "page", "match", "record")),
         (("policy",), verdict.policy, ()),
-        (("page",), verdict.page, ("title", "markdown")),
+        (("page",), verdict.page, ("title", "url")),
         (("match", "record"), kept, ()),
         (("record",), verdict.record, ("title", "url")),
     )

@@ -193,7 +193,6 @@ class SimhashGateMiddleware(CrawlGate):
             )
             if not verdict.audited:
                 raise NearDuplicate(response, verdict)
-        request.meta[VERDICT_KEY] = await self.reader.for_callback(verdict, response)
         return response
 
     def _why_not(self, request: Request, response: Response) -> str | None:

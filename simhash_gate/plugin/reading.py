@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from collections import OrderedDict
 from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from w3lib.encoding import http_content_type_encoding
 
+from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.plugin.awaiting import result
-from simhash_gate.plugin.demand import MarkdownDemand
-from simhash_gate.plugin.repeats import RecentPages
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:
@@ -20,17 +20,22 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-    from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.pages import Page
+    from simhash_gate.options import Options
+    from simhash_gate.page.page import Page
     from simhash_gate.plugin.stats import GateStats
     from simhash_gate.settings import Settings
 
+    Key = tuple[bytes, str, str]
+
+MOST_PAGES = 10_000
+MOST_BYTES = 32 * 1024 * 1024
+_ENTRY_BYTES = 1024  # of a page without its contents, and of what leads to it
+
 
 class PageReader:
-    """Reads the pages of one crawl; no body twice, and no Markdown that nobody wants."""
+    """Reads the pages of one crawl, and no body twice."""
 
     def __init__(self, settings: Settings, stats: GateStats) -> None:
-        self.demand = MarkdownDemand()
         self._settings = settings
         self._stats = stats
         self._recent = RecentPages(settings.options)
@@ -60,31 +65,63 @@ class PageReader:
 
     async def page(self, response: Response) -> Page:
         """Return what the response says; raises `ReadError`."""
-        body = (response.body, response.url, _charset(response))
-        key = self._recent.key(*body)
-        page = self._recent.find(key, *body)
+        body, url, charset = response.body, response.url, _charset(response)
+        key = self._recent.key(body, url, charset)
+        page = self._recent.find(key, url)
         if page is not None:
             self._stats.repeated()
             return page
-        page = await self._read(*body)
-        self._recent.add(key, response.url, page)
-        return page
-
-    async def for_callback(self, verdict: Verdict, response: Response) -> Verdict:
-        """Return the verdict with Markdown that was made off the event loop, if any is wanted."""
-        page = verdict.page
-        if page is None:
-            return verdict
-        if not page.is_rendered and self.demand.wanted and self._settings.workers:
-            with suppress(ReadError):
-                page = await self._read(response.body, response.url, _charset(response))
-        return replace(verdict, page=self.demand.watch(page))
-
-    async def _read(self, body: bytes, url: str, encoding: str | None) -> Page:
-        page = await result(self._reader.read(body, url, encoding, markdown=self.demand.wanted))
+        page = await result(self._reader.read(body, url, charset))
         if page.unreadable:
             raise ReadError(page.reason)
+        self._recent.add(key, page)
         return page
+
+
+class RecentPages:
+    """The pages that were read last, by a cryptographic hash of their bodies.
+
+    A fingerprint depends on the body, its declared encoding and the options. Where the page was
+    fetched decides only where its relative links lead, which is seen in the Markdown and, by the
+    page's own address, in a sketch: with sketches only the same URL is a repeat. Which fields are
+    compared depends on the host.
+    """
+
+    def __init__(
+        self, options: Options, *, most_pages: int = MOST_PAGES, most_bytes: int = MOST_BYTES
+    ) -> None:
+        self._options = options
+        self._most_pages = most_pages
+        self._most_bytes = most_bytes
+        self._pages: OrderedDict[Key, tuple[Page, int]] = OrderedDict()
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def key(self, body: bytes, url: str, encoding: str | None) -> Key:
+        """Return what two bodies share only if the same is read from them."""
+        where = url if self._options.sketch else host_of(url) if self._options.compare else ""
+        return sha256(body).digest(), encoding or "", where
+
+    def find(self, key: Key, url: str) -> Page | None:
+        """Return the page that would be read from this body at this URL, if it was a moment ago."""
+        if key not in self._pages:
+            return None
+        self._pages.move_to_end(key)
+        page, _ = self._pages[key]
+        return replace(page, url=without_credentials(url))
+
+    def add(self, key: Key, page: Page) -> None:
+        """Keep a page that was read, and let go of those that were not asked for the longest."""
+        size = _ENTRY_BYTES + page.weight
+        if key in self._pages or size > self._most_bytes:
+            return
+        self._pages[key] = replace(page), size  # a copy, which never holds Markdown
+        self._bytes += size
+        while self._bytes > self._most_bytes or len(self._pages) > self._most_pages:
+            _, (_, freed) = self._pages.popitem(last=False)
+            self._bytes -= freed
 
 
 def _event_loop() -> asyncio.AbstractEventLoop | None:

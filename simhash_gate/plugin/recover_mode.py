@@ -215,7 +215,6 @@ class RecoverDownloaderMiddleware(_Recover):
                 logger.warning("Recovered %s without its Markdown: %s", url, error)
             else:
                 verdict = Verdict("skipped", "recovered", page=page)
-                verdict = await self.gate.reader.for_callback(verdict, response)
         request.meta[VERDICT_KEY] = verdict
         return response
 

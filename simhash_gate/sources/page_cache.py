@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.common.files import open_database, private_folder
 from simhash_gate.options import pipeline_version
-from simhash_gate.pages import Page
+from simhash_gate.page.page import Page
 from simhash_gate.stores.values import signed, unsigned
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class PageCache:
             return None
         title, words, fingerprint, digest, listing, reason = row
         bits = None if fingerprint is None else unsigned(fingerprint)
-        return Page(title, "", words, bits, unsigned(digest), bool(listing), reason)
+        return Page(title, words, bits, unsigned(digest), bool(listing), reason)
 
     def keep(self, key: bytes, page: Page) -> None:
         """Keep a page that was read."""

@@ -88,7 +88,7 @@ def _sqlite(url: str, rest: str, create: bool) -> Callable[[], Store]:
 def _redis(url: str, _rest: str, _create: bool) -> Callable[[], Store]:
     try:
         from simhash_gate.stores.redis import RedisStore
-        from simhash_gate.stores.redis_client import read_address
+        from simhash_gate.stores.redis.client import read_address
     except ImportError as error:
         raise _missing(url, "redis-py", "redis", error) from error
     read_address(url)
@@ -98,7 +98,7 @@ def _redis(url: str, _rest: str, _create: bool) -> Callable[[], Store]:
 def _postgresql(url: str, _rest: str, create: bool) -> Callable[[], Store]:
     try:
         from simhash_gate.stores.postgres import PostgresStore
-        from simhash_gate.stores.postgres_connection import read_address
+        from simhash_gate.stores.postgres.connection import read_address
     except ImportError as error:
         raise _missing(url, "psycopg", "postgres", error) from error
     read_address(url)

@@ -1,12 +1,11 @@
 """A page-reading process: page options and pages come in on stdin, read pages go out on stdout.
 
 The payload of a frame is a pickle or, for page bodies, the bytes themselves. The parent sends the
-options and the memory limit, then for each page its URL, its encoding, whether its Markdown is
-wanted and the function that reads it, None for `read_page`, and its body; it need not wait for
-answers. The process answers the options with None, and each page, in order, with a `Page`, without
-Markdown if that is not wanted, or with what the function returns, or where reading failed with the
-reason as a string. A process that has grown too large answers None once more and leaves the pages
-that it has not answered.
+options and the memory limit, then for each page its URL, its encoding and the function that reads
+it, None for `read_page`, and its body; it need not wait for answers. The process answers the
+options with None, and each page, in order, with a `Page` or with what the function returns, or
+where reading failed with the reason as a string. A process that has grown too large answers None
+once more and leaves the pages that it has not answered.
 
 It ends when stdin does, in the middle of a page too, so that it never outlives its parent.
 """
@@ -23,13 +22,10 @@ from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from simhash_gate.pipeline import read_page
-from simhash_gate.workers.frames import frames, read_frame
-
-if TYPE_CHECKING:
-    from simhash_gate.options import Options
+from simhash_gate.workers.process import frames, read_frame
 
 GARBAGE = 50_000  # objects between collections: a page makes some ten thousand
 _STATM = Path("/proc/self/statm")
@@ -58,26 +54,23 @@ def main() -> None:
     os.dup2(2, 1)  # what a library prints must not end up among the answers
     received: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_receive, args=(sys.stdin.buffer, received), daemon=True).start()
-    given, memory = pickle.loads(received.get())
-    options: dict[bool, Options] = {False: given, True: given}
+    options, memory = pickle.loads(received.get())
     with contextlib.suppress(Exception):  # what can't be loaded here, every page will tell
-        # Loads the extractor and the tables as well, ahead of the first page.
-        options = {markdown: replace(given, markdown=markdown) for markdown in options}
+        replace(options)  # loads the extractor and the tables as well, ahead of the first page
     read_page(b"<p>The first page is always slower.")
     gc.freeze()  # what has been loaded is not looked through again
     gc.set_threshold(GARBAGE)
     least = _limit_memory(memory)
     _answer(answers, None)
     while not memory or _resident() - least <= memory // 2:
-        url, encoding, markdown, extract = pickle.loads(received.get())
+        url, encoding, extract = pickle.loads(received.get())
         body = received.get()
         answer: object
         try:
             if extract is None:
-                page = read_page(body, url=url, encoding=encoding, options=options[markdown])
-                answer = page if page.is_rendered else page.drafted(None)
+                answer = read_page(body, url=url, encoding=encoding, options=options)
             else:
-                answer = extract(body, url, encoding, options[markdown])
+                answer = extract(body, url, encoding, options)
         except Exception as error:  # an extractor of the user's may do anything
             answer = f"{type(error).__name__}: {error}"
         _answer(answers, answer)

@@ -6,9 +6,8 @@ import asyncio
 from collections import deque
 from concurrent.futures import Future
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from simhash_gate.pages import Page
 from simhash_gate.workers.process import Job, WorkerProcess, end_process, start_process
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
     from simhash_gate.options import Options
+    from simhash_gate.page.page import Page
 
 T = TypeVar("T")
 
@@ -29,29 +29,14 @@ class ReadError(Exception):
     """A page could not be read; the message says why."""
 
 
-class Anew(NamedTuple):
-    """Makes Markdown by reading the page anew, in the calling thread."""
-
-    body: bytes
-    url: str
-    encoding: str | None
-    options: Options
-
-    def render(self) -> str:
-        """Return the Markdown."""
-        return _read(*self).markdown
-
-
 class InlineReader:
     """Reads pages in the calling thread, without limits of time or memory."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
 
-    def read(
-        self, body: bytes, url: str, encoding: str | None, *, markdown: bool = True
-    ) -> Future[Page]:
-        """Return the page as a future that is done. Markdown waits until it is asked for."""
+    def read(self, body: bytes, url: str, encoding: str | None) -> Future[Page]:
+        """Return the page as a future that is done."""
         return self.extract(_read, body, url, encoding)
 
     def extract(
@@ -109,15 +94,10 @@ class WorkerPool:
         self._loop = loop
         self._call(self._start)
 
-    def read(
-        self, body: bytes, url: str, encoding: str | None, *, markdown: bool = True
-    ) -> Future[Page]:
-        """Return the page as a future; it raises `ReadError` for a page that could not be read.
-
-        Without `markdown`, whoever asks for the Markdown all the same has the page read anew.
-        """
+    def read(self, body: bytes, url: str, encoding: str | None) -> Future[Page]:
+        """Return the page as a future; it raises `ReadError` for a page that could not be read."""
         future: Future[Page] = Future()
-        self._call(self._submit, Job(body, url, encoding, future, markdown))
+        self._call(self._submit, Job(body, url, encoding, future))
         return future
 
     def extract(
@@ -205,8 +185,6 @@ class WorkerPool:
         if isinstance(answer, str):
             _fail(job, answer)
         else:
-            if isinstance(answer, Page) and not answer.is_rendered:
-                answer = answer.drafted(Anew(job.body, job.url, job.encoding, self._options))
             job.future.set_result(answer)
         self._hand_out()
 

@@ -1,4 +1,7 @@
-"""The parent's end of a page-reading process: pages go out and come back, and nothing blocks."""
+"""The parent's end of a page-reading process: pages go out and come back, and nothing blocks.
+
+A message is a frame: the length of the payload, 8 bytes and big-endian, and the payload.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,11 @@ import sys
 import termios
 from collections import deque
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from simhash_gate.workers.frames import LENGTH, frames
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
     from simhash_gate.options import Options
@@ -36,7 +37,27 @@ _COMMAND = (
 )
 _PIPE_BYTES = 1024 * 1024  # as much as Linux gives anybody: most pages are handed over in one call
 _CHUNK = 64 * 1024
+_LENGTH = struct.Struct(">Q")
 _BUFFERS = 16
+
+
+def frames(*payloads: bytes) -> Iterator[bytes]:
+    """Yield what is written for these payloads: of each its length, and the payload itself."""
+    for payload in payloads:
+        yield _LENGTH.pack(len(payload))
+        yield payload
+
+
+def read_frame(stream: IO[bytes]) -> bytes:
+    """Return the next frame's payload. Raises `EOFError` when the stream ends before it does."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    length = _LENGTH.unpack(head)[0]
+    payload = stream.read(length)
+    if len(payload) < length:
+        raise EOFError
+    return payload
 
 
 class Job(NamedTuple):
@@ -46,7 +67,6 @@ class Job(NamedTuple):
     url: str
     encoding: str | None
     future: Future[Any]
-    markdown: bool = False
     extract: Callable[[bytes, str, str | None, Options], Any] | None = None
     again: bool = False
     """Whether a process that had it has ended before it read any of it."""
@@ -139,7 +159,7 @@ class WorkerProcess:
         if not self.jobs and self.ready:
             self._since = self._loop.time()
         self.jobs.append(job)
-        question = (job.url, job.encoding, job.markdown, job.extract)
+        question = (job.url, job.encoding, job.extract)
         self._send(pickle.dumps(question, pickle.HIGHEST_PROTOCOL), job.body)
 
     def end_if_overdue(self, timeout: float) -> None:
@@ -217,12 +237,12 @@ class WorkerProcess:
         return True
 
     def _next_frame(self) -> bytes | None:
-        if len(self._received) < LENGTH.size:
+        if len(self._received) < _LENGTH.size:
             return None
-        end = LENGTH.size + LENGTH.unpack_from(self._received)[0]
+        end = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
         if len(self._received) < end:
             return None
-        frame = bytes(self._received[LENGTH.size : end])
+        frame = bytes(self._received[_LENGTH.size : end])
         del self._received[:end]
         return frame
 

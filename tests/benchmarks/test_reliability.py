@@ -10,8 +10,6 @@ import sys
 from contextlib import closing
 
 import pytest
-from harness import ROOT
-from redis_server import RedisServer
 
 from benchmarks.reliability.books import UNSETTLED, Books
 from benchmarks.reliability.plan import STORES, Crawl, Plan, random_plan
@@ -20,6 +18,8 @@ from benchmarks.reliability.scenes import Site
 from benchmarks.reliability.soundness import deleted_files, tracebacks, wrong_with
 from benchmarks.reliability.stores import Memory, Servers
 from simhash_gate.stores import open_store
+from tests.crawls.harness import ROOT
+from tests.stores.redis_server import RedisServer
 
 SEEDS = {
     "memory": [0],

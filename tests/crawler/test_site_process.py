@@ -8,7 +8,6 @@ from urllib.error import HTTPError
 from urllib.request import Request
 
 import pytest
-from harness import alive, until
 
 from crawler.site.process import (
     DIRECT,
@@ -20,6 +19,7 @@ from crawler.site.process import (
     shop_url,
     truth,
 )
+from tests.crawls.harness import alive, until
 
 ORPHAN = """
 import time

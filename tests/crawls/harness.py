@@ -6,8 +6,6 @@ import contextlib
 import json
 import os
 import random
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -18,6 +16,8 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+
+from tests.crawls.loaded import LoadedProcess
 
 ROOT = Path(__file__).parents[2]
 VOCABULARY = [
@@ -104,7 +104,7 @@ class Site:
         with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
             server.daemon_threads = True
             self.url = f"http://127.0.0.1:{server.server_address[1]}"
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+            threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
             yield self
             server.shutdown()
 
@@ -147,7 +147,7 @@ class Crawl:
         return sorted(item["path"] for item in self.items if "failure" not in item)
 
 
-_started: list[subprocess.Popen[str]] = []
+_started: list[LoadedProcess] = []
 
 
 def until(condition: Callable[[], object]) -> None:
@@ -187,7 +187,7 @@ def start(
     settings: dict | None = None,
     feed: str = "items.jsonl",
     umask: int = -1,
-) -> tuple[subprocess.Popen[str], Callable[[], Crawl]]:
+) -> tuple[LoadedProcess, Callable[[], Crawl]]:
     """Start a crawl; return its process and what waits for its end.
 
     With a `umask` what the crawl made can be looked at by what the crawl itself says.
@@ -202,6 +202,7 @@ def start(
         "TELNETCONSOLE_ENABLED": "False",
         "LOG_LEVEL": "INFO",
         "RETRY_BACKOFF_BASE": "0",
+        "SIMHASH_GATE_WORKERS": "1",
         "TEST_SITE": site.url,
         "TEST_PATHS": paths,
         "TEST_STATS": str(stats),
@@ -209,12 +210,10 @@ def start(
     }
     outputs = [part for name in feed.split() for part in ("-O", name)]
     arguments = [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "runspider", "spider.py", *outputs, *arguments],
+    process = LoadedProcess(
+        *("scrapy", "runspider", "spider.py", *outputs, *arguments),
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(Path(__file__).parent)])},
-        stderr=subprocess.PIPE,
-        text=True,
         umask=umask,
     )
 

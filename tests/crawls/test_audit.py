@@ -6,7 +6,8 @@ import json
 import re
 
 import pytest
-from harness import Site, crawl, page
+
+from tests.crawls.harness import Site, crawl, page
 
 PLAIN = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}'}
 ALL = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_AUDIT": 1}

@@ -8,9 +8,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from harness import ROOT, Site, crawl, page, start, until
 
 from simhash_gate.stores import open_store
+from tests.crawls.harness import ROOT, Site, crawl, page, start, until
 
 ARTICLES = {f"/{n}": page(n) for n in range(12)}
 PATHS = " ".join(ARTICLES)

@@ -7,9 +7,9 @@ import sys
 from contextlib import closing
 
 import pytest
-from harness import Site, crawl, page
 
 from simhash_gate.stores import open_store
+from tests.crawls.harness import Site, crawl, page
 
 ARTICLES = {f"/{n}": page(n) for n in range(12)}
 PATHS = " ".join(ARTICLES)

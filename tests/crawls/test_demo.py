@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from test_table import table
 
 from crawler.site.process import running_site, truth
 from crawler.site.site import Site
+from tests.crawls.test_table import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

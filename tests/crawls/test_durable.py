@@ -7,9 +7,9 @@ import time
 from contextlib import closing
 
 import pytest
-from harness import Site, crawl, page, start, until
 
 from simhash_gate.stores import open_store
+from tests.crawls.harness import Site, crawl, page, start, until
 
 PAGES = {f"/{n}": page(n) for n in range(60)}
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from itertools import count
 
-from harness import Answer, Site, crawl, html_answer, page, text
-
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.pipeline import read_page
+from tests.crawls.harness import Answer, Site, crawl, html_answer, page, text
 
 # The first page to reach its callback fails when all others are dropped for it.
 FIRST_FAILS = """

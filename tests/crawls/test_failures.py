@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
-from harness import Site, crawl, html_answer, page
+
+from tests.crawls.harness import Site, crawl, html_answer, page
 
 COPIES = {f"/{n}": page(1, noise=n) for n in range(5)}
 PATHS = " ".join(COPIES)

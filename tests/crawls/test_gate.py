@@ -7,7 +7,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from harness import ROOT, Answer, Site, crawl, html_answer, page, text
+
+from tests.crawls.harness import ROOT, Answer, Site, crawl, html_answer, page, text
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 PLAIN = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}'}
@@ -285,7 +286,7 @@ class Counting(SteadyExtractor):
         return super().__call__(page)
 """
 FORGETFUL = """
-from simhash_gate.plugin.repeats import RecentPages
+from simhash_gate.plugin.reading import RecentPages
 RecentPages.find = lambda *_: None
 """
 
@@ -333,28 +334,25 @@ def test_a_body_that_comes_again_is_judged_as_before_and_not_read_again(
     assert counted.pop("simhash_gate/repeated") == 2
     assert counted == counted_without
     assert read_each == 4
-    # The Markdown whose links lead elsewhere: read in the errback, or by the worker.
-    assert (read, readers) == ((3, 2) if action == "drop" else (3, 1))
+    assert (read, readers) == (2, 1)
 
 
-LATE_READER = """
+WHO_RENDERS = """
     def parse(self, response):
         verdict = response.meta["simhash_gate_verdict"]
-        number = int(response.url.rpartition("/")[2])
-        wanted = self.crawler.get_downloader_middleware(SimhashGateMiddleware).reader.demand.wanted
-        text = verdict.markdown.partition("\\n")[0] if number >= 120 else None
-        yield {"path": number, "wanted": wanted, "markdown": text}
-from simhash_gate import SimhashGateMiddleware
+        made = "markdown" in vars(verdict.page)
+        yield {"path": response.url, "made": made, "markdown": verdict.markdown}
 """
 
 
-def test_markdown_that_no_callback_reads_is_not_made_until_one_does(tmp_path) -> None:
-    routes = {f"/{n}": page(n, words=30) for n in range(130)}
+@pytest.mark.parametrize("eager", [False, True])
+def test_markdown_is_made_when_a_callback_asks_or_by_the_workers_if_a_setting_says_so(
+    tmp_path, eager
+) -> None:
+    routes = {f"/{n}": page(n) for n in range(3)}
+    settings = {**IN_ORDER, "SIMHASH_GATE_MARKDOWN": eager}
     with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), spider=LATE_READER, settings=IN_ORDER)
-    wanted = [item["wanted"] for item in result.items]
-    assert wanted[:99] == [True] * 99
-    assert wanted[100:121] == [False] * 21
-    assert wanted[121:] == [True] * 9
-    for item in result.items[120:]:
-        assert item["markdown"] == f"# {text(item['path'], 5)}"
+        result = crawl(tmp_path, site, " ".join(routes), spider=WHO_RENDERS, settings=settings)
+    assert [item["made"] for item in result.items] == [eager] * 3
+    for number, item in enumerate(result.items):
+        assert item["markdown"].startswith(f"# {text(number, 5)}\n")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from filelock import FileLock
-from harness import Answer, Site, crawl, html_answer, page, start, text, until
 
 from simhash_gate.journal.reading import drops
 from simhash_gate.journal.segments import segments
+from tests.crawls.harness import Answer, Site, crawl, html_answer, page, start, text, until
 
 if TYPE_CHECKING:
     from pathlib import Path

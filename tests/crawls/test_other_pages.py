@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from harness import Answer, Site, crawl, html_answer, text
+
+from tests.crawls.harness import Answer, Site, crawl, html_answer, text
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 NOTES = "".join(f"<p>{part}.</p>" for part in text(7, 300).split(". "))

@@ -10,11 +10,11 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from harness import Answer, Site, crawl, page
-from redis_server import RedisServer
 
 from benchmarks.proxy import Proxy
 from simhash_gate.stores import open_store
+from tests.crawls.harness import Answer, Site, crawl, page
+from tests.stores.redis_server import RedisServer
 
 COPIES = {f"/{n}": page(1, noise=n) for n in range(200)}
 PLAIN_TEXT = {"Content-Type": "text/plain"}

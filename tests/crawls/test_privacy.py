@@ -5,7 +5,8 @@ from __future__ import annotations
 import stat
 
 import pytest
-from harness import Answer, Site, crawl, page
+
+from tests.crawls.harness import Answer, Site, crawl, page
 
 # What Scrapy makes, and the test.
 THEIRS = {"spider.py", "items.jsonl", "stats.json", "scrapy.cfg"}

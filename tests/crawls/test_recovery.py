@@ -7,13 +7,13 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from harness import Answer, Crawl, Site, crawl, page
-from test_demo import start_demo
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.site.process import running_site, truth
 from simhash_gate.journal.reading import drops
 from simhash_gate.journal.segments import segments
+from tests.crawls.harness import Answer, Crawl, Site, crawl, page
+from tests.crawls.test_demo import start_demo
 
 if TYPE_CHECKING:
     from pathlib import Path

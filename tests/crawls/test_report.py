@@ -6,8 +6,9 @@ import json
 import os
 
 import pytest
-from harness import Answer, Site, crawl, html_answer, page, start, until
 from lxml import html
+
+from tests.crawls.harness import Answer, Site, crawl, html_answer, page, start, until
 
 ROUTES = {
     "/a": page(1),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness import Answer, Site, crawl, page
+from tests.crawls.harness import Answer, Site, crawl, page
 
 ONE_AT_A_TIME = {"CONCURRENT_REQUESTS": 1}
 IN_ORDER = """

@@ -8,8 +8,9 @@ import time
 
 import pytest
 import scrapy
-from harness import Answer, Site, crawl, html_answer, page, start, until
 from packaging.version import Version
+
+from tests.crawls.harness import Answer, Site, crawl, html_answer, page, start, until
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 SELECT = "twisted.internet.selectreactor.SelectReactor"

@@ -7,9 +7,9 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from harness import Site, crawl, html_answer, page, start, until
 
 from simhash_gate.stores import open_store
+from tests.crawls.harness import Site, crawl, html_answer, page, start, until
 
 COPIES = {"/a": page(1), "/b": page(1, noise=2)}
 

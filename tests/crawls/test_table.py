@@ -6,12 +6,12 @@ import logging
 import re
 
 import pytest
-from harness import Answer, Site, crawl, html_answer, page
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
 from simhash_gate.plugin import stats
 from simhash_gate.plugin.session import Session
+from tests.crawls.harness import Answer, Site, crawl, html_answer, page
 
 ROUTES = {
     "/a": page(1),

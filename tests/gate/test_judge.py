@@ -13,7 +13,7 @@ from simhash_gate.fingerprints.sketch import Sketch
 from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CLAIMS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
-from simhash_gate.pages import Page
+from simhash_gate.page.page import Page
 from simhash_gate.stores import open_store
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ def a_page(flipped: int = 0, **values) -> Page:
     """Return a page whose fingerprint is that many bits away from BITS."""
     given = {
         "title": "Title",
-        "markdown": "# Title",
         "words": 300,
         "fingerprint": BITS ^ ((1 << flipped) - 1),
         "digest": flipped,

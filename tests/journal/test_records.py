@@ -7,13 +7,13 @@ import io
 import json
 
 import pytest
-from pages import NOON, drop, packed
 from warcio.archiveiterator import ArchiveIterator
 
 from simhash_gate.journal.drop import DamagedError, Drop, Stored
 from simhash_gate.journal.members import members
 from simhash_gate.journal.reading import Found, drops, load
 from simhash_gate.journal.records import pack, warcinfo
+from tests.journal.pages import NOON, drop, packed
 
 HEADERS = [
     (b"Content-Type", b"text/html; charset=utf-8"),

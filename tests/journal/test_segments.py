@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from pages import packed
 
 from simhash_gate.journal.reading import drops
 from simhash_gate.journal.segments import SEGMENTS, Segments, segments
+from tests.journal.pages import packed
 
 BOUND = 1 << 20
 

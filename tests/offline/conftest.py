@@ -11,8 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from command import COMMAND
-from harness import ROOT, page, text
+
+from tests.crawls.harness import ROOT, page, text
+from tests.crawls.loaded import LoadedProcess
+from tests.offline.command import COMMAND
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,17 +46,22 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def run_with_input(tmp_path: Path, environment) -> Run:
     def run(text: str | None, *arguments: object, **variables: str) -> Result:
-        done = subprocess.run(
-            [*COMMAND, *map(str, arguments)],
-            cwd=tmp_path,
-            env=environment | variables,
-            input=text,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=120,
-            check=False,
-        )
-        return Result(done.returncode, done.stdout, done.stderr)
+        words, env = [*map(str, arguments)], environment | variables
+        if variables:  # some of which Python reads when it starts
+            done = subprocess.run(
+                [*COMMAND, *words],
+                cwd=tmp_path,
+                env=env,
+                input=text,
+                capture_output=True,
+                encoding="utf-8",
+                timeout=120,
+                check=False,
+            )
+            return Result(done.returncode, done.stdout, done.stderr)
+        command = LoadedProcess("simhash_gate.cli", *words, cwd=tmp_path, env=env, stdin=text or "")
+        out, err = command.communicate(120)
+        return Result(command.wait(), out, err)
 
     return run
 

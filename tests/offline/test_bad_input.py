@@ -9,8 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import COMMAND
-from harness import alive, until
+
+from tests.crawls.harness import alive, until
+from tests.offline.command import COMMAND
 
 BAD = [
     ("not json", "not JSON"),

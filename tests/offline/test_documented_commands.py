@@ -8,12 +8,12 @@ from contextlib import closing
 
 import click
 import pytest
-from harness import ROOT
-from pages import packed
 
 from simhash_gate.cli import cli
 from simhash_gate.journal.records import warcinfo
 from simhash_gate.stores import Record, open_store
+from tests.crawls.harness import ROOT
+from tests.journal.pages import packed
 
 DOCS = (ROOT / "docs/commands.md").read_text("utf-8")
 CONSOLES = re.findall(r"```console\n(.*?)```", DOCS, re.DOTALL)

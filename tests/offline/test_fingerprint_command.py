@@ -7,9 +7,9 @@ import os
 import sys
 
 import pytest
-from harness import text
 
 from simhash_gate import read_page
+from tests.crawls.harness import text
 
 
 def test_a_line_says_what_the_pipeline_says(run, write) -> None:

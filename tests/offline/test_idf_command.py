@@ -9,10 +9,10 @@ import subprocess
 from math import log
 
 import pytest
-from command import COMMAND
 
 from simhash_gate.pipeline import Options, read_page
 from simhash_gate.tuning.idf import Frequencies
+from tests.offline.command import COMMAND
 
 SITE = "https://hive.example"
 PAGE = "<html><body><main><p>{}</p></main></body></html>"

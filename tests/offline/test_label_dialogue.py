@@ -10,8 +10,9 @@ import subprocess
 import termios
 
 import pytest
-from command import COMMAND
-from harness import until
+
+from tests.crawls.harness import until
+from tests.offline.command import COMMAND
 
 SITE = "https://hive.example"
 

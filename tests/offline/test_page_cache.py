@@ -7,8 +7,9 @@ import signal
 import subprocess
 
 import pytest
-from command import COMMAND
-from harness import ROOT, page, until
+
+from tests.crawls.harness import ROOT, page, until
+from tests.offline.command import COMMAND
 
 # With a file "hold", the page after the 20th is not read to its end.
 COUNTING = """

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from command import COMMAND
-from harness import ROOT, Site, crawl, page
-from test_replay_http_cache import settings as cached_crawl
-from test_replay_http_cache import site
-from test_replay_warc import record
 
 from simhash_gate.options import pipeline_version
 from simhash_gate.stores import Record, open_store
+from tests.crawls.harness import ROOT, Site, crawl, page
+from tests.offline.command import COMMAND
+from tests.offline.test_replay_http_cache import settings as cached_crawl
+from tests.offline.test_replay_http_cache import site
+from tests.offline.test_replay_warc import record
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from pages import packed
 from scrapy import Request
 from scrapy.utils.request import fingerprint
 
 from simhash_gate.journal.records import warcinfo
 from simhash_gate.sources import Entry
+from tests.journal.pages import packed
 
 SECRET = "https://user:secret@example.com/"
 SHOWN = "https://example.com/"

@@ -6,12 +6,12 @@ import signal
 import subprocess
 
 import pytest
-from command import COMMAND
-from harness import until
-from pages import NOON, packed
 
 from simhash_gate.journal.members import members
 from simhash_gate.journal.records import warcinfo
+from tests.crawls.harness import until
+from tests.journal.pages import NOON, packed
+from tests.offline.command import COMMAND
 
 NAME = "dropped-20240601T120000000000Z-0badcafe.warc.gz"
 EVERY = list(range(6))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import brotli
 import pytest
-from harness import Answer, Site, crawl, page
+
+from tests.crawls.harness import Answer, Site, crawl, page
 
 if TYPE_CHECKING:
     from pathlib import Path

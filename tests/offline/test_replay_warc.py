@@ -9,7 +9,8 @@ import zlib
 import brotli
 import pytest
 from fastwarc.warc import WarcRecord, WarcRecordType
-from harness import page
+
+from tests.crawls.harness import page
 
 HTML = "Content-Type: text/html; charset=utf-8"
 STORY = page(1).body

@@ -11,7 +11,8 @@ import subprocess
 import termios
 
 import pytest
-from command import COMMAND
+
+from tests.offline.command import COMMAND
 
 RED, GREEN = "\x1b[31m", "\x1b[32m"
 

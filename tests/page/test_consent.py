@@ -1,6 +1,7 @@
 import pytest
 
-from simhash_gate.page import clean, parse
+from simhash_gate.page.clean import clean
+from simhash_gate.page.parse import parse
 
 PROSE = "<p>" + "The river rose overnight and the lower fields went under water. " * 8 + "</p>"
 SAID = "<p>We use cookies. Read how in our <a href=/cookies>cookie notice</a>.</p>"

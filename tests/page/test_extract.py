@@ -1,14 +1,11 @@
 import pytest
 
-from simhash_gate.page import (
-    ReadabilityExtractor,
-    SteadyExtractor,
-    blocks,
-    clean,
-    extract,
-    flow,
-    parse,
-)
+from simhash_gate.page import extract
+from simhash_gate.page.blocks import blocks
+from simhash_gate.page.clean import clean
+from simhash_gate.page.extract import ReadabilityExtractor, SteadyExtractor
+from simhash_gate.page.flow import flow
+from simhash_gate.page.parse import parse
 
 PARAGRAPHS = [
     "The harbour was closed on Monday after a crane fell into the water, the port authority said.",

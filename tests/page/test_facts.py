@@ -190,7 +190,6 @@ def test_many_properties_and_nested_scopes_cost_what_they_are_long():
 def test_facts_go_with_a_page_and_move_no_fingerprint():
     page, plain = read(script(STORY) + "<h1>A storm</h1>"), read("<h1>A storm</h1>")
     assert facts(pickle.loads(pickle.dumps(page))) == AN_ARTICLE
-    assert facts(page.drafted(None)) == AN_ARTICLE
     assert facts(plain) == (None, None, None, None)
     assert page.fingerprint == plain.fingerprint
     verified = read_page(script(HIVE).encode() + b"<p>x", options=Options(sketch=True))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from simhash_gate.page import clean, parse
+from simhash_gate.page.clean import clean
+from simhash_gate.page.parse import parse
 
 PROSE = "<p>" + "The river rose overnight and the lower fields went under water. " * 8 + "</p>"
 REPLY = "The lower fields went under water in the night, and the river rose in the afternoon."

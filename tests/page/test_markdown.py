@@ -1,7 +1,8 @@
 import pytest
 
-from simhash_gate.page import Draft, flow, parse
-from simhash_gate.page.flow import Flow
+from simhash_gate.page.flow import Flow, flow
+from simhash_gate.page.markdown import Draft
+from simhash_gate.page.parse import parse
 
 WHITE_SPACE = "".join(char for char in map(chr, range(0x110000)) if char.isspace())
 
@@ -9,7 +10,7 @@ WHITE_SPACE = "".join(char for char in map(chr, range(0x110000)) if char.isspace
 def markdown(html: str, base: str = "https://example.org/a/") -> str:
     root = parse(f"<html><body>{html}</body></html>".encode())
     assert root is not None
-    return Draft(flow(root[0]), base).render()
+    return Draft(flow(root[0])).render(base)
 
 
 @pytest.mark.parametrize(

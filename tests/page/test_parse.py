@@ -1,7 +1,6 @@
 import pytest
 
-from simhash_gate.page import parse
-from simhash_gate.page.parse import decode
+from simhash_gate.page.parse import decode, parse
 
 
 def text_of(body: bytes, encoding: str | None = None) -> str:

@@ -2,9 +2,8 @@
 
 import pytest
 
-from simhash_gate.page import parse
 from simhash_gate.page.invisible import drop_invisible
-from simhash_gate.page.parse import read_by_libxml2
+from simhash_gate.page.parse import parse, read_by_libxml2
 from simhash_gate.page.repair import as_a_browser, is_misread
 
 AFTER = b"</body></html><p>after all</p>"  # without more, this alone is why a page is read again

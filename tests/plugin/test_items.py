@@ -183,14 +183,20 @@ def test_nothing_that_the_verdict_says_is_new(verdicts, way) -> None:
     assert differing(kept, other, verdicts=verdicts) == ["title"]
 
 
+def article(text: str) -> bytes:
+    """Return an article of which the Markdown is this text."""
+    return read_page(f"<p>{text}".encode()).article
+
+
 @pytest.mark.parametrize("name", ["title", "markdown"])
 def test_what_the_page_says_counts_though_the_verdict_has_it(verdicts, name: str) -> None:
     texts = ("Lamp", "Chair")
     kept, dropped = (
-        replace(verdict, page=replace(verdict.page, **{name: text}))
+        replace(verdict, page=replace(verdict.page, title=text, article=article(text)))
         for verdict, text in zip(verdicts, texts, strict=True)
     )
     items = [{"field": getattr(verdict, name)} for verdict in (kept, dropped)]
+    assert [item["field"] for item in items] == list(texts)
     assert differing(*items, verdicts=(kept, dropped)) == ["field"]
     nested = [{"field": {"said": item["field"], "by": v.outcome}} for item, v in
               zip(items, (kept, dropped), strict=True)]  # fmt: skip

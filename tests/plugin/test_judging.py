@@ -8,7 +8,6 @@ from contextlib import closing
 from functools import partial
 
 import pytest
-from harness import until
 
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
@@ -17,6 +16,7 @@ from simhash_gate.plugin import judging
 from simhash_gate.plugin.judging import Judge
 from simhash_gate.stores import StoreError, StoreUnavailable, open_store
 from simhash_gate.stores.sqlite import SQLiteStore
+from tests.crawls.harness import until
 
 
 @pytest.fixture

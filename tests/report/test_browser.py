@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
-from verdicts import NOON, copy, near, verdict
 
 from benchmarks.speed.chromium import running_chromium
 from simhash_gate.report.html import render
 from simhash_gate.report.summary import Summary
+from tests.report.verdicts import NOON, copy, near, verdict
 
 if TYPE_CHECKING:
     from pathlib import Path

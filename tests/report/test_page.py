@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from verdicts import copy, verdict
-
 from simhash_gate.report.bounded import Clusters
 from simhash_gate.report.html import render
 from simhash_gate.report.summary import Summary
+from tests.report.verdicts import copy, verdict
 
 
 def shown(summary: Summary) -> str:

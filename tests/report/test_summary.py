@@ -8,11 +8,11 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from verdicts import NOON, copy, near, verdict
 
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
 from simhash_gate.report.judged import LONGEST_TEXT, Judged
 from simhash_gate.report.summary import MOST_DUPLICATES, MOST_NEAR, MOST_TALLIES, OTHERS, Summary
+from tests.report.verdicts import NOON, copy, near, verdict
 
 
 def summary_of(*lines: dict) -> Summary:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from redis_server import RedisServer
-from store_urls import CLUSTER, STORES, url_maker
 
 from simhash_gate.stores import Record, open_store
 from simhash_gate.stores.sqlite import SQLiteStore
+from tests.stores.redis_server import RedisServer
+from tests.stores.store_urls import CLUSTER, STORES, url_maker
 
 CRAWLER = Path(__file__).with_name("crawler_process.py")
 ROOT = Path(__file__).parents[2]

@@ -19,8 +19,9 @@ from time import monotonic, sleep
 
 import psycopg
 import pytest
-from harness import do_without
-from ports import TRIES, free_port
+
+from tests.crawls.harness import do_without
+from tests.stores.ports import TRIES, free_port
 
 VARIABLE = "SIMHASH_GATE_TEST_POSTGRESQL"
 PASSWORD = "pass word/@%"

@@ -12,10 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from harness import do_without, until
-from ports import TRIES, free_port
 from redis import Redis
 from redis.exceptions import ConnectionError as NoConnectionError
+
+from tests.crawls.harness import do_without, until
+from tests.stores.ports import TRIES, free_port
 
 VARIABLE = "REDIS_SERVER"  # the path of a redis-server to test with
 SLOTS = 16384

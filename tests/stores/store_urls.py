@@ -5,8 +5,9 @@ from __future__ import annotations
 from hashlib import sha256
 
 import pytest
-from postgres_server import postgresql_server  # noqa: F401 - a fixture
-from redis_server import RedisCluster, RedisServer
+
+from tests.stores.postgres_server import postgresql_server  # noqa: F401 - a fixture
+from tests.stores.redis_server import RedisCluster, RedisServer
 
 STORES = [
     pytest.param("memory:", id="memory"),

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import psycopg
 import pytest
-from ports import free_port
-from postgres_server import running
 
 from benchmarks.proxy import Proxy
 from simhash_gate.stores import Answer, StoreError, StoreUnavailable, open_store
+from tests.stores.ports import free_port
+from tests.stores.postgres_server import running
 
 BASE = 0x9E3779B97F4A7C15
 

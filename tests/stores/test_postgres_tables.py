@@ -52,7 +52,9 @@ def test_a_schema_of_the_first_version_is_migrated_with_its_pages(
     with psycopg.connect(server.url, autocommit=True) as old:
         old.execute(f"CREATE SCHEMA {schema}")
         old.execute(f"SET search_path = {schema}")
-        old.execute(files("simhash_gate.stores").joinpath("postgres_001.sql").read_text("utf-8"))
+        old.execute(
+            files("simhash_gate.stores.postgres").joinpath("schema_001.sql").read_text("utf-8")
+        )
         old.execute("CREATE TABLE simhash_gate_schema AS SELECT 1 AS version")
         old.execute("SELECT begin_run('old', 1, '1 hour'), pipeline_id('v1')")
         added = old.execute(

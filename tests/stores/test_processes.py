@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import closing
 
-from crawler_process import GROUPS
-
 from simhash_gate.stores import open_store
+from tests.stores.crawler_process import GROUPS
 
 PROCESSES = 8
 

@@ -18,12 +18,12 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
-from harness import until
-from ports import free_port
-from redis_server import RedisSentinel, RedisServer
 
 from benchmarks.proxy import Proxy
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
+from tests.crawls.harness import until
+from tests.stores.ports import free_port
+from tests.stores.redis_server import RedisSentinel, RedisServer
 
 DOCS = Path(__file__).parents[2] / "docs" / "stores.md"
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
-from simhash_gate.stores.redis_codec import run_digest
+from simhash_gate.stores.redis.codec import run_digest
 from simhash_gate.stores.urls import LEASE
 
 BASE = 0x9E3779B97F4A7C15
@@ -115,7 +115,7 @@ def test_a_run_that_was_late_lives_again(own_url, expire, monkeypatch, make_reco
         store.begin("run")
         expire("late")
         later = SimpleNamespace(monotonic=lambda: time.monotonic() + LEASE)
-        monkeypatch.setattr("simhash_gate.stores.redis_runs.time", later)
+        monkeypatch.setattr("simhash_gate.stores.redis.runs.time", later)
         assert late.check_and_add(page, 3).added
         assert store.check_and_add(replace(page, run="run"), 3).match.record == page
         late.end("late")

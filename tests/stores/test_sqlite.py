@@ -12,10 +12,10 @@ from dataclasses import replace
 from threading import Barrier, Thread
 
 import pytest
-from crawler_process import WIDE
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window
 from simhash_gate.stores.sqlite import SQLiteStore
+from tests.stores.crawler_process import WIDE
 
 BASE = 0x9E3779B97F4A7C15
 

@@ -11,11 +11,11 @@ from dataclasses import replace
 from importlib.resources import files
 
 import pytest
-from crawler_process import fingerprint_of
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window
 from simhash_gate.stores.sqlite import SQLiteStore
-from simhash_gate.stores.sqlite_file import APPLICATION_ID
+from simhash_gate.stores.sqlite.file import APPLICATION_ID
+from tests.stores.crawler_process import fingerprint_of
 
 BASE = 0x9E3779B97F4A7C15
 
@@ -157,7 +157,7 @@ def test_the_file_says_whose_it_is_and_which_schema(filled):
 
 
 def test_a_file_of_the_first_schema_is_brought_to_this_one_with_its_pages(path, make_record):
-    script = files("simhash_gate.stores").joinpath("sqlite_001.sql").read_text("utf-8")
+    script = files("simhash_gate.stores.sqlite").joinpath("schema_001.sql").read_text("utf-8")
     with closing(sqlite3.connect(path)) as db:
         db.executescript(script)
         db.execute("INSERT INTO run (name, live) VALUES ('old', 0)")
@@ -180,14 +180,14 @@ def test_a_file_of_the_first_schema_is_brought_to_this_one_with_its_pages(path, 
 
 
 def test_a_file_of_the_second_schema_keeps_its_pages_its_window_and_its_numbers(path, make_record):
-    folder = files("simhash_gate.stores")
+    folder = files("simhash_gate.stores.sqlite")
     add = (
         "INSERT INTO record (scope, run, url, request, fingerprint, digest, words, title, "
         "pipeline, first_seen, last_seen, sketch, settled) "
         "VALUES (1, 1, ?, 'r', ?, 1, 9, 't', 'v1', 1.0, 2.0, x'', 1)"
     )
     with closing(sqlite3.connect(path)) as db:
-        for name in ("sqlite_001.sql", "sqlite_002.sql"):
+        for name in ("schema_001.sql", "schema_002.sql"):
             db.executescript(folder.joinpath(name).read_text("utf-8"))
         db.execute("INSERT INTO run (name, live) VALUES ('old', 0)")
         db.execute("INSERT INTO scope (name) VALUES ('example.com')")

@@ -9,7 +9,7 @@ from benchmarks.quality.text import UNSEEN, page_text, texts
 from simhash_gate import simhash
 from simhash_gate.fingerprints.features import shingles
 from simhash_gate.fingerprints.words import words
-from simhash_gate.page import parse
+from simhash_gate.page.parse import parse
 
 
 class PageText(HammingMethod):

@@ -126,7 +126,7 @@ def identity(record: Record) -> bytes:
 
 
 def query(record: Record, radius: int | None, near: int, exact: bool, window: Window) -> bytes:
-    """Return what `redis_match.lua` is asked for."""
+    """Return what `match.lua` is asked for."""
     limit = 0 if radius is None else max(radius, min(near, 64))
     reaches = _reaches(0 if radius is None else reach(radius, near))
     expiry = 0 if window.seconds is None else int((window.seconds + _EXPIRY_SLACK) * 1000)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simhash_gate.stores.base import Record, Window
-    from simhash_gate.stores.sqlite_mirror import MirroredScope
+    from simhash_gate.stores.sqlite.mirror import MirroredScope
 
 _INSIDE = """
 SELECT id, request, coalesce(substr(sketch, 1, 8), x'') FROM record

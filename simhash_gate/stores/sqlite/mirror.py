@@ -12,7 +12,7 @@ from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING
 
 from simhash_gate.stores.shelf import Shelf
-from simhash_gate.stores.sqlite_rows import Run
+from simhash_gate.stores.sqlite.rows import Run
 from simhash_gate.stores.values import as_bytes, unsigned
 
 if TYPE_CHECKING:

@@ -241,7 +241,7 @@ def _migrate(connection: PatientConnection, address: Address, *, create: bool) -
     Crawlers that start at once take turns; where nothing is to be done, nobody waits.
     """
     scripts = sorted(
-        (entry for entry in files(__package__).iterdir() if entry.name.startswith("postgres_0")),
+        (entry for entry in files(__package__).iterdir() if entry.name.startswith("schema_")),
         key=lambda entry: entry.name,
     )
     version = _version(connection, address, len(scripts))

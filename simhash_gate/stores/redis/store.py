@@ -20,7 +20,7 @@ from simhash_gate.stores.base import (
     StoreError,
     Window,
 )
-from simhash_gate.stores.redis_client import (
+from simhash_gate.stores.redis.client import (
     Line,
     NoScriptError,
     Redis,
@@ -29,7 +29,7 @@ from simhash_gate.stores.redis_client import (
     failure,
     read_address,
 )
-from simhash_gate.stores.redis_codec import (
+from simhash_gate.stores.redis.codec import (
     DURABLE,
     SETTLED,
     added_at,
@@ -44,7 +44,7 @@ from simhash_gate.stores.redis_codec import (
     site_key,
     unpack,
 )
-from simhash_gate.stores.redis_runs import Runs
+from simhash_gate.stores.redis.runs import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -311,4 +311,4 @@ class RedisStore(Store):
 
 
 def _read(name: str) -> str:
-    return files(__package__).joinpath(f"redis_{name}.lua").read_text("utf-8")
+    return files(__package__).joinpath(f"{name}.lua").read_text("utf-8")

@@ -21,8 +21,8 @@ from simhash_gate.stores.base import (
     StoreUnavailable,
     Window,
 )
-from simhash_gate.stores.postgres_connection import close, connect, failure, read_address
-from simhash_gate.stores.postgres_rows import (
+from simhash_gate.stores.postgres.connection import close, connect, failure, read_address
+from simhash_gate.stores.postgres.rows import (
     CURRENT,
     LIVES,
     PAGES_AFTER,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from simhash_gate.stores.base import Record
-    from simhash_gate.stores.postgres_connection import Address, PatientConnection, Prepared
+    from simhash_gate.stores.postgres.connection import Address, PatientConnection, Prepared
 
 _Said = TypeVar("_Said")
 _REAPED_AT_ONCE = 1_000

@@ -7,13 +7,13 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from simhash_gate.stores.base import StoreError
-from simhash_gate.stores.sqlite_file import failure
+from simhash_gate.stores.sqlite.file import failure
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from simhash_gate.stores.sqlite_mirror import Mirror
+    from simhash_gate.stores.sqlite.mirror import Mirror
 
 
 class Transaction:

@@ -18,10 +18,10 @@ from simhash_gate.stores.base import (
     Window,
 )
 from simhash_gate.stores.ranking import best_match, reach
-from simhash_gate.stores.run_locks import RunLocks
-from simhash_gate.stores.sqlite_file import connect, failure
-from simhash_gate.stores.sqlite_mirror import Mirror, MirroredScope
-from simhash_gate.stores.sqlite_rows import (
+from simhash_gate.stores.sqlite.file import connect, failure
+from simhash_gate.stores.sqlite.locks import RunLocks
+from simhash_gate.stores.sqlite.mirror import Mirror, MirroredScope
+from simhash_gate.stores.sqlite.rows import (
     DURABLE,
     INSERT,
     NUMBER,
@@ -36,8 +36,8 @@ from simhash_gate.stores.sqlite_rows import (
     to_record,
     to_row,
 )
-from simhash_gate.stores.sqlite_transaction import Transaction
-from simhash_gate.stores.sqlite_window import Inside, evict
+from simhash_gate.stores.sqlite.transaction import Transaction
+from simhash_gate.stores.sqlite.window import Inside, evict
 from simhash_gate.stores.values import as_bytes
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from psycopg.types.numeric import Int8
 
 from simhash_gate.fingerprints.blocks import probes, split
 from simhash_gate.stores.base import Answer, Match, Record
-from simhash_gate.stores.postgres_connection import Prepared
+from simhash_gate.stores.postgres.connection import Prepared
 from simhash_gate.stores.ranking import NEAR_REACH, reach
 from simhash_gate.stores.values import signed, unsigned
 

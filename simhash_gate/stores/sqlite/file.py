@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# "SHGT"; sqlite_001.sql writes it.
+# "SHGT"; schema_001.sql writes it.
 APPLICATION_ID = 0x53484754
 
 _PASSING = {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOSPC}
@@ -153,7 +153,7 @@ def _open(path: Path, timeout: float, *, new: bool = False) -> sqlite3.Connectio
 def _migrate(db: sqlite3.Connection, path: Path) -> None:
     """Run the numbered scripts that the database has not seen, all or none."""
     scripts = sorted(
-        (entry for entry in files(__package__).iterdir() if entry.name.startswith("sqlite_0")),
+        (entry for entry in files(__package__).iterdir() if entry.name.startswith("schema_")),
         key=lambda entry: entry.name,
     )
     db.execute("BEGIN IMMEDIATE")

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from simhash_gate.stores.redis_codec import Run, run_digest
+from simhash_gate.stores.redis.codec import Run, run_digest
 from simhash_gate.stores.values import as_bytes, as_text
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Runs:
     """The runs of this store, which it keeps alive, and what it knows of those of others.
 
-    `ask` runs `redis_runs.lua`. Runs have keys of their own, so that in a cluster a scope can lie
+    `ask` runs `runs.lua`. Runs have keys of their own, so that in a cluster a scope can lie
     on another server: whether the run of a page lives is asked apart, for others' pages only.
     """
 
