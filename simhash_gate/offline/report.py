@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Lines = Iterator[tuple[str, dict[str, Any]]]
 
 LAST_LOGS = Path(".scrapy", "simhash_gate")
-"""Where, in a Scrapy project, the log of the last crawl is looked for."""
+"""The folder of a Scrapy project that is searched for the log of the last crawl."""
 
 _EXAMPLE = "those that `simhash-gate replay` prints"
 

@@ -49,7 +49,7 @@ def info(console: Console, *, url: str) -> int:
 
 
 def list_pages(console: Console, *, url: str, scope: str | None) -> int:
-    """Print what a person wants to see of each page."""
+    """Print the most important fields of each page."""
     return _print(console, url, scope, _listed)
 
 

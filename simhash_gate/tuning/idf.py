@@ -86,7 +86,7 @@ def run(
 
 
 class Said(NamedTuple):
-    """What counts of a page: its words or shingles, a digest of its text, why there is neither."""
+    """The words or shingles of a page, a digest of its text, and why it could not be read."""
 
     names: list[str]
     digest: int
@@ -146,7 +146,7 @@ def _count(
 
 
 def names_of(features: Collection[str], options: Options, *, shingles: bool) -> list[str]:
-    """Return what the table can have of a page: its shingles, or the words in them."""
+    """Return the shingles of a page, or the words in them."""
     if shingles or options.shingle == "char":
         return list(features)
     return list(dict.fromkeys(word for shingle in features for word in shingle.split(" ")))

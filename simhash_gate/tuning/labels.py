@@ -29,7 +29,6 @@ from simhash_gate.tuning.sampling import next_pair, strata
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from simhash_gate.collection.collection import Member
     from simhash_gate.collection.neighbours import Neighbour, Scope
     from simhash_gate.common.complaints import Complain
     from simhash_gate.fingerprints.claims import Claims
@@ -47,7 +46,7 @@ _EXAMPLE = '{"a": "https://…", "b": "https://…", "duplicate": true}'
 
 @dataclass(frozen=True)
 class Label:
-    """Two pages by URL, or path where they have none, and whether they are duplicates.
+    """Two pages, by URL or else by path, and whether they are duplicates.
 
     `sampled` tells that the pair was drawn at random from those of its distance.
     """
@@ -86,23 +85,21 @@ def _append_label(path: str, label: Label) -> None:
         os.fsync(file.fileno())
 
 
-def with_distances(
-    labels: Iterable[Label], members: Iterable[Member]
-) -> Iterator[tuple[Label, str, int]]:
-    """Yield each label whose two pages are of one scope, with that scope and their distance."""
+def with_distances(labels: Iterable[Label], scopes: Iterable[Scope]) -> Iterator[tuple[Label, int]]:
+    """Yield each label whose two pages are in one of the scopes, with their distance."""
     pages: dict[str, dict[str, int]] = {}
-    for member in members:
-        pages.setdefault(member.name, {}).setdefault(member.scope, member.fingerprint)
+    for scope in scopes:
+        for page in scope.pages:
+            pages.setdefault(page.name, {}).setdefault(page.scope, page.fingerprint)
     for label in labels:
         a, b = pages.get(label.a, {}), pages.get(label.b, {})
-        for scope in sorted(a.keys() & b.keys()):
-            yield label, scope, (a[scope] ^ b[scope]).bit_count()
+        for name in sorted(a.keys() & b.keys()):
+            yield label, (a[name] ^ b[name]).bit_count()
 
 
 def unknown(labels: Sequence[Label], scopes: Sequence[Scope]) -> int:
-    """Return how many labels name a pair of which not both pages are in one of the scopes."""
-    pages = [page for scope in scopes for page in scope.pages]
-    known = {label.names for label, _, _ in with_distances(labels, pages)}
+    """Return how many labels name two pages that are not in one scope."""
+    known = {label.names for label, _ in with_distances(labels, scopes)}
     return sum(label.names not in known for label in labels)
 
 
@@ -124,7 +121,7 @@ class Text(NamedTuple):
 
 
 Texts = dict[str, Text]
-"""What was read of pages, by their names."""
+"""The texts of pages by their names."""
 
 
 class ShownPair(NamedTuple):
@@ -178,7 +175,7 @@ def show_pair(pair: Neighbour, texts: Texts) -> ShownPair:
 
 
 def contradicting(pairs: Iterable[Neighbour], texts: Texts) -> Counter[str]:
-    """Count pairs by what contradicts, "" for nothing; those whose texts are not there left out."""
+    """Count pairs by what contradicts, "" for nothing. Pairs without texts are left out."""
     counted: Counter[str] = Counter()
     for page, earlier, _ in pairs:
         if page.name in texts and earlier.name in texts:
@@ -228,16 +225,16 @@ def ask(
     file: str,
     questions: int,
 ) -> list[Label]:
-    """Ask about at most that many pairs; return the labels there were, and the answers.
+    """Ask about at most that many pairs; return the labels and the answers.
 
-    Each answer is on disk before the next question is asked. Raises OSError where it can't be, and
-    KeyboardInterrupt and EOFError as the terminal gives them.
+    Each answer is on disk before the next question is asked. Raises OSError if it can't be written,
+    and KeyboardInterrupt and EOFError as the terminal gives them.
     """
     answers = list(labels)
     asked = {label.names for label in labels}
     line = settings.policies.default.threshold
     texts: Texts = {}
-    _say(f"Would you want only one of the two pages? Answers go to {file}.")
+    _say(f"Is one of the two pages enough? Each answer is written to {file}.")
     for number in range(1, questions + 1):
         known = {label.names: label.duplicate for label in answers if label.sampled}
         ordered = strata(scopes, known)
@@ -257,7 +254,7 @@ def ask(
             key = _key()
         except (KeyboardInterrupt, EOFError):
             given = how_many(len(answers) - len(labels), "answer")
-            _say(f"interrupted; {file} has the {given} given")
+            _say(f"Interrupted. {file} has the {given}.")
             raise
         if key == "q":
             break

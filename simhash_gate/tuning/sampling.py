@@ -8,14 +8,14 @@ Each answer stands for its share of the pairs of the stratum (Cochran 5.3).
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from simhash_gate.common.proportion import Interval, wilson
-from simhash_gate.tuning.threshold import HIGHEST, Counts, Score, f1_of
+from simhash_gate.tuning.threshold import HIGHEST, Counts, Score, scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,22 +99,8 @@ def score(all_strata: Sequence[Stratum]) -> list[Score]:
     confidence limits about effect measures, 2008). Recall is a ratio: its interval holds the values
     for which `(1 - recall) * found - recall * missed` can be 0, as that of Fieller does.
     """
-    counts = weighted(all_strata)
     answered = [stratum for stratum in all_strata if stratum.answers]
-    every, scores = sum(counts.duplicates), []
-    for threshold, f1 in enumerate(f1_of(counts)):
-        right, wrong = (sum(side[: threshold + 1]) for side in counts)
-        scores.append(
-            Score(
-                threshold,
-                right / (right + wrong) if right + wrong else None,
-                right / every if every else 0.0,
-                f1,
-                _precision(answered, threshold),
-                _recall(answered, threshold),
-            )
-        )
-    return scores
+    return scores(weighted(all_strata), partial(_precision, answered), partial(_recall, answered))
 
 
 def _precision(answered: Sequence[Stratum], threshold: int) -> Interval:

@@ -195,8 +195,7 @@ def _labelled(labels: Sequence[Label], scopes: Sequence[Scope]) -> Labelled | No
         duplicates = sum(stratum.duplicates for stratum in strata)
         others = sum(stratum.others for stratum in strata)
         return Labelled(duplicates, others, sampling.score(strata)) if duplicates + others else None
-    pages = [page for scope in scopes for page in scope.pages]
-    known = [(distance, label.duplicate) for label, _, distance in with_distances(labels, pages)]
+    known = [(distance, label.duplicate) for label, distance in with_distances(labels, scopes)]
     duplicates = sum(duplicate for _, duplicate in known)
     return Labelled(duplicates, len(known) - duplicates, score(count(known))) if known else None
 

@@ -10,7 +10,7 @@ from simhash_gate.common.proportion import Interval, wilson
 from simhash_gate.common.wording import how_many
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from simhash_gate.collection.neighbours import Scope
 
@@ -71,22 +71,38 @@ def f1_of(counts: Counts) -> list[float]:
 
 def score(counts: Counts) -> list[Score]:
     """Return how good each threshold is on pairs that were counted one by one."""
-    scores = []
-    positive = round(sum(counts.duplicates))
-    for threshold, f1 in enumerate(f1_of(counts)):
+    duplicates = round(sum(counts.duplicates))
+
+    def precision(threshold: int) -> Interval:
         right, wrong = (round(sum(side[: threshold + 1])) for side in counts)
-        called = right + wrong
-        scores.append(
+        return wilson(right, right + wrong)
+
+    def recall(threshold: int) -> Interval:
+        return wilson(round(sum(counts.duplicates[: threshold + 1])), duplicates)
+
+    return scores(counts, precision, recall)
+
+
+def scores(
+    counts: Counts,
+    precision_interval: Callable[[int], Interval],
+    recall_interval: Callable[[int], Interval],
+) -> list[Score]:
+    """Return how good each threshold is, with intervals of its precision and recall."""
+    duplicates, found = sum(counts.duplicates), []
+    for threshold, f1 in enumerate(f1_of(counts)):
+        right, wrong = (sum(side[: threshold + 1]) for side in counts)
+        found.append(
             Score(
                 threshold,
-                right / called if called else None,
-                right / positive if positive else 0.0,
+                right / (right + wrong) if right + wrong else None,
+                right / duplicates if duplicates else 0.0,
                 f1,
-                wilson(right, called),
-                wilson(right, positive),
+                precision_interval(threshold),
+                recall_interval(threshold),
             )
         )
-    return scores
+    return found
 
 
 def best(f1s: Sequence[float]) -> int:

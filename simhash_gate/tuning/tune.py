@@ -165,7 +165,7 @@ def _scope(tuned: ScopeTuning) -> Iterator[str]:
 
 
 def _others(tuned: ScopeTuning) -> Iterator[str]:
-    """Yield how many of the near pages are other ones."""
+    """Yield how many of the near pages are different ones."""
     if tuned.named.others:
         yield f"by their titles, {tuned.named}"
     differ = ", ".join(
