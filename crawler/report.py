@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.complaints import MissingExtraError
-from simhash_gate.plugin.places import fill_in
+from simhash_gate.plugin.lines import fill_in
 from simhash_gate.report.html import check_installed
 
 if TYPE_CHECKING:

@@ -21,15 +21,18 @@ if TYPE_CHECKING:
     from simhash_gate.page.page import Page
     from simhash_gate.pipeline import read_page
     from simhash_gate.plugin.addon import Addon
-    from simhash_gate.plugin.closing import ClosingWitness
     from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
-    from simhash_gate.plugin.spider_middleware import CallbackWitness, SimhashGateSpiderMiddleware
+    from simhash_gate.plugin.spider_middleware import (
+        CallbackWitness,
+        ClosingWitness,
+        SimhashGateSpiderMiddleware,
+    )
     from simhash_gate.stores import open_store
 
 _HOMES = {
     "Addon": "plugin.addon",
     "CallbackWitness": "plugin.spider_middleware",
-    "ClosingWitness": "plugin.closing",
+    "ClosingWitness": "plugin.spider_middleware",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
     "NearDuplicate": "plugin.middleware",

@@ -92,6 +92,17 @@ def load_extractor(path: str) -> Extractor:
         raise _invalid("extractor", path, f"the path of a class ({error})") from error
 
 
+def _frozen(name: str, source: Any) -> Any:
+    """Return the weights or words of an option in a form that can be hashed."""
+    if isinstance(source, Path):
+        return str(source)
+    if name == "idf" and isinstance(source, (Mapping, tuple)):
+        return tuple(sorted(_weights(source, source).items()))
+    if name == "stop_words" and isinstance(source, (list, set, frozenset)):
+        return tuple(sorted(source))
+    return source
+
+
 @dataclass(frozen=True)
 class Options:
     """What decides the fingerprint of a page besides its bytes and its URL.
@@ -118,16 +129,8 @@ class Options:
     compare: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __post_init__(self) -> None:
-        given = cast("Any", self)
-        if isinstance(given.idf, (Mapping, tuple)):
-            weights = _weights(given.idf, given.idf)
-            object.__setattr__(self, "idf", tuple(sorted(weights.items())))
-        if isinstance(given.idf, Path):
-            object.__setattr__(self, "idf", str(given.idf))
-        if isinstance(given.stop_words, (list, set, frozenset)):
-            object.__setattr__(self, "stop_words", tuple(sorted(given.stop_words)))
-        if isinstance(given.stop_words, Path):
-            object.__setattr__(self, "stop_words", str(given.stop_words))
+        for name in ("idf", "stop_words"):
+            object.__setattr__(self, name, _frozen(name, getattr(self, name)))
         if self.shingle not in ("auto", "word", "char"):
             raise _invalid("shingle", self.shingle, "'auto', 'word' or 'char'")
         for name in ("shingle_size", "char_shingle_size"):

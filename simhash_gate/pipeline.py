@@ -5,19 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain, compress, filterfalse, islice
 from operator import not_
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import mmh3
 
 from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.fingerprints.claims import LONGEST_NAME, Claims, said_by
 from simhash_gate.fingerprints.features import each_shingle, features, without
-from simhash_gate.fingerprints.folding import words_of_each
-from simhash_gate.fingerprints.sentences import pack, sentences, sentences_of
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
-from simhash_gate.fingerprints.sketch import Sketch
+from simhash_gate.fingerprints.sketch import Sketch, pack_sentences, sentences, sentences_of
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
-from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs
+from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs, words_of_each
 from simhash_gate.options import (
     READABILITY,
     STEADY,
@@ -27,34 +25,17 @@ from simhash_gate.options import (
     load_stop_words,
     pipeline_version,
 )
-from simhash_gate.page.address import canonical_address
-from simhash_gate.page.blocks import blocks, captions
-from simhash_gate.page.clean import clean
-from simhash_gate.page.extract import Article, heading_above, is_leftover
-from simhash_gate.page.facts import find_facts
-from simhash_gate.page.fields import find_fields
-from simhash_gate.page.flow import flow
+from simhash_gate.page.document import read_document
 from simhash_gate.page.insets import MANY_LINKS
-from simhash_gate.page.invisible import drop_invisible
-from simhash_gate.page.markdown import Draft, unpack
-from simhash_gate.page.media import image_names, played_names
-from simhash_gate.page.offer import find_offer, offer_by_headline
+from simhash_gate.page.markdown import unpack
 from simhash_gate.page.page import UNREADABLE, Page
-from simhash_gate.page.parse import parse
-from simhash_gate.page.shell import is_lost, says_title_alone, told_article
-from simhash_gate.page.title import find_titles, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
-    from lxml.html import HtmlElement
-
-    from simhash_gate.fingerprints.claims import Offered
     from simhash_gate.page.blocks import Block
-    from simhash_gate.page.clean import Cleaned
-    from simhash_gate.page.facts import Facts, Kind
-    from simhash_gate.page.title import Titles
+    from simhash_gate.page.document import Document
 
 __all__ = [
     "READABILITY",
@@ -123,62 +104,48 @@ def read_closely(
 
 
 def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Reading:
-    root = parse(body, encoding)
-    if root is None:
+    document = read_document(
+        body,
+        url,
+        encoding,
+        load_extractor(options.extractor),
+        selectors=_selectors_of(url, options) if options.compare else (),
+        whole=options.sketch,
+    )
+    if document is None:
         return _without("empty page", options)
-    facts = find_facts(root, url)
-    canonical = canonical_address(root, url) if options.sketch else ""
-    offered = find_offer(root, facts)
-    compared = find_fields(root, _selectors_of(url, options)) if options.compare else ()
-    titles = find_titles(root, url, facts)
-    cleaned = clean(root, titles, facts, whole=options.sketch)
-    title = titles.title
-    article = load_extractor(options.extractor)(cleaned)
-    content = flow(article.element)
-    found = blocks(content)
-    told = None
-    if facts.main and is_lost(found, article, cleaned, facts.kind):
-        told = told_article(facts.main, title)
-    if told is not None:
-        article = told
-        content = flow(article.element)
-        found = blocks(content)
+    title, facts, found = document.titles.title, document.facts, document.blocks
+    of_page: dict[str, Any] = {
+        "url": url,
+        "article": document.draft.pack(),
+        "kind": facts.kind,
+        "author": facts.author,
+        "date": facts.date,
+        "price": facts.price,
+    }
     if not found:
-        # Chrome is all there is: then that is what the page says.
-        root = cast("HtmlElement", parse(body, encoding))
-        drop_invisible(root)
-        article = Article(root if root.find("body") is None else root.find("body"), True)
-        content = flow(article.element)
-        found = blocks(content)
-    of_page = {"url": url, "article": Draft(content, facts.base).pack(), **_told(facts)}
-    if says_title_alone(found, article):
-        # It says no more than its head does, which may be the same on every page of a site.
         return _without("no text", options, title, of_page)
     tokens, characters = words_of_each([block.text for block in found])
-    fleeting = _fleeting(found, tokens, article.listing)
+    fleeting = _fleeting(found, tokens, document.article.listing)
     said = list(chain.from_iterable(compress(tokens, map(not_, fleeting))))
-    lasting = _lasting(said, [] if fleeting[0] or found[0].kind != "heading" else tokens[0])
+    lasting = _lasting(said, tokens[0] if document.headline and not fleeting[0] else [])
     hashed, count = lasting, count_words(said, characters)
     if not count:
         hashed = list(chain.from_iterable(tokens))
         count = count_words(hashed, characters)
-    images = [] if _is_long(lasting) else image_names(article.element)
-    played = played_names(article.element) if options.sketch or not _is_long(lasting) else []
-    outer = ""
-    if told is None and is_leftover(article, cleaned):
-        outer = cleaned.titles.whole or title
+    images = [] if _is_long(lasting) else document.images
+    played = document.played if options.sketch or not _is_long(lasting) else []
+    outer = document.leftover_of
     page = Page(
         title=title,
         words=count,
         fingerprint=_fingerprint(hashed, characters, options, outer) if count else None,
         digest=_digest(lasting, found, tokens, fleeting, images + played),
-        listing=article.listing,
+        listing=document.article.listing,
         reason=None if count else "no words",
-        claims=_claims(titles, facts.kind, offered, compared, found, tokens),
-        sentences=pack(sentences_of(tokens)),
-        sketch=_sketch(found, fleeting, images, played, article, cleaned, canonical).encode()
-        if options.sketch
-        else b"",
+        claims=_claims(document, tokens),
+        sentences=pack_sentences(sentences_of(tokens)),
+        sketch=_sketch(document, fleeting, images, played).encode() if options.sketch else b"",
         **of_page,
     )
     return Reading(page, tokens, hashed, options, outer)
@@ -278,22 +245,12 @@ def _is_long(tokens: list[str]) -> bool:
     return sum(1 for _ in islice(filterfalse(SIGNS.__contains__, tokens), _LONG + 1)) > _LONG
 
 
-def _claims(
-    titles: Titles,
-    kind: Kind | None,
-    offered: Offered,
-    compared: Offered,
-    found: list[Block],
-    tokens: list[list[str]],
-) -> bytes:
-    names = titles.names
-    if found[0].kind == "heading":
-        names = (*names, found[0].text)
+def _claims(document: Document, tokens: list[list[str]]) -> bytes:
+    titles = document.titles
+    names = (titles.headline, *titles.names, *filter(None, [document.headline]))
+    headline, *known = [name[:LONGEST_NAME] for name in names]
     said = said_by(chain.from_iterable(tokens))
-    if kind in ("product", None):  # what a text tells of is not on sale
-        offered = (*offered, *offer_by_headline(found))
-    headline, *known = [name[:LONGEST_NAME] for name in (titles.headline, *names)]
-    return Claims(headline, tuple(known), said, offered, compared).encode()
+    return Claims(headline, tuple(known), said, document.offered, document.fields).encode()
 
 
 def _selectors_of(url: str, options: Options) -> tuple[str, ...]:
@@ -305,30 +262,22 @@ def _selectors_of(url: str, options: Options) -> tuple[str, ...]:
 
 
 def _sketch(
-    found: list[Block],
-    fleeting: list[bool],
-    images: list[str],
-    played: list[str],
-    article: Article,
-    page: Cleaned,
-    canonical: str,
+    document: Document, fleeting: list[bool], images: list[str], played: list[str]
 ) -> Sketch:
-    headline = found[0].text if found[0].kind == "heading" else ""
-    rest = list(zip(found, fleeting, strict=True))[1 if headline else 0 :]
-    above, place = heading_above(article), ""
-    if above is not None:
-        place = " ".join(f"{e.tag} {e.get('class', '')}" for e in (above.getparent(), above))
+    headline = document.headline
+    rest = list(zip(document.blocks, fleeting, strict=True))[1 if headline else 0 :]
+    outer_headline, outer_place = document.outer_headline
     return Sketch(
-        headline="" if article.titled else headline,
-        title=page.titles.title,
-        canonical=canonical,
+        headline="" if document.article.titled else headline,
+        title=document.titles.title,
+        canonical=document.canonical,
         sentences=tuple(_sentences(block for block, gone in rest if not gone)),
         fleeting=tuple(block.text for block, gone in rest if gone)[:_FLEETING_LINES],
         images=tuple(images),
         played=tuple(played),
-        outer_headline="" if above is None else text_of(above),
-        outer_place=place,
-    ).within(_sentences(page.whole), _sentences(captions(article.element)))
+        outer_headline=outer_headline,
+        outer_place=outer_place,
+    ).within(_sentences(document.whole), _sentences(document.captions))
 
 
 def _sentences(found: Iterable[Block]) -> Iterator[str]:
@@ -341,8 +290,3 @@ def _without(
 ) -> Reading:
     page = Page(title, 0, None, 0, False, reason, **of_page or {})
     return Reading(page, [], [], options)
-
-
-def _told(facts: Facts) -> dict[str, Any]:
-    """Return what a page has of what is told of it."""
-    return {"kind": facts.kind, "author": facts.author, "date": facts.date, "price": facts.price}

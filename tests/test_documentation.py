@@ -13,7 +13,7 @@ import simhash_gate
 from simhash_gate.cli import cli
 from simhash_gate.gate.policy import PROFILES, Policy
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.plugin import names, signals
+from simhash_gate.plugin import request_meta, signals
 from simhash_gate.settings import NAMES, read_settings
 
 ROOT = Path(__file__).parents[1]
@@ -22,7 +22,10 @@ REFERENCE = (ROOT / "docs/reference.md").read_text("utf-8")
 COMMANDS = (ROOT / "docs/commands.md").read_text("utf-8")
 LIBRARY = (ROOT / "docs/library.md").read_text("utf-8")
 README = (ROOT / "README.md").read_text("utf-8")
-PROSE = "\n".join([SETTINGS, REFERENCE, README])
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 PLAIN = (
     "enabled",
     "scope",
@@ -62,8 +65,15 @@ def test_the_documented_defaults_are_the_defaults() -> None:
     assert set(actual) == set(documented)
 
 
+def test_every_setting_has_an_example_that_is_allowed() -> None:
+    shown = dict(re.findall(r"\| `(SIMHASH_GATE_\w+) = ([^`]+)` \|$", SETTINGS, re.MULTILINE))
+    assert set(shown) == set(NAMES)
+    for name, value in shown.items():
+        read_settings({name: eval(value)})
+
+
 def test_every_meta_key_signal_and_verdict_attribute_is_documented() -> None:
-    keys = [value for name, value in vars(names).items() if name.endswith("_KEY")]
+    keys = [value for name, value in vars(request_meta).items() if name.endswith("_KEY")]
     assert len(keys) >= 4
     for key in keys:
         assert f"`{key}`" in REFERENCE
@@ -99,14 +109,26 @@ def test_every_command_and_option_is_documented_and_every_documented_one_exists(
         assert {flag for cell in documented for flag in re.findall(r"`(-[-\w]+)", cell)} == options
 
 
+def anchors(text: str) -> set[str]:
+    """Return the names that GitHub gives to the headings of a document."""
+    headings = re.findall(
+        r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE
+    )
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_links_between_the_documents_lead_somewhere() -> None:
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text("utf-8")):
-            assert (path.parent / target).exists(), f"{path.name}: {target}"
+    for path in DOCUMENTS:
+        for link in re.findall(r"\]\((?!https?:)([^)]+)\)", path.read_text("utf-8")):
+            name, _, anchor = link.partition("#")
+            target = path.parent / name if name else path
+            assert target.exists(), f"{path.name}: {link}"
+            if anchor:
+                assert anchor in anchors(target.read_text("utf-8")), f"{path.name}: {link}"
 
 
 def test_the_examples_run() -> None:
-    for path in sorted((ROOT / "docs").glob("*.md")):
+    for path in DOCUMENTS:
         for code in re.findall(r"```python\n(.*?)```", path.read_text("utf-8"), re.DOTALL):
             exec(compile(code, path.name, "exec"), {})
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from simhash_gate.gate.policy import Policy, SettingsError
+from simhash_gate.gate.policy import Policy
 from simhash_gate.settings import NAMES, read_settings
+from simhash_gate.values import SettingsError
 from simhash_gate.workers.process import default_workers
 
 
@@ -17,7 +18,7 @@ def test_defaults() -> None:
     assert settings.workers == default_workers() >= 1
     assert settings.max_bytes == 10 * 1024 * 1024
     assert settings.timeout == 10
-    assert settings.policies.of("https://example.com/") == Policy(
+    assert settings.policies.site_of("https://example.com/").policy == Policy(
         threshold=3, near=8, action="drop", window=10_000, ttl=None, min_words=20, revisit="pass"
     )
 
@@ -39,7 +40,9 @@ def test_strings_from_the_command_line_are_parsed() -> None:
     assert settings.timeout == 2.5
     assert settings.options.shingle_size == 4
     assert settings.policies.default == Policy(threshold=5, ttl=3600.0)
-    assert settings.policies.of("https://a.example.com/") == Policy(threshold=7, ttl=3600.0)
+    assert settings.policies.site_of("https://a.example.com/").policy == Policy(
+        threshold=7, ttl=3600.0
+    )
 
 
 def test_other_settings_are_none_of_its_business() -> None:

@@ -150,7 +150,7 @@ class Books:
         stats = crawl.stats()
         away = (
             stats.get("simhash_gate/store_outages", 0)
-            or "[simhash_gate.plugin.outage]" in crawl.log()
+            or "Pages pass unjudged until the store is back" in crawl.log()
         )
         late = crawl.stopped > 0 and self._plan.store in ("redis", "postgresql")
         return bool(away or late or crawl.crawl.storage_fails or crawl.hung)

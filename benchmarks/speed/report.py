@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks.speed.chromium import running_chromium
 from benchmarks.speed.measure import MissingError, add_out, markdown_table, say, write_json
 from simhash_gate.common.urls import host_of
-from simhash_gate.gate.line import encode, line_of
 from simhash_gate.gate.policy import Policy, registered_domain
-from simhash_gate.gate.verdict import Verdict
+from simhash_gate.gate.verdict import Verdict, encode, line_of
 from simhash_gate.page.page import Page
 from simhash_gate.report.html import render
 from simhash_gate.report.summary import Summary

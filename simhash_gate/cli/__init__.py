@@ -68,8 +68,8 @@ def _for_the_user(error: Exception) -> click.ClickException | None:
         return error
     from simhash_gate.collection.listing import TooManyError
     from simhash_gate.common.complaints import MissingExtraError
-    from simhash_gate.gate.policy import SettingsError
     from simhash_gate.stores import StoreError
+    from simhash_gate.values import SettingsError
 
     if isinstance(error, SettingsError):
         return click.UsageError(str(error))

@@ -47,7 +47,8 @@ no_cache = click.option("--no-cache", is_flag=True, help="Read every page again,
 
 def settings_of(assignments: Sequence[str]) -> Settings:
     """Return the settings that `-s` gave. Raises SettingsError that names the wrong one."""
-    from simhash_gate.settings import PREFIX, read_settings
+    from simhash_gate.settings import read_settings
+    from simhash_gate.values import PREFIX
 
     given = {}
     for assignment in assignments:

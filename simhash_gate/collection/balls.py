@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simhash_gate.fingerprints.arrays import CHUNK
 from simhash_gate.fingerprints.hamming import BITS
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
 
-    Sizes = Positions | None
+    Counts = NDArray[np.int64]
 
 _RADIUS = 3  # of a ball: sets of so few bits have few subsets
 _MOST_BALLS = 8  # to look for one takes a pass over all
@@ -35,31 +34,30 @@ _MOST_DISTANCE = 8  # what is within more of a ball has too many subsets
 _FEW = 1 << 14  # in less, no ball has so many that it matters
 _PREFIX = 14  # bits: the first ones, which most of a ball have in common
 _SAMPLE = 1 << 12  # tells the centre as well as all
-_AT_ONCE = 1 << 13  # sets, each with up to 165 subsets
 
 
 def count_in_balls(
-    values: Fingerprints, sizes: Sizes, max_distance: int
-) -> tuple[int, Fingerprints, Sizes]:
-    """Count the near pairs that have one or both in a ball full of fingerprints, as far as found.
+    values: Fingerprints, sizes: Positions, max_distance: int
+) -> tuple[int, Fingerprints, Positions]:
+    """Count the near pairs that have one or both in a ball full of fingerprints, if there are any.
 
-    `values` are distinct and ascending; `sizes` tells how often each is there, None that all are
-    there once. Pairs of equal ones do not count. Returns also the values that are in no ball,
-    ascending, with their sizes: all other near pairs are among them.
+    `values` are distinct and ascending; `sizes` tells how often each is there. Pairs of equal ones
+    do not count. Returns also the values that are in no ball, with their sizes: all other near
+    pairs are among them.
     """
     total = 0
     for _ in range(_MOST_BALLS if max_distance <= _MOST_DISTANCE else 0):
         centre = _centre(values)
         if centre is None:
             break
-        distances = _distances(values, centre)
-        outside = distances > _RADIUS
+        sets = values ^ centre
+        widths = np.bitwise_count(sets)
+        outside = widths > _RADIUS
         if not _are_many(len(values) - int(np.count_nonzero(outside)), len(values)):
             break
-        total += _count(values, sizes, centre, distances, max_distance)
-        values = values[outside]
-        sizes = None if sizes is None else sizes[outside]
-    return total, values, None if sizes is None or (sizes == 1).all() else sizes
+        total += _count(sets, sizes, widths, max_distance)
+        values, sizes = values[outside], sizes[outside]
+    return total, values, sizes
 
 
 def _are_many(some: int, count: int) -> bool:
@@ -83,83 +81,45 @@ def _centre(values: Fingerprints) -> np.uint64 | None:
     return np.uint64(np.packbits(2 * bits.sum(axis=0) > len(bits)).view(np.uint64)[0])
 
 
-def _distances(values: Fingerprints, centre: np.uint64) -> NDArray[np.uint8]:
-    """Return how far each value is from the centre; in portions that stay in the cache."""
-    result = np.empty(len(values), np.uint8)
-    for start in range(0, len(values), CHUNK):
-        part = values[start : start + CHUNK] ^ centre
-        np.bitwise_count(part, out=result[start : start + CHUNK])
-    return result
-
-
 def _count(
-    values: Fingerprints,
-    sizes: Sizes,
-    centre: np.uint64,
-    distances: NDArray[np.uint8],
-    max_distance: int,
+    sets: Fingerprints, sizes: Positions, widths: NDArray[np.uint8], max_distance: int
 ) -> int:
-    """Count the near pairs inside the ball around a centre, and of it with what is outside."""
-    kinds: list[_Sets] = []
-    for width in range(_RADIUS + max_distance + 1):
-        chosen = np.flatnonzero(distances == width)
-        times = np.ones(len(chosen), np.intp) if sizes is None else sizes[chosen]
-        kinds.append(_Sets(values[chosen] ^ centre, width, times))
+    """Count the near pairs inside the ball, and of it with what is outside."""
+    having = [
+        _having(sets[widths == width], sizes[widths == width], width)
+        for width in range(_RADIUS + max_distance + 1)
+    ]
     total = 0
-    for inner, width in combinations_with_replacement(range(len(kinds)), 2):
-        if inner <= _RADIUS and len(kinds[inner]) and len(kinds[width]):
-            pairs = kinds[inner].sharing(-(-(inner + width - max_distance) // 2), kinds[width])
-            if inner == width:  # each also met itself, and each pair was met from both sides
-                pairs = (pairs - kinds[inner].sharing(inner, kinds[inner])) // 2
+    for inner, outer in combinations_with_replacement(range(len(having)), 2):
+        if inner <= _RADIUS:
+            pairs = _sharing(-(-(inner + outer - max_distance) // 2), having[inner], having[outer])
+            if inner == outer:  # each also met itself, and each pair was met from both sides
+                pairs = (pairs - _sharing(inner, having[inner], having[inner])) // 2
             total += pairs
     return total
 
 
-class _Sets:
-    """Sets of bits, `width` in each, that are there so many `times`."""
-
-    def __init__(self, sets: Fingerprints, width: int, times: Positions) -> None:
-        self._width = width
-        self._times = times
-        self._places = _places(sets, width)
-        self._having: dict[int, NDArray[np.int64]] = {}
-
-    def __len__(self) -> int:
-        return len(self._times)
-
-    def sharing(self, least: int, others: _Sets) -> int:
-        """Count the pairs, with sets as wide or wider, that share at least so many bits."""
-        if least <= 0:
-            return int(self.having(0) @ others.having(0))
-        return sum(
-            (-1) ** (bits - least)
-            * comb(bits - 1, least - 1)
-            * int(self.having(bits) @ others.having(bits))
-            for bits in range(least, self._width + 1)
-        )
-
-    def having(self, bits: int) -> NDArray[np.int64]:
-        """Return how many sets have each choice of so many bits: an array of 64 ** `bits`."""
-        if bits not in self._having:
-            count = np.zeros(BITS**bits, np.int64)
-            choices = np.array([*combinations(range(self._width), bits)], np.intp)
-            for start in range(0, len(self), _AT_ONCE):
-                places = self._places[:, start : start + _AT_ONCE]
-                keys = np.zeros((len(choices), places.shape[1]), np.intp)
-                for column in range(bits):
-                    keys *= BITS
-                    keys += places[choices[:, column]]
-                times = np.tile(self._times[start : start + _AT_ONCE], len(choices))
-                count += np.bincount(keys.ravel(), times, len(count)).astype(np.int64)
-            self._having[bits] = count
-        return self._having[bits]
+def _having(sets: Fingerprints, sizes: Positions, width: int) -> list[Counts]:
+    """Return how many sets have each choice of 0, 1, 2, 3 bits: arrays of 64 ** 0, 1, 2, 3."""
+    bits = np.unpackbits(sets[:, None].view(np.uint8), axis=1, bitorder="little")
+    places = np.nonzero(bits)[1].reshape(len(sets), width).T
+    found = []
+    for number in range(min(width, _RADIUS) + 1):
+        count = np.zeros(BITS**number, np.int64)
+        for chosen in combinations(places, number):
+            keys = np.zeros(len(sets), np.intp)
+            for column in chosen:
+                keys = keys * BITS + column
+            np.add.at(count, keys, sizes)
+        found.append(count)
+    return found
 
 
-def _places(sets: Fingerprints, width: int) -> NDArray[np.uint8]:
-    """Return where the bits of each set are, from the lowest to the highest: a row for each bit."""
-    places = np.empty((width, len(sets)), np.uint8)
-    for row in places:
-        rest = sets & (sets - np.uint64(1))
-        np.bitwise_count((sets ^ rest) - np.uint64(1), out=row)
-        sets = rest
-    return places
+def _sharing(least: int, inner: list[Counts], outer: list[Counts]) -> int:
+    """Count the pairs that share at least so many bits."""
+    if least <= 0:
+        return int(inner[0] @ outer[0])
+    return sum(
+        (-1) ** (bits - least) * comb(bits - 1, least - 1) * int(inner[bits] @ outer[bits])
+        for bits in range(least, len(inner))
+    )

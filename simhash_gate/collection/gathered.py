@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from simhash_gate.collection.columns import Column, Texts
-from simhash_gate.options import pipeline_version
-from simhash_gate.sources.open import shown
+from simhash_gate.collection.disk import Column, Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from numpy.typing import NDArray
 
-    from simhash_gate.collection.collection import Member, Members
     from simhash_gate.sources.fingerprints import Numbered
+
+
+class Member(NamedTuple):
+    """One page of a collection that has a fingerprint; `name` is its URL, else its path.
+
+    A URL has no user name and no password.
+
+    `pipeline` is the version that made the fingerprint, "" where nobody knows; `words` is 0 then
+    too, if the source does not tell.
+    """
+
+    name: str
+    scope: str
+    fingerprint: int
+    title: str
+    words: int
+    pipeline: str = ""
 
 
 class Gathered:
@@ -90,32 +101,3 @@ class Gathered:
         """Close the files."""
         for column in (self._bits, self._groups, self._numbers, self._names, self._titles):
             column.close()
-
-
-@contextmanager
-def gather(paths: Sequence[str], members: Members, *, across: bool) -> Iterator[Gathered]:
-    """Read all sources into temporary files. Raises `StoreError`, `MissingExtraError`, OSError.
-
-    One source without names has its rows known by number. Several pipeline versions are complained
-    of.
-    """
-    numbered = members.numbered(paths[0]) if len(paths) == 1 else None
-    version = pipeline_version(members.settings.options)
-    gathered = Gathered(version, across=across, named=numbered is None)
-    try:
-        for batch in numbered or ():
-            gathered.extend(batch)
-        for path in paths if numbered is None else ():
-            for member in members.of(path):
-                gathered.add(member)
-        gathered.finish()
-        if len(gathered.versions) > 1:
-            counts = ", ".join(f"{name}: {n}" for name, n in gathered.versions.most_common())
-            members.complain(
-                shown(*paths),
-                f"pages of {len(gathered.versions)} pipeline versions ({counts}); "
-                "only those of the same are compared",
-            )
-        yield gathered
-    finally:
-        gathered.close()

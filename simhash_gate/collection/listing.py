@@ -1,30 +1,28 @@
-"""`simhash-gate pairs`: all near-duplicate pairs of a collection, in order."""
+"""The rows that `simhash-gate pairs` and `simhash-gate similar` list."""
 
 from __future__ import annotations
 
-import os
-from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from simhash_gate.collection.sorting import SortedRuns
-from simhash_gate.collection.stream import stream_pairs
-from simhash_gate.fingerprints.ranges import Room
+from simhash_gate.collection.clusters import find_copies
+from simhash_gate.collection.disk import Sorter
+from simhash_gate.collection.pairs import MOST_ROWS, stream_pairs
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.fingerprints.arrays import in_chunks
+from simhash_gate.fingerprints.hamming import from_hex, to_hex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Iterator
 
     from simhash_gate.collection.gathered import Gathered
     from simhash_gate.collection.table import Row
     from simhash_gate.fingerprints.arrays import Positions
 
-MOST_ROWS = 1 << 30
 _ROW = np.uint64(30)
 _DISTANCE = np.uint64(4)
-_ROW_MASK = np.uint64((1 << 30) - 1)
+_ROW_MASK = np.uint64(MOST_ROWS - 1)
 _DISTANCE_MASK = np.uint64((1 << 4) - 1)
 # Bytes for each fingerprint that is sorted at once: itself and its place, in order and not, what
 # groups them, and a copy for each of up to four threads. Pairs that wait to be sorted take as many.
@@ -35,12 +33,16 @@ class TooManyError(Exception):
     """There are more pages than can be compared; the message says how many can."""
 
 
+class Query(NamedTuple):
+    """A fingerprint that is looked for; `row` is that of the page itself, if it is one of them."""
+
+    fingerprint: int
+    row: int | None = None
+
+
 def find_pairs(
-    gathered: Gathered,
-    radius: int,
-    memory: int,
-    tell: Callable[[int], object],
-) -> SortedRuns:
+    gathered: Gathered, radius: int, memory: int, tell: Callable[[int], object]
+) -> Sorter:
     """Find all pairs of a collection within 0 to 8 bits; `pair_rows` makes rows of what comes out.
 
     About `memory` bytes are taken, and the rest waits in temporary files. `tell` is called with the
@@ -50,44 +52,66 @@ def find_pairs(
     bits = gathered.fingerprints
     if len(bits) > MOST_ROWS:
         raise TooManyError(f"{len(bits)} pages: no more than {MOST_ROWS} can be compared")
-    found = SortedRuns(memory // _BYTES)
+    most = max(1, memory // _BYTES)
+    found = Sorter(most)
 
     def use(one: Positions, other: Positions) -> None:
-        distance = np.bitwise_count(bits[one] ^ bits[other])
         packed = np.minimum(one, other).astype(np.uint64) << _ROW
         packed |= np.maximum(one, other).astype(np.uint64)
         packed <<= _DISTANCE
-        packed |= distance
+        packed |= np.bitwise_count(bits[one] ^ bits[other])
         found.add(packed)
         tell(len(packed))
 
-    def new_array(size: int, dtype: Any, /) -> NDArray[Any]:
-        with TemporaryFile() as file:
-            # Without its room on the disk, a full one would end the process where it writes.
-            os.posix_fallocate(file.fileno(), 0, max(size, 1) * np.dtype(dtype).itemsize)
-            return np.memmap(file, dtype, "w+", shape=(size,)).view(np.ndarray)
-
-    stream_pairs(
-        bits,
-        radius,
-        use,
-        scopes=gathered.groups,
-        room=Room(max(1, memory // _BYTES), new_array),
-    )
+    stream_pairs(bits, radius, use, scopes=gathered.groups, most=most)
     return found
 
 
-def pair_rows(gathered: Gathered, found: SortedRuns) -> Iterator[Row]:
+def pair_rows(gathered: Gathered, found: Sorter) -> Iterator[Row]:
     """Yield a row for each pair, in order of the first page, then of the second."""
     for packed in found.merged():
         one = (packed >> (_ROW + _DISTANCE)).tolist()
         other = (packed >> _DISTANCE & _ROW_MASK).tolist()
-        distance = (packed & _DISTANCE_MASK).tolist()
-        columns: list[Sequence[str | int]] = [
-            gathered.names(one),
-            gathered.names(other),
-            distance,
-        ]
-        if gathered.named:
-            columns += [gathered.titles(one), gathered.titles(other)]
-        yield from zip(*columns, strict=True)
+        yield from _rows(gathered, one, other, (packed & _DISTANCE_MASK).tolist())
+
+
+def cluster_rows(gathered: Gathered, radius: int) -> Iterator[Row]:
+    """Yield a row for each copy of a kept page, group by group."""
+    for copies in find_copies(gathered.fingerprints, gathered.groups, radius):
+        kept, rows, distances = map(list, zip(*copies, strict=True))
+        yield from _rows(gathered, kept, rows, distances)
+
+
+def find_query(page: str, gathered: Gathered) -> Query | None:
+    """Return the fingerprint of 16 hex digits, or of a page of the collection by its name."""
+    try:
+        return Query(from_hex(page))
+    except ValueError:
+        row = gathered.find(without_credentials(page))  # as pages are called
+    return None if row is None else Query(int(gathered.fingerprints[row]), row)
+
+
+def similar_rows(gathered: Gathered, query: Query, radius: int) -> Iterator[Row]:
+    """Yield a row for each page within `radius` bits, the nearest first, then in order."""
+    wanted, start = np.uint64(query.fingerprint), 0
+    near: list[tuple[int, int]] = []
+    for chunk in in_chunks(gathered.fingerprints):
+        distances = np.bitwise_count(chunk ^ wanted)
+        rows = np.flatnonzero(distances <= radius)
+        near += zip(distances[rows].tolist(), (rows + start).tolist(), strict=True)
+        start += len(chunk)
+    near.sort()
+    for distance, row in near:
+        if row != query.row:
+            (name,), (title,) = gathered.names([row]), gathered.titles([row])
+            bits = to_hex(int(gathered.fingerprints[row]))
+            yield (name, distance, title, bits) if gathered.named else (name, distance, bits)
+
+
+def _rows(
+    gathered: Gathered, one: list[int], other: list[int], distances: list[int]
+) -> Iterator[Row]:
+    columns = [gathered.names(one), gathered.names(other), distances]
+    if gathered.named:
+        columns += [gathered.titles(one), gathered.titles(other)]
+    return zip(*columns, strict=True)

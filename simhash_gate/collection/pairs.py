@@ -1,23 +1,49 @@
-"""All pairs of near fingerprints in one array."""
+"""All near pairs of a collection of fingerprints: as arrays, as a number, or in portions.
+
+How near pairs are found among distinct fingerprints is told in `fingerprints.block_sort`. Here are
+what a collection has besides: equal fingerprints, scopes, and more of both than memory holds.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import numpy as np
 
 from simhash_gate.collection.balls import count_in_balls
-from simhash_gate.collection.groups import Groups
-from simhash_gate.fingerprints.arrays import as_fingerprints
+from simhash_gate.collection.disk import new_array, sort_in_portions
+from simhash_gate.fingerprints.arrays import (
+    as_fingerprints,
+    expand,
+    first_of_each,
+    in_chunks,
+    locate,
+)
+from simhash_gate.fingerprints.block_sort import near_pairs
 from simhash_gate.fingerprints.hamming import require_distance
-from simhash_gate.fingerprints.permuted import near_pairs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import ArrayLike, NDArray
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
-    from simhash_gate.fingerprints.permuted import Crowd, Portion
+    from simhash_gate.fingerprints.block_sort import Portion
 
+    Places = tuple[Positions, Positions]
+    Use = Callable[[Positions, Positions], object]
+
+MOST_ROWS = 1 << 30
+"""How many fingerprints can be sorted in files."""
+
+# Pairs that are made at once: a large group has more of them than memory has room for.
+_AT_ONCE = 1 << 20
+# In scopes of no more, all are compared with all, which takes as long as a search of its own would.
+_SMALL = 200
+_COMPARED = 1 << 16
+_ROW = np.uint64(30)
+_ROW_MASK = np.uint64(MOST_ROWS - 1)
 _HALF = np.uint64(32)
 _LOW_HALF = np.uint64((1 << 32) - 1)
 
@@ -56,57 +82,209 @@ def near_duplicate_pairs(
     besides the result. Raises ValueError for fingerprints or a distance out of range.
     """
     array, radius = as_fingerprints(fingerprints), require_distance(max_distance)
-    groups = Groups.of(np.sort(array))
-    return _count(groups, radius) if count_only else _list(groups, array, radius)
-
-
-def _count(groups: Groups, radius: int) -> int:
-    """Return how many pairs there are, without making them."""
-    sizes = np.diff(groups.edges) if groups.repeated else None
-    within = 0 if sizes is None else int((sizes * (sizes - 1) // 2).sum())
-    in_balls, values, sizes = count_in_balls(groups.values, sizes, radius)
-    del groups
-
-    def between(portion: Portion) -> int:
-        if sizes is None:
-            return len(portion.one)
-        one, other = portion.look_up(values)
-        return int(sizes[one] @ sizes[other])
-
-    def inside(crowd: Crowd) -> int:
-        # Most pairs of a crowd are near: to list them would take longer than to count them.
-        if sizes is None:
-            return sum(int(np.count_nonzero(near)) for _, near in crowd.near(radius))
-        times = sizes[crowd.look_up(values)]
-        # As floats, to multiply with BLAS; with so many bits that every sum is an exact integer.
-        weights = times.astype(np.float32 if times.sum() < 1 << 24 else np.float64)
-        total = 0
-        for start, near in crowd.near(radius):
-            sums = near.astype(weights.dtype) @ weights[start:]
-            total += int(times[start : start + len(near)] @ sums.astype(np.intp))
-        return total
-
-    return within + in_balls + sum(near_pairs(values, radius, between, inside))
-
-
-def _list(groups: Groups, array: Fingerprints, radius: int) -> NearPairs:
-    """Return all pairs, in order."""
-    found = [*near_pairs(groups.values, radius, lambda portion: portion.look_up(groups.values))]
-    one, other = _joined(found)
-    del found
-    i, j = _joined([*groups.between(one, other), *groups.within()])
-    order = np.argsort(array)
-    pairs = _packed(order[i], order[j])
+    if count_only:
+        return _count(array, radius)
+    found = [np.empty(0, np.uint64)]
+    stream_pairs(array, radius, lambda one, other: found.append(_packed(one, other)))
+    pairs = np.concatenate(found)
+    found.clear()
     pairs.sort()
     i = (pairs >> _HALF).astype(np.intp)
     j = (pairs & _LOW_HALF).astype(np.intp)
     return NearPairs(i, j, np.bitwise_count(array[i] ^ array[j]))
 
 
-def _joined(portions: list[tuple[Positions, Positions]]) -> tuple[Positions, Positions]:
-    nothing = np.empty(0, np.intp)
-    one, other = zip((nothing, nothing), *portions, strict=True)
-    return np.concatenate(one), np.concatenate(other)
+def stream_pairs(
+    fingerprints: Fingerprints,
+    radius: int,
+    use: Use,
+    *,
+    scopes: NDArray[np.uint32] | None = None,
+    most: int | None = None,
+) -> None:
+    """Find every pair of one scope that differs in at most `radius` bits, 0 to 64; each pair once.
+
+    `fingerprints` are n numpy.uint64, which may repeat; `scopes` n small numbers, or None for one
+    scope. `use` is called with two arrays of positions, in no order, the two of a pair in no order
+    either, and from several threads. No thread sorts more than `most` fingerprints in memory, and
+    beyond `MOST_ROWS` none of a scope can be sorted elsewhere. Raises ValueError for a radius out
+    of range.
+    """
+    require_distance(radius)
+    if scopes is None:
+        _search(fingerprints, radius, use, most)
+        return
+    rows = np.argsort(scopes, kind="stable")
+    starts = first_of_each(scopes[rows])
+    sizes = np.diff(starts, append=len(rows))
+    _compare_small(fingerprints, scopes, rows, np.repeat(sizes <= _SMALL, sizes), radius, use)
+    for number in np.flatnonzero(sizes > _SMALL).tolist():
+        of_scope = rows[starts[number] :][: sizes[number]]
+        _search(fingerprints[of_scope], radius, partial(_use_rows, use, of_scope), most)
+
+
+class Groups:
+    """The distinct `values` of a sorted array, ascending, and which places each takes up in it.
+
+    Value number g is at the places from `edges[g]` on, up to, and not at, `edges[g + 1]`.
+    """
+
+    def __init__(self, values: Fingerprints, edges: Positions) -> None:
+        self.values = values
+        self.edges = edges
+
+    @classmethod
+    def of(cls, ascending: Fingerprints) -> Groups:
+        """Return the groups of a sorted array."""
+        edges = np.append(first_of_each(ascending), len(ascending))
+        repeated = len(edges) <= len(ascending)
+        return cls(ascending[edges[:-1]] if repeated else ascending, edges)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether any value is there twice."""
+        return len(self.values) < int(self.edges[-1])
+
+    def sizes(self, numbers: Positions) -> Positions:
+        """Return how often each of these values is there."""
+        return self.edges[numbers + 1] - self.edges[numbers]
+
+    def between(self, one: Positions, other: Positions) -> Iterator[Places]:
+        """Yield the pairs of places that each pair of values, given by number, has; in portions."""
+        if not self.repeated:
+            yield one, other
+            return
+        firsts, sizes = self.edges[other], self.sizes(other)
+        for pair, mine in _unrolled(self.edges[one], self.sizes(one)):
+            for line, theirs in _unrolled(firsts[pair], sizes[pair]):
+                yield mine[line], theirs
+
+    def within(self) -> Iterator[Places]:
+        """Yield the pairs of places that have the same value, in portions."""
+        large = np.flatnonzero(np.diff(self.edges) > 1)
+        stops = self.edges[large + 1]
+        for group, mine in _unrolled(self.edges[large], self.sizes(large)):
+            for line, theirs in _unrolled(mine + 1, stops[group] - mine - 1):
+                yield mine[line], theirs
+
+
+def _count(array: Fingerprints, radius: int) -> int:
+    """Return how many pairs there are, without making them."""
+    groups = Groups.of(np.sort(array))
+    values, sizes = groups.values, np.diff(groups.edges)
+    del groups
+    equal = int((sizes * (sizes - 1) // 2).sum())
+    in_balls, values, sizes = count_in_balls(values, sizes, radius)
+    all_once = bool((sizes == 1).all())
+    if all_once:
+        del sizes
+
+    def between(portion: Portion) -> int:
+        if all_once:
+            return len(portion.one)
+        one, other = portion.look_up(values)
+        return int(sizes[one] @ sizes[other])
+
+    return equal + in_balls + sum(near_pairs(values, radius, between))
+
+
+def _compare_small(
+    fingerprints: Fingerprints,
+    scopes: NDArray[np.uint32],
+    rows: Positions,
+    small: NDArray[np.bool_],
+    radius: int,
+    use: Use,
+) -> None:
+    """Compare each of the `small` rows, which are ordered by scope, with those after it in its."""
+    values, within = fingerprints[rows], scopes[rows]
+    for start in range(0, len(rows), _COMPARED):
+        one = np.flatnonzero(small[start : start + _COMPARED]) + start
+        step = 0
+        while len(one):
+            step += 1
+            one = one[one < len(rows) - step]
+            one = one[within[one + step] == within[one]]
+            near = one[np.bitwise_count(values[one] ^ values[one + step]) <= radius]
+            if len(near):
+                use(rows[near], rows[near + step])
+
+
+def _search(fingerprints: Fingerprints, radius: int, use: Use, most: int | None) -> None:
+    """Find the pairs of one scope."""
+    if most is None or len(fingerprints) <= most:
+        order, sort = np.argsort(fingerprints), None
+        groups = Groups.of(fingerprints[order])
+    else:
+        order, groups = _sorted_in_files(fingerprints, most)
+        sort = partial(sort_in_portions, most=most)
+
+    def between(portion: Portion) -> None:
+        for one, other in groups.between(*portion.look_up(groups.values)):
+            use(order[one], order[other])
+
+    for one, other in groups.within():
+        use(order[one], order[other])
+    for _ in near_pairs(groups.values, radius, between, sort):
+        pass
+
+
+def _use_rows(use: Use, rows: Positions, one: Positions, other: Positions) -> None:
+    use(rows[one], rows[other])
+
+
+def _sorted_in_files(fingerprints: Fingerprints, most: int) -> tuple[Positions, Groups]:
+    """Return the order that sorts an array, and its groups, as arrays in files."""
+    size = len(fingerprints)
+    values: Fingerprints = new_array(size, np.uint64)
+    edges: Positions = new_array(size + 1, np.intp)
+    count = passed = 0
+    for part in sort_in_portions(in_chunks(fingerprints), most):
+        firsts = first_of_each(part)
+        if count and values[count - 1] == part[0]:
+            firsts = firsts[1:]
+        values[count : count + len(firsts)] = part[firsts]
+        edges[count : count + len(firsts)] = firsts + passed
+        count += len(firsts)
+        passed += len(part)
+    edges[count] = size
+    groups = Groups(values[:count], edges[: count + 1])
+    order: Positions = new_array(size, np.intp)
+    passed = 0
+    for part in sort_in_portions(_places_and_rows(fingerprints, groups.values), most):
+        order[passed : passed + len(part)] = part & _ROW_MASK
+        passed += len(part)
+    return order, groups
+
+
+def _places_and_rows(
+    fingerprints: Fingerprints, values: Fingerprints
+) -> Iterator[NDArray[np.uint64]]:
+    """Yield, as one number each, where a fingerprint is among the values, and its own row."""
+    row = 0
+    for chunk in in_chunks(fingerprints):
+        places = locate(chunk, values).astype(np.uint64)
+        yield places << _ROW | np.arange(row, row + len(chunk), dtype=np.uint64)
+        row += len(chunk)
+
+
+def _unrolled(firsts: Positions, counts: Positions) -> Iterator[Places]:
+    """Yield which range each place is of, and the place, for ranges of `counts` from `firsts` on.
+
+    Long ranges are cut, so that no portion has more than `_AT_ONCE` places.
+    """
+    stops = np.cumsum(counts)
+    total = int(stops[-1]) if len(stops) else 0
+    for start in range(0, total, _AT_ONCE):
+        stop = min(start + _AT_ONCE, total)
+        low = int(np.searchsorted(stops, start, side="right"))
+        high = int(np.searchsorted(stops, stop - 1, side="right")) + 1
+        some, begin = counts[low:high].copy(), firsts[low:high].copy()
+        passed = start - int(stops[low] - counts[low])
+        begin[0] += passed
+        some[0] -= passed
+        some[-1] -= int(stops[high - 1]) - stop
+        yield np.repeat(np.arange(low, high), some), expand(begin, some)
 
 
 def _packed(one: Positions, other: Positions) -> NDArray[np.uint64]:

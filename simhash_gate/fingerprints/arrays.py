@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike, NDArray
 
     Fingerprints = NDArray[np.uint64]
@@ -25,6 +27,12 @@ def as_fingerprints(values: ArrayLike) -> Fingerprints:
             raise ValueError(f"not unsigned 64-bit fingerprints: an array of {array.dtype}")
         array = array.astype(np.uint64)
     return array.ravel()
+
+
+def in_chunks(values: NDArray[_Kind]) -> Iterator[NDArray[_Kind]]:
+    """Yield views of an array, `CHUNK` values in each."""
+    for start in range(0, len(values), CHUNK):
+        yield values[start : start + CHUNK]
 
 
 def first_of_each(values: NDArray[Any]) -> Positions:

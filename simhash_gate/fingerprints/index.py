@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from simhash_gate.fingerprints.arrays import as_fingerprints, distinct, first_of_each, is_in
-from simhash_gate.fingerprints.blocks import probe_count, probes, split
-from simhash_gate.fingerprints.chains import FEW, cheapest, empty_tables, link, redirect
+from simhash_gate.fingerprints.block_sort import Near, join
+from simhash_gate.fingerprints.blocks import (
+    FEW,
+    cheapest,
+    empty_tables,
+    link,
+    probe_count,
+    probes,
+    redirect,
+    split,
+)
 from simhash_gate.fingerprints.hamming import BITS, require_distance, require_fingerprint
-from simhash_gate.fingerprints.join import Near, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,13 +27,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from simhash_gate.fingerprints.arrays import Fingerprints
-    from simhash_gate.fingerprints.chains import Table
+    from simhash_gate.fingerprints.blocks import Table
 
     # A table, and which keys to ask it for: that of the query, xor each of these.
     _Visit = tuple[int, int, array[int], array[int], tuple[int, ...]]
 
-# When an array is full, so small a part of it is added.
-_SPARE = 16
 # Tables for so many times as many as are left are made anew.
 _SHRUNK = 16
 # A bulk call sorts everything, which takes as long as so many stored fingerprints for each query.
@@ -58,7 +64,6 @@ class HammingIndex:
             split(blocks)
         self._fixed = blocks
         self._values: array[int]  # by slot; slot 0 is none
-        self._end: int  # slots that are taken, with slot 0
         self._build(np.empty(0, np.uint64))
 
     @property
@@ -67,11 +72,11 @@ class HammingIndex:
         return self._blocks
 
     def __len__(self) -> int:
-        return self._end - 1
+        return len(self._values) - 1
 
     def __iter__(self) -> Iterator[int]:
         """Yield the stored fingerprints in no order."""
-        return iter(self._values[1 : self._end])
+        return iter(self._values[1:])
 
     def __contains__(self, fingerprint: int) -> bool:
         return self.slot(fingerprint) > 0
@@ -84,7 +89,7 @@ class HammingIndex:
         """
         values = self._values
         if not self._tables:
-            return next((n for n in range(1, self._end) if values[n] == fingerprint), 0)
+            return next((n for n in range(1, len(values)) if values[n] == fingerprint), 0)
         shift, mask, heads, after = self._tables[0]
         slot = heads[fingerprint >> shift & mask]
         while slot and values[slot] != fingerprint:
@@ -105,44 +110,14 @@ class HammingIndex:
 
     def insert_new(self, fingerprint: int) -> None:
         """Add a fingerprint that is valid and not there yet: the caller knows it is."""
-        slot = self._end
-        if slot == len(self._values) and not self._reserve(1):
+        slot = len(self._values)
+        if slot > self._most:
             self._make_tables()
-            self._reserve(1)
-        self._end = slot + 1
-        self._values[slot] = fingerprint
+        self._values.append(fingerprint)
         for shift, mask, heads, after in self._tables:
             key = fingerprint >> shift & mask
-            after[slot] = heads[key]
+            after.append(heads[key])
             heads[key] = slot
-
-    def insert_if_alone(self, fingerprint: int, max_distance: int, limit: int) -> list[int]:
-        """Return the `candidates`; if there are none, add the fingerprint.
-
-        It is linked where the lookup passes anyway, and taken out again if that meets something.
-        """
-        slot = self._end
-        if max_distance != self._single or slot == len(self._values) or fingerprint >> BITS:
-            found = self.candidates(fingerprint, max_distance, limit)
-            if not found:
-                self.insert_new(fingerprint)
-            return found
-        self._end = slot + 1
-        values, found = self._values, []
-        values[slot] = fingerprint
-        for shift, mask, heads, after in self._tables:
-            key = fingerprint >> shift & mask
-            met = after[slot] = heads[key]
-            heads[key] = slot
-            while met:
-                if (fingerprint ^ values[met]).bit_count() <= limit:
-                    found.append(met)
-                met = after[met]
-        if found:
-            for shift, mask, heads, after in self._tables:
-                heads[fingerprint >> shift & mask] = after[slot]
-            self._end = slot
-        return found
 
     def remove(self, fingerprint: int) -> bool:
         """Take a fingerprint out; False if it was not there."""
@@ -150,8 +125,7 @@ class HammingIndex:
         slot = self.slot(fingerprint)
         if not slot:
             return False
-        self._end -= 1
-        last = self._end
+        last = len(self)
         moved = self._values[slot] = self._values[last]
         for table in self._tables:
             _, _, _, after = table
@@ -159,6 +133,8 @@ class HammingIndex:
             if slot != last:
                 redirect(table, moved, last, slot)
                 after[slot] = after[last]
+            after.pop()
+        self._values.pop()
         if self._most > FEW and len(self) * _SHRUNK < self._most:
             self._build(self._array())
         return True
@@ -212,12 +188,12 @@ class HammingIndex:
         if len(batch) * _BULK < len(self):
             return sum(map(self.insert, batch.tolist()))
         fresh = batch[~is_in(batch, distinct(self._array()))]
-        if not self._reserve(len(fresh)):
+        if len(self) + len(fresh) > self._most:
             self._build(np.concatenate((self._array(), fresh)))
-            return len(fresh)
-        start, self._end = self._end, self._end + len(fresh)
-        np.frombuffer(self._values, np.uint64)[start : self._end] = fresh
-        self._link(start)
+        else:
+            start = len(self._values)
+            self._values.frombytes(fresh.tobytes())
+            self._link(start)
         return len(fresh)
 
     def remove_bulk(self, fingerprints: ArrayLike) -> int:
@@ -268,7 +244,7 @@ class HammingIndex:
 
     def _array(self) -> Fingerprints:
         """Return a copy of what is stored: a view would forbid the array to grow."""
-        return np.frombuffer(self._values, np.uint64)[1 : self._end].copy()
+        return np.frombuffer(self._values, np.uint64)[1:].copy()
 
     def _plan(self, max_distance: int | None) -> list[_Visit] | None:
         """Return where a lookup looks; None if to compare all is less work."""
@@ -284,28 +260,13 @@ class HammingIndex:
     def _scan(self, fingerprint: int, limit: int) -> list[int]:
         values = self._values
         if len(self) <= FEW:
-            slots = range(1, self._end)
+            slots = range(1, len(values))
             return [slot for slot in slots if (fingerprint ^ values[slot]).bit_count() <= limit]
         near = np.bitwise_count(self._array() ^ np.uint64(fingerprint)) <= limit
         return [slot + 1 for slot in np.flatnonzero(near).tolist()]
 
-    def _reserve(self, count: int) -> bool:
-        """Make room for so many more; False if these tables are too small for them."""
-        missing = self._end + count - len(self._values)
-        if len(self) + count > self._most:
-            return False
-        if missing > 0:
-            # Never beyond `_most`: slots have a type that may hold no larger number.
-            room = self._most + 1 - len(self._values)
-            more = min(max(missing, len(self._values) // _SPARE), room)
-            self._values.frombytes(bytes(8 * more))
-            for _, _, _, after in self._tables:
-                after.frombytes(bytes(after.itemsize * more))
-        return True
-
     def _build(self, stored: Fingerprints) -> None:
         """Store these, distinct as they are, and nothing else."""
-        self._end = 1 + len(stored)
         self._values = array("Q", [0])
         self._values.frombytes(stored.tobytes())
         self._make_tables()
@@ -318,11 +279,9 @@ class HammingIndex:
         layout = cheapest(size, self.max_distance, self._fixed)
         self._blocks, self._width, self._most = layout
         if size > FEW:
-            self._tables = empty_tables(layout, size, len(self._values))
+            self._tables = empty_tables(layout, size)
             self._link(1)
-        # The radius for which a lookup asks every table for one key, the fingerprint's own.
-        self._single = self._blocks - 1 if self._tables else None
 
     def _link(self, start: int) -> None:
         """Put all from slot `start` on into the tables."""
-        link(self._tables, np.frombuffer(self._values, np.uint64)[: self._end], start)
+        link(self._tables, np.frombuffer(self._values, np.uint64), start)

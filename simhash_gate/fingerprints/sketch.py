@@ -1,34 +1,79 @@
 """What is remembered of a page's words, to tell what exactly differs once two pages look alike.
 
 A fingerprint knows how much of two texts differs, never what: a changed clock and a changed price
-move it alike. A sketch keeps the sentences, compressed, or for a long page a hash of each.
+move it alike. A sketch keeps the sentences, compressed, or for a long page a hash of each. Such
+hashes also tell what a site repeats.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import struct
 import zlib
 from collections import Counter
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simhash_gate.fingerprints.folding import words_of_each
-from simhash_gate.fingerprints.sentences import hash_of
-from simhash_gate.fingerprints.words import words, words_and_signs
+import mmh3
+
+from simhash_gate.fingerprints.words import words, words_and_signs, words_of_each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 LIMIT = 5120
 """Bytes of a sketch beyond which sentences are kept as hashes."""
 
+MOST = 1_000
+"""Sentences of one page that are looked at for what its site repeats."""
+
+_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])")
+_SENTENCE = struct.Struct(">IH")
+_MOST_WORDS = 0xFFFF
 _SHOWN = 60
 _PAIRED = 4  # sentences of each page, and characters of each sentence: it is for a person to read
 _COMPARED = 150
-_NO_WORDS = hash_of(())
+_NO_WORDS = mmh3.hash("", signed=False)
 _SOME_WORDS = 4
 _SAME_HEADLINE = 0.8  # of the words of the shorter one: templates add the name of the site
+
+
+class Sentence(NamedTuple):
+    """A 32-bit hash of a sentence, and how many words it has."""
+
+    hash: int
+    words: int
+
+
+def pack_sentences(found: Iterable[Sentence]) -> bytes:
+    """Return sentences as bytes, 6 for each."""
+    return b"".join(_SENTENCE.pack(number, min(count, _MOST_WORDS)) for number, count in found)
+
+
+def unpack_sentences(data: bytes) -> Iterator[Sentence]:
+    """Yield the sentences that `pack_sentences` wrote."""
+    return map(Sentence._make, _SENTENCE.iter_unpack(data))
+
+
+def sentences(text: str) -> list[str]:
+    """Split a block of text after its sentences."""
+    return [part for part in _END.split(text) if part]
+
+
+def hash_of(tokens: Iterable[str]) -> int:
+    """Return the unsigned 32-bit hash of a sentence, given as words."""
+    return mmh3.hash(" ".join(tokens), signed=False)
+
+
+def sentences_of(blocks: Iterable[list[str]]) -> list[Sentence]:
+    """Return blocks of text, given as words, as one sentence each.
+
+    Most blocks are one sentence. To split the others takes longer, and changes next to nothing.
+    """
+    return [Sentence(hash_of(tokens), len(tokens)) for tokens in islice(blocks, MOST) if tokens]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +132,7 @@ def decode(data: bytes) -> Sketch:
         raise ValueError(f"no sketch: {error}") from error
 
 
-class Comparison(NamedTuple):
+class Compared(NamedTuple):
     """Whether two pages say the same, and what differs, in words."""
 
     same: bool
@@ -101,7 +146,7 @@ def compare(
     strict: bool = False,
     is_repeated: Callable[[int], bool] | None = None,
     is_claimed: Callable[[str], bool] | None = None,
-) -> Comparison:
+) -> Compared:
     """Compare two pages by what they say, whatever order their blocks stand in.
 
     Another headline or sentence makes another page. What is fleeting does not, unless the
@@ -119,16 +164,16 @@ def compare(
         (" ".join(kept.played), " ".join(new.played)),
     ):
         if before and after and before != after:
-            return Comparison(False, _change(before, after))
+            return Compared(False, _change(before, after))
     removed, added = _differing(kept, new, is_repeated, is_claimed)
     if removed or added:
-        return Comparison(False, _first_change(removed, added))
+        return Compared(False, _first_change(removed, added))
     before, after = (" ".join(sketch.fleeting) for sketch in (kept, new))
     if strict and before and after and before != after:
-        return Comparison(False, _change(before, after))
+        return Compared(False, _change(before, after))
     if before != after and kept.sentences and new.sentences:
-        return Comparison(True, f"only {_change(before, after)} differs")
-    return Comparison(True, "the same text")
+        return Compared(True, f"only {_change(before, after)} differs")
+    return Compared(True, "the same text")
 
 
 def _pack(sketch: Sketch) -> bytes:

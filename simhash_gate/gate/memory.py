@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simhash_gate.fingerprints.sentences import Sentence
+    from simhash_gate.fingerprints.sketch import Sentence
     from simhash_gate.stores.base import Store
 
 OTHERS = 3

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from ipaddress import ip_address
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import tldextract
 from cssselect import HTMLTranslator, SelectorError
 
 from simhash_gate.common.urls import host_of
+from simhash_gate.values import (
+    OPTIONAL_SECONDS,
+    SHARE,
+    Kind,
+    SettingsError,
+    one_of,
+    setting,
+    whole_number,
+)
 
 Action = Literal["drop", "tag", "links"]
 Revisit = Literal["pass", "drop"]
@@ -26,73 +34,6 @@ WHOLE_CRAWL = "*"
 # The packaged suffix list only: a gate must not wait for, or depend on, the network.
 _suffixes = tldextract.TLDExtract(
     suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
-)
-
-
-class SettingsError(ValueError):
-    """A setting, or a policy override, has a value that can't be used."""
-
-
-class Kind(NamedTuple):
-    """What values a setting takes: in words for an error message, and how one is parsed."""
-
-    allowed: str
-    parse: Callable[[Any], Any]
-
-    def of(self, name: str, value: Any) -> Any:
-        """Return the parsed value.
-
-        Raises `SettingsError` that names the setting, the value, and what is allowed.
-        """
-        try:
-            return self.parse(value)
-        except SettingsError as error:  # it knows better what is wrong
-            raise SettingsError(f"{name}: {error}") from None
-        except (TypeError, ValueError, KeyError, OverflowError):
-            raise SettingsError(f"{name} = {value!r}: expected {self.allowed}") from None
-
-
-def whole_number(low: int, high: int | None = None) -> Kind:
-    """Whole numbers from `low` to `high`; no upper bound if None."""
-
-    def parse(value: Any) -> int:
-        number = int(value) if isinstance(value, str) else value
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise TypeError
-        if number < low or (high is not None and number > high):
-            raise ValueError
-        return number
-
-    allowed = f"at least {low}" if high is None else f"from {low} to {high}"
-    return Kind(f"a whole number {allowed}", parse)
-
-
-def one_of(*choices: str) -> Kind:
-    """Nothing but the choices."""
-    return Kind("one of " + ", ".join(map(repr, choices)), {c: c for c in choices}.__getitem__)
-
-
-def _seconds(value: Any) -> float:
-    if isinstance(value, bool):
-        raise TypeError
-    number = float(value)
-    if not (math.isfinite(number) and number > 0):
-        raise ValueError
-    return number
-
-
-def _share(value: Any) -> float:
-    if isinstance(value, bool):
-        raise TypeError
-    number = float(value)
-    if not 0 <= number <= 1:
-        raise ValueError
-    return number
-
-
-FLAG = Kind(
-    "True or False",
-    lambda value: {"true": True, "1": True, "false": False, "0": False}[str(value).strip().lower()],
 )
 
 
@@ -110,24 +51,19 @@ def _selectors(value: Any) -> tuple[str, ...]:
 
 ATTRIBUTE = re.compile(r"@[\w:-]+\Z")
 SELECTORS = Kind("CSS selectors, as a list", _selectors)
-VERIFY = Kind(
-    "'names', 'text' (or True), or 'distance' (or False)",
-    lambda value: {
+
+
+def _verify(value: Any) -> str:
+    # It was True or False before there were three ways.
+    words = {
         "distance": "distance", "false": "distance", "0": "distance",
         "names": "names",
         "text": "text", "true": "text", "1": "text",
-    }[str(value).strip().lower()],
-)  # fmt: skip
-SECONDS = Kind("a number of seconds above 0", _seconds)
-SHARE = Kind("a share from 0 to 1", _share)
-OPTIONAL_SECONDS = Kind(
-    "a number of seconds above 0, or None for no limit",
-    lambda value: None if value in (None, "", "None") else _seconds(value),
-)
+    }  # fmt: skip
+    return words[str(value).strip().lower()]
 
 
-def _knob(default: Any, kind: Kind) -> Any:
-    return field(default=default, metadata={"kind": kind})
+VERIFY = Kind("'names', 'text' (or True), or 'distance' (or False)", _verify)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,16 +78,16 @@ class Policy:
     for which they find something else are no duplicates.
     """
 
-    threshold: int = _knob(3, whole_number(0, 64))
-    near: int = _knob(8, whole_number(0, 64))
-    action: Action = _knob("drop", one_of("drop", "tag", "links"))
-    window: int = _knob(10_000, whole_number(1))
-    ttl: float | None = _knob(None, OPTIONAL_SECONDS)
-    min_words: int = _knob(20, whole_number(0))
-    revisit: Revisit = _knob("pass", one_of("pass", "drop"))
-    verify: Verify = _knob("names", VERIFY)
-    audit: float = _knob(0.0, SHARE)
-    compare: tuple[str, ...] = _knob((), SELECTORS)
+    threshold: int = setting(3, whole_number(0, 64))
+    near: int = setting(8, whole_number(0, 64))
+    action: Action = setting("drop", one_of("drop", "tag", "links"))
+    window: int = setting(10_000, whole_number(1))
+    ttl: float | None = setting(None, OPTIONAL_SECONDS)
+    min_words: int = setting(20, whole_number(0))
+    revisit: Revisit = setting("pass", one_of("pass", "drop"))
+    verify: Verify = setting("names", VERIFY)
+    audit: float = setting(0.0, SHARE)
+    compare: tuple[str, ...] = setting((), SELECTORS)
 
     def __post_init__(self) -> None:
         if isinstance(self.verify, bool):  # as it was said before there were three ways
@@ -190,6 +126,20 @@ PROFILE = one_of(*PROFILES)
 POLICY_KINDS: dict[str, Kind] = {f.name: f.metadata["kind"] for f in fields(Policy)}
 
 
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a URL tells of the site that its page belongs to.
+
+    `domain` is the registered domain of the `host`. `scope` names the group of pages that the page
+    is compared with, and `policy` says how.
+    """
+
+    host: str
+    domain: str
+    scope: str
+    policy: Policy
+
+
 class Policies:
     """The policy of every host: the general one, and those of domains, which subdomains inherit.
 
@@ -219,14 +169,19 @@ class Policies:
             return ()
         return tuple((name, policy.compare) for name, policy in found.items())
 
-    def of(self, url: str) -> Policy:
-        """Return the policy of the longest configured domain that the URL's host belongs to."""
+    def site_of(self, url: str) -> Site:
+        """Return the site of a URL; its policy is that of the longest domain its host belongs to.
+
+        Domains are those of the settings.
+        """
         host = host_of(url)
+        domain = registered_domain(host)
         policy = self._of_host(host)
         if self._scope == "host":
-            return policy
-        shared = self._of_host(registered_domain(host)) if self._scope == "domain" else self.default
-        return replace(policy, window=shared.window, ttl=shared.ttl)
+            return Site(host, domain, bare_host(host), policy)
+        shared = self._of_host(domain) if self._scope == "domain" else self.default
+        policy = replace(policy, window=shared.window, ttl=shared.ttl)
+        return Site(host, domain, domain if self._scope == "domain" else WHOLE_CRAWL, policy)
 
     def _of_host(self, host: str) -> Policy:
         labels = bare_host(host).split(".")

@@ -15,7 +15,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.files import check_writable, new_file, private_folder, private_lock
-from simhash_gate.journal.records import warcinfo
+from simhash_gate.journal.warc import warcinfo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

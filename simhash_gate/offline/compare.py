@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from simhash_gate.common.complaints import complaining
+from simhash_gate.fingerprints.features import cosine, jaccard
 from simhash_gate.fingerprints.hamming import band, hamming_distance
-from simhash_gate.fingerprints.overlap import cosine, jaccard
 from simhash_gate.offline import fingerprint
 from simhash_gate.offline.fingerprint import claims_of, names_of, words_of_name
 from simhash_gate.offline.replay import judge, open_gate
@@ -206,7 +206,7 @@ def _compare(a: Side, b: Side, settings: Settings) -> PageComparison:
     return PageComparison(
         a,
         b,
-        settings.policies.of(b.entry.url),
+        settings.policies.site_of(b.entry.url).policy,
         verdict,
         None if first is None or second is None else hamming_distance(first, second),
         cosine(a.reading.features, b.reading.features),

@@ -12,7 +12,6 @@ import click
 
 from simhash_gate.common.complaints import why
 from simhash_gate.common.files import check_writable
-from simhash_gate.gate.line import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -98,6 +97,8 @@ class Console:
 
     def write(self, line: dict[str, Any]) -> None:
         """Write one JSON object as a line of UTF-8. Exits quietly when nobody reads any more."""
+        from simhash_gate.gate.verdict import encode  # not for `--help`
+
         self.write_raw(encode(line))
 
     def write_raw(self, data: bytes) -> None:

@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simhash_gate.collection.clusters import cluster_rows
-from simhash_gate.collection.collection import Members
-from simhash_gate.collection.gathered import gather
-from simhash_gate.collection.listing import find_pairs, pair_rows
-from simhash_gate.collection.similar import find_query, similar_rows
+from simhash_gate.collection.listing import (
+    Query,
+    cluster_rows,
+    find_pairs,
+    find_query,
+    pair_rows,
+    similar_rows,
+)
 from simhash_gate.collection.table import format_of, write_rows
 from simhash_gate.common.complaints import why
 from simhash_gate.common.files import whole_file
 from simhash_gate.offline.console import check_output, disk
+from simhash_gate.offline.members import Members, fingerprint_of, gather
 from simhash_gate.sources.open import distinct, shown
 from simhash_gate.sources.page_cache import PageCache
 from simhash_gate.sources.parquet import load
@@ -87,7 +91,12 @@ def run_similar(
     """Print the pages that are like one; return the exit status."""
     kept = None if no_cache else _cache_path(cache)
     with _collection([source], settings, console, kept, across=True) as gathered:
-        query = find_query(page, gathered, settings, console.complain) if len(gathered) else None
+        if not len(gathered):
+            return console.status()
+        query = find_query(page, gathered)
+        if query is None:
+            bits = fingerprint_of(page, settings, console.complain)
+            query = None if bits is None else Query(bits)
         if query is not None:
             columns = SIMILAR if gathered.named else ("page", "distance", "fingerprint")
             _write(similar_rows(gathered, query, distance), columns, "jsonl", None, console)

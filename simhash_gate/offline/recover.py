@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.common.complaints import why
-from simhash_gate.journal.selection import Selection, copy, counted, line, selected
+from simhash_gate.journal.contents import Selection, copy, counted, line, selected
 
 if TYPE_CHECKING:
     from simhash_gate.offline.console import Console

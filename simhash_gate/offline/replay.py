@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.line import line_of
-from simhash_gate.gate.policy import SettingsError, scope_of
-from simhash_gate.gate.verdict import Verdict
+from simhash_gate.gate.verdict import Verdict, line_of
 from simhash_gate.offline.store import live_run
 from simhash_gate.options import pipeline_version
 from simhash_gate.page.page import Page
 from simhash_gate.report.summary import Summary
-from simhash_gate.settings import PREFIX, SQLITE_DEFAULT
+from simhash_gate.settings import SQLITE_DEFAULT
 from simhash_gate.sources import request_fingerprint
 from simhash_gate.sources.open import names_store, open_pages, shown
 from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.stores import StoreError
+from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -96,7 +95,8 @@ def open_gate(settings: Settings) -> Iterator[Gate]:
 
 def judge(gate: Gate, settings: Settings, entry: Entry, page: Page | ReadError | None) -> Verdict:
     """Return the verdict on one entry, as a crawl would reach it."""
-    policy = settings.policies.of(entry.url)
+    site = settings.policies.site_of(entry.url)
+    policy = site.policy
     if page is None:
         return Verdict("skipped", entry.skipped, policy)
     if not isinstance(page, Page) or page.unreadable:
@@ -107,7 +107,7 @@ def judge(gate: Gate, settings: Settings, entry: Entry, page: Page | ReadError |
             page,
             policy,
             url=entry.url,
-            scope=scope_of(entry.url, settings.scope) if entry.scope is None else entry.scope,
+            scope=site.scope if entry.scope is None else entry.scope,
             request=entry.request or request_fingerprint(entry.url),
         )
     except StoreError as error:

@@ -20,7 +20,7 @@ from simhash_gate.page.facts import find_facts
 from simhash_gate.page.flow import flow
 from simhash_gate.page.hidden import show_later
 from simhash_gate.page.invisible import drop_invisible, gutters
-from simhash_gate.page.measure import Left, Measures, Sizes, is_listing, survey
+from simhash_gate.page.measure import Left, Measures, Sizes, is_listing, size_of, survey
 from simhash_gate.page.posts import names_of_posts, post_name
 from simhash_gate.page.site import words_of
 from simhash_gate.page.threads import is_thread
@@ -89,70 +89,102 @@ def clean(
 
 
 def _drop_chrome(
-    root: HtmlElement,
-    titles: Titles,
-    around: Collection[HtmlElement],
-    posts: Collection[str] = (),
-    *,
-    thread: bool = False,
+    root: HtmlElement, titles: Titles, around: Collection[HtmlElement], *, thread: bool
 ) -> Left:
-    """Take out what is chrome by name, but for what is too large to be, and for `posts`.
+    """Take out what is chrome, but for what is too large to be, and for posts of a thread.
 
-    `around` is what the headline stands in. In a thread of a forum, what is called a comment is a
-    post.
+    Of a page without a title that is nothing but chrome, that is what it says.
     """
-    sizes = Sizes(root)
-    left = Left([], [], [], {}, sizes.whole)
-    gone = []
-    alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a name
-    keep = left.elements.append
-    outer: set[HtmlElement] = set()
-    largest = LARGEST * sizes.whole
-    to_read = _TIMES_READ * sizes.whole  # boxes in boxes are read again for each
-    behind: HtmlElement | None = root  # what goes: nothing inside it is looked at
-    for element in root.iter("*"):
-        if behind is not None:
-            if element is not behind:
+    chrome = _Chrome(root, around, thread=thread)
+    posts = chrome.posts(titles)
+    if posts:
+        chrome = _Chrome(root, around, posts, thread=thread)
+    if not titles.title and chrome.is_all():
+        return chrome.left._replace(elements=list(root.iter("*")), large=[], forms=[], lost={})
+    drop_all(chrome.gone)
+    return chrome.left
+
+
+class _Chrome:
+    """What is chrome in a tree, and what is left of it without that.
+
+    `around` is what the headline stands in, and `posts` are names of boxes that are no chrome. In a
+    thread of a forum, what is called a comment is a post.
+    """
+
+    def __init__(
+        self,
+        root: HtmlElement,
+        around: Collection[HtmlElement],
+        posts: Collection[str] = (),
+        *,
+        thread: bool,
+    ) -> None:
+        self._root = root
+        self._around = around
+        self._thread = thread
+        self._sizes = Sizes(root)
+        whole = self._sizes.whole
+        self._largest = LARGEST * whole
+        self._to_read = _TIMES_READ * whole  # boxes in boxes are read again for each
+        self._alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a name
+        self._outer: set[HtmlElement] = set()
+        self.gone: list[HtmlElement] = []
+        self.left = Left([], [], [], {}, whole)
+        keep = self.left.elements.append
+        behind: HtmlElement | None = root  # what goes: nothing inside it is looked at
+        for element in root.iter("*"):
+            if behind is not None:
+                if element is not behind:
+                    continue
+                behind = None
+            if not is_chrome(element) or self._is_form(element):
+                keep(element)
                 continue
-            behind = None
-        if not is_chrome(element):
-            keep(element)
-            continue
-        if element.tag == "form" and not is_hidden_or_search(element):
-            left.forms.append(element)
-            keep(element)
-            continue
-        name = post_name(element.get("class", ""))
-        if name in posts:
-            left.elements.extend(element.iter("*"))
+            name = post_name(element.get("class", ""))
+            if name in posts:
+                self.left.elements.extend(element.iter("*"))
+            elif self._stays(element, name):
+                keep(element)
+                continue
             behind = _behind(element)
             if behind is None:
                 break
-            continue
-        size = sizes.of(element)
-        post = thread and element.tag not in CHROME_TAGS and says(element, POST_TOKENS)
-        to_read -= size
-        if post or (to_read > 0 and is_misnamed(element, size, around)):
-            keep(element)
-            continue
-        if size > largest:
-            left.large.insert(sum(e in outer for e in element.iterancestors()), element)
-            outer.add(element)
-            keep(element)
-            continue
-        gone.append(element)
-        alike[name] += size
+
+    def posts(self, titles: Titles) -> set[str]:
+        """Return the names of boxes that are called comments, and are what the page is about."""
+        names = {name for name, size in self._alike.items() if name and size > self._largest}
+        return names_of_posts(names, self.gone, self._root, titles) if names else set()
+
+    def is_all(self) -> bool:
+        """Tell if nothing but chrome says anything."""
+        said = sum(self._alike.values())
+        return said > 0 and said + sum(map(size_of, self._root.iter("head"))) >= self.left.size
+
+    def _is_form(self, element: HtmlElement) -> bool:
+        form = element.tag == "form" and not is_hidden_or_search(element)
+        if form:
+            self.left.forms.append(element)
+        return form
+
+    def _stays(self, element: HtmlElement, name: str) -> bool:
+        """Tell if an element stays that something says is chrome; if not, it goes."""
+        size = self._sizes.of(element)
+        self._to_read -= size
+        if self._thread and element.tag not in CHROME_TAGS and says(element, POST_TOKENS):
+            return True
+        if self._to_read > 0 and is_misnamed(element, size, self._around):
+            return True
+        if size > self._largest:
+            around = sum(outer in self._outer for outer in element.iterancestors())
+            self.left.large.insert(around, element)
+            self._outer.add(element)
+            return True
+        self.gone.append(element)
+        self._alike[name] += size
         for link in islice(element.iterancestors("a"), 1):  # one around that is as long as this
-            left.lost[link] = left.lost.get(link, 0) + size
-        behind = _behind(element)
-        if behind is None:
-            break
-    names = {name for name, size in alike.items() if name and size > largest}
-    posts = names_of_posts(names, gone, root, titles) if names and not posts else ()
-    if posts:
-        return _drop_chrome(root, titles, around, posts, thread=thread)
-    drop_all(gone)
-    return left
+            self.left.lost[link] = self.left.lost.get(link, 0) + size
+        return False
 
 
 def _around_headline(headlines: Iterable[HtmlElement], titles: Titles) -> set[HtmlElement]:

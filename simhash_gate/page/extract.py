@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lxml import html
-from readability import Document  # type: ignore[import-untyped]
+from readability import Document
 
 from simhash_gate.page.cut import drop_all
 from simhash_gate.page.insets import drop_advertisements, drop_copies, drop_link_lists, is_beside

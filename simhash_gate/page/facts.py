@@ -180,6 +180,11 @@ def _meta(metas: Iterable[HtmlElement]) -> dict[str, str]:
 
 def _main_of(nodes: list[Node], meta: dict[str, str]) -> tuple[Node, Kind | None]:
     """Return the node of what the page is about, and its kind."""
+    return _main_entity(nodes) or _of_best_kind(nodes, meta)
+
+
+def _main_entity(nodes: list[Node]) -> tuple[Node, Kind] | None:
+    """Return the node that another one says is what the page is about."""
     by_id = {node["@id"]: node for node in nodes if isinstance(node.get("@id"), str)}
     for node in nodes:
         of_page = types(node)
@@ -194,6 +199,11 @@ def _main_of(nodes: list[Node], meta: dict[str, str]) -> tuple[Node, Kind | None
                 kind = _kind_of_list(found)
             if kind is not None:
                 return found, kind
+    return None
+
+
+def _of_best_kind(nodes: list[Node], meta: dict[str, str]) -> tuple[Node, Kind | None]:
+    """Return the first node of the kind that tells most, if there is one such page."""
     told: dict[Kind, list[Node]] = {}
     for node in nodes:
         kind = _kind(node)
@@ -201,13 +211,13 @@ def _main_of(nodes: list[Node], meta: dict[str, str]) -> tuple[Node, Kind | None
             told.setdefault(kind, []).append(node)
     if "product" in told and "article" in told and _is_story(meta):
         del told["product"]  # what it tells of
-    for kind in _BY_RANK:
-        if kind in told:
-            several = len({text(node.get("name", node.get("headline"))) for node in told[kind]}) > 1
-            if kind == "product" and several:
-                return {}, "collection"
-            return ({}, None) if kind == "article" and several else (told[kind][0], kind)
-    return {}, None
+    best = next((kind for kind in _BY_RANK if kind in told), None)
+    if best is None:
+        return {}, None
+    several = len({text(node.get("name", node.get("headline"))) for node in told[best]}) > 1
+    if several and best == "product":
+        return {}, "collection"
+    return ({}, None) if several and best == "article" else (told[best][0], best)
 
 
 _BY_RANK: tuple[Kind, ...] = (

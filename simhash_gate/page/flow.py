@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
+
+from lxml.etree import iterwalk
 
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, LAYOUT
 
@@ -75,41 +77,25 @@ def flow(root: HtmlElement) -> Flow:
     White space is text within a line and in code, and left out where a line begins.
     """
     tokens: list[Token] = [BREAK]
-    add = tokens.append
-    around: list[tuple[HtmlElement, _Role]] = []  # the elements that are open
-    innermost: HtmlElement | None = None
+    add, role_of = tokens.append, _ROLES.get
     elements = codes = 0
     new_line = True
-    for element in chain(root.iter("*"), (None,)):
-        parent = None if element is None else element.getparent()
-        while innermost is not parent and around:
-            ended, role = around.pop()
-            innermost = around[-1][0] if around else None
-            end = role.end
-            if end is not None:
-                new_line = new_line or role.is_line
-                codes -= role is _CODE
-                if end is not BREAK or tokens[-1] is not BREAK:
-                    add(end)
-            text = ended.tail
-            if text and ended is not root and not (new_line and not codes and text.isspace()):
-                add(text)
-                new_line = False
-        if element is None:
-            break
-        elements += 1
-        role = _ROLES.get(element.tag, _BLOCK)
-        around.append((element, role))
-        innermost = element
-        start = role.start
-        if start is not None:
-            new_line = role.is_line
+    for event, element in iterwalk(root, events=("start", "end")):
+        role = role_of(element.tag, _BLOCK)
+        token: Token | None
+        if event == "start":
+            elements += 1
             codes += role is _CODE
+            token, text = role.start, element.text
             if role.value is not None:
-                add(Start(start.tag, role.value(element)))
-            elif start is not BREAK or tokens[-1] is not BREAK:
-                add(start)
-        text = element.text
+                token = Start(element.tag, role.value(element))
+            new_line = new_line if token is None else role.is_line
+        else:
+            codes -= role is _CODE
+            token, text = role.end, element.tail if element is not root else None
+            new_line = new_line or (token is not None and role.is_line)
+        if token is not None and (token is not BREAK or tokens[-1] is not BREAK):
+            add(token)
         if text and not (new_line and not codes and text.isspace()):
             add(text)
             new_line = False

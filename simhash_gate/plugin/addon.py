@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simhash_gate.plugin.head_start import HeadStart
+from simhash_gate.values import PATH, read_one
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -22,10 +23,10 @@ class Addon:
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the middlewares to the settings."""
         self.head_start.begin(settings)  # before what takes its time to load here, too
-        from simhash_gate.plugin.closing import ClosingWitness
         from simhash_gate.plugin.middleware import SimhashGateMiddleware
         from simhash_gate.plugin.spider_middleware import (
             CallbackWitness,
+            ClosingWitness,
             SimhashGateSpiderMiddleware,
         )
 
@@ -36,7 +37,7 @@ class Addon:
             ("ITEM_PIPELINES", ClosingWitness, INNERMOST),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
-        if settings.get("SIMHASH_GATE_RECOVER"):
-            from simhash_gate.plugin.recover_mode import install
+        if read_one(settings, "RECOVER", PATH, ""):
+            from simhash_gate.plugin.recovering import install
 
             install(settings)

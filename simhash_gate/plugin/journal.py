@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import logging
-import queue
 import time
-from concurrent.futures import Future
-from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy import signals
 from scrapy.http import HtmlResponse
 
 from simhash_gate.common.complaints import MissingExtraError
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.gate.policy import SettingsError
 from simhash_gate.journal.drop import Drop, Stored
-from simhash_gate.journal.records import need_fastwarc, pack
 from simhash_gate.journal.segments import Segments
-from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within
+from simhash_gate.journal.warc import need_fastwarc, pack
+from simhash_gate.plugin.lines import LineThread
+from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.requests import RequestWriter
-from simhash_gate.plugin.signals import near_duplicate_dropped
-from simhash_gate.settings import PREFIX
+from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
+    from collections.abc import Iterator
+
+    from scrapy import Spider
     from scrapy.http import Response
+    from typing_extensions import Self
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.settings import Settings
+    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -47,58 +43,56 @@ class _Waiting(NamedTuple):
     time: float
 
 
-class Journal:
+class Journal(Listener):
     """Writes what the gate drops to a folder. What can't be written is counted, and told once.
 
     Raises `SettingsError` where the package that it needs is not installed.
     """
 
-    def __init__(self, crawler: Crawler, settings: Settings, pipeline: str) -> None:
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
         try:
             need_fastwarc()
         except MissingExtraError as error:
             raise SettingsError(f"{PREFIX}JOURNAL: {error}") from None
-        self._crawler = crawler
-        self._pipeline = pipeline
-        self._folder = Path(settings.journal).absolute()
-        self._segments = Segments(self._folder, settings.journal_bytes)
-        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
-        self._closed: Future[None] | None = None
+        self._folder = Path(crawl.settings.journal).absolute()
+        self._segments = Segments(self._folder, crawl.settings.journal_bytes)
+        self._thread: LineThread[_Waiting] = LineThread("dropped page", self._work)
         self._told: set[str] = set()
         # Each is changed by one thread: the first two by the crawl's, the others by the journal's.
         self._dropped_pages = self._queued_bytes = 0
         self._taken_bytes = self._written = self._written_bytes = 0
-        crawler.signals.connect(self._open, signals.spider_opened)
-        crawler.signals.connect(self._dropped, near_duplicate_dropped)
-        crawler.signals.connect(self._close, signals.spider_closed)
 
-    def _open(self, spider: Spider) -> None:
+    @classmethod
+    def for_crawl(cls, crawl: Crawl) -> Self | None:
+        """Return the journal if the settings ask for one."""
+        return cls(crawl) if crawl.settings.journal else None
+
+    def opened(self, spider: Spider) -> None:
+        """Start to write."""
         self._spider = spider.name
         self._requests = RequestWriter(spider)
-        closed = self._closed = Future()
-        work = partial(self._work, closed)
-        Thread(target=work, name="simhash_gate-journal", daemon=True).start()
+        self._thread.start()
 
-    def _dropped(self, request: Request, response: Response, verdict: Verdict) -> None:
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Write a dropped page, soon."""
+        if not judged.dropped:
+            return
         self._dropped_pages += 1
+        size = len(judged.response.body)
         try:
-            if self._queued_bytes - self._taken_bytes + len(response.body) > MOST_WAITING:
+            if self._queued_bytes - self._taken_bytes + size > MOST_WAITING:
                 raise OSError(f"more than {MOST_WAITING} bytes wait to be written")
-            said, unsaid = self._requests.json_of(request)
+            said, unsaid = self._requests.json_of(judged.request)
         except Exception as error:
             self._tell(error)
             return
-        self._queued_bytes += len(response.body)
-        self._queue.put(_Waiting(response, verdict, said, unsaid, time.time()))
+        self._queued_bytes += size
+        self._thread.put(_Waiting(judged.response, judged.verdict, said, unsaid, time.time()))
 
-    async def _close(self) -> None:
-        if self._closed is None:
-            return
-        self._queue.put(None)
-        if not await done_within(self._closed, LONGEST_CLOSING):
-            logger.error(
-                "The crawl ends without all that it dropped in the journal: the disk hangs"
-            )
+    async def closed(self, closing: Closing) -> None:
+        """Write what is left, and the closing figures."""
+        await self._thread.close()
         failed = self._dropped_pages - self._written
         for name, value in (
             ("journaled", self._written),
@@ -107,25 +101,21 @@ class Journal:
             ("journal_removed", self._segments.removed),
         ):
             if value:
-                self._crawler.stats.set_value(f"simhash_gate/{name}", value)
+                self._crawl.crawler.stats.set_value(f"simhash_gate/{name}", value)
         if self._written:
             logger.info("Dropped pages are kept in %s: %d of them", self._folder, self._written)
         if failed:
             logger.error("Dropped pages that are not in the journal: %d", failed)
 
-    def _work(self, closed: Future[None]) -> None:
+    def _work(self, batches: Iterator[list[_Waiting]]) -> None:
         try:
-            try:
-                self._segments.check()
-            except OSError as error:
-                self._tell(error)
-            while (waiting := self._queue.get()) is not None:
+            self._segments.check()
+        except OSError as error:
+            self._tell(error)
+        for batch in batches:
+            for waiting in batch:
                 self._write(waiting)
-            self._segments.close()
-        except Exception:
-            logger.exception("The journal failed")
-        finally:
-            closed.set_result(None)
+        self._segments.close()
 
     def _write(self, waiting: _Waiting) -> None:
         try:
@@ -145,7 +135,7 @@ class Journal:
             url=response.url,
             time=waiting.time,
             spider=self._spider,
-            pipeline=self._pipeline,
+            pipeline=self._crawl.pipeline,
             outcome=verdict.outcome,
             reason=verdict.reason,
             matched_url=verdict.match.record.url,

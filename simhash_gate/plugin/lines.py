@@ -1,21 +1,23 @@
-"""Lines that a crawl writes as it goes: on a thread of its own, and never in the crawl's way."""
+"""What a crawl writes as it goes: on a thread of its own, and never in the crawl's way."""
 
 from __future__ import annotations
 
 import logging
 import queue
+import time
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
+from urllib.parse import quote
 
 from simhash_gate.common.complaints import why
 from simhash_gate.common.files import private_folder
 from simhash_gate.common.wording import how_many
-from simhash_gate.gate.line import encode
+from simhash_gate.gate.verdict import encode
 from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within
-from simhash_gate.settings import PREFIX
+from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,22 +26,24 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 MOST_WAITING = 10_000
 """Lines beyond these are left out: a disk that hangs must not fill the memory."""
 
 
-class LineThread:
+class LineThread(Generic[T]):
     """Runs `work` on a thread, with the lines that are put: an iterator of lists, as they come.
 
     `what` is the word for a line. `missed` counts those that were left out. All methods are for
     one thread, that of the event loop.
     """
 
-    def __init__(self, what: str, work: Callable[[Iterator[list[Line]]], None]) -> None:
+    def __init__(self, what: str, work: Callable[[Iterator[list[T]]], None]) -> None:
         self.missed = 0
         self._what = what
         self._work = work
-        self._lines: queue.SimpleQueue[Line | None] = queue.SimpleQueue()
+        self._lines: queue.SimpleQueue[T | None] = queue.SimpleQueue()
         self._done: Future[None] | None = None
 
     def start(self) -> None:
@@ -49,7 +53,7 @@ class LineThread:
             name = f"simhash_gate-{self._what.replace(' ', '-')}s"
             Thread(target=self._run, args=(self._done,), name=name, daemon=True).start()
 
-    def put(self, line: Line) -> None:
+    def put(self, line: T) -> None:
         """Hand a line over."""
         if self._lines.qsize() < MOST_WAITING:
             self._lines.put(line)
@@ -80,7 +84,7 @@ class LineThread:
         finally:
             done.set_result(None)
 
-    def _batches(self) -> Iterator[list[Line]]:
+    def _batches(self) -> Iterator[list[T]]:
         while True:
             waiting = [self._lines.get()]
             with suppress(queue.Empty):
@@ -126,3 +130,8 @@ class LineFile:
             with suppress(OSError):  # after a failure, what it still holds can't be written
                 self._file.close()
             self._file = None
+
+
+def fill_in(pattern: str, spider: str) -> str:
+    """Return the path that a setting names by the spider, `%(name)s`, and the time, `%(time)s`."""
+    return pattern % {"name": quote(spider, safe=""), "time": time.strftime("%Y-%m-%dT%H-%M-%S")}

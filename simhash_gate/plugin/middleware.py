@@ -12,34 +12,38 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
-from simhash_gate.common.urls import host_of, without_credentials
-from simhash_gate.common.wording import how_many
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.policy import SettingsError, registered_domain, scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.options import pipeline_version
-from simhash_gate.plugin.audit import NOT_REMEMBERED, audit_of
-from simhash_gate.plugin.collapse import Collapses
-from simhash_gate.plugin.completeness import is_complete
+from simhash_gate.plugin.audit import NOT_REMEMBERED, Audit
+from simhash_gate.plugin.crawl_settings import settings_of, store_url
 from simhash_gate.plugin.deliveries import Deliveries
-from simhash_gate.plugin.fate import Fate
-from simhash_gate.plugin.follower import CrawlGate
 from simhash_gate.plugin.head_start import taken
-from simhash_gate.plugin.judging import Judge
-from simhash_gate.plugin.names import META_KEY, RECOVERED_KEY, VERDICT_KEY
-from simhash_gate.plugin.places import store_url
+from simhash_gate.plugin.journal import Journal
+from simhash_gate.plugin.lifecycle import Lifecycle
+from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.reading import PageReader
-from simhash_gate.plugin.recovery import Recovery
-from simhash_gate.plugin.retries import forget_others, is_retry, mark_kept
-from simhash_gate.plugin.selectors import SelectorWatch
-from simhash_gate.plugin.signals import near_duplicate_dropped
-from simhash_gate.plugin.spider_middleware import is_installed, sees_pages_end
+from simhash_gate.plugin.request_meta import (
+    META_KEY,
+    RECOVERED_KEY,
+    VERDICT_KEY,
+    forget_others,
+    is_retry,
+    mark_kept,
+)
+from simhash_gate.plugin.resending import Resending
+from simhash_gate.plugin.site_warnings import Collapses, SelectorWatch, Swallowing
+from simhash_gate.plugin.spider_middleware import CrawlGate, is_installed, sees_pages_end
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.plugin.store_failures import StoreFailures
-from simhash_gate.plugin.verdict_log import VerdictLog
-from simhash_gate.settings import PREFIX, read_settings
+from simhash_gate.plugin.store_thread import StoreThread
+from simhash_gate.plugin.unsettled import SureJudge
+from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.urls import without_password
+from simhash_gate.values import PREFIX, SettingsError
 from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
@@ -51,13 +55,23 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
     from typing_extensions import Self
 
-    from simhash_gate.gate.policy import Action, Policy
+    from simhash_gate.gate.policy import Policy, Site
     from simhash_gate.gate.verdict import NotCompared
     from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-DONE = {"drop": "Dropped", "tag": "Tagged", "links": "Held back the items of"}
+LISTENERS: tuple[type[Listener], ...] = (
+    Resending,
+    Collapses,
+    Swallowing,
+    SelectorWatch,
+    VerdictLog,
+    Journal,
+    Announcements,
+)
+"""Who is told what becomes of pages, in this order, after the audit and the stats."""
+
 VERIFY_ALONE = (
     f"a request asks to compare texts, but no page keeps a sketch: set {PREFIX}VERIFY = 'text', "
     f"or 'verify': 'text' in {PREFIX}DOMAINS, and 'names' where it is not wanted"
@@ -95,37 +109,32 @@ class SimhashGateMiddleware(CrawlGate):
         self._links = is_installed(crawler.settings)
         self._opening: Future[None] | None = None
         pipeline = pipeline_version(settings.options)
-        self.judge = Judge(pipeline, durable=settings.durable == "page")
+        self._store = StoreThread(pipeline, durable=settings.durable == "page")
         closes = settings.store_failure == "close"
-        self._store_failures = StoreFailures(crawler, self.judge.session, closes=closes)
-        self.recovery = Recovery(crawler, self.judge)
-        self.deliveries = Deliveries(crawler)
-        self.fate = Fate(self.judge, self.recovery, crawler.stats)
-        self.stats = GateStats(crawler.stats, self.judge.session)
-        self.collapses = Collapses(crawler.stats, self.recovery)
-        self.selectors = SelectorWatch()
-        self.audit = audit_of(crawler, settings)
-        self.reader = PageReader(settings, self.stats)
-        self.verdict_log = VerdictLog(crawler, settings)
-        if settings.journal:
-            from simhash_gate.plugin.journal import Journal
-
-            self.journal = Journal(crawler, settings, pipeline)
+        self._store_failures = StoreFailures(crawler, self._store.run, closes=closes)
+        crawl = Crawl(crawler, settings, self._store, pipeline)
+        self._audit = Audit.for_crawl(crawl)
+        stats = GateStats(crawl)
+        made = (self._audit, stats, *(kind.for_crawl(crawl) for kind in LISTENERS))
+        self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
+        self._judge = SureJudge(self._store, self.lifecycle, crawler.stats)
+        self._deliveries = Deliveries(crawler)
+        self.reader = PageReader(settings, stats)
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._started, signals.engine_started)
-        crawler.signals.connect(self.recovery.announced, signals.response_received)
+        crawler.signals.connect(self.lifecycle.received, signals.response_received)
         crawler.signals.connect(self._failed, signals.spider_error)
-        crawler.signals.connect(self._failed, signals.item_error)
+        crawler.signals.connect(self._item_failed, signals.item_error)
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
-        crawler.signals.connect(self.recovery.item_done, signals.item_dropped)
-        crawler.signals.connect(self.recovery.idle, signals.spider_idle)
+        crawler.signals.connect(self.lifecycle.item_done, signals.item_dropped)
+        crawler.signals.connect(self.lifecycle.idle, signals.spider_idle)
         crawler.signals.connect(self._closed, signals.spider_closed)
         crawler.signals.connect(self._stopped, signals.engine_stopped)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the settings. Raises `SettingsError`, which stops the crawl before it starts."""
-        settings = read_settings(crawler.settings)
+        settings = settings_of(crawler)
         if not settings.enabled:
             raise NotConfigured(f"{PREFIX}ENABLED is False")
         links = any(policy.action == "links" for policy in settings.policies.all)
@@ -134,7 +143,7 @@ class SimhashGateMiddleware(CrawlGate):
         if settings.durable == "page" and not sees_pages_end(crawler.settings):
             raise SettingsError(DURABLE_ALONE)
         if settings.recover:
-            from simhash_gate.plugin.recover_mode import check, without_records
+            from simhash_gate.plugin.recovering import check, without_records
 
             check(settings.recover, crawler.settings)
             settings = without_records(settings)
@@ -147,95 +156,79 @@ class SimhashGateMiddleware(CrawlGate):
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Leave the verdict in the request's meta; return the response or raise `NearDuplicate`."""
-        domain = registered_domain(host_of(response.url))
-        reason = self._why_not(request, response)
-        if reason:
-            verdict = request.meta[VERDICT_KEY] = Verdict("skipped", reason.replace("_", " "))
-            self.stats.skipped(domain, reason)
-            self.verdict_log.add(response, verdict)
-            return response
-
-        start = time.perf_counter()
-        verdict, fingerprint = await self._judge(request, response)
+        judged = await self._judged(request, response)
+        verdict = request.meta[VERDICT_KEY] = judged.verdict
         if verdict.record is not None:
-            mark_kept(request, fingerprint)
-        if self.audit is not None:
-            run = self.judge.session.run
-            verdict = self.audit.judged(request, response, verdict, fingerprint, run)
-        request.meta[VERDICT_KEY] = verdict
-        seconds = time.perf_counter() - start
-        if verdict.outcome == "skipped":
-            self.stats.skipped(domain, "empty")
-            self.verdict_log.add(response, verdict)
-            return response
-
-        action = self.action(verdict)
-        dropped = verdict.rejected and action == "drop"
-        self.recovery.judged(
-            request, fingerprint, verdict, held=verdict.rejected and action != "tag"
-        )
-        self.stats.judged(
-            domain, verdict, dropped=dropped, size=len(response.body), seconds=seconds
-        )
-        self.collapses.judged(domain, request, fingerprint, verdict, dropped=dropped)
-        self.selectors.judged(domain, verdict)
-        self.verdict_log.add(response, verdict, dropped=dropped)
-        if verdict.rejected:
-            _log(response, verdict, action)
-        if dropped:
+            mark_kept(request, judged.fingerprint)
+        if judged.dropped:
             response.request = request
-            self.crawler.signals.send_catch_log(
-                near_duplicate_dropped,
-                request=request,
-                response=response,
-                verdict=verdict,
-                spider=self.crawler.spider,
-            )
-            if not verdict.audited:
-                raise NearDuplicate(response, verdict)
+        self.lifecycle.judged(judged)
+        if judged.dropped and not verdict.audited:
+            raise NearDuplicate(response, verdict)
         return response
 
-    def _why_not(self, request: Request, response: Response) -> str | None:
-        """Return why a response is none of the gate's business, or None."""
+    async def _judged(self, request: Request, response: Response) -> Judged:
+        """Return the response with its verdict; that of one that is not judged is `skipped`."""
+        site = self.settings.policies.site_of(response.url)
+        reason = self._why_not(request, response)
+        if reason:
+            verdict = Verdict("skipped", reason.replace("_", " "))
+            return Judged(request, response, verdict, site.domain, skipped=reason)
+        start = time.perf_counter()
+        verdict, fingerprint = await self._verdict(request, response, site)
+        if self._audit is not None:
+            verdict = self._audit.choose(site.domain, fingerprint, verdict)
+        return Judged(
+            request,
+            response,
+            verdict,
+            site.domain,
+            action=self.lifecycle.action(verdict),
+            fingerprint=fingerprint,
+            skipped="empty" if verdict.outcome == "skipped" else "",
+            seconds=time.perf_counter() - start,
+        )
+
+    def _why_not(self, request: Request, response: Response) -> str:
+        """Return why a response is none of the gate's business; "" if it is judged."""
         if request.callback is NO_CALLBACK:
             return "no_callback"
         if RECOVERED_KEY in request.meta:
             return "recovered"
         if request.meta.get(META_KEY) is False:
             return "meta"
-        if not 200 <= response.status < 300:
-            return "status"
-        if not is_complete(response):
-            return "incomplete"
-        if not isinstance(response, HtmlResponse):
-            return "not_html"
-        if len(response.body) > self.settings.max_bytes:
-            return "too_large"
-        return None
+        return why_ineligible(
+            status=response.status,
+            html=isinstance(response, HtmlResponse),
+            body=response.body,
+            max_bytes=self.settings.max_bytes,
+            flags=response.flags,
+        )
 
-    async def _judge(self, request: Request, response: Response) -> tuple[Verdict, str]:
+    async def _verdict(
+        self, request: Request, response: Response, site: Site
+    ) -> tuple[Verdict, str]:
         """Return the verdict, and the request's fingerprint in hex.
 
         If anything fails on the way the verdict is "error", and the page passes.
         """
         page, fingerprint = None, ""
         not_compared: NotCompared = ""
-        policy = self.settings.policies.default
+        policy = site.policy
         try:
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
-            policy = self._policy(request, response)
+            policy = self._policy(request, site.policy)
             page = await self.reader.page(response)
-            scope = scope_of(response.url, self.settings.scope)
             ask = partial(
                 Gate.judge,
                 page=page,
                 policy=policy,
                 url=response.url,
-                scope=scope,
+                scope=site.scope,
                 request=fingerprint,
                 retry=is_retry(request, fingerprint),
             )
-            verdict = await self.fate.verdict(ask, scope, fingerprint, page.fingerprint)
+            verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
             return verdict, fingerprint
         except StoreError as error:
             reason = str(error)
@@ -250,8 +243,8 @@ class SimhashGateMiddleware(CrawlGate):
         verdict = Verdict("error", reason, policy, page, not_compared=not_compared)
         return verdict, fingerprint
 
-    def _policy(self, request: Request, response: Response) -> Policy:
-        policy = self.settings.policies.of(response.url)
+    def _policy(self, request: Request, policy: Policy) -> Policy:
+        """Return a site's policy with what the request overrides. Raises `SettingsError`."""
         overrides = request.meta.get(META_KEY)
         if overrides is None or overrides is True:
             return policy
@@ -263,7 +256,7 @@ class SimhashGateMiddleware(CrawlGate):
             raise SettingsError(LINKS_ALONE)
         if policy.verify == "text" and not self.settings.options.sketch:
             raise SettingsError(VERIFY_ALONE)
-        if policy.audit and self.audit is None:
+        if policy.audit and self._audit is None:
             raise SettingsError(NOT_REMEMBERED)
         return policy
 
@@ -277,51 +270,30 @@ class SimhashGateMiddleware(CrawlGate):
         url = store_url(settings.store, self.crawler.settings, spider.name, falls_back=passes)
         remembers = not url.startswith("memory:")
         # To compare sketches takes its time too.
-        self._opening = self.judge.open(url, at_once=not (remembers or settings.options.sketch))
-        self.recovery.sees_end = sees_pages_end(self.crawler.settings)
-        self.recovery.settles = remembers
+        self._opening = self._store.open(url, at_once=not (remembers or settings.options.sketch))
+        self.lifecycle.sees_end = sees_pages_end(self.crawler.settings)
+        self.lifecycle.settles = remembers
+        self.lifecycle.opened(spider)
         self.reader.open(taken(self.crawler.addons.addons))
         logger.info("Near-duplicates are looked for in %s", without_password(url))
 
     def _failed(self, response: Response | Failure | None) -> None:
-        request = getattr(response, "request", None)
-        if request is not None:
-            self.recovery.failed(request)
+        self.lifecycle.failed(getattr(response, "request", None))
+
+    def _item_failed(self, response: Response | None) -> None:
+        self.lifecycle.item_done(response, well=False)
 
     def _item_scraped(self, response: Response | None) -> None:
-        self.recovery.item_done(response, well=self.deliveries.item_scraped())
+        self.lifecycle.item_done(response, well=self._deliveries.item_scraped())
 
     async def _closed(self) -> None:
         self.reader.close()
-        figures = self.audit.close() if self.audit is not None else None
-        self.stats.close(figures)
-        for row in figures.rows() if figures else ():
-            self.verdict_log.add_line(row.as_line())
-        await self.verdict_log.close()
-        if self.audit is not None:
-            await self.audit.log.close()
+        await self.lifecycle.closed()
 
     async def _stopped(self) -> None:
-        self.recovery.forget_swallowed()
-        missing = self.deliveries.missing()
+        self.lifecycle.forget_swallowed()
+        missing = self._deliveries.missing()
         if missing:
             why = "; ".join(missing)
             logger.error("%s: later crawls won't take these pages as seen", why)
-        await self._store_failures.closed(self.judge.close(ended=not missing))
-
-
-def _log(response: Response, verdict: Verdict, action: Action) -> None:
-    assert verdict.match is not None
-    assert verdict.page is not None
-    record = verdict.match.record
-    logger.info(
-        "%s %s: %s of %s (%s; %d and %s)%s",
-        DONE[action],
-        without_credentials(response.url),
-        "near-duplicate" if verdict.outcome == "duplicate" else "unchanged since an earlier crawl",
-        record.url,
-        verdict.reason,
-        verdict.page.words,
-        how_many(record.words, "word"),
-        "; audited" if verdict.audited else "",
-    )
+        await self._store_failures.closed(self._store.close(ended=not missing))

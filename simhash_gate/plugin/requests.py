@@ -10,7 +10,7 @@ from scrapy import Request
 from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 
-from simhash_gate.plugin.names import VERDICT_KEY
+from simhash_gate.plugin.request_meta import VERDICT_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable

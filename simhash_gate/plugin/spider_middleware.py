@@ -1,4 +1,7 @@
-"""The spider middleware: sees what becomes of a passed page, and holds items back for `links`."""
+"""Sees where pages are after their verdict, and holds back the items of duplicates.
+
+Two spider middlewares and an item pipeline tell the gate how far each page has come.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
+from scrapy.exceptions import NotConfigured
 from scrapy.utils.conf import build_component_list
+from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
-from simhash_gate.plugin.follower import GateFollower
-from simhash_gate.plugin.names import VERDICT_KEY
+from simhash_gate.plugin.crawl_settings import settings_of
+from simhash_gate.plugin.request_meta import VERDICT_KEY
+from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
@@ -18,9 +24,39 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
+    from typing_extensions import Self
 
-    from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.follower import CrawlGate
+    from simhash_gate.plugin.lifecycle import Lifecycle
+    from simhash_gate.plugin.reading import PageReader
+
+
+class CrawlGate:
+    """The gate of one crawl, for those that follow its pages."""
+
+    lifecycle: Lifecycle
+    reader: PageReader
+
+
+class GateFollower:
+    """Finds the gate of its crawl; does nothing where there is none."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._found: CrawlGate | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the component for this crawl."""
+        if not settings_of(crawler).enabled:
+            raise NotConfigured(f"{PREFIX}ENABLED is False")
+        return cls(crawler)
+
+    @property
+    def gate(self) -> CrawlGate | None:
+        """The downloader middleware that judges this crawl's pages."""
+        if self._found is None:
+            self._found = self._crawler.get_downloader_middleware(CrawlGate)
+        return self._found
 
 
 class SimhashGateSpiderMiddleware(GateFollower):
@@ -38,7 +74,7 @@ class SimhashGateSpiderMiddleware(GateFollower):
     def process_spider_input(self, response: Response) -> None:
         """Note that the page is on its way to its callback."""
         if self.gate and self._witnessed and response.request:
-            self.gate.recovery.entering(response.request)
+            self.gate.lifecycle.entering(response.request)
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         """Yield what may go on."""
@@ -58,29 +94,19 @@ class SimhashGateSpiderMiddleware(GateFollower):
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Tell the gate that the page failed, whoever may handle the exception."""
-        _tell_failure(self.gate, response)
+        if self.gate:
+            self.gate.lifecycle.failed(getattr(response, "request", None))
 
     def _left(self, response: Response) -> None:
         if self.gate and self._witnessed and response.request:
-            self.gate.recovery.left(response.request)
-            if self.gate.audit:
-                self.gate.audit.left(response.request)
+            self.gate.lifecycle.left(response.request)
 
     def _goes_on(self, response: Response, output: Any) -> bool:
-        request = response.request
         if isinstance(output, Request):
-            if output is not request:
+            if output is not response.request:
                 output.meta.pop(VERDICT_KEY, None)
             return True
-        verdict: Verdict | None = request.meta.get(VERDICT_KEY) if request else None
-        if self.gate and self.gate.audit and output is not None:
-            self.gate.audit.item(response, output)
-        if self.gate and verdict and verdict.rejected and self.gate.action(verdict) != "tag":
-            self.gate.stats.item_held()
-            return False
-        if self.gate and request and output is not None:
-            self.gate.recovery.item_out(request)
-        return True
+        return self.gate is None or self.gate.lifecycle.item_out(response, output)
 
 
 class CallbackWitness(GateFollower):
@@ -89,9 +115,7 @@ class CallbackWitness(GateFollower):
     def process_spider_input(self, response: Response) -> None:
         """Note that the page has reached its callback."""
         if self.gate and response.request:
-            self.gate.recovery.entered(response.request)
-            if self.gate.audit:
-                self.gate.audit.entered(response.request)
+            self.gate.lifecycle.entered(response.request)
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         """Yield everything, and count the seconds it took."""
@@ -122,23 +146,25 @@ class CallbackWitness(GateFollower):
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Tell the gate that the callback failed, whoever may handle the exception."""
-        _tell_failure(self.gate, response)
+        if self.gate:
+            self.gate.lifecycle.failed(getattr(response, "request", None))
 
     def _finished(self, response: Response, seconds: float) -> None:
         if self.gate:
-            self.gate.stats.called_back(seconds)
-            if response.request:
-                self.gate.recovery.finished(response.request)
-                if self.gate.audit:
-                    self.gate.audit.finished(response.request)
+            self.gate.lifecycle.finished(response.request, seconds)
 
 
-def _tell_failure(gate: CrawlGate | None, response: Response) -> None:
-    request = getattr(response, "request", None)
-    if gate and request is not None:
-        gate.recovery.failed(request)
-        if gate.audit:
-            gate.audit.failed(request)
+class ClosingWitness(GateFollower):
+    """An item pipeline that sees a crawl close while Scrapy still takes requests.
+
+    A crawl that is paused goes on with what is handed over here: no signal is sent between the last
+    item and the moment when the queue of a JOBDIR is written.
+    """
+
+    def close_spider(self) -> None:
+        """Tell the gate that no page and no item is on its way any more."""
+        if self.gate and job_dir(self._crawler.settings):
+            self.gate.lifecycle.last_chance()
 
 
 def is_installed(settings: BaseSettings, middleware: type = SimhashGateSpiderMiddleware) -> bool:

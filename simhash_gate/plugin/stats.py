@@ -5,20 +5,20 @@ from __future__ import annotations
 import logging
 import random
 from array import array
-from collections import Counter, OrderedDict
+from collections import Counter
 from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.settings import PREFIX
+from simhash_gate.plugin.listeners import Closing, Listener
+from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from scrapy.statscollectors import StatsCollector
+    from collections.abc import Sequence
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.audit_figures import AuditFigures, AuditRow
-    from simhash_gate.plugin.session import Session
+    from simhash_gate.plugin.listeners import Columns, Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -45,10 +45,6 @@ PASSED_FOR = {
     "repeats": "site_repeats",
 }
 """Stats of pages that passed though as near as a duplicate, by what `Verdict.differs` says."""
-REPEATS = 20
-"""So many duplicates of one page are worth a warning; another comes at 32, 64, 128 and so on."""
-MOST_MATCHED = 100_000
-"""Pages whose duplicates are counted: those that had one last."""
 
 
 @dataclass(slots=True)
@@ -83,44 +79,33 @@ class DomainTally:
             self.milliseconds[place] = milliseconds
 
 
-class GateStats:
+class GateStats(Listener):
     """Counts every response that the gate sees, in Scrapy's stats and by domain."""
 
-    def __init__(self, stats: StatsCollector, session: Session) -> None:
-        self._stats = stats
-        self._session = session
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._stats = crawl.crawler.stats
+        self._run = crawl.store.run
         self._domains: dict[str, DomainTally] = {}
-        self._repeats: OrderedDict[tuple[str, str, str, int], int] = OrderedDict()
         self._callback_seconds = 0.0
         self._callbacks = 0
         self._called_in_vain = 0
 
-    def skipped(self, domain: str, reason: str) -> None:
-        """Count a response that passed without being judged."""
-        self._count("fetched", "skipped", f"skipped/{reason}")
-        self._domain(domain).outcomes["skipped"] += 1
-
-    def judged(
-        self, domain: str, verdict: Verdict, *, dropped: bool, size: int, seconds: float
-    ) -> None:
-        """Count a page that was judged; `size` in bytes."""
-        outcome = verdict.outcome
-        self._count("fetched", "checked", outcome, "dropped" if dropped else "passed")
-        tally = self._domain(domain)
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Count a response."""
+        if judged.skipped:
+            self._count("fetched", "skipped", f"skipped/{judged.skipped}")
+            self._domain(judged.domain).outcomes["skipped"] += 1
+            return
+        verdict, outcome = judged.verdict, judged.verdict.outcome
+        self._count("fetched", "checked", outcome, "dropped" if judged.dropped else "passed")
+        tally = self._domain(judged.domain)
         tally.outcomes[outcome] += 1
-        tally.time(seconds * 1000)
+        tally.time(judged.seconds * 1000)
         if outcome == "duplicate":
-            self._count(f"duplicate/{domain if domain in self._domains else OTHERS}")
-        if dropped:
-            tally.dropped += 1
-            tally.bytes_saved += size
-            self._called_in_vain += verdict.audited
-            self._stats.inc_value("simhash_gate/bytes_saved", size)
-            if verdict.match and verdict.match.record.run != self._session.run:
-                tally.dropped_for_earlier += 1
-                self._count("dropped_for_earlier")
-        if verdict.rejected and verdict.match:
-            self._watch(verdict)
+            self._count(f"duplicate/{judged.domain if judged.domain in self._domains else OTHERS}")
+        if judged.dropped:
+            self._dropped(judged, tally)
         if verdict.differs in PASSED_FOR:
             self._count(PASSED_FOR[verdict.differs])
         if verdict.not_compared:
@@ -142,14 +127,14 @@ class GateStats:
         """Count an item that was held back."""
         self._count("items_held")
 
-    def close(self, audit: AuditFigures | None = None) -> None:
-        """Write the closing figures: stats, and the table by domain, with those of an audit."""
+    async def closed(self, closing: Closing) -> None:
+        """Write the closing figures: stats, and the table by domain with what others add to it."""
         dropped = self._stats.get_value("simhash_gate/dropped", 0) - self._called_in_vain
         if self._callbacks:
             mean = self._callback_seconds / self._callbacks
             self._stats.set_value("simhash_gate/seconds_saved", round(mean * dropped, 3))
-        if self._session.outages:
-            self._stats.set_value("simhash_gate/store_outages", self._session.outages)
+        if self._run.outages:
+            self._stats.set_value("simhash_gate/store_outages", self._run.outages)
         passed = [(self._number(name), why) for name, why in NOT_COMPARED.items()]
         if any(number for number, _ in passed):
             listed = "; ".join(
@@ -158,7 +143,17 @@ class GateStats:
             level = logging.WARNING if passed[0][0] else logging.INFO
             logger.log(level, "Passed without having been compared: %s", listed)
         if self._domains:
-            logger.info("Near-duplicates by domain:\n%s", self._table(audit))
+            logger.info("Near-duplicates by domain:\n%s", self._table(closing.columns))
+
+    def _dropped(self, judged: Judged, tally: DomainTally) -> None:
+        size, match = len(judged.response.body), judged.verdict.match
+        tally.dropped += 1
+        tally.bytes_saved += size
+        self._called_in_vain += judged.verdict.audited
+        self._stats.inc_value("simhash_gate/bytes_saved", size)
+        if match and match.record.run != self._run.name:
+            tally.dropped_for_earlier += 1
+            self._count("dropped_for_earlier")
 
     def _count(self, *names: str) -> None:
         for name in names:
@@ -176,32 +171,17 @@ class GateStats:
             tally = self._domains[domain] = DomainTally()
         return tally
 
-    def _watch(self, verdict: Verdict) -> None:
-        """Warn when one remembered page swallows many: it may be no article but a block page."""
-        assert verdict.match is not None
-        record = verdict.match.record
-        count = self._repeats.pop(record.identity, 0) + 1
-        self._repeats[record.identity] = count
-        if len(self._repeats) > MOST_MATCHED:
-            self._repeats.popitem(last=False)
-        if count >= REPEATS and (count & (count - 1) == 0 or count == REPEATS):
-            logger.warning(
-                "%d pages of %s are duplicates of one page, %s (%s: %r). A block page or a "
-                "soft 404 looks like this; see that the site still answers.",
-                count, record.scope, record.url, how_many(record.words, "word"), record.title,
-            )  # fmt: skip
-
-    def _table(self, audit: AuditFigures | None) -> str:
+    def _table(self, more: Sequence[Columns]) -> str:
         ranked = sorted(self._domains.items(), key=lambda item: -item[1].outcomes.total())
         total = DomainTally()
         for _, tally in ranked:
             total.update(tally)
         rows = [_HEAD, *(_row(domain or "(no host)", tally) for domain, tally in ranked)]
         rows = [*rows[: 1 + MOST_DOMAINS], _row("all domains", total)]
-        if audit is not None:
-            cells = [audit.cells(domain) for domain, _ in ranked[:MOST_DOMAINS]]
-            more = [AUDIT_HEAD, *cells, _audit_cells(audit.total)]
-            rows = [(*row, *cells) for row, cells in zip(rows, more, strict=True)]
+        for columns in more:
+            cells = [columns.cells(domain) for domain, _ in ranked[:MOST_DOMAINS]]
+            added = [columns.heads, *cells, columns.total]
+            rows = [(*row, *cells) for row, cells in zip(rows, added, strict=True)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join(
@@ -238,7 +218,6 @@ _HEAD = (
     *("domain", "fetched", "skipped", "checked", "new", "near", "duplicate", "unchanged", "error"),
     *("passed", "dropped", "% dropped", "of earlier crawls", "bytes saved", "median ms", "p95 ms"),
 )
-AUDIT_HEAD = ("audited", "compared", "wrong", "% wrong (95 %)")
 
 
 def _row(domain: str, tally: DomainTally) -> tuple[str, ...]:
@@ -259,8 +238,3 @@ def _row(domain: str, tally: DomainTally) -> tuple[str, ...]:
         f"{median(times):.1f}" if times else "-",
         f"{times[min(len(times) - 1, int(0.95 * len(times)))]:.1f}" if times else "-",
     )
-
-
-def _audit_cells(total: AuditRow) -> tuple[str, ...]:
-    share = f"{100 * total.low:.1f}–{100 * total.high:.1f}" if total.compared else "-"
-    return str(total.audited), str(total.compared), str(total.wrong), share

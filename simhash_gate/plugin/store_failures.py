@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from scrapy.utils.defer import deferred_from_coro
 
 from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within, result
-from simhash_gate.settings import PREFIX
 from simhash_gate.stores import StoreError, StoreUnavailable
+from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from scrapy.crawler import Crawler
 
-    from simhash_gate.plugin.session import Session
+    from simhash_gate.plugin.store_run import StoreRun
 
 logger = logging.getLogger(__name__)
 
@@ -27,9 +27,9 @@ STORE_FAILED = "simhash_gate_store_failed"
 class StoreFailures:
     """Reports the failures of a store; they end the crawl if `closes`."""
 
-    def __init__(self, crawler: Crawler, session: Session, *, closes: bool) -> None:
+    def __init__(self, crawler: Crawler, run: StoreRun, *, closes: bool) -> None:
         self._crawler = crawler
-        self._session = session
+        self._run = run
         self._closes = closes
         self._reported: set[str] = set()
         self._closing = False
@@ -38,7 +38,7 @@ class StoreFailures:
         """Count a page that passed unjudged, and say why, once for each reason."""
         self._crawler.stats.inc_value("simhash_gate/store_failed")
         reason = str(error)
-        told = error is self._session.failure or isinstance(error, StoreUnavailable)
+        told = error is self._run.failure or isinstance(error, StoreUnavailable)
         if not told and reason not in self._reported:
             self._reported.add(reason)
             logger.error("Passing pages unjudged: %s", reason)

@@ -1,4 +1,4 @@
-"""The verdicts of a crawl, written down and summed up: off the event loop, and never in its way."""
+"""The verdicts of a crawl: said in its log and by a signal, written to a file, and summed up."""
 
 from __future__ import annotations
 
@@ -9,69 +9,78 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy import signals
-
 from simhash_gate.common.complaints import MissingExtraError, why
 from simhash_gate.common.files import check_writable, open_anew, private_folder
-from simhash_gate.gate.line import line_of
-from simhash_gate.gate.policy import SettingsError
-from simhash_gate.plugin.lines import LineFile, LineThread
-from simhash_gate.plugin.places import fill_in
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import how_many
+from simhash_gate.gate.verdict import line_of
+from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
+from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.signals import near_duplicate_dropped
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
-from simhash_gate.settings import PREFIX
+from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy import Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
+    from typing_extensions import Self
 
-    from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.lines import Line
-    from simhash_gate.settings import Settings
+    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
+_DONE = {"drop": "Dropped", "tag": "Tagged", "links": "Held back the items of"}
 
-class VerdictLog:
-    """Takes down what the gate says of each response, as far as the settings ask for it.
+
+class VerdictLog(Listener):
+    """Writes down what the gate says of each response, as far as the settings ask for it.
 
     `SIMHASH_GATE_VERDICTS` is written line by line, `SIMHASH_GATE_REPORT` when the spider closes.
     Raises `SettingsError` where a report needs a package that is not installed.
     """
 
-    def __init__(self, crawler: Crawler, settings: Settings) -> None:
-        self._settings = settings
-        self._thread: LineThread | None = None
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._settings = settings = crawl.settings
+        self._thread: LineThread[Line] | None = None
         if settings.report:
             try:
                 check_installed()
             except MissingExtraError as error:
                 raise SettingsError(f"{PREFIX}REPORT: {error}") from None
-        if settings.verdicts or settings.report:
-            crawler.signals.connect(self._open, signals.spider_opened)
 
-    def add(self, response: Response, verdict: Verdict, *, dropped: bool = False) -> None:
-        """Take down a verdict."""
-        if self._thread is not None:
-            size = len(response.body)
-            at = round(time.time(), 3)
-            self.add_line(line_of(verdict, url=response.url, dropped=dropped, size=size, at=at))
+    @classmethod
+    def for_crawl(cls, crawl: Crawl) -> Self | None:
+        """Return the log if the settings ask for it or for a report."""
+        settings = crawl.settings
+        return cls(crawl) if settings.verdicts or settings.report else None
 
-    def add_line(self, line: Line) -> None:
-        """Take down a line of any kind; readers pass over what they do not know."""
-        if self._thread is not None:
-            self._thread.put(line)
-
-    def _open(self, spider: Spider) -> None:
+    def opened(self, spider: Spider) -> None:
+        """Start to write."""
         self._thread = LineThread("verdict", partial(self._work, spider.name))
         self._thread.start()
 
-    async def close(self) -> None:
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Write a verdict down, soon."""
+        response = judged.response
+        if self._thread is not None:
+            line = line_of(
+                judged.verdict,
+                url=response.url,
+                dropped=judged.dropped,
+                size=len(response.body),
+                at=round(time.time(), 3),
+            )
+            self._thread.put(line)
+
+    async def closed(self, closing: Closing) -> None:
         """Write what is left, and the report; waits for a disk that hangs, but not for ever."""
         if self._thread is not None:
+            for line in closing.lines:
+                self._thread.put(line)
             await self._thread.close()
 
     def _work(self, spider: str, batches: Iterator[list[Line]]) -> None:
@@ -112,3 +121,39 @@ def _check(report: Path) -> None:
             "%sREPORT: %s can't be written: %s; it is tried again when the spider closes",
             PREFIX, report, why(error),
         )  # fmt: skip
+
+
+class Announcements(Listener):
+    """Makes every drop visible: a line in the log, and the signal."""
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Say that a page was seen, and what happens to it."""
+        if judged.verdict.rejected:
+            self._log(judged)
+        if judged.dropped:
+            crawler = self._crawl.crawler
+            crawler.signals.send_catch_log(
+                near_duplicate_dropped,
+                request=judged.request,
+                response=judged.response,
+                verdict=judged.verdict,
+                spider=crawler.spider,
+            )
+
+    def _log(self, judged: Judged) -> None:
+        verdict = judged.verdict
+        assert verdict.match is not None
+        assert verdict.page is not None
+        record = verdict.match.record
+        is_copy = verdict.outcome == "duplicate"
+        logger.info(
+            "%s %s: %s of %s (%s; %d and %s)%s",
+            _DONE[judged.action],
+            without_credentials(judged.response.url),
+            "near-duplicate" if is_copy else "unchanged since an earlier crawl",
+            record.url,
+            verdict.reason,
+            verdict.page.words,
+            how_many(record.words, "word"),
+            "; audited" if verdict.audited else "",
+        )

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from w3lib.encoding import http_content_type_encoding
 from w3lib.http import headers_raw_to_dict
 
-from simhash_gate.sources import TOO_LARGE, Entry
+from simhash_gate.gate.eligibility import is_success, why_ineligible
+from simhash_gate.sources import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,17 +45,12 @@ def response(
     `UndecodableError`.
     """
     content_type = headers.get("content-type", "")
-
-    def skipped(reason: str) -> Entry:
-        return Entry(place, skipped=reason, **known)
-
-    if not 200 <= status < 300:
-        return skipped("status")
-    body = decoded(body, headers.get("content-encoding", ""), max_bytes)
-    if not is_html(content_type, known.get("url", ""), body):
-        return skipped("not html")
-    if len(body) > max_bytes:
-        return skipped(TOO_LARGE)
+    if is_success(status):
+        body = decoded(body, headers.get("content-encoding", ""), max_bytes)
+    html = is_html(content_type, known.get("url", ""), body)
+    reason = why_ineligible(status=status, html=html, body=body, max_bytes=max_bytes)
+    if reason:
+        return Entry(place, skipped=reason.replace("_", " "), **known)
     return Entry(place, body, encoding=http_content_type_encoding(content_type), **known)
 
 

@@ -35,9 +35,10 @@ class Shelf:
         self, number: int, fingerprint: int, radius: int, limit: int
     ) -> list[tuple[int, int]]:
         """Put a record there if nothing is `near`; else return that."""
-        found = self._index.insert_if_alone(fingerprint, radius, limit)
+        found = self._index.candidates(fingerprint, radius, limit)
         if found:
             return self._with_numbers(found, fingerprint)
+        self._index.insert_new(fingerprint)
         self._numbers.append(number)
         return []
 

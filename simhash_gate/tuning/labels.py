@@ -18,7 +18,7 @@ from simhash_gate.common.files import open_to_append
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.claims import contradiction
-from simhash_gate.gate.line import encode
+from simhash_gate.gate.verdict import encode
 from simhash_gate.offline.compare import Change, changes, printable, side_by_side
 from simhash_gate.offline.fingerprint import claims_of
 from simhash_gate.pipeline import read_closely

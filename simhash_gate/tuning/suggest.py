@@ -10,9 +10,9 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.collection.neighbours import FARTHEST
-from simhash_gate.gate.policy import WHOLE_CRAWL, SettingsError
+from simhash_gate.gate.policy import WHOLE_CRAWL
 from simhash_gate.report.judged import Named, contradict
-from simhash_gate.settings import PREFIX, read_settings
+from simhash_gate.settings import read_settings
 from simhash_gate.sources.open import names_store, shown
 from simhash_gate.tuning import sampling
 from simhash_gate.tuning.labels import (
@@ -24,6 +24,7 @@ from simhash_gate.tuning.labels import (
     with_distances,
 )
 from simhash_gate.tuning.threshold import Labelled, Suggestion, count, score, suggest
+from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -166,7 +167,7 @@ def _by_numbers(
 ) -> ScopeTuning:
     """Suggest a threshold by labels and distances alone."""
     host = f"[{scope.name}]" if ":" in scope.name else scope.name
-    now = settings.policies.of(f"//{host}").threshold
+    now = settings.policies.site_of(f"//{host}").policy.threshold
     own = _labelled(labels, [scope])
     suggestion = suggest(scope, now, own, every, is_store=is_store)
     return ScopeTuning(scope, now, suggestion, own, _other_names(scope))

@@ -272,7 +272,7 @@ def test_a_traceback_of_ours_is_found_and_one_of_the_plan_is_not() -> None:
     start = "2026-01-01 10:00:00 [{logger}] ERROR: broken\nTraceback (most recent call last):\n"
     frame = '  File "/x/{file}", line 1, in f\n    f()\nValueError: no\n'
     planned = start.format(logger="scrapy.core.scraper") + frame.format(file="spider.py")
-    logged = start.format(logger="simhash_gate.plugin.session") + frame.format(file="redis.py")
+    logged = start.format(logger="simhash_gate.plugin.store_run") + frame.format(file="redis.py")
     raised = start.format(logger="scrapy.core.engine") + frame.format(file="simhash_gate/gate/a.py")
     assert tracebacks(planned) == []
     assert len(tracebacks(planned + logged + raised + planned)) == 2

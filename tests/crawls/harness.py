@@ -9,7 +9,7 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -70,7 +70,7 @@ def html_answer(html: str | bytes, **kwargs) -> Answer:
 class Site:
     """A site on loopback that remembers what was asked of it."""
 
-    def __init__(self, routes: dict[str, Route]) -> None:
+    def __init__(self, routes: Mapping[str, Route]) -> None:
         self.routes = routes
         self.hits: Counter[str] = Counter()
         self.url = ""

@@ -50,11 +50,12 @@ class LoadedProcess:
         umask: int = -1,
     ) -> None:
         self.returncode: int | None = None
-        self._stdout, self._stderr = (tempfile.TemporaryFile("w+", encoding="utf-8") for _ in "12")
+        self._stdout = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+        self._stderr = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
         wanted = {
             "arguments": arguments,
             "cwd": str(cwd),
-            "env": {**os.environ, **(env or {})} if env is None else env,
+            "env": dict(os.environ if env is None else env),
             "umask": umask,
         }
         self._told, tell = socket.socketpair()
@@ -146,7 +147,7 @@ def _load() -> None:
 
 
 def _next_request(way: socket.socket) -> list[int]:
-    """Return, in a fork of this process, the files of the next request. The parent never returns."""
+    """Wait for a request; return its files in a fork. This process itself never returns."""
     while True:
         message, files, _, _ = socket.recv_fds(way, 1, 5)
         with suppress(ChildProcessError):
@@ -174,9 +175,9 @@ def _become(request: int, *standard: int) -> str:
     """Take on what is asked for, and the standard streams; return the module to run."""
     with os.fdopen(request, encoding="utf-8") as file:
         wanted = json.load(file)
-    for number, file in enumerate(standard):
-        os.dup2(file, number)
-        os.close(file)
+    for number, given in enumerate(standard):
+        os.dup2(given, number)
+        os.close(given)
     os.environ.clear()
     os.environ.update(wanted["env"])
     os.chdir(wanted["cwd"])

@@ -82,7 +82,7 @@ def test_a_short_crawl_beside_a_long_one_knows_its_pages_and_leaves_it_whole(tmp
         process, finish = start(tmp_path / "long", site, PATHS, spider=WAITS, settings=settings)
         with closing(open_store(url)) as store:
             until(lambda: [record.settled for record in store.records()].count(True) >= 6)
-        patient = "\nfrom simhash_gate.plugin import fate\nfate.LONGEST_WAIT = 0.1\n"
+        patient = "\nfrom simhash_gate.plugin import unsettled\nunsettled.LONGEST_WAIT = 0.1\n"
         short = crawl(tmp_path / "short", site, "/0 /other", spider=patient, settings=settings)
         assert lost_files(process.pid) == []
         (tmp_path / "long" / "go").touch()

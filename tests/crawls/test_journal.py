@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 
-from simhash_gate.journal.reading import drops
+from simhash_gate.journal.contents import drops
 from simhash_gate.journal.segments import segments
 from tests.crawls.harness import Answer, Site, crawl, html_answer, page, start, text, until
 
@@ -78,15 +78,15 @@ simhash_gate.plugin.journal.MOST_WAITING = 100
 def test_a_folder_that_can_not_be_locked_holds_no_crawl(tmp_path) -> None:
     (tmp_path / "journal").mkdir()
     impatient = """
-from simhash_gate.plugin import journal
-journal.LONGEST_CLOSING = 0.1
+from simhash_gate.plugin import lines
+lines.LONGEST_CLOSING = 0.1
 """
     with Site(dict(COPIES)).running() as site, FileLock(tmp_path / "journal/.lock"):
         result = crawl(tmp_path, site, PATHS, spider=impatient, settings=KEEP)
     assert result.status == 0
     assert len(result.delivered()) == 1
     assert result.count("journal_failed") == result.count("dropped") == 4
-    assert result.log.count("The crawl ends without all that it dropped in the journal") == 1
+    assert result.log.count("The crawl ends without all of its dropped pages written") == 1
 
 
 def test_the_journal_keeps_its_bound_over_several_crawls(tmp_path) -> None:

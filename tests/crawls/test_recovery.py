@@ -10,7 +10,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.site.process import running_site, truth
-from simhash_gate.journal.reading import drops
+from simhash_gate.journal.contents import drops
 from simhash_gate.journal.segments import segments
 from tests.crawls.harness import Answer, Crawl, Site, crawl, page
 from tests.crawls.test_demo import start_demo

@@ -42,8 +42,8 @@ def url(tmp_path):
 
 
 PATIENCE = """
-from simhash_gate.plugin import fate
-fate.LONGEST_WAIT = {seconds}
+from simhash_gate.plugin import unsettled
+unsettled.LONGEST_WAIT = {seconds}
 """
 
 
@@ -172,7 +172,7 @@ class Told(logging.Handler):
     told = False
     def emit(self, record):
         Told.told = True
-logging.getLogger("simhash_gate.plugin.earlier").addHandler(Told())
+logging.getLogger("simhash_gate.plugin.store_run").addHandler(Told())
     """
     with Site({"/a": page(1), "/b": page(2)}).running() as site:
         crawl(tmp_path, site, "/a /b", settings=settings)

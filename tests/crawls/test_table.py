@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 
 import pytest
-from scrapy.statscollectors import MemoryStatsCollector
+from scrapy import Request
+from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin import stats
-from simhash_gate.plugin.session import Session
+from simhash_gate.plugin.listeners import Closing, Crawl, Judged
+from simhash_gate.plugin.store_thread import StoreThread
+from simhash_gate.settings import read_settings
 from tests.crawls.harness import Answer, Site, crawl, html_answer, page
 
 ROUTES = {
@@ -71,12 +76,15 @@ def test_the_sum_is_that_of_the_rows_and_of_the_stats(tmp_path, audit: int) -> N
 
 
 def test_domains_that_have_no_row_are_in_the_sum(caplog) -> None:
-    collector = MemoryStatsCollector(get_crawler())
-    counted = stats.GateStats(collector, Session("9c1f", durable=True))
+    crawl = Crawl(get_crawler(), read_settings({}), StoreThread("9c1f"), "9c1f")
+    counted = stats.GateStats(crawl)
+    verdict = Verdict("skipped", "status")
     for number in range(stats.MOST_DOMAINS + 3):
-        counted.skipped(f"{number}.org", "status")
+        url = f"https://{number}.org/"
+        judged = Judged(Request(url), Response(url), verdict, f"{number}.org", skipped="status")
+        counted.judged(judged, None)
     with caplog.at_level(logging.INFO):
-        counted.close()
+        asyncio.run(counted.closed(Closing()))
     lines = caplog.messages[-1].splitlines()
     assert lines[-2] == "and 3 more domains"
     assert lines[-1].split()[:4] == ["all", "domains", "53", "53"]

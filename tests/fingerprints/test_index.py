@@ -89,13 +89,14 @@ class IndexMachine(RuleBasedStateMachine):
         self.model.add(value)
 
     @rule(value=values, radius=st.just(3) | st.integers(0, 64), beyond=st.integers(0, 12))
-    def insert_if_alone(self, value, radius, beyond):
+    def insert_what_is_alone(self, value, radius, beyond):
         limit = min(radius + beyond, 64)
-        slots = self.index.insert_if_alone(value, radius, limit)
+        slots = self.index.candidates(value, radius, limit)
         found = {self.index.at(slot) for slot in slots}
         assert found >= {other for other, _ in brute_force(self.model, value, radius)}
         assert found <= {other for other, _ in brute_force(self.model, value, limit)}
         if not found:
+            self.index.insert_new(value)
             self.model.add(value)
 
     @rule(value=values)

@@ -1,11 +1,10 @@
 from itertools import chain, product
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from simhash_gate.fingerprints.folding import words_of_each
-from simhash_gate.fingerprints.words import count_words, unsegmented, words
+from simhash_gate.fingerprints.words import count_words, unsegmented, words, words_of_each
 
 
 @pytest.mark.parametrize(
@@ -60,6 +59,7 @@ ODD = (
 texts = st.lists(st.text(st.one_of(st.sampled_from(ODD + "aB1 漢é."), st.characters())))
 
 
+@settings(deadline=None)
 @given(texts)
 @example(["".join(pair) for pair in product(ODD, repeat=2)])
 def test_words_of_many_texts_are_those_of_each(texts):

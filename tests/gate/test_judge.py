@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simhash_gate.fingerprints.claims import Claims, said_by
-from simhash_gate.fingerprints.sentences import Sentence, pack
-from simhash_gate.fingerprints.sketch import Sketch
+from simhash_gate.fingerprints.sketch import Sentence, Sketch, pack_sentences
 from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CLAIMS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
@@ -321,7 +320,7 @@ NOTES = [Sentence(number, 20) for number in range(9)]
 def noted(name: str, flipped: int, *own: Sentence, **values) -> Page:
     """Return a page that says what its site says, and sentences of its own."""
     claims = Claims(name, (name,)).encode()
-    return a_page(flipped, claims=claims, sentences=pack([*NOTES, *own]), **values)
+    return a_page(flipped, claims=claims, sentences=pack_sentences([*NOTES, *own]), **values)
 
 
 def test_agreement_in_what_the_site_repeats_is_no_reason_to_drop(gate) -> None:

@@ -8,7 +8,7 @@ from contextlib import closing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simhash_gate.fingerprints.sentences import Sentence, pack, unpack
+from simhash_gate.fingerprints.sketch import Sentence, pack_sentences, unpack_sentences
 from simhash_gate.gate.memory import MOST_SENTENCES, OTHERS, SiteMemories, SiteMemory
 from simhash_gate.stores import open_store
 
@@ -80,4 +80,4 @@ SENTENCES = st.lists(st.builds(Sentence, st.integers(0, 2**32 - 1), st.integers(
 
 @given(SENTENCES)
 def test_sentences_come_back_as_they_were(sentences: list[Sentence]) -> None:
-    assert list(unpack(pack(sentences))) == sentences
+    assert list(unpack_sentences(pack_sentences(sentences))) == sentences

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simhash_gate.gate.policy import Policies, Policy, SettingsError, scope_of
+from simhash_gate.gate.policy import Policies, Policy, scope_of
+from simhash_gate.values import SettingsError
 
 
 @pytest.mark.parametrize(
@@ -32,19 +33,19 @@ def test_scope_of_a_url(url: str, scope: str, expected: str) -> None:
 def test_subdomains_inherit_from_the_longest_configured_domain() -> None:
     news, sport = Policy(threshold=5), Policy(threshold=7)
     policies = Policies(Policy(), {"www.example.com": news, "sport.example.com": sport})
-    assert policies.of("https://example.com/") == news
-    assert policies.of("https://www.blog.example.com/") == news
-    assert policies.of("https://live.sport.example.com/") == sport
-    assert policies.of("https://notexample.com/") == Policy()
-    assert policies.of("https://com/") == Policy()
+    assert policies.site_of("https://example.com/").policy == news
+    assert policies.site_of("https://www.blog.example.com/").policy == news
+    assert policies.site_of("https://live.sport.example.com/").policy == sport
+    assert policies.site_of("https://notexample.com/").policy == Policy()
+    assert policies.site_of("https://com/").policy == Policy()
 
 
 def test_window_and_age_limit_are_those_of_the_scope() -> None:
     domains = {"example.com": Policy(window=7), "shop.example.com": Policy(threshold=1, window=1)}
     shop = "https://shop.example.com/"
-    assert Policies(Policy(), domains).of(shop) == Policy(threshold=1, window=7)
-    assert Policies(Policy(), domains, "host").of(shop) == Policy(threshold=1, window=1)
-    assert Policies(Policy(), domains, "crawl").of(shop) == Policy(threshold=1)
+    assert Policies(Policy(), domains).site_of(shop).policy == Policy(threshold=1, window=7)
+    assert Policies(Policy(), domains, "host").site_of(shop).policy == Policy(threshold=1, window=1)
+    assert Policies(Policy(), domains, "crawl").site_of(shop).policy == Policy(threshold=1)
 
 
 def test_overrides_leave_the_rest_as_it_was() -> None:

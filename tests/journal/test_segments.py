@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simhash_gate.journal.reading import drops
+from simhash_gate.journal.contents import drops
 from simhash_gate.journal.segments import SEGMENTS, Segments, segments
 from tests.journal.pages import packed
 

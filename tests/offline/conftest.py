@@ -36,6 +36,11 @@ class Result:
 
 Run = Callable[..., Result]
 
+READS_PAGES = {"compare", "fingerprint", "pairs", "replay", "similar", "tune"}
+INLINE = "SIMHASH_GATE_WORKERS=0"
+"""Pages are read by the command itself, unless a test says otherwise: to start processes for two
+or three pages takes a second. The examples of the documentation run as they are."""
+
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
@@ -45,8 +50,10 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def run_with_input(tmp_path: Path, environment) -> Run:
-    def run(text: str | None, *arguments: object, **variables: str) -> Result:
+    def run(text: str | None, *arguments: object, inline: bool = True, **variables: str) -> Result:
         words, env = [*map(str, arguments)], environment | variables
+        if inline and words[:1] and words[0] in READS_PAGES and "WORKERS" not in str(words):
+            words += ["-s", INLINE]
         if variables:  # some of which Python reads when it starts
             done = subprocess.run(
                 [*COMMAND, *words],

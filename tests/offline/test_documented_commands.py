@@ -10,7 +10,7 @@ import click
 import pytest
 
 from simhash_gate.cli import cli
-from simhash_gate.journal.records import warcinfo
+from simhash_gate.journal.warc import warcinfo
 from simhash_gate.stores import Record, open_store
 from tests.crawls.harness import ROOT
 from tests.journal.pages import packed
@@ -80,7 +80,7 @@ def hive(tmp_path) -> None:
 @pytest.mark.usefixtures("hive")
 @pytest.mark.parametrize(("command", "shown"), EXAMPLES)
 def test_an_example_shows_what_comes_out(run, command: str, shown: str) -> None:
-    result = run(*shlex.split(command))
+    result = run(*shlex.split(command), inline=False)
     assert result.out + result.err == shown
 
 

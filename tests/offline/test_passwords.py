@@ -8,7 +8,7 @@ import pytest
 from scrapy import Request
 from scrapy.utils.request import fingerprint
 
-from simhash_gate.journal.records import warcinfo
+from simhash_gate.journal.warc import warcinfo
 from simhash_gate.sources import Entry
 from tests.journal.pages import packed
 

@@ -7,8 +7,7 @@ import subprocess
 
 import pytest
 
-from simhash_gate.journal.members import members
-from simhash_gate.journal.records import warcinfo
+from simhash_gate.journal.warc import members, warcinfo
 from tests.crawls.harness import until
 from tests.journal.pages import NOON, packed
 from tests.offline.command import COMMAND

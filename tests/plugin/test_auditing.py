@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from scrapy import Request
 from scrapy.http import HtmlResponse
-from scrapy.settings import Settings as ScrapySettings
-from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin import audit as module
 from simhash_gate.plugin.audit import Audit
-from simhash_gate.plugin.names import VERDICT_KEY
+from simhash_gate.plugin.lifecycle import Lifecycle
+from simhash_gate.plugin.listeners import Closing, Crawl, Judged
+from simhash_gate.plugin.request_meta import VERDICT_KEY
+from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
 from simhash_gate.stores.base import Match, Record
 
 RUN = "this run"
 
 
+def audit_with(**settings) -> Audit:
+    known = {f"SIMHASH_GATE_{name}": value for name, value in {"AUDIT": 1, **settings}.items()}
+    store = StoreThread("v1")
+    store.run.name = RUN
+    return Audit(Crawl(get_crawler(), read_settings(known), store, "v1"))
+
+
 @pytest.fixture
 def audit() -> Audit:
-    crawler = get_crawler()
-    stats = MemoryStatsCollector(crawler)
-    return Audit(read_settings(ScrapySettings({"SIMHASH_GATE_AUDIT": 1})), stats)
+    return audit_with()
 
 
 def record(number: int) -> Record:
@@ -36,7 +44,7 @@ class Crawled:
     """A page of a crawl, on its way through the audit."""
 
     def __init__(self, audit: Audit, number: int, *, of: int | None = None, share: float = 1.0):
-        self.audit = audit
+        self.lifecycle = Lifecycle(audit._crawl, [audit])
         self.request = Request(f"https://example.com/{number}")
         self.response = HtmlResponse(self.request.url, request=self.request)
         policy = Policy(audit=share)
@@ -44,17 +52,19 @@ class Crawled:
             verdict = Verdict("new", "", policy, record=record(number))
         else:
             verdict = Verdict("duplicate", "", policy, match=Match(record(of), 1))
-        verdict = audit.judged(self.request, self.response, verdict, f"{number:x}", RUN)
+        verdict = audit.choose("example.com", f"{number:x}", verdict)
         self.request.meta[VERDICT_KEY] = verdict
         self.chosen = verdict.audited
+        self.lifecycle.judged(Judged(self.request, self.response, verdict, "example.com"))
 
     def comes_out(self, *items: dict, well: bool = True) -> None:
-        self.audit.entered(self.request)
+        self.lifecycle.entering(self.request)
+        self.lifecycle.entered(self.request)
         for item in items:
-            self.audit.item(self.response, item)
+            self.lifecycle.item_out(self.response, item)
         if well:
-            self.audit.finished(self.request)
-        self.audit.left(self.request)
+            self.lifecycle.finished(self.request, 0.1)
+        self.lifecycle.left(self.request)
 
 
 def test_a_share_of_the_duplicates_is_chosen_and_a_retry_like_the_first_try(audit) -> None:
@@ -64,7 +74,7 @@ def test_a_share_of_the_duplicates_is_chosen_and_a_retry_like_the_first_try(audi
 
 
 def test_another_crawl_chooses_others(audit) -> None:
-    other = Audit(read_settings({"SIMHASH_GATE_AUDIT": 1}), audit.figures._stats)
+    other = audit_with()
     first, second = (
         [Crawled(each, n, of=0, share=0.5).chosen for n in range(100)] for each in (audit, other)
     )
@@ -88,13 +98,13 @@ def test_items_are_compared_whichever_page_comes_out_first(audit, first: str) ->
     assert 0 < row.low < 0.5 < row.high < 1
 
 
-def test_items_without_the_fields_that_count_say_nothing_of_a_drop(audit, caplog) -> None:
-    settings = {"SIMHASH_GATE_AUDIT": 1, "SIMHASH_GATE_AUDIT_FIELDS": "price,prise"}
-    audit = Audit(read_settings(settings), audit.figures._stats)
+def test_items_without_the_fields_that_count_say_nothing_of_a_drop(caplog) -> None:
+    audit = audit_with(AUDIT_FIELDS="price,prise")
     Crawled(audit, 0).comes_out({"price": 5})
     Crawled(audit, 1, of=0).comes_out({"title": "another"})
     Crawled(audit, 2, of=0).comes_out({"price": 5}, {"title": "another"})
-    total = audit.close().total
+    asyncio.run(audit.closed(Closing()))
+    total = audit.figures.total
     assert (total.compared, total.wrong) == (1, 0)
     assert total.not_comparable == (("no_items", 1),)
     (line,) = (record.getMessage() for record in caplog.records if record.levelname == "WARNING")
@@ -133,7 +143,7 @@ def test_what_is_not_over_at_the_end_is_unfinished(audit) -> None:
     Crawled(audit, 0)
     Crawled(audit, 1, of=0).comes_out({"price": 5})
     Crawled(audit, 2, of=0)
-    audit.close()
+    asyncio.run(audit.closed(Closing()))
     assert audit.figures.total.not_comparable == (("unfinished", 2),)
     assert audit.figures.total.low == 0.0
     assert audit.figures.total.high == 1.0

@@ -16,7 +16,7 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.pipeline import read_page
-from simhash_gate.plugin.items import NO_ITEM, Reader
+from simhash_gate.plugin.audit.items import NO_ITEM, Reader
 from simhash_gate.stores import open_store
 
 BEGAN = time.time()

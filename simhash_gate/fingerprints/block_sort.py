@@ -1,0 +1,326 @@
+"""Near pairs among many fingerprints: sorted by some of their blocks, near ones stand together.
+
+Cut 64 bits into m blocks. Two fingerprints that differ in at most k < m bits agree in m - k blocks
+at least. So for each choice of m - k blocks: bring these to the top, sort, and compare what has the
+same top bits. Many blocks give long keys that few others share, but many sorts; m depends on how
+many fingerprints there are. With m = k the key is empty, and everything is compared.
+
+Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (2007), section 3.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+from itertools import combinations
+from math import comb, log2
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+
+from simhash_gate.fingerprints.arrays import CHUNK, distinct, expand, in_chunks, is_in, locate
+from simhash_gate.fingerprints.blocks import split
+from simhash_gate.fingerprints.hamming import BITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simhash_gate.fingerprints.arrays import Fingerprints, Positions
+
+    Sort = Callable[[Iterable[Fingerprints]], Iterable[Fingerprints]]
+
+Result = TypeVar("Result")
+
+# Comparisons that fit the cache of a core.
+_COMPARED = 1 << 15
+# Pairs that a portion may have; to look up where they came from takes as long for few as for many.
+_HELD = 1 << 20
+# From here on, fingerprints with the same key are compared all with all.
+_LONG_RUN = 128
+# Fewer are done before a thread is started. A thread holds one more copy of the fingerprints.
+_FEW = 1 << 16
+_MOST_THREADS = 4
+_MOST_TABLES = 1000
+_ONE = np.uint64(1)
+_DISTANCE_BITS = np.uint64(7)
+
+
+class Near(NamedTuple):
+    """Pairs that are near: three arrays of one length, in order of query, distance, fingerprint."""
+
+    query: Positions
+    fingerprint: Fingerprints
+    distance: NDArray[np.uint8]
+
+
+class Move(NamedTuple):
+    """Bits that go from one place to another: `mask` at `source` to the same at `target`."""
+
+    source: np.uint64
+    mask: np.uint64
+    target: np.uint64
+
+
+class Table(NamedTuple):
+    """One order of the bits, its key on top.
+
+    Of two fingerprints with the same key, those bits below it that differ are inside `low`. A pair
+    that agrees in more blocks than a key has meets in several tables; it belongs to the one where
+    it differs in all of `skipped`, blocks that come before the last one of the key.
+    """
+
+    there: tuple[Move, ...]
+    back: tuple[Move, ...]
+    low: np.uint64
+    skipped: tuple[np.uint64, ...]
+
+    def own(self, differ: Fingerprints) -> NDArray[np.bool_]:
+        """Tell of pairs, by the bits in which they differ, which ones belong to this table."""
+        touched = np.ones(differ.shape, np.bool_)
+        for block in self.skipped:
+            touched &= (differ & block).astype(np.bool_)
+        return touched
+
+
+class Portion(NamedTuple):
+    """Near pairs: positions in an array of permuted fingerprints."""
+
+    permuted: Fingerprints
+    one: Positions
+    other: Positions
+    table: Table
+
+    def look_up(self, values: Fingerprints) -> tuple[Positions, Positions]:
+        """Return where the two of each pair are in `values`, which are sorted."""
+        back = self.table.back
+        if 2 * len(self.one) < len(self.permuted):
+            ends = permute(self.permuted[np.concatenate((self.one, self.other))], back)
+            places = locate(ends, values)
+            return places[: len(self.one)], places[len(self.one) :]
+        places = locate(permute(self.permuted, back), values)
+        return places[self.one], places[self.other]
+
+
+def near_pairs(
+    values: Fingerprints,
+    radius: int,
+    use: Callable[[Portion], Result],
+    sort: Sort | None = None,
+) -> Iterator[Result]:
+    """Find the pairs of values that differ in at most `radius` bits, 0 to 64; each pair once.
+
+    `values` must be distinct. The pairs come in portions, and `use` is called with each, on several
+    threads if there are many values; yields what it returns. `sort` takes pieces of an array and
+    returns pieces of it in order; without one, each thread sorts a copy of all values in memory.
+    """
+    plan = tables(_cheapest(len(values), radius), radius)
+    work = partial(_search, values, radius, use, sort)
+    threads = 1 if len(values) < _FEW else min(os.cpu_count() or 1, _MOST_THREADS, len(plan))
+    if threads == 1:
+        for table in plan:
+            yield from work(table)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for results in pool.map(work, plan):
+            yield from results
+
+
+def join(queries: Fingerprints, stored: Fingerprints, radius: int) -> Near:
+    """Find every stored fingerprint within `radius` bits of each query.
+
+    Both may repeat, and stand in any order. `Near.query` holds positions in `queries`.
+    """
+    order = np.argsort(queries)
+    ascending, known = queries[order], distinct(stored)
+    every = distinct(queries, stored)
+    firsts = np.searchsorted(ascending, every)
+    counts = np.searchsorted(ascending, every, side="right") - firsts
+    asked, answers = counts > 0, is_in(every, known)
+
+    def both_ways(portion: Portion) -> tuple[Positions, Positions]:
+        """Return those pairs of which one is a query, the other stored: the query first."""
+        one, other = portion.look_up(every)
+        there, back = asked[one] & answers[other], asked[other] & answers[one]
+        return (
+            np.concatenate((one[there], other[back])),
+            np.concatenate((other[there], one[back])),
+        )
+
+    same = np.flatnonzero(asked & answers)
+    pairs = [(same, same), *near_pairs(every, radius, both_ways)]
+    query, found = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    distance = np.bitwise_count(every[query] ^ every[found])
+    repeats = counts[query]
+    positions = order[expand(firsts[query], repeats)]
+    return _in_order(positions, np.repeat(distance, repeats), np.repeat(found, repeats), every)
+
+
+def _in_order(
+    query: Positions, distance: NDArray[np.uint8], found: Positions, every: Fingerprints
+) -> Near:
+    """Sort by query, distance and fingerprint, which are in order in `every`, as one number."""
+    low = np.uint64(len(every).bit_length())
+    rows = (query.astype(np.uint64) << _DISTANCE_BITS | distance) << low
+    rows |= found.astype(np.uint64)
+    rows.sort()
+    found = (rows & ((_ONE << low) - _ONE)).astype(np.intp)
+    rows >>= low
+    distance = (rows & ((_ONE << _DISTANCE_BITS) - _ONE)).astype(np.uint8)
+    return Near((rows >> _DISTANCE_BITS).astype(np.intp), every[found], distance)
+
+
+def permute(values: Fingerprints, moves: Sequence[Move]) -> Fingerprints:
+    """Return the values with their bits in another order."""
+    result = np.zeros_like(values)
+    for start in range(0, len(values), CHUNK):
+        part, out = values[start : start + CHUNK], result[start : start + CHUNK]
+        for source, mask, target in moves:
+            moved = part >> source
+            moved &= mask
+            moved <<= target
+            out |= moved
+    return result
+
+
+@lru_cache
+def tables(count: int, radius: int) -> tuple[Table, ...]:
+    """Return a table for each choice of `count` - `radius` of `count` blocks."""
+    return tuple(_table(key, count) for key in combinations(range(count), count - radius))
+
+
+def _table(key: tuple[int, ...], count: int) -> Table:
+    blocks = split(count)
+    there: list[Move] = []
+    back: list[Move] = []
+    skipped: list[np.uint64] = []
+    place = 0
+    for number in (*sorted({*range(count)} - {*key}), *key):
+        shift, width = blocks[number]
+        mask = np.uint64(blocks[number].mask)
+        if number not in key and key and number < key[-1]:
+            skipped.append(mask << np.uint64(place))
+        there.append(Move(np.uint64(shift), mask, np.uint64(place)))
+        back.append(Move(np.uint64(place), mask, np.uint64(shift)))
+        place += width
+    low = (1 << BITS - sum(blocks[number].width for number in key)) - 1
+    return Table(tuple(there), tuple(back), np.uint64(low), tuple(skipped))
+
+
+def _search(
+    values: Fingerprints,
+    radius: int,
+    use: Callable[[Portion], Result],
+    sort: Sort | None,
+    table: Table,
+) -> list[Result]:
+    if sort is None:
+        ordered = permute(values, table.there)
+        ordered.sort()
+        parts: Iterable[Fingerprints] = [ordered] if len(ordered) else []
+    else:
+        parts = sort(permute(chunk, table.there) for chunk in in_chunks(values))
+    return [
+        use(portion)
+        for piece in _with_whole_keys(parts, table.low)
+        for portion in _compared(piece, table, radius)
+    ]
+
+
+def _with_whole_keys(parts: Iterable[Fingerprints], low: np.uint64) -> Iterator[Fingerprints]:
+    """Cut a sorted array, which comes in parts, into pieces: never between two equal keys."""
+    rest = np.empty(0, np.uint64)
+    for part in parts:
+        ordered = np.concatenate((rest, part)) if len(rest) else part
+        last = int(np.searchsorted(ordered, ordered[-1] & ~low))  # more of this key may follow
+        start = 0
+        while start < last:
+            end = ordered[min(start + CHUNK, last) - 1] | low
+            stop = int(np.searchsorted(ordered, end, side="right"))
+            yield ordered[start:stop]
+            start = stop
+        rest = ordered[last:]
+    yield rest
+
+
+def _compared(piece: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:
+    start = 0
+    for left, right in _long_runs(piece, table.low):
+        yield from _sparse(piece[start:left], table, radius)
+        yield from _dense(piece[left:right], table, radius)
+        start = right
+    yield from _sparse(piece[start:], table, radius)
+
+
+def _long_runs(piece: Fingerprints, low: np.uint64) -> list[tuple[int, int]]:
+    if not (piece[_LONG_RUN:] ^ piece[:-_LONG_RUN] <= low).any():
+        return []
+    inside = np.flatnonzero(piece[1:] ^ piece[:-1] > low) + 1
+    edges = np.concatenate(([0], inside, [len(piece)]))
+    long = np.flatnonzero(np.diff(edges) > _LONG_RUN)
+    return list(zip(edges[long].tolist(), edges[long + 1].tolist(), strict=True))
+
+
+def _sparse(piece: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:
+    """Compare each with the next, then those that have more of their key with the one after."""
+    step = 1
+    differ = piece[1:] ^ piece[:-1]
+    starts = np.flatnonzero(differ <= table.low)
+    differ = differ[starts]
+    found: list[tuple[Positions, Positions]] = []
+    while len(starts):
+        near = np.bitwise_count(differ) <= radius
+        near &= table.own(differ)
+        if near.any():
+            found.append((starts[near], starts[near] + step))
+        step += 1
+        starts = starts[starts < len(piece) - step]
+        differ = piece[starts + step] ^ piece[starts]
+        same = differ <= table.low
+        starts, differ = starts[same], differ[same]
+    if found:
+        yield _portion(piece, found, table)
+
+
+def _dense(run: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:
+    """Compare all with all, some rows at a time."""
+    rows = max(1, _COMPARED // len(run))
+    found: list[tuple[Positions, Positions]] = []
+    held = 0
+    for start in range(0, len(run) - 1, rows):
+        others = run[start + 1 :]
+        differ = (run[start : start + rows, None] ^ others).ravel()
+        flat = np.flatnonzero(np.bitwise_count(differ) <= radius)
+        flat = flat[table.own(differ[flat])]
+        row = flat // len(others)
+        column = flat - row * len(others)
+        upper = column >= row  # a pair is met from its first side
+        found.append((row[upper] + start, column[upper] + start + 1))
+        held += len(found[-1][0])
+        if held > _HELD:
+            yield _portion(run, found, table)
+            found, held = [], 0
+    if found:
+        yield _portion(run, found, table)
+
+
+def _portion(
+    permuted: Fingerprints, found: list[tuple[Positions, Positions]], table: Table
+) -> Portion:
+    one, other = (np.concatenate(side) for side in zip(*found, strict=True))
+    return Portion(permuted, one, other, table)
+
+
+def _cheapest(size: int, radius: int) -> int:
+    """Choose the number of blocks by what the sorts and the comparisons take (in nanoseconds)."""
+
+    def cost(count: int) -> float:
+        chance = 2.0 ** -(BITS * (count - radius) // count)
+        sort = (10 + 0.4 * log2(size + 1)) * size + 5_000
+        return comb(count, radius) * (sort + 4 * chance * size * size / 2)
+
+    most = min(radius + 4, BITS)
+    counts = [n for n in range(max(radius, 1), most + 1) if comb(n, radius) <= _MOST_TABLES]
+    return min(counts, key=cost)

@@ -1,0 +1,51 @@
+"""Which responses are judged: HTML pages that arrived whole, fetched or stored ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+CUT_OFF = frozenset({"dataloss", "download_stopped"})
+_TAIL = 4096  # bytes
+
+
+def why_ineligible(
+    *, status: int, html: bool, body: bytes, max_bytes: int, flags: Collection[str] = ()
+) -> str:
+    """Return why a response is not judged, as stats name it; "" if it is.
+
+    `html` tells whether it is an HTML page; `flags` are those of Scrapy's downloader.
+    """
+    if not is_success(status):
+        return "status"
+    if not is_complete(body, flags):
+        return "incomplete"
+    if not html:
+        return "not_html"
+    return "too_large" if len(body) > max_bytes else ""
+
+
+def is_success(status: int) -> bool:
+    """Tell whether a status says that the body is the page."""
+    return 200 <= status < 300
+
+
+def is_complete(body: bytes, flags: Collection[str]) -> bool:
+    """Tell whether nothing is missing, by the flags that Scrapy's downloader gave a response.
+
+    Where a server says no length and closes the connection (HTTP/1.0), each page is `partial`,
+    for a cut connection looks the same: the end of the document tells.
+    """
+    if not CUT_OFF.isdisjoint(flags):
+        return False
+    return "partial" not in flags or _ends_a_document(body)
+
+
+def _ends_a_document(body: bytes) -> bool:
+    """Tell whether `</html>` is last, but for white space and comments, as caches write them."""
+    tail = body[-_TAIL:].rstrip()
+    while tail.endswith(b"-->"):
+        tail = tail[: max(tail.rfind(b"<!--"), 0)].rstrip()
+    return tail.lower().endswith(b"</html>")

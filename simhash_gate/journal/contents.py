@@ -1,0 +1,204 @@
+"""What is in a journal, or in one of its files: dropped pages that are found, loaded, copied."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simhash_gate.common.complaints import why
+from simhash_gate.common.urls import host_of, without_credentials
+from simhash_gate.journal.drop import DamagedError, Drop
+from simhash_gate.journal.segments import Segment, segments
+from simhash_gate.journal.warc import (
+    Gap,
+    drop_of,
+    member_at,
+    members,
+    need_fastwarc,
+    record_of,
+    stored_of,
+    warcinfo,
+)
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterable, Iterator
+
+    from simhash_gate.common.complaints import Complain
+    from simhash_gate.journal.drop import Stored
+
+
+class Place(NamedTuple):
+    """Where a page is: its file, and the bytes at which its records and its response begin."""
+
+    file: str
+    offset: int
+    response: int
+
+    def __str__(self) -> str:
+        return f"{self.file}, byte {self.offset}"
+
+
+class Found(NamedTuple):
+    """A dropped page; its records end before the byte `end`."""
+
+    place: Place
+    end: int
+    drop: Drop
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Pages that agree with all of this; times are Unix times, distances in bits."""
+
+    domain: str = ""
+    matched_url: str = ""
+    spider: str = ""
+    since: float = float("-inf")
+    until: float = float("inf")
+    distances: tuple[int, int] = (0, 64)
+
+    def has(self, drop: Drop) -> bool:
+        """Tell whether a dropped page is one of them."""
+        low, high = self.distances
+        return (
+            (not self.domain or _is_of(drop.url, self.domain))
+            and self._is_matched(drop.matched_url)
+            and self.spider in ("", drop.spider)
+            and self.since <= drop.time <= self.until
+            and low <= drop.distance <= high
+        )
+
+    def _is_matched(self, url: str) -> bool:
+        wanted = without_credentials(self.matched_url)
+        return wanted in ("", without_credentials(url))
+
+
+def journal_files(path: str) -> list[Path]:
+    """Return the files of a journal, the oldest first, or the one file that is named.
+
+    Raises OSError, also for a folder without any, and for an empty file.
+    """
+    named = Path(path)
+    if not named.is_dir():
+        if named.is_file() and not named.stat().st_size:
+            raise OSError("no dropped page is in it: an empty file")
+        return [named]
+    files = segments(named)
+    if not files:
+        raise OSError("no journal of dropped pages is in this folder")
+    return files
+
+
+def drops(path: str, complain: Complain) -> Iterator[Found]:
+    """Yield the pages of a journal, or of one file, the oldest first.
+
+    What can't be read is complained of, with its place. Raises `MissingExtraError`.
+    """
+    need_fastwarc()
+    try:
+        files = journal_files(path)
+    except OSError as error:
+        complain(path, why(error))
+        return
+    for file in files:
+        try:
+            yield from _drops(str(file), complain)
+        except OSError as error:
+            complain(str(file), why(error))
+
+
+def load(place: Place) -> Stored:
+    """Return the response of a dropped page. Raises `DamagedError` and OSError."""
+    with Path(place.file).open("rb") as file:
+        return stored_of(record_of(member_at(file, place.response).data))
+
+
+def selected(path: str, selection: Selection, complain: Complain) -> Iterator[Found]:
+    """Yield the pages of a journal that are meant, the oldest first.
+
+    What can't be read is complained of. Raises `MissingExtraError`.
+    """
+    return (found for found in drops(path, complain) if selection.has(found.drop))
+
+
+def line(found: Found) -> dict[str, Any]:
+    """Return what there is to know of a dropped page, but for its text."""
+    drop = found.drop
+    return {
+        "url": without_credentials(drop.url),
+        "matched_url": without_credentials(drop.matched_url),
+        "distance": drop.distance,
+        "threshold": drop.threshold,
+        "outcome": drop.outcome,
+        "reason": drop.reason,
+        "title": drop.title,
+        "words": drop.words,
+        "fingerprint": drop.fingerprint,
+        "pipeline": drop.pipeline,
+        "time": datetime.fromtimestamp(drop.time, timezone.utc).isoformat(timespec="milliseconds"),
+        "spider": drop.spider,
+        "callback": drop.request.get("callback") or "parse",
+        "file": found.place.file,
+    }
+
+
+def counted(pages: Iterable[Found], versions: Counter[str]) -> Iterator[Found]:
+    """Yield the pages, and count them by pipeline version."""
+    for found in pages:
+        versions[found.drop.pipeline] += 1
+        yield found
+
+
+def copy(pages: Iterable[Found], to: str) -> int:
+    """Write the records of pages to a new file, as they are; return how many pages these are.
+
+    Raises OSError, also where the file is there already; the pages before an error are kept.
+    """
+    number = 0
+    with closing(Segment(Path(to))) as segment:
+        for found in pages:
+            if not number:
+                segment.append(warcinfo())
+            with Path(found.place.file).open("rb") as file:
+                file.seek(found.place.offset)
+                segment.append(file.read(found.end - found.place.offset))
+            number += 1
+    return number
+
+
+def _drops(path: str, complain: Complain) -> Iterator[Found]:
+    begun: tuple[int, str, Drop] | None = None
+    kinds, nothing = set(), True
+    with Path(path).open("rb") as file:
+        for member in members(file):
+            if isinstance(member, Gap):
+                begun, nothing = None, False
+                complain(path, str(member))
+                continue
+            try:
+                found = record_of(member.data)
+                kinds.add(found.kind)
+                if found.kind == "metadata" and (drop := drop_of(found)):
+                    begun = (member.start, found.headers.get("WARC-Concurrent-To", ""), drop)
+                elif found.kind == "response" and begun:
+                    (start, response, drop), begun = begun, None
+                    if found.headers.get("WARC-Record-ID") == response:
+                        nothing = False
+                        yield Found(Place(path, start, member.start), member.end, drop)
+            except DamagedError as error:
+                begun, nothing = None, False
+                complain(f"{path}, byte {member.start}", str(error))
+    if begun:
+        complain(path, f"cut off: no response for the record at byte {begun[0]}")
+    elif nothing and kinds != {"warcinfo"}:
+        complain(path, "no dropped page is in it: not written by a journal")
+
+
+def _is_of(url: str, domain: str) -> bool:
+    wanted = domain.lower().removeprefix("www.")
+    host = host_of(url)
+    return host == wanted or host.endswith(f".{wanted}")

@@ -1,0 +1,203 @@
+"""The pages of sources as members of a collection: read, or with the fingerprint that they have."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simhash_gate.collection.gathered import Gathered, Member
+from simhash_gate.common.complaints import complaining
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.gate.policy import scope_of
+from simhash_gate.options import pipeline_version
+from simhash_gate.page.page import Page
+from simhash_gate.sources.fingerprints import (
+    fingerprinted,
+    is_fingerprinted,
+    is_list,
+    read_list,
+)
+from simhash_gate.sources.jsonl import count_lines
+from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
+from simhash_gate.sources.parquet import SUFFIX as PARQUET
+from simhash_gate.sources.parquet import ParquetFile
+from simhash_gate.sources.read_pages import read_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from simhash_gate.common.complaints import Complain
+    from simhash_gate.settings import Settings
+    from simhash_gate.sources.fingerprints import Numbered
+    from simhash_gate.sources.page_cache import PageCache
+
+    Total = Callable[[], int | None]
+
+
+@dataclass
+class Members:
+    """Reads the pages of sources: files of pages or of fingerprints, and stores.
+
+    `watch` is given what is read, and what counts it; it returns what is read. `passed_over` counts
+    pages without a fingerprint.
+    """
+
+    settings: Settings
+    complain: Complain
+    cache: PageCache | None = None
+    watch: Callable[[Iterable[Any], Total], Iterable[Any]] = lambda things, _: things
+    passed_over: int = 0
+
+    def of(self, path: str) -> Iterator[Member]:
+        """Yield the pages of a source, in order. Raises `StoreError` and `MissingExtraError`."""
+        for member in self._of(path):
+            name = without_credentials(member.name)
+            yield member if name == member.name else member._replace(name=name)
+
+    def _of(self, path: str) -> Iterator[Member]:
+        if names_store(path):
+            yield from self._of_store(path)
+        elif path.lower().endswith(PARQUET):
+            file = self._parquet(path)
+            if file is not None:
+                yield from self.watch(self._of_parquet(path, file), lambda: len(file))
+        elif is_list(path):
+            yield from self.watch(self._of_list(path), lambda: None)
+        elif is_fingerprinted(path):
+            yield from self._of_lines(path)
+        else:
+            yield from self._of_pages(path)
+
+    def numbered(self, path: str) -> Iterator[Numbered] | None:
+        """Return the fingerprints of a source that has no names for them, else None."""
+        if path.lower().endswith(PARQUET):
+            file = self._parquet(path)
+            if file is None:
+                return iter(())
+            if file.texts:
+                return None
+            return (numbered for numbered, _ in file.batches(self.complain))
+        if not names_store(path) and is_list(path):
+            return read_list(path, self.complain)
+        return None
+
+    def _of_list(self, path: str) -> Iterator[Member]:
+        for batch in read_list(path, self.complain):
+            for number, bits in zip(*(part.tolist() for part in batch), strict=True):
+                yield Member(f"{path}:{number}", "", bits, "", 0)
+
+    def _of_store(self, url: str) -> Iterator[Member]:
+        with open_kept(url) as store:
+            for record in self.watch(store.records(), lambda: None):
+                yield Member(
+                    record.url,
+                    record.scope,
+                    record.fingerprint,
+                    record.title,
+                    record.words,
+                    record.pipeline,
+                )
+
+    def _of_lines(self, path: str) -> Iterator[Member]:
+        lines = self.watch(fingerprinted(path, self.complain), lambda: count_lines(path))
+        for place, record, bits in lines:
+            if bits is None:
+                self.passed_over += 1
+                continue
+            url, words = record.get("url") or "", record.get("words")
+            yield Member(
+                url or record.get("path") or place,
+                record.get("scope") or scope_of(url, self.settings.scope),
+                bits,
+                record.get("title") or "",
+                words if isinstance(words, int) else 0,
+                record.get("pipeline") or "",
+            )
+
+    def _of_parquet(self, path: str, file: ParquetFile) -> Iterator[Member]:
+        for (numbers, values), texts in file.batches(self.complain):
+            nothing = [""] * len(numbers)
+            columns = [texts.get(name, nothing) for name in ("url", "scope", "title", "pipeline")]
+            for number, bits, url, scope, title, pipeline in zip(
+                numbers.tolist(), values.tolist(), *columns, strict=True
+            ):
+                yield Member(
+                    url or f"{path}:{number}",
+                    scope or scope_of(url or "", self.settings.scope),
+                    bits,
+                    title or "",
+                    0,
+                    pipeline or "",
+                )
+
+    def _parquet(self, path: str) -> ParquetFile | None:
+        with complaining(self.complain, path):
+            return ParquetFile(path)
+        return None
+
+    def _of_pages(self, path: str) -> Iterator[Member]:
+        version = pipeline_version(self.settings.options)
+        source = open_pages(path, self.complain, self.settings.max_bytes)
+        entries = self.watch(source.entries, source.total)
+        for entry, page in read_pages(entries, self.settings, self.cache):
+            if isinstance(page, Page):
+                if page.unreadable:
+                    self.complain(entry.place, page.reason or "")
+                elif page.fingerprint is None:
+                    self.passed_over += 1
+                else:
+                    yield Member(
+                        entry.url or entry.path,
+                        entry.scope or scope_of(entry.url, self.settings.scope),
+                        page.fingerprint,
+                        page.title,
+                        page.words,
+                        version,
+                    )
+            elif page is None:
+                self.passed_over += 1
+            else:
+                self.complain(entry.place, str(page))
+
+
+def fingerprint_of(path: str, settings: Settings, complain: Complain) -> int | None:
+    """Return the fingerprint of the first page of a source; None, complained of, without any."""
+    path = without_credentials(path)
+    if "://" in path:
+        complain(path, "no page of the source has this URL, and a fingerprint")
+        return None
+    found = Members(settings, complain)
+    member = next(found.of(path), None)
+    if member is None and found.passed_over:
+        complain(path, "no fingerprint: there is no text to compare")
+    return None if member is None else member.fingerprint
+
+
+@contextmanager
+def gather(paths: Sequence[str], members: Members, *, across: bool) -> Iterator[Gathered]:
+    """Read all sources into temporary files. Raises `StoreError`, `MissingExtraError`, OSError.
+
+    One source without names has its rows known by number. Several pipeline versions are complained
+    of.
+    """
+    numbered = members.numbered(paths[0]) if len(paths) == 1 else None
+    version = pipeline_version(members.settings.options)
+    gathered = Gathered(version, across=across, named=numbered is None)
+    try:
+        for batch in numbered or ():
+            gathered.extend(batch)
+        for path in paths if numbered is None else ():
+            for member in members.of(path):
+                gathered.add(member)
+        gathered.finish()
+        if len(gathered.versions) > 1:
+            counts = ", ".join(f"{name}: {n}" for name, n in gathered.versions.most_common())
+            members.complain(
+                shown(*paths),
+                f"pages of {len(gathered.versions)} pipeline versions ({counts}); "
+                "only those of the same are compared",
+            )
+        yield gathered
+    finally:
+        gathered.close()

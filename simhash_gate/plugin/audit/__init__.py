@@ -1,0 +1,295 @@
+"""The spider's own items as witness: were the dropped pages copies of those they were dropped for?
+
+A share of the duplicates goes to the spider after all. What comes out of each is compared with what
+came out of the kept page, once both are through; the share of those that say something new is an
+estimate of the share of wrong drops.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import time
+import zlib
+from collections import OrderedDict
+from contextlib import closing as closed_after
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from simhash_gate.common.files import open_to_append
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.plugin.audit.figures import AuditFigures
+from simhash_gate.plugin.audit.items import Reader, Snapshot, Value
+from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
+from simhash_gate.plugin.listeners import Closing, Listener, Stage
+from simhash_gate.plugin.request_meta import VERDICT_KEY
+from simhash_gate.plugin.spider_middleware import sees_pages_end
+from simhash_gate.values import PREFIX, SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from scrapy import Spider
+    from scrapy.http import Response
+    from typing_extensions import Self
+
+    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.audit.items import Difference
+    from simhash_gate.plugin.lines import Line
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
+
+logger = logging.getLogger(__name__)
+
+NEEDS_SPIDER_MIDDLEWARES = (
+    f"{PREFIX}AUDIT needs the spider middlewares, to see the items of pages: install the add-on, "
+    "ADDONS = {'simhash_gate.Addon': 0}"
+)
+NOT_REMEMBERED = (
+    "a request asks for an audit, but the items of kept pages are not remembered: set "
+    f"{PREFIX}AUDIT, or audit in {PREFIX}DOMAINS"
+)
+MOST_ITEMS = 100
+"""A page with more items is not compared."""
+MOST_BYTES = 32 * 1024 * 1024
+_ENTRY_BYTES = 1024
+
+
+@dataclass(slots=True, eq=False)
+class Harvest:
+    """The items that came out of one page so far.
+
+    `whole` tells that all of its items are there, or never will be; `failure` why they won't.
+    """
+
+    items: list[bytes] = field(default_factory=list)
+    whole: bool = False
+    failure: str = ""
+
+    @property
+    def size(self) -> int:
+        """The bytes that it takes, roughly."""
+        return _ENTRY_BYTES + sum(map(len, self.items))
+
+    def add(self, item: Snapshot) -> None:
+        """Take an item in."""
+        if len(self.items) < MOST_ITEMS:
+            self.items.append(zlib.compress(json.dumps(item).encode(), 1))
+        else:
+            self.failure = "too_many_items"
+
+    def snapshots(self) -> list[Snapshot]:
+        """Return the items."""
+        return [
+            {name: Value(*value) for name, value in json.loads(zlib.decompress(item)).items()}
+            for item in self.items
+        ]
+
+
+@dataclass(slots=True, eq=False)
+class KeptHarvest(Harvest):
+    """The items of a kept page, and the audited pages that wait for them."""
+
+    waiting: list[AuditedHarvest] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class AuditedHarvest(Harvest):
+    """The items of a duplicate, with what it is a duplicate of."""
+
+    url: str
+    domain: str
+    verdict: Verdict
+
+
+class Audit(Listener):
+    """Chooses duplicates, gathers their items and those of the kept pages, and compares them."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self.figures = AuditFigures(crawl.crawler.stats)
+        self._log: LineThread[Line] | None = None
+        self._reader = Reader(crawl.settings.audit_fields, began=time.time())
+        # Of one crawl, so that a retry is chosen alike, and not the same pages day after day.
+        self._seed = secrets.token_bytes(16)
+        self._kept: OrderedDict[Identity, KeptHarvest] = OrderedDict()
+        self._bytes = 0
+        self._audited: WeakKeyDictionary[FollowedPage, AuditedHarvest] = WeakKeyDictionary()
+
+    @classmethod
+    def for_crawl(cls, crawl: Crawl) -> Self | None:
+        """Return the audit that the settings ask for, if any. Raises `SettingsError`."""
+        settings = crawl.settings
+        if settings.recover or not any(policy.audit for policy in settings.policies.all):
+            return None
+        if not sees_pages_end(crawl.crawler.settings):
+            raise SettingsError(NEEDS_SPIDER_MIDDLEWARES)
+        return cls(crawl)
+
+    def choose(self, domain: str, fingerprint: str, verdict: Verdict) -> Verdict:
+        """Return the verdict, `audited` if the page is chosen."""
+        if verdict.outcome != "duplicate" or not self._chooses(fingerprint, verdict.policy.audit):
+            return verdict
+        assert verdict.match is not None
+        self.figures.audited(domain)
+        if verdict.match.record.run != self._crawl.store.run.name:
+            self.figures.not_comparable(domain, "other_crawl")
+            return verdict
+        return replace(verdict, audited=True)
+
+    def opened(self, spider: Spider) -> None:
+        """Start the log of pairs, if there is to be one."""
+        if self._crawl.settings.audit_log:
+            path = fill_in(self._crawl.settings.audit_log, spider.name)
+            self._log = LineThread("audited pair", partial(_write, path))
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Get ready for the items of a kept page, or of one that was chosen."""
+        verdict = judged.verdict
+        if page is None:
+            return
+        if page.record is not None:
+            if verdict.policy.audit:
+                self._keep(page.record.identity)
+        else:
+            url = without_credentials(judged.response.url)
+            harvest = AuditedHarvest(url=url, domain=judged.domain, verdict=verdict)
+            self._audited[page] = harvest
+
+    def item(self, page: FollowedPage, response: Response, item: Any) -> None:
+        """Take in an item on its way to the pipelines."""
+        harvest = self._harvest(page)
+        if harvest is None or harvest.whole or harvest.failure or response.request is None:
+            return
+        before = harvest.size
+        try:
+            verdict = response.request.meta[VERDICT_KEY]
+            harvest.add(self._reader.snapshot(item, response, verdict))
+        except Exception as error:
+            url = without_credentials(response.url)
+            logger.debug("An item of %s can't be compared: %r", url, error)
+            harvest.failure = "unreadable_item"
+        if isinstance(harvest, KeptHarvest):
+            self._bytes += harvest.size - before
+            self._make_room()
+
+    def moved(self, page: FollowedPage) -> None:
+        """Compare what can be compared now that all items of a page are there, or never will be."""
+        harvest = self._harvest(page)
+        if harvest is None or harvest.whole or page.stage not in (Stage.LEFT, Stage.FAILED):
+            return
+        harvest.whole = True
+        if page.stage is Stage.FAILED and not harvest.failure:
+            harvest.failure = "failed"
+        if isinstance(harvest, KeptHarvest):
+            waiting, harvest.waiting = harvest.waiting, []
+            for audited in waiting:
+                self._compare(harvest, audited)
+        elif harvest.failure:
+            self._not_comparable(harvest, harvest.failure)
+        elif not any(harvest.snapshots()):
+            self._not_comparable(harvest, "no_items")
+        else:
+            self._find_kept(harvest)
+
+    async def closed(self, closing: Closing) -> None:
+        """Write the closing figures, and leave them to the table and the verdict log."""
+        self.figures.close()
+        closing.columns.append(self.figures.columns())
+        closing.lines += [row.as_line() for row in self.figures.rows()]
+        if self.figures.total.audited and self._reader.unseen:
+            names = ", ".join(sorted(self._reader.unseen))
+            logger.warning("%sAUDIT_FIELDS: no item has a value in %s", PREFIX, names)
+        if self._log is not None:
+            await self._log.close()
+
+    def _chooses(self, fingerprint: str, share: float) -> bool:
+        digest = blake2b(fingerprint.encode(), key=self._seed, digest_size=8).digest()
+        return int.from_bytes(digest, "big") < share * 2**64
+
+    def _harvest(self, page: FollowedPage) -> KeptHarvest | AuditedHarvest | None:
+        if page.record is None:
+            return self._audited.get(page)
+        return self._kept.get(page.record.identity)
+
+    def _keep(self, identity: Identity) -> None:
+        """Get ready for the items of a kept page; what came of an earlier attempt is void."""
+        harvest = KeptHarvest()
+        before = self._kept.pop(identity, None)
+        if before is not None:
+            harvest.waiting = before.waiting
+            self._bytes -= before.size
+        self._kept[identity] = harvest
+        self._bytes += harvest.size
+        self._make_room()
+
+    def _make_room(self) -> None:
+        while self._bytes > MOST_BYTES:
+            _, harvest = self._kept.popitem(last=False)
+            self._bytes -= harvest.size
+            for audited in harvest.waiting:
+                self._not_comparable(audited, "forgotten")
+            harvest.waiting.clear()
+
+    def _find_kept(self, page: AuditedHarvest) -> None:
+        assert page.verdict.match is not None
+        identity = page.verdict.match.record.identity
+        kept = self._kept.get(identity)
+        if kept is None:
+            self._not_comparable(page, "forgotten")
+        elif kept.whole:
+            self._kept.move_to_end(identity)
+            self._compare(kept, page)
+        else:
+            kept.waiting.append(page)
+
+    def _compare(self, kept: KeptHarvest, page: AuditedHarvest) -> None:
+        if kept.failure:
+            reason = "kept_page_failed" if kept.failure == "failed" else kept.failure
+            self._not_comparable(page, reason)
+            return
+        differences = self._reader.news(kept.snapshots(), page.snapshots())
+        fields = [difference.field for difference in differences]
+        self.figures.compared(page.domain, fields, page.verdict.policy)
+        if self._log is not None:
+            self._log.start()
+            self._log.put(_line(page, differences))
+        if differences:
+            assert page.verdict.match is not None
+            logger.warning(
+                "Wrong drop? %s says what %s does not (%s): %s",
+                page.url,
+                page.verdict.match.record.url,
+                page.verdict.reason,
+                "; ".join(f"{field}: {change}" for field, change in differences),
+            )
+
+    def _not_comparable(self, page: AuditedHarvest, reason: str) -> None:
+        self.figures.not_comparable(page.domain, reason)
+
+
+def _line(page: AuditedHarvest, differences: Iterable[Difference]) -> Line:
+    """Return a compared pair for the log.
+
+    `a` is the kept page and `b` the dropped one; `duplicate` tells whether the items agree,
+    `distance` is in bits, `fields` are those that differ.
+    """
+    assert page.verdict.match is not None
+    fields = [difference.field for difference in differences]
+    return {
+        "a": page.verdict.match.record.url,
+        "b": page.url,
+        "duplicate": not fields,
+        "distance": page.verdict.match.distance,
+        "fields": list(dict.fromkeys(fields)),
+    }
+
+
+def _write(path: str, batches: Iterator[list[Line]]) -> None:
+    file = LineFile(path, open_to_append, setting="AUDIT_LOG", what="audited pair")
+    with closed_after(file):
+        for lines in batches:
+            file.write(lines)

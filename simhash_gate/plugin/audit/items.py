@@ -1,0 +1,300 @@
+"""What a spider made of two pages: whether the items of one add anything to those of the other."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from itemadapter import ItemAdapter
+
+from simhash_gate.common.urls import text_without_credentials, without_credentials
+from simhash_gate.fingerprints.volatile import is_volatile
+from simhash_gate.fingerprints.words import SIGNS, words
+from simhash_gate.plugin.audit.echoes import Echoes, Said
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from scrapy.http import Response
+
+    from simhash_gate.gate.verdict import Verdict
+
+LONG = 20
+"""Words above which a text is compared by its words."""
+PHRASE = 4
+"""Words from which on a text may be a headline that a template adds words to."""
+REAL_CHANGE = 0.10
+"""The share of a long text's words that must be new before it says something else: less than that
+is what templates put into the text of one article."""
+MOST_CHARACTERS = 100_000
+"""Of a longer text, the beginning is compared."""
+NO_ITEM = "(no item)"
+"""Stands for a field's name where a page has an item and the other has none at all."""
+
+_SHOWN = 60
+_LONGEST_MOMENT = 40
+_CLOCK_TOLERANCE = 1.0
+_ADDRESS = re.compile(r"\]\([^()\s]*\)|\w{0,20}://\S*")
+
+
+class Value(NamedTuple):
+    """A field's value as text.
+
+    `own` tells that every page has another one, copies too. `frame` is what stands in it around
+    what the verdict says, if it is made of that.
+    """
+
+    text: str
+    own: bool
+    frame: str | None = None
+
+
+Snapshot = dict[str, Value]
+"""The fields of one item that are not empty, by name."""
+
+
+class Difference(NamedTuple):
+    """A field by which an item says something new, and the change in words."""
+
+    field: str
+    change: str
+
+
+@dataclass(slots=True)
+class Reader:
+    """Takes snapshots of items, and compares them: the named fields, or all if none is named.
+
+    `began` is the Unix time of the crawl's beginning; `unseen` are the named fields that no item
+    has had a value in.
+    """
+
+    fields: Collection[str]
+    began: float
+    unseen: set[str] = field(init=False)
+    echoes: Echoes = field(init=False, default_factory=Echoes)
+
+    def __post_init__(self) -> None:
+        self.unseen = set(self.fields)
+
+    def snapshot(self, item: Any, response: Response, verdict: Verdict) -> Snapshot:
+        """Return what an item of a page says. Raises TypeError for what is no kind of item."""
+        own, said = _addresses(response), Said(verdict, _text)
+        found = {}
+        for key, value in _said(item).items():
+            name = str(key)
+            if self.fields:
+                if name in self.fields and (text := _shown(value)):
+                    found[name] = Value(text, False)
+                continue
+            self.echoes.learn(name, value, said, _text)
+            if text := _shown(_each_text(said.taken_out, value)):
+                own_value = text in own or _is_moment(value, self.began)
+                found[name] = Value(text, own_value, said.frame(text))
+        self.unseen.difference_update(found)
+        return found
+
+    def news(self, kept: Sequence[Snapshot], dropped: Iterable[Snapshot]) -> list[Difference]:
+        """Return how the items of a dropped page say what no item of the kept page says.
+
+        An item that has no equal is compared with the one that differs in the fewest fields. Empty
+        if nothing is lost with the dropped page.
+        """
+        found: list[Difference] = []
+        for item in dropped:
+            closest: list[Difference] | None = None
+            for other in kept:
+                differences = self._differences(other, item)
+                if closest is None or len(differences) < len(closest):
+                    closest = differences
+                if not closest:
+                    break
+            found += [Difference(NO_ITEM, "of the kept page")] if closest is None else closest
+        return found
+
+    def _differences(self, kept: Snapshot, dropped: Snapshot) -> list[Difference]:
+        nothing = Value("", False)
+        found = []
+        for name, value in dropped.items():
+            before = kept.get(name, nothing)
+            if before.own or value.own:
+                continue
+            change = _change(before.text, value.text)
+            if change:
+                change = self._own_change(name, before, value)
+            if change:
+                found.append(Difference(name, change))
+        return found
+
+    def _own_change(self, name: str, before: Value, after: Value) -> str:
+        """Return the change in words that is left without what verdicts say; "" if none is."""
+        if self.echoes.has((name,)):
+            return ""
+        if after.frame is not None and after.frame == before.frame:
+            return ""
+        old, new = _structure(before.text), _structure(after.text)
+        if new is None:
+            return _change(before.text, after.text)
+        left = self.echoes.without((name,), new)
+        if left == new:
+            return _change(before.text, after.text)
+        old = _as_far_as(left, self.echoes.without((name,), old))
+        return _change(_text(old), _text(left))
+
+
+def _change(before: str, after: str) -> str:
+    """Return in words what the second text says beyond the first; "" if nothing."""
+    if " ".join(before.split()) == " ".join(after.split()):
+        return ""
+    shown = f"{_short(before)} → {_short(after)}" if before else f"{_short(after)} is new"
+    if not before:
+        return shown
+    old, new = words(before), words(after)
+    if len(new) > LONG:
+        share = _new_share(before, after)
+        return f"{share:.0%} of its words are new" if share > REAL_CHANGE else ""
+    if min(len(old), len(new)) >= PHRASE and _contains(old, new):
+        return ""
+    return shown
+
+
+def _new_share(before: str, after: str) -> float:
+    """Return the share of the words of a text that another lacks, 0.0 to 1.0."""
+    new = Counter(_lasting_words(after))
+    missing = new - Counter(_lasting_words(before))
+    return missing.total() / max(1, new.total())
+
+
+def _lasting_words(text: str) -> list[str]:
+    """Return the words of a text without addresses, and without lines of clocks and counters."""
+    lines = [line.strip() for line in _ADDRESS.sub(" ", text).splitlines()]
+    said = [(line, words(line)) for line in lines]
+    return [word for line, found in said if not is_volatile(line, len(found)) for word in found]
+
+
+def _contains(a: Sequence[str], b: Sequence[str]) -> bool:
+    """Tell whether one phrase has all words of the other, and neither a number of its own.
+
+    Signs alone are no words that a template adds.
+    """
+    one, other = Counter(a), Counter(b)
+    only_one, only_other = one - other, other - one
+    if only_one and only_other:
+        return False
+    alone = only_one or only_other
+    if alone and SIGNS.issuperset(alone):
+        return False
+    return not any(any(map(str.isdigit, word)) for word in alone)
+
+
+def _text(value: Any) -> str:
+    """Return a value as text; "" for one that is empty."""
+    if value is None or (isinstance(value, (bytes, list, tuple, dict, set)) and not value):
+        return ""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, bytes):
+        return sha256(value).hexdigest()
+    if isinstance(value, (list, tuple, dict, set, frozenset)):
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
+    return str(value)
+
+
+def _said(item: Any) -> dict[Any, Any]:
+    """Return what an item has, other items in it as mappings. Raises TypeError for no item."""
+    return {name: _inner(value) for name, value in ItemAdapter(item).items()}
+
+
+def _inner(value: Any) -> Any:
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, dict) or ItemAdapter.is_item(value):
+        return {str(key): _inner(part) for key, part in ItemAdapter(value).items()}
+    if hasattr(value, "_asdict"):
+        return _inner(value._asdict())
+    if isinstance(value, bytes):
+        return _text(value)
+    return list(map(_inner, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _each_text(change: Callable[[str], str], value: Any) -> Any:
+    """Return a value whose texts have gone through a function."""
+    if isinstance(value, dict):
+        return {key: _each_text(change, part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_each_text(change, part) for part in value]
+    return change(value) if isinstance(value, str) else value
+
+
+def _shown(value: Any) -> str:
+    return text_without_credentials(_text(value))[:MOST_CHARACTERS]
+
+
+def _structure(text: str) -> Any:
+    """Return the list or mapping that a text stands for; None if it is another text."""
+    if not text.startswith(("{", "[")):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _as_far_as(shape: Any, value: Any) -> Any:
+    """Return of a mapping what another one has as well: more than that is no loss."""
+    if not (isinstance(shape, dict) and isinstance(value, dict)):
+        return value
+    return {key: _as_far_as(shape[key], part) for key, part in value.items() if key in shape}
+
+
+def _plain(value: Any) -> Any:
+    return sorted(map(str, value)) if isinstance(value, (set, frozenset)) else str(value)
+
+
+def _addresses(response: Response) -> set[str]:
+    """Return the forms in which items give the page's own address."""
+    found = set()
+    for sent in {response.url, *([response.request.url] if response.request else [])}:
+        url = without_credentials(sent)
+        parts = urlsplit(url)
+        path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        found |= {url, parts.path, path} - {"", "/"}
+    return found
+
+
+def _is_moment(value: Any, began: float) -> bool:
+    """Tell whether a value is a time of this crawl: when the page was fetched or read."""
+    now = time.time()
+    return any(
+        began - _CLOCK_TOLERANCE <= moment <= now + _CLOCK_TOLERANCE for moment in _moments(value)
+    )
+
+
+def _moments(value: Any) -> list[float]:
+    """Return the Unix times that a value may stand for."""
+    if isinstance(value, str) and len(value) <= _LONGEST_MOMENT:
+        try:
+            value = datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
+        except ValueError:
+            return []
+    if isinstance(value, datetime):
+        try:
+            if value.tzinfo is None:
+                return [value.timestamp(), value.replace(tzinfo=timezone.utc).timestamp()]
+            return [value.timestamp()]
+        except (ValueError, OverflowError, OSError):
+            return []
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return [float(value), value / 1000]
+    return []
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")

@@ -1,0 +1,228 @@
+"""What becomes of each page after its verdict: the one place that knows, and tells its listeners.
+
+A page is kept when the gate passes it, long before its callback and its items are done. Until then
+it may fail: it is taken back, and its record is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from simhash_gate.plugin.listeners import Closing, FollowedPage, Stage
+from simhash_gate.plugin.request_meta import VERDICT_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from scrapy import Request, Spider
+    from scrapy.http import Response
+
+    from simhash_gate.gate.policy import Action
+    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.listeners import Crawl, Identity, Judged, Listener
+    from simhash_gate.stores import Record
+
+# The least size that Scrapy counts for a response it works on (scrapy.core.scraper.Slot).
+MIN_RESPONSE_SIZE = 1024
+
+
+SWALLOWED = frozenset({Stage.PASSED, Stage.ENTERING})
+"""Stages in which a page is lost if nothing is on its way any more."""
+_BEFORE_CALLBACK = (Stage.PASSED, Stage.RECEIVED, Stage.ENTERING)
+
+
+class Lifecycle:
+    """Follows the pages of one crawl until they can fail no more.
+
+    `sees_end` tells whether it learns when callbacks end and items are done with; `settles`,
+    whether it then tells the store.
+    """
+
+    def __init__(self, crawl: Crawl, listeners: Sequence[Listener]) -> None:
+        self.sees_end = self.settles = False
+        self._listeners = listeners
+        self._store = crawl.store
+        self._stats = crawl.crawler.stats
+        self._audit_passes = crawl.settings.audit_items == "pass"
+        self._kept: OrderedDict[Identity, FollowedPage] = OrderedDict()
+        self._audited: WeakKeyDictionary[Request, FollowedPage] = WeakKeyDictionary()
+        self._forgotten: OrderedDict[Identity, None] = OrderedDict()
+        settings = crawl.crawler.settings
+        # Scrapy fetches no more while the responses it works on exceed this size: a page that has
+        # so many kept after it can't be among them.
+        self._most = (
+            1000
+            + 4 * settings.getint("CONCURRENT_REQUESTS")
+            + (settings.getint("SCRAPER_SLOT_MAX_ACTIVE_SIZE") // MIN_RESPONSE_SIZE)
+        )
+
+    def action(self, verdict: Verdict) -> Action:
+        """Return what happens to a page that was seen."""
+        if verdict.audited and self._audit_passes:
+            return "tag"
+        return verdict.policy.action
+
+    def was_forgotten(self, record: Record) -> bool:
+        """Tell whether the page of a record has failed since it was kept."""
+        return record.identity in self._forgotten
+
+    def opened(self, spider: Spider) -> None:
+        """Tell that the spider was opened."""
+        for listener in self._listeners:
+            listener.opened(spider)
+
+    def judged(self, judged: Judged) -> None:
+        """Follow a page that has its verdict, if it can still fail."""
+        page: FollowedPage | None = None
+        if judged.verdict.record is not None:
+            page = self._keep(judged.verdict.record)
+        elif judged.verdict.audited:
+            page = self._audited[judged.request] = FollowedPage(None)
+        for listener in self._listeners:
+            listener.judged(judged, page)
+
+    def received(self, request: Request) -> None:
+        """Note that Scrapy has the page: no downloader middleware swallowed it."""
+        self._advance(request, Stage.RECEIVED, after=(Stage.PASSED,))
+
+    def entering(self, request: Request) -> None:
+        """Note that the page is on its way to the callback, through spider middlewares."""
+        self._advance(request, Stage.ENTERING, after=(Stage.PASSED, Stage.RECEIVED))
+
+    def entered(self, request: Request) -> None:
+        """Note that the page has reached its callback."""
+        self._advance(request, Stage.IN_CALLBACK, after=_BEFORE_CALLBACK)
+
+    def finished(self, request: Request | None, seconds: float) -> None:
+        """Note that the callback has said all it has to say, and how long it took."""
+        for listener in self._listeners:
+            listener.called_back(seconds)
+        if request is not None:
+            self._advance(request, Stage.FINISHED, after=(Stage.IN_CALLBACK,))
+
+    def item_out(self, response: Response, item: Any) -> bool:
+        """Note that an item leaves the spider middlewares; tell whether it may go on."""
+        request = response.request
+        page = self._of(request)
+        if page is not None and item is not None:
+            for listener in self._listeners:
+                listener.item(page, response, item)
+        verdict: Verdict | None = request.meta.get(VERDICT_KEY) if request else None
+        if verdict is not None and verdict.rejected and self.action(verdict) != "tag":
+            for listener in self._listeners:
+                listener.item_held()
+            return False
+        if page is not None and item is not None:
+            page.items += 1
+        return True
+
+    def left(self, request: Request) -> None:
+        """Note that the last output is out. A callback that was cut short has failed.
+
+        So has one that was never reached: that is the output of an errback.
+        """
+        page = self._of(request)
+        if page is None or page.stage in (Stage.PASSED, Stage.RECEIVED):
+            return  # what left was an earlier answer to a request that was sent again since
+        if page.stage is not Stage.FINISHED:
+            self._fail(page)
+            return
+        page.stage = Stage.LEFT
+        self._tell(page)
+        self._settle(page)
+
+    def item_done(self, response: Response | None, *, well: bool = True) -> None:
+        """Note that an item was scraped or dropped, or `well` that it was lost on its way."""
+        page = self._of(response.request if response is not None else None)
+        if page is None or page.record is None:
+            return
+        if not well:
+            self._fail(page)
+            return
+        page.items -= 1
+        self._settle(page)
+
+    def failed(self, request: Request | None) -> None:
+        """Take the page back: its callback or a middleware failed."""
+        if (page := self._of(request)) is not None:
+            self._fail(page)
+
+    def idle(self) -> None:
+        """Look for what got lost on its way, now that nothing is on its way any more."""
+        for listener in self._listeners:
+            listener.idle()
+        for page in [page for page in self._kept.values() if page.stage in SWALLOWED]:
+            self._fail(page)
+
+    def last_chance(self) -> None:
+        """Tell that no page and no item is on its way, and Scrapy still takes requests."""
+        for listener in self._listeners:
+            listener.last_chance()
+
+    async def closed(self) -> None:
+        """Tell that the spider was closed, one listener after the other."""
+        closing = Closing()
+        for listener in self._listeners:
+            await listener.closed(closing)
+
+    def forget_swallowed(self) -> None:
+        """Forget the pages that never reached their callback, at the end of the crawl."""
+        for page in self._kept.values():
+            if page.stage in SWALLOWED and page.record is not None:
+                self._store.forget(page.record)
+
+    def _of(self, request: Request | None) -> FollowedPage | None:
+        verdict: Verdict | None = request.meta.get(VERDICT_KEY) if request is not None else None
+        if request is None or verdict is None:
+            return None
+        if verdict.record is not None:
+            return self._kept.get(verdict.record.identity)
+        return self._audited.get(request) if verdict.audited else None
+
+    def _advance(self, request: Request, stage: Stage, *, after: Collection[Stage]) -> None:
+        page = self._of(request)
+        if page is not None and page.stage in after:
+            page.stage = stage
+
+    def _keep(self, record: Record) -> FollowedPage:
+        self._forgotten.pop(record.identity, None)
+        page = self._kept.setdefault(record.identity, FollowedPage(record))
+        page.stage = Stage.PASSED
+        self._kept.move_to_end(record.identity)
+        while len(self._kept) > self._most:
+            oldest = next(iter(self._kept.values()))
+            if oldest.stage in SWALLOWED:
+                self._fail(oldest)
+            else:
+                self._take_out(oldest, Stage.OUT_OF_SIGHT)
+        return page
+
+    def _settle(self, page: FollowedPage) -> None:
+        """Settle a page if it has left and all of its items are done."""
+        if not self.sees_end or page.record is None:
+            return
+        if page.stage is Stage.LEFT and page.items <= 0:
+            if self.settles:
+                self._store.settle(page.record)
+            self._take_out(page, Stage.SETTLED)
+
+    def _fail(self, page: FollowedPage) -> None:
+        if page.record is not None:
+            self._forgotten[page.record.identity] = None
+            if len(self._forgotten) > self._most:
+                self._forgotten.popitem(last=False)
+            self._store.forget(page.record)
+            self._stats.inc_value("simhash_gate/forgotten")
+        self._take_out(page, Stage.FAILED)
+
+    def _take_out(self, page: FollowedPage, stage: Stage) -> None:
+        if page.record is not None:
+            del self._kept[page.record.identity]
+        page.stage = stage
+        self._tell(page)
+
+    def _tell(self, page: FollowedPage) -> None:
+        for listener in self._listeners:
+            listener.moved(page)

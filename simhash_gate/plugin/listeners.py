@@ -1,0 +1,156 @@
+"""What listeners are told of the pages of a crawl: values, and the class that they derive from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from typing_extensions import Self
+
+    from simhash_gate.gate.policy import Action
+    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.store_thread import StoreThread
+    from simhash_gate.settings import Settings
+    from simhash_gate.stores import Record
+
+Identity = tuple[str, str, str, int]
+"""What tells a record from all others."""
+
+
+class Stage(Enum):
+    """How far a page has come after its verdict."""
+
+    PASSED = auto()
+    """The gate has let it through. Another downloader middleware may still swallow it."""
+    RECEIVED = auto()
+    """Scrapy has it from the downloader middlewares."""
+    ENTERING = auto()
+    """It is on its way to the callback. Another spider middleware may still swallow it."""
+    IN_CALLBACK = auto()
+    """The callback has begun."""
+    FINISHED = auto()
+    """The callback has said all it has to say."""
+    LEFT = auto()
+    """The last output has left the spider middlewares. An item may still fail."""
+    SETTLED = auto()
+    """All items were scraped or dropped: the page can fail no more."""
+    FAILED = auto()
+    """It was taken back."""
+    OUT_OF_SIGHT = auto()
+    """Nobody follows it any more, for too many pages were kept after it."""
+
+
+@dataclass(eq=False)
+class FollowedPage:
+    """A page that may still fail. `items` of it are not yet scraped or dropped.
+
+    `record` is what was remembered of a kept page. A duplicate that is audited has none.
+    """
+
+    record: Record | None
+    stage: Stage = Stage.PASSED
+    items: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A response and what the gate made of it.
+
+    `fingerprint` is the request's, in hex, and `domain` the registered one. `skipped` says why the
+    response was not judged, if so. `seconds` passed from the response to the verdict.
+    """
+
+    request: Request
+    response: Response
+    verdict: Verdict
+    domain: str
+    action: Action = "drop"
+    fingerprint: str = ""
+    skipped: str = ""
+    seconds: float = 0.0
+
+    @property
+    def dropped(self) -> bool:
+        """Whether the page does not count as passed: it goes no further, or only for its audit."""
+        return self.verdict.rejected and self.action == "drop"
+
+    @property
+    def held(self) -> bool:
+        """Whether no item of the page reaches the feeds."""
+        return self.verdict.rejected and self.action != "tag"
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """What listeners are made from: a crawl, its settings and its store."""
+
+    crawler: Crawler
+    settings: Settings
+    store: StoreThread
+    pipeline: str
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """More columns of the closing table: their heads, the cells of a domain, and those of all."""
+
+    heads: tuple[str, ...]
+    cells: Callable[[str], tuple[str, ...]]
+    total: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Closing:
+    """What listeners leave, when the spider closes, to those that are told after them."""
+
+    columns: list[Columns] = field(default_factory=list)
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Listener:
+    """Is told what becomes of pages. A listener overrides what it wants to know.
+
+    To add one, write a class and name it in `middleware.LISTENERS`.
+    """
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+
+    @classmethod
+    def for_crawl(cls, crawl: Crawl) -> Self | None:
+        """Return the listener for a crawl; None if its settings ask for none."""
+        return cls(crawl)
+
+    def opened(self, spider: Spider) -> None:
+        """The spider was opened."""
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """A response has its verdict; it is followed as `page` if it can still fail."""
+
+    def item(self, page: FollowedPage, response: Response, item: Any) -> None:
+        """An item came out of a followed page."""
+
+    def item_held(self) -> None:
+        """An item was held back."""
+
+    def called_back(self, seconds: float) -> None:
+        """A callback has said all it has to say; it took so long."""
+
+    def moved(self, page: FollowedPage) -> None:
+        """A page has left the spider middlewares, or is not followed any more."""
+
+    def idle(self) -> None:
+        """Nothing is on its way any more."""
+
+    def last_chance(self) -> None:
+        """The spider closes, and Scrapy still takes requests for the next start of its job."""
+
+    async def closed(self, closing: Closing) -> None:
+        """The spider was closed."""

@@ -1,0 +1,218 @@
+"""Warnings about a site whose pages are read wrongly, while the crawl goes on.
+
+- Many pages of a domain read alike: the article of a template may not be found.
+- One kept page swallows many: it may be a block page.
+- A selector of the user's own matches nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import how_many
+from simhash_gate.fingerprints.claims import decode_claims, same_name, split_claims
+from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.resending import remembered, send_again
+from simhash_gate.values import PREFIX
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
+    from simhash_gate.plugin.resending import Dropped
+
+logger = logging.getLogger(__name__)
+
+MANY = 5
+"""So many pages that read alike are worth a warning."""
+_MOST_CLUSTERS = 10_000
+_MOST_DROPPED = 20  # of one cluster
+_SAMPLES = 3
+_SHOWN = 200  # characters of the text that they share
+
+
+@dataclass(slots=True)
+class _Cluster:
+    """Pages that read alike: names, samples of addresses, ends of paths, and what was dropped."""
+
+    names: set[str] = field(default_factory=set)
+    samples: list[str] = field(default_factory=list)
+    ends: set[str] = field(default_factory=set)
+    dropped: list[Dropped] = field(default_factory=list)
+    told: bool = False
+
+
+class Collapses(Listener):
+    """Watches which pages of one domain read alike.
+
+    Those that have names of their own pass. Those that were dropped before the names of others told
+    are fetched again. Under one name it may be a block page.
+    """
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._crawler = crawl.crawler
+        self._clusters: OrderedDict[Identity, _Cluster] = OrderedDict()
+        self._told: set[str] = set()
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Count a page that reads like a kept one."""
+        verdict = judged.verdict
+        match = verdict.match
+        if match is None or match.distance > verdict.policy.threshold:
+            return
+        if verdict.differs not in ("names", "repeats") and not judged.dropped:
+            return
+        kept = match.record
+        cluster = self._clusters.get(kept.identity) or _Cluster({kept.title}, [kept.url])
+        self._put(kept.identity, cluster)
+        if verdict.record is not None:
+            self._put(verdict.record.identity, cluster)
+        if len(cluster.samples) < _SAMPLES:
+            cluster.samples.append(without_credentials(judged.request.url))
+        if judged.dropped:
+            self._dropped(cluster, judged)
+        elif len(cluster.names) < MANY:
+            cluster.names.add(verdict.title)
+        if not cluster.told and max(len(cluster.names), len(cluster.ends)) >= MANY:
+            cluster.told = True
+            self._tell(judged.domain, cluster, verdict)
+
+    def _put(self, identity: Identity, cluster: _Cluster) -> None:
+        self._clusters[identity] = cluster
+        self._clusters.move_to_end(identity)
+        if len(self._clusters) > _MOST_CLUSTERS:
+            self._clusters.popitem(last=False)
+
+    def _dropped(self, cluster: _Cluster, judged: Judged) -> None:
+        if len(cluster.ends) < MANY:
+            cluster.ends.add(_end_of(judged.request.url))
+        unsure = not cluster.told and len(cluster.dropped) < _MOST_DROPPED
+        if unsure and not _of_one_name(judged.verdict):
+            cluster.dropped.append(remembered(judged))
+
+    def _tell(self, domain: str, cluster: _Cluster, verdict: Verdict) -> None:
+        """Warn of a domain once; fetch again what was dropped though its name was another."""
+        self._crawler.stats.inc_value("simhash_gate/collapses")
+        back, cluster.dropped = cluster.dropped, []
+        named = len(cluster.names) >= MANY
+        if named:
+            for dropped in back:
+                send_again(self._crawler, dropped, _MANY_NAMES)
+        if domain in self._told:
+            return
+        self._told.add(domain)
+        text = " ".join(verdict.markdown.split())
+        logger.warning(
+            _NAMED if named else _UNNAMED,
+            domain,
+            ", ".join(cluster.samples),
+            text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…",
+        )
+
+
+_MANY_NAMES = "pages of many names read like the one it was dropped for"
+_NAMED = (
+    "Pages of %s with different names read alike, such as %s. They pass: what is read of them may "
+    "not be their content. All say: %r. See `simhash-gate compare` on two of them; name what tells "
+    f"them apart by `compare` in {PREFIX}DOMAINS, or their article by {PREFIX}EXTRACTOR."
+)
+_UNNAMED = (
+    "Pages of %s at different addresses are duplicates of one, such as %s. They are dropped. A "
+    "block page, a page that says 'not found', or a wall that asks for consent looks like this; "
+    "see that the site still answers. All say: %r."
+)
+
+
+def _of_one_name(verdict: Verdict) -> bool:
+    """Tell if a page and its match have the same name."""
+    assert verdict.page is not None
+    assert verdict.match is not None
+    try:
+        own = decode_claims(verdict.page.claims)
+        return same_name(decode_claims(split_claims(verdict.match.record.sketch)[0]), own)
+    except ValueError:  # kept with no claims
+        return False
+
+
+def _end_of(url: str) -> str:
+    """Return the last part of a path: copies of a page share it more often than not."""
+    try:
+        return urlsplit(url).path.rstrip("/").rpartition("/")[2]
+    except ValueError:
+        return url
+
+
+REPEATS = 20
+"""So many duplicates of one page are worth a warning; another comes at 32, 64, 128 and so on."""
+MOST_MATCHED = 100_000
+"""Pages whose duplicates are counted: those that had one last."""
+
+
+class Swallowing(Listener):
+    """Warns when one kept page swallows many: it may be no article but a block page."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._duplicates: OrderedDict[Identity, int] = OrderedDict()
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Count a duplicate."""
+        if not judged.verdict.rejected or judged.verdict.match is None:
+            return
+        record = judged.verdict.match.record
+        count = self._duplicates.pop(record.identity, 0) + 1
+        self._duplicates[record.identity] = count
+        if len(self._duplicates) > MOST_MATCHED:
+            self._duplicates.popitem(last=False)
+        if count >= REPEATS and (count & (count - 1) == 0 or count == REPEATS):
+            logger.warning(
+                "%d pages of %s are duplicates of one page, %s (%s: %r). A block page or a "
+                "soft 404 looks like this; see that the site still answers.",
+                count, record.scope, record.url, how_many(record.words, "word"), record.title,
+            )  # fmt: skip
+
+
+PAGES = 20
+"""A selector that has matched nothing on so many pages of a domain is reported."""
+_MOST_SELECTORS = 10_000  # domains and selectors that are counted
+
+
+class SelectorWatch(Listener):
+    """Counts on how many pages in a row a selector of `compare` has matched nothing."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._missed: Counter[tuple[str, str]] = Counter()
+        self._matched: set[tuple[str, str]] = set()
+
+    @classmethod
+    def for_crawl(cls, crawl: Crawl) -> Self | None:
+        """A crawl is watched if it compares fields of the user's own."""
+        return cls(crawl) if crawl.settings.policies.compared else None
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Count what the selectors found on a page."""
+        read = judged.verdict.page
+        if judged.skipped or not judged.verdict.policy.compare or read is None or not read.claims:
+            return
+        for selector, said in decode_claims(read.claims).compared:
+            key = judged.domain, selector
+            if key in self._matched or len(self._missed) + len(self._matched) > _MOST_SELECTORS:
+                continue
+            if said:
+                self._matched.add(key)
+                self._missed.pop(key, None)
+                continue
+            self._missed[key] += 1
+            if self._missed[key] == PAGES:
+                logger.warning(
+                    "%sCOMPARE: %r has matched nothing on %s of %s: it tells no pages apart",
+                    PREFIX, selector, how_many(PAGES, "page"), judged.domain,
+                )  # fmt: skip

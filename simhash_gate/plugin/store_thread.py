@@ -1,0 +1,158 @@
+"""The store of a crawl on a thread of its own: it may wait for a disk, the event loop may not.
+
+One that waits for nothing is asked on the spot: to hand a page to a thread and back costs more.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import time
+from collections import deque
+from concurrent.futures import Future
+from contextlib import suppress
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from simhash_gate.plugin.store_run import Call, StoreRun
+from simhash_gate.stores import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simhash_gate.gate.judge import Gate
+    from simhash_gate.stores import Record
+
+logger = logging.getLogger(__name__)
+
+RENEW_INTERVAL = 20.0
+SETTLE_INTERVAL = 0.1
+MOST_AT_ONCE = 64
+"""How many calls share one commit."""
+
+_NEVER = float("inf")
+
+
+class StoreThread:
+    """Asks the store of a crawl, call after call, on one thread.
+
+    Calls that wait together share one commit, and get their answers after it. All methods are for
+    one thread, that of the event loop.
+    """
+
+    def __init__(self, pipeline: str, *, durable: bool = False) -> None:
+        self.run = StoreRun(pipeline, durable=durable)
+        self._calls: queue.SimpleQueue[Call | None] = queue.SimpleQueue()
+        self._settled: deque[Record] = deque()
+        self._settle_at = self._renew_at = _NEVER
+        self._opened: Future[None] = Future()
+        self._closed: Future[None] = Future()
+        self._ended: bool | None = None
+        self._at_once = True  # until a thread is there to ask
+
+    def open(self, url: str, *, at_once: bool = False) -> Future[None]:
+        """Open the store, and begin the run, before anything that is submitted later.
+
+        With `at_once` the calling thread is the one that asks, and every future is done when it is
+        returned: for a store that never waits. The future raises `StoreError` if the first attempt
+        fails.
+        """
+        self._at_once = at_once
+        if at_once:
+            self._begin(url)
+            return self._opened
+        Thread(target=self._work, args=(url,), name="simhash_gate-store", daemon=True).start()
+        return self._opened
+
+    def submit(self, ask: Callable[[Gate], Any], *, doubtful: Record | None = None) -> Future[Any]:
+        """Return the answer as a future. It may raise `StoreError`; in an outage it does at once.
+
+        `doubtful` has the identity of what the call may add; see `Call`.
+        """
+        call = Call(ask, Future(), doubtful)
+        if (failure := self.run.failure) is not None:
+            call.future.set_exception(failure)
+        elif self._at_once:
+            self.run.answer([call])
+        else:
+            self._calls.put(call)
+        return call.future
+
+    def forget(self, record: Record) -> None:
+        """Take a record back before anything that is submitted later."""
+        call = Call(lambda gate: gate.store.forget(record), Future(), record, forget=True)
+        if self._at_once:
+            self.run.answer([call])
+        else:
+            self._calls.put(call)
+
+    def settle(self, record: Record) -> None:
+        """Mark a record settled, together with others that come soon after."""
+        self._settled.append(record)
+        if not self._at_once:
+            self._calls.put(None)
+
+    def close(self, *, ended: bool) -> Future[None]:
+        """End the run, if it `ended` normally, and close the store, after all submitted before."""
+        self._ended = ended
+        if self._at_once:
+            self._end()
+        else:
+            self._calls.put(None)
+        return self._closed
+
+    def _begin(self, url: str) -> None:
+        try:
+            self.run.open(url)
+        except StoreError as error:
+            self._opened.set_exception(error)
+        else:
+            self._opened.set_result(None)
+
+    def _work(self, url: str) -> None:
+        try:
+            self._begin(url)
+            self._renew_at = time.monotonic() + RENEW_INTERVAL
+            while self._ended is None or not self._calls.empty():
+                self.run.answer(self._waiting())
+                try:
+                    self._keep_up()
+                except Exception:
+                    logger.exception("The gate's store failed")
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        try:
+            self.run.close(self._settled, ended=bool(self._ended))
+        finally:
+            self._closed.set_result(None)
+
+    def _waiting(self) -> list[Call]:
+        """Return the calls that wait; none if something else is due first."""
+        due = min(self._settle_at, self._renew_at, self.run.retry_at)
+        calls: list[Call | None] = []
+        with suppress(queue.Empty):
+            calls.append(self._calls.get(timeout=max(0.0, due - time.monotonic())))
+            while len(calls) < MOST_AT_ONCE:
+                calls.append(self._calls.get_nowait())
+        return [call for call in calls if call is not None]
+
+    def _keep_up(self) -> None:
+        """Do what is due."""
+        now = time.monotonic()
+        if now >= self.run.retry_at:
+            self.run.retry()
+        if now >= self._renew_at:
+            self._renew_at = now + RENEW_INTERVAL
+            self.run.renew()
+        if now >= self._settle_at:
+            self._settle_at = _NEVER
+            self._settle()
+        if self._settled and self._settle_at == _NEVER:
+            self._settle_at = now + SETTLE_INTERVAL
+
+    def _settle(self) -> None:
+        records = [self._settled.popleft() for _ in range(len(self._settled))]
+        if not self.run.settle(records):
+            self._settled.extend(records)

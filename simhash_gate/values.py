@@ -1,0 +1,140 @@
+"""The kinds of values that settings take: how each is read, and what is allowed in words."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PREFIX = "SIMHASH_GATE_"
+MIB = 1 << 20
+
+
+class SettingsError(ValueError):
+    """A setting, or a policy override, has a value that can't be used."""
+
+
+class Kind(NamedTuple):
+    """A kind of values: what is allowed, for an error message, and how a value is read."""
+
+    allowed: str
+    parse: Callable[[Any], Any]
+
+    def of(self, name: str, value: Any) -> Any:
+        """Return the parsed value.
+
+        Raises `SettingsError` that names the setting, the value, and what is allowed.
+        """
+        try:
+            return self.parse(value)
+        except SettingsError as error:  # it knows better what is wrong
+            raise SettingsError(f"{name}: {error}") from None
+        except (TypeError, ValueError, KeyError, OverflowError):
+            raise SettingsError(f"{name} = {value!r}: expected {self.allowed}") from None
+
+
+def setting(default: Any, kind: Kind) -> Any:
+    """Return a field of a dataclass whose value is a setting."""
+    return field(default=default, metadata={"kind": kind})
+
+
+def read_one(source: Mapping[str, Any], name: str, kind: Kind, default: Any) -> Any:
+    """Return one setting, for those who can't wait for all. Raises `SettingsError`."""
+    value = source.get(PREFIX + name)
+    return default if value is None else kind.of(PREFIX + name, value)
+
+
+def whole_number(low: int, high: int | None = None) -> Kind:
+    """Whole numbers from `low` to `high`; no upper bound if None."""
+
+    def parse(value: Any) -> int:
+        number = int(value) if isinstance(value, str) else value
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise TypeError
+        if number < low or (high is not None and number > high):
+            raise ValueError
+        return number
+
+    allowed = f"at least {low}" if high is None else f"from {low} to {high}"
+    return Kind(f"a whole number {allowed}", parse)
+
+
+def one_of(*choices: str) -> Kind:
+    """Nothing but the choices."""
+    return Kind("one of " + ", ".join(map(repr, choices)), {c: c for c in choices}.__getitem__)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool):
+        raise TypeError
+    return float(value)
+
+
+def _flag(value: Any) -> bool:
+    words = {"true": True, "1": True, "false": False, "0": False}
+    return words[str(value).strip().lower()]
+
+
+def _seconds(value: Any) -> float:
+    number = _number(value)
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError
+    return number
+
+
+def _optional_seconds(value: Any) -> float | None:
+    return None if value in (None, "", "None") else _seconds(value)
+
+
+def _share(value: Any) -> float:
+    number = _number(value)
+    if not 0 <= number <= 1:
+        raise ValueError
+    return number
+
+
+def _size_limit(value: Any) -> int:
+    number: int = whole_number(0).parse(value)
+    if 0 < number < MIB:  # megabytes, presumably
+        raise ValueError
+    return number
+
+
+def _path(value: Any) -> str:
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError
+    path = os.fspath(value)
+    if not isinstance(path, str):
+        raise TypeError
+    return path
+
+
+def _path_pattern(value: Any) -> str:
+    pattern = _path(value or "")
+    _ = pattern % {"name": "", "time": ""}
+    return pattern
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    names = value.split(",") if isinstance(value, str) else list(value)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError
+    return tuple(name.strip() for name in names if name.strip())
+
+
+FLAG = Kind("True or False", _flag)
+SECONDS = Kind("a number of seconds above 0", _seconds)
+OPTIONAL_SECONDS = Kind("a number of seconds above 0, or None for no limit", _optional_seconds)
+SHARE = Kind("a share from 0 to 1", _share)
+SIZE_LIMIT = Kind(f"bytes, a whole number at least {MIB}, or 0 for no limit", _size_limit)
+PATH = Kind("the path of a file or folder", _path)
+PATH_PATTERN = Kind(
+    "the path of a file, in which %(name)s and %(time)s stand for the spider and the start "
+    "of the crawl, and %% for a per cent sign",
+    _path_pattern,
+)
+FIELD_NAMES = Kind("names of item fields: a list, or with commas between them", _names)

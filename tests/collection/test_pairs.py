@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simhash_gate import near_duplicate_pairs
+from simhash_gate.collection import balls
+from simhash_gate.fingerprints import block_sort
+
+FINGERPRINTS = st.integers(0, 2**64 - 1)
+
+
+def brute_force(values, radius):
+    return [
+        (i, j, distance)
+        for (i, a), (j, b) in combinations(enumerate(values), 2)
+        if (distance := (a ^ b).bit_count()) <= radius
+    ]
+
+
+def compared_in_rows(values, radius):
+    found = []
+    for i in range(0, len(values), 500):
+        near = np.bitwise_count(values[i : i + 500, None] ^ values[i:]) <= radius
+        found += [(i + a, i + b) for a, b in np.argwhere(near).tolist() if a < b]
+    return found
+
+
+def listed(values, radius):
+    pairs = near_duplicate_pairs(np.array(values, np.uint64), radius)
+    assert [column.dtype for column in pairs] == [np.intp, np.intp, np.uint8]
+    return list(zip(*(column.tolist() for column in pairs), strict=True))
+
+
+def scattered(random, count, planted, radius):
+    """Random fingerprints, some of them with a few bits of another one flipped."""
+    values = random.integers(0, 2**64, count, dtype=np.uint64)
+    for copy, source in zip(
+        random.permutation(count)[:planted], random.integers(0, count, planted), strict=True
+    ):
+        bits = random.permutation(64)[: random.integers(0, radius + 2)]
+        values[copy] = values[source] ^ np.bitwise_or.reduce(
+            np.uint64(1) << bits.astype(np.uint64), initial=0
+        )
+    return values
+
+
+@st.composite
+def crowded(draw):
+    """Groups around a few centres, at all distances and with repeats, in any order."""
+    centres = draw(st.lists(FINGERPRINTS, min_size=1, max_size=4))
+    flips = st.sets(st.integers(0, 63), max_size=9).map(lambda bits: sum(1 << bit for bit in bits))
+    near = st.tuples(st.sampled_from(centres), flips).map(lambda pair: pair[0] ^ pair[1])
+    return draw(st.lists(near | FINGERPRINTS, max_size=60))
+
+
+@pytest.mark.parametrize("radius", [*range(9), 12, 40, 64])
+@settings(max_examples=40, deadline=None)
+@given(crowded())
+def test_pairs_are_those_that_brute_force_finds(radius, values):
+    expected = brute_force(values, radius)
+    assert listed(values, radius) == expected
+    assert near_duplicate_pairs(np.array(values, np.uint64), radius, count_only=True) == len(
+        expected
+    )
+
+
+@pytest.mark.parametrize("extra", range(5))
+@pytest.mark.parametrize("radius", range(1, 9))
+def test_any_number_of_blocks_finds_the_same(radius, extra, monkeypatch):
+    monkeypatch.setattr(block_sort, "_cheapest", lambda size, radius: radius + extra)
+    values = scattered(np.random.default_rng(radius), 300, 150, radius).tolist()
+    assert listed(values, radius) == brute_force(values, radius)
+
+
+@pytest.mark.parametrize("radius", [0, 1, 3, 5, 8])
+def test_many_on_several_threads_give_what_a_comparison_of_all_gives(radius, monkeypatch):
+    monkeypatch.setattr(block_sort, "_FEW", 1_000)
+    values = scattered(np.random.default_rng(radius), 8_000, 4_000, radius)
+    expected = compared_in_rows(values, radius)
+    pairs = near_duplicate_pairs(values, radius)
+    assert list(zip(pairs.i.tolist(), pairs.j.tolist(), strict=True)) == expected
+    assert (pairs.distance == np.bitwise_count(values[pairs.i] ^ values[pairs.j])).all()
+    assert near_duplicate_pairs(values, radius, count_only=True) == len(expected) > 1_000
+
+
+def test_a_large_group_of_near_duplicates_is_counted_without_being_listed():
+    """All within two bits of one, each many times: more pairs than memory could hold."""
+    bits = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    ball = np.concatenate(([0], bits, [a | b for a, b in combinations(bits, 2)])).astype(np.uint64)
+    times = 100
+    # Of 2081 values, those of odd weight differ by 1 or 3 bits from those of even weight, or by 2.
+    distances = np.bitwise_count(ball[:, None] ^ ball)
+    between = (int((distances <= 3).sum()) - len(ball)) // 2
+    within = len(ball) * times * (times - 1) // 2
+    found = near_duplicate_pairs(np.repeat(ball, times), 3, count_only=True)
+    assert found == between * times * times + within
+
+
+@pytest.mark.parametrize("radius", range(9))
+@settings(max_examples=60, deadline=None)
+@given(crowded())
+def test_what_fills_a_ball_is_counted_as_brute_force_counts_it(radius, values):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(balls, "_FEW", 1)
+        patch.setattr(balls, "_are_many", lambda some, count: some > 0)
+        found = near_duplicate_pairs(np.array(values, np.uint64), radius, count_only=True)
+    assert found == len(brute_force(values, radius))
+
+
+@pytest.mark.parametrize("radius", [1, 3, 8])
+def test_groups_of_near_duplicates_among_many_are_counted_exactly(radius):
+    """Two balls, each with members that are there twice, and with others just outside of it."""
+    random = np.random.default_rng(radius)
+    values = random.integers(0, 2**64, 18_000, dtype=np.uint64)
+    for start, farthest in ((0, 4), (800, 8)):
+        for place in range(start, start + 800):
+            flips = random.permutation(64)[: random.integers(0, farthest + 1)].astype(np.uint64)
+            values[place] = values[-1 - start] ^ np.bitwise_or.reduce(
+                np.uint64(1) << flips, initial=0
+            )
+    assert near_duplicate_pairs(values, radius, count_only=True) == len(
+        compared_in_rows(values, radius)
+    )
+    ascending = np.unique(values)
+    _, rest, _ = balls.count_in_balls(ascending, np.ones(len(ascending), np.intp), radius)
+    assert len(rest) < len(ascending) - 500
+
+
+def test_runs_longer_than_a_chunk_are_searched_whole():
+    """All agree in the upper half, so that whole tables are one run."""
+    values = np.arange(3_000, dtype=np.uint64)
+    assert near_duplicate_pairs(values, 2, count_only=True) == len(brute_force(values.tolist(), 2))
+
+
+def test_nothing_and_one_have_no_pairs():
+    for values in ([], [7]):
+        assert listed(values, 3) == []
+        assert near_duplicate_pairs(np.array(values, np.uint64), 3, count_only=True) == 0
+
+
+def test_what_is_out_of_range_is_refused():
+    for array in (np.array([-1]), np.array([0.5])):
+        with pytest.raises(ValueError, match="64-bit"):
+            near_duplicate_pairs(array)
+    for radius in (-1, 65):
+        with pytest.raises(ValueError, match="0 to 64"):
+            near_duplicate_pairs([1, 2], radius)

@@ -1,0 +1,191 @@
+"""The records of a journal: what other tools read of them, and what comes back."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from simhash_gate.journal.contents import Found, drops, load
+from simhash_gate.journal.drop import DamagedError, Drop, Stored
+from simhash_gate.journal.warc import members, pack, warcinfo
+from tests.journal.pages import NOON, drop, packed
+
+HEADERS = [
+    (b"Content-Type", b"text/html; charset=utf-8"),
+    (b"Content-Length", b"17"),  # of the gzip that came
+    (b"Transfer-Encoding", b"chunked"),
+    (b"Set-Cookie", b"a=b"),
+    (b"Set-Cookie", b"c=d"),
+]
+BODY = "<p>Żółw\r\n\r\nidzie".encode()
+
+
+def read(path) -> tuple[list[Found], list[tuple[str, str]]]:
+    """Return the pages of a file, and the complaints about it."""
+    complaints: list[tuple[str, str]] = []
+    found = list(drops(str(path), lambda *said: complaints.append(said)))
+    return found, complaints
+
+
+def test_another_tool_reads_the_response_and_its_metadata() -> None:
+    written = warcinfo() + pack(drop(), Stored(203, HEADERS, BODY, "192.0.2.7"))
+    found = [
+        (record, record.content_stream().read())
+        for record in ArchiveIterator(io.BytesIO(written), check_digests="raise")
+    ]
+    (first, _), (metadata, about), (response, body) = found
+    assert [first.rec_type, metadata.rec_type, response.rec_type] == [
+        *("warcinfo", "metadata", "response")
+    ]
+    assert first.rec_headers.protocol == "WARC/1.1"
+    assert response.rec_headers["WARC-Target-URI"] == drop().url
+    assert response.rec_headers["WARC-Date"].startswith("2024-06-01T12:00:00")
+    assert response.rec_headers["WARC-IP-Address"] == "192.0.2.7"
+    assert response.http_headers.get_statuscode() == "203"
+    assert body == BODY
+    assert int(response.http_headers["Content-Length"]) == len(BODY)
+    assert response.http_headers["Transfer-Encoding"] is None
+    assert metadata.rec_headers["WARC-Concurrent-To"] == response.rec_headers["WARC-Record-ID"]
+    assert json.loads(about)["matched_url"] == drop().matched_url
+
+
+def test_what_was_dropped_comes_back(tmp_path) -> None:
+    known = drop(request={"url": "https://hive.example/0", "meta": {"depth": 2}}, unsaid=["body"])
+    stored = Stored(203, HEADERS, BODY, "192.0.2.7")
+    path = tmp_path / "one.warc.gz"
+    path.write_bytes(warcinfo() + packed(7) + pack(known, stored))
+    _, found = drops(str(path), pytest.fail)
+    assert found.drop == known
+    assert load(found.place) == stored
+
+
+def test_a_file_cut_off_anywhere_gives_the_pages_before_and_says_so(tmp_path) -> None:
+    head, first, second = warcinfo(), packed(1), packed(2)
+    path = tmp_path / "cut.warc.gz"
+    whole = {len(head) + len(first), len(head + first + second)}
+    for end in [*range(len(head) + 1, len(head + first + second), 7), *whole]:
+        path.write_bytes((head + first + second)[:end])
+        found, complaints = read(path)
+        assert len(found) == sum(end >= length for length in whole)
+        if end in whole:
+            assert not complaints
+        else:
+            ((place, message),) = complaints
+            assert place == str(path)
+            assert message.startswith("cut off")
+
+
+def flipped(data: bytes) -> bytes:
+    return bytes(byte ^ 0xFF for byte in data)
+
+
+def zeroed(data: bytes) -> bytes:
+    return bytes(len(data))
+
+
+def lost(data: bytes) -> bytes:
+    return b""
+
+
+@pytest.mark.parametrize("damage", [flipped, zeroed, lost])
+@pytest.mark.parametrize("length", [1, 200, 600])
+def test_damage_costs_the_pages_that_it_is_in_and_is_said_in_one_line(
+    tmp_path, damage, length: int
+) -> None:
+    head, first, second, third = warcinfo(), packed(1), packed(2, size=300), packed(3)
+    path = tmp_path / "damaged.warc.gz"
+    begin = len(head + first)
+    end = begin + len(second)
+    written = head + first + second + third
+    for at in range(begin, end - length, 11):
+        path.write_bytes(written[:at] + damage(written[at : at + length]) + written[at + length :])
+        found, complaints = read(path)
+        numbers = [int(page.drop.url.rpartition("/")[2]) for page in found]
+        if numbers != [1, 2, 3]:  # of a gzip header, not every byte counts
+            assert numbers == [1, 3]
+            ((place, message),) = complaints
+            assert place == str(path)
+            assert " bytes from there are left out" in message
+        assert all(load(page.place).status == 200 for page in found)
+
+
+def test_gzip_that_a_damaged_page_held_is_not_taken_for_records(tmp_path) -> None:
+    rest = b"\xff" * 99 + gzip.compress(b"bees") + b"\xff" * 99
+    path = tmp_path / "nested.warc.gz"
+    path.write_bytes(packed(1) + rest + packed(3))
+    found, ((_, message),) = read(path)
+    assert [page.drop.time - NOON for page in found] == [1, 3]
+    assert message.endswith(f"; {len(rest)} bytes from there are left out")
+
+
+def test_a_member_that_holds_no_record_is_passed_over(tmp_path) -> None:
+    path = tmp_path / "odd.warc.gz"
+    first = packed(1)
+    path.write_bytes(first + gzip.compress(b"WARC/1.1 of bees") + packed(2))
+    found, ((place, _),) = read(path)
+    assert [page.drop.time - NOON for page in found] == [1, 2]
+    assert place == f"{path}, byte {len(first)}"
+
+
+def test_a_file_where_a_member_could_begin_everywhere_is_given_up(tmp_path) -> None:
+    head, stored = gzip.compress(b"")[:10], b"\x00\xff\xff\x00\x00"  # 65,535 bytes, as they are
+    path = tmp_path / "hostile.warc.gz"
+    path.write_bytes(packed(1) + (head + stored + b"WARC/1.1") * 100_000 + packed(2))
+    found, ((_, message),) = read(path)
+    assert [page.drop.time - NOON for page in found] == [1]
+    assert message.endswith("; nothing after it can be read")
+
+
+def of_another_crawler() -> bytes:
+    """Responses, and nothing that says why they are there."""
+    found = [member.data for member in members(io.BytesIO(packed()))]
+    return b"".join(gzip.compress(data) for data in found if b"WARC-Type: response" in data)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "no dropped page is in it: an empty file"),
+        (of_another_crawler(), "no dropped page is in it: not written by a journal"),
+        (b"<p>Bees", "damaged in the record at byte 0"),
+        (packed()[: len(packed()) // 2] + b"\xff" * 400, "record at byte"),
+    ],
+)
+def test_what_is_no_journal_is_named(tmp_path, content: bytes, complaint: str) -> None:
+    path = tmp_path / "no.warc.gz"
+    path.write_bytes(content)
+    found, complaints = read(path)
+    assert not found
+    ((place, message),) = complaints
+    assert place == str(path)
+    assert complaint in message
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ([], "no JSON object"),
+        ({"url": "https://hive.example/"}, "without time, spider"),
+        ({**drop().as_json(), "distance": "far"}, "'distance' is 'far'"),
+        ({**drop().as_json(), "time": 1e300}, "'time' is 1e"),
+    ],
+)
+def test_metadata_that_make_no_sense_are_damage(values, complaint: str) -> None:
+    with pytest.raises(DamagedError, match=complaint):
+        Drop.of_json(values)
+
+
+def test_a_later_version_may_know_more() -> None:
+    assert Drop.of_json({**drop().as_json(), "mood": "calm"}) == drop()
+
+
+def test_each_record_can_be_read_by_itself() -> None:
+    written = packed(1) + packed(2)
+    found = list(members(io.BytesIO(written)))
+    assert [written[m.start : m.end][:2] for m in found] == [b"\x1f\x8b"] * 4
+    assert found[-1].end == len(written)
+    assert drop(1).time == NOON + 1

@@ -1,0 +1,211 @@
+"""The store's thread: answers rest on what is committed, and failures are made up for."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import closing
+from functools import partial
+
+import pytest
+
+from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.policy import Policy
+from simhash_gate.pipeline import read_page
+from simhash_gate.plugin import store_thread
+from simhash_gate.plugin.store_thread import StoreThread
+from simhash_gate.stores import StoreError, StoreUnavailable, open_store
+from simhash_gate.stores.sqlite import SQLiteStore
+from tests.crawls.harness import until
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "store.sqlite"
+
+
+@pytest.fixture
+def thread(path):
+    thread = StoreThread("v1")
+    thread.open(f"sqlite:///{path}").result(timeout=60)
+    yield thread
+    thread.close(ended=False).result(timeout=60)
+
+
+def page(number):
+    words = " ".join(f"word{number}x{place}" for place in range(60))
+    return read_page(f"<title>{number}</title><p>{words}</p>".encode())
+
+
+def ask(number, *, request=None):
+    return partial(
+        Gate.judge,
+        page=page(number),
+        policy=Policy(),
+        url=f"https://example.com/{number}",
+        scope="example.com",
+        request=request or f"{number:040x}",
+    )
+
+
+def requests_in(path):
+    with closing(sqlite3.connect(path)) as database:
+        return {request for (request,) in database.execute("SELECT request FROM record")}
+
+
+def test_no_answer_comes_before_what_it_rests_on_is_committed(thread, path) -> None:
+    early = []
+
+    def check(number, future):
+        if future.result().record.request not in requests_in(path):
+            early.append(number)
+
+    futures = []
+    for number in range(200):
+        future = thread.submit(ask(number))
+        future.add_done_callback(partial(check, number))
+        futures.append(future)
+    assert [future.result(timeout=60).outcome for future in futures] == ["new"] * 200
+    assert thread.submit(ask(7, request="x")).result(timeout=60).outcome == "duplicate"
+    assert early == []
+
+
+def test_copies_that_are_judged_in_one_batch_are_kept_once(thread) -> None:
+    futures = [thread.submit(ask(1, request=f"{n}")) for n in range(100)]
+    outcomes = [future.result(timeout=60).outcome for future in futures]
+    assert sorted(outcomes) == ["duplicate"] * 99 + ["new"]
+
+
+def test_a_call_that_fails_does_not_fail_those_that_wait_with_it(thread) -> None:
+    def broken(gate):
+        raise ValueError("broken")
+
+    calls = [ask(1), broken, ask(2), lambda gate: gate.store.end("no run"), ask(3)]
+    futures = [thread.submit(call) for call in calls]
+    assert [futures[n].result(timeout=60).outcome for n in (0, 2, 4)] == ["new"] * 3
+    with pytest.raises(ValueError, match="broken"):
+        futures[1].result(timeout=60)
+    with pytest.raises(StoreError, match="no run"):
+        futures[3].result(timeout=60)
+
+
+def test_a_cancelled_call_is_passed_over(thread) -> None:
+    futures = [thread.submit(ask(number)) for number in range(50)]
+    cancelled = futures[-1].cancel()
+    assert thread.submit(ask(50)).result(timeout=60).outcome == "new"
+    assert futures[-1].cancelled() == cancelled
+
+
+def test_settled_pages_are_settled_soon_and_at_the_end_at_the_latest(path) -> None:
+    thread = StoreThread("v1", durable=True)
+    thread.open(f"sqlite:///{path}").result(timeout=60)
+    records = [thread.submit(ask(number)).result(timeout=60).record for number in range(2)]
+    thread.settle(records[0])
+    with closing(open_store(f"sqlite:///{path}")) as store:
+        until(lambda: store.current(records[0]).settled)
+        assert not store.current(records[1]).settled
+        thread.settle(records[1])
+        thread.close(ended=False).result(timeout=60)
+        assert all(store.current(record).settled for record in records)
+
+
+def test_what_may_have_been_added_in_an_outage_is_forgotten(path) -> None:
+    thread = StoreThread("v1")
+    thread.open(f"sqlite:///{path}").result(timeout=60)
+    kept = thread.submit(ask(1)).result(timeout=60).record
+
+    def cut_off(gate):
+        """Add the page, and lose the answer, as a connection that is cut in mid-reply does."""
+        ask(2)(gate)
+        raise StoreUnavailable("cut")
+
+    trace = thread.run.trace("example.com", f"{2:040x}", page(2).fingerprint)
+    with pytest.raises(StoreError, match="cut"):
+        thread.submit(cut_off, doubtful=trace).result(timeout=60)
+    with pytest.raises(StoreError, match="cut"):
+        thread.submit(ask(3)).result(timeout=60)
+    thread.close(ended=True).result(timeout=60)
+    assert requests_in(path) == {kept.request}
+
+
+def break_down(*_):
+    raise RuntimeError("nobody thought of that")
+
+
+def test_a_store_that_breaks_down_when_it_begins_fails_every_call(path, monkeypatch) -> None:
+    monkeypatch.setattr(SQLiteStore, "begin", break_down)
+    thread = StoreThread("v1")
+    for future in (thread.open(f"sqlite:///{path}"), thread.submit(ask(1)), thread.submit(ask(2))):
+        with pytest.raises(StoreError, match="RuntimeError: nobody thought of that"):
+            future.result(timeout=60)
+    thread.close(ended=True).result(timeout=60)
+
+
+def test_a_store_that_breaks_down_when_it_is_tried_again_is_waited_for(thread, monkeypatch) -> None:
+    def unavailable(gate):
+        raise StoreUnavailable("gone")
+
+    monkeypatch.setattr(SQLiteStore, "renew", break_down)
+    run = thread.run
+    with pytest.raises(StoreUnavailable):
+        thread.submit(unavailable).result(timeout=60)
+    first = run.retry_at
+    until(lambda: run.retry_at > first)
+    monkeypatch.undo()
+    until(lambda: run.failure is None)
+    assert thread.submit(ask(1)).result(timeout=60).outcome == "new"
+
+
+def test_a_run_that_can_not_be_renewed_is_not_renewed_all_the_time(path, monkeypatch) -> None:
+    renewals = []
+
+    def renew(store, run):
+        renewals.append(run)
+        monkeypatch.setattr(store_thread, "RENEW_INTERVAL", 600)
+        break_down()
+
+    monkeypatch.setattr(store_thread, "RENEW_INTERVAL", 0)
+    monkeypatch.setattr(SQLiteStore, "renew", renew)
+    thread = StoreThread("v1")
+    thread.open(f"sqlite:///{path}").result(timeout=60)
+    for number in range(20):
+        assert thread.submit(ask(number)).result(timeout=60).outcome == "new"
+    thread.close(ended=True).result(timeout=60)
+    assert 1 <= len(renewals) <= 2
+
+
+def test_a_store_that_never_waits_answers_at_once_on_this_thread() -> None:
+    thread = StoreThread("v1")
+    assert thread.open("memory:", at_once=True).done()
+    asked_on = thread.submit(lambda gate: threading.get_ident())
+    assert asked_on.result(timeout=0) == threading.get_ident()
+
+    first = thread.submit(ask(1, request="a")).result(timeout=0)
+    assert thread.submit(ask(1, request="b")).result(timeout=0).outcome == "duplicate"
+    thread.forget(first.record)
+    assert thread.submit(ask(1, request="b")).result(timeout=0).outcome == "new"
+    with pytest.raises(StoreError, match="no run"):
+        thread.submit(lambda gate: gate.store.end("no run")).result(timeout=0)
+    assert thread.close(ended=True).done()
+
+
+def test_a_run_ends_though_what_sites_repeat_can_not_be_kept(path, caplog) -> None:
+    thread = StoreThread("v1")
+    thread.open(f"sqlite:///{path}").result(timeout=60)
+    thread.submit(ask(1)).result(timeout=60)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON site_memory "
+            "BEGIN SELECT RAISE(ABORT, 'no room'); END"
+        )
+        database.commit()
+    thread.close(ended=True).result(timeout=60)
+    assert "What sites repeat could not be kept for later crawls" in caplog.text
+    later = StoreThread("v1")
+    later.open(f"sqlite:///{path}").result(timeout=60)
+    assert later.submit(ask(1)).result(timeout=60).outcome == "unchanged"
+    later.close(ended=False).result(timeout=60)
+
+
+def test_a_thread_that_was_never_opened_closes() -> None:
+    assert StoreThread("v1").close(ended=False).done()
