@@ -105,7 +105,7 @@ def test_a_truncated_file_gives_the_pages_before_and_the_other_files(run, journa
     assert result.status == 1
     assert numbers(result) == [0, 1, 3, 4, 5]
     assert result.err.startswith(f"{path}: cut off in the record at byte ")
-    assert result.err.endswith("pages: 5\ncould not be used: 1\n")
+    assert result.err.endswith("pages: 5\ninputs that could not be used: 1\n")
 
 
 def test_damage_costs_the_pages_that_it_is_in_and_the_rest_is_written(run, journal) -> None:
@@ -117,7 +117,7 @@ def test_damage_costs_the_pages_that_it_is_in_and_the_rest_is_written(run, journ
     result = run("recover", journal, "-o", "rest.warc.gz")
     assert result.status == 1
     assert result.err.startswith(f"{path}: damaged in the record at byte {response.start}: ")
-    assert result.err.endswith("pages: 5\ncould not be used: 1\n")
+    assert result.err.endswith("pages: 5\ninputs that could not be used: 1\n")
     assert numbers(run("recover", "rest.warc.gz")) == [1, 2, 3, 4, 5]
 
 
