@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.stores.base import Answer, Lookup, Match, Record, Store
-from simhash_gate.stores.nearby import Candidate, best_match
+from simhash_gate.stores.nearby import best_match
 from simhash_gate.stores.sqlite.file import connect, failure
 from simhash_gate.stores.sqlite.locks import RunLocks
 from simhash_gate.stores.sqlite.mirror import Mirror, scope_number
@@ -17,9 +17,6 @@ from simhash_gate.stores.values import as_bytes, as_parameter, signed, unsigned
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
-
-    from simhash_gate.stores.base import Window
-    from simhash_gate.stores.sqlite.mirror import MirroredScope
 
 SETTLED, DURABLE = 1, 2
 """What the column `settled` says."""
@@ -36,7 +33,6 @@ _PAGE_OF_SCOPE = f"""{_SELECT}
 WHERE record.id > ? AND scope = (SELECT id FROM scope WHERE name = CAST(? AS TEXT))
 ORDER BY record.id LIMIT 1000
 """
-_COMPARED = "SELECT digest, first_seen, request, sketch FROM record WHERE id = ?"
 _INSERT = """
 INSERT INTO record
     (id, scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen,
@@ -54,14 +50,6 @@ WHERE id = ? AND scope = ? AND run = (SELECT id FROM run WHERE name = CAST(? AS 
 """
 _FORGET = "DELETE FROM record WHERE id = ?"
 _SETTLE = "UPDATE record SET settled = max(settled, ?) WHERE id = ?"
-_FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
-_OVERFLOW = "SELECT id, fingerprint, pipeline FROM record WHERE scope = ? ORDER BY id LIMIT ?"
-_AGED = """
-SELECT id, fingerprint, pipeline FROM record WHERE scope = ?1 AND id > ?2 AND id <
-    (SELECT id FROM record WHERE scope = ?1 AND id > ?2 AND first_seen >= ?3 ORDER BY id LIMIT 1)
-ORDER BY id
-"""
-_EVICT = "DELETE FROM record WHERE scope = ? AND id <= ?"
 _VERSIONS = "SELECT pipeline, count(*) FROM record GROUP BY pipeline"
 _LIVES = "SELECT live FROM run WHERE name = CAST(? AS TEXT)"
 _BURY = "DELETE FROM record WHERE run = ? AND settled < ?"
@@ -70,7 +58,6 @@ _DROP_RUN = "DELETE FROM run WHERE id = ? AND id NOT IN (SELECT run FROM record)
 _SITE_MEMORY = """
 SELECT repeated FROM site_memory JOIN scope ON scope.id = scope WHERE name = CAST(? AS TEXT)
 """
-_AFTER_ALL = (1 << 63) - 1
 
 
 class SQLiteStore(Store):
@@ -188,7 +175,7 @@ class SQLiteStore(Store):
             scope = self._mirror.scope(db, record.scope)
             found = None
             if lookup.radius is not None:
-                candidates = _candidates(db, scope, lookup)
+                candidates = scope.candidates(db, lookup)
                 if candidates:
                     found = best_match(lookup, candidates, partial(self._load, db))
                 if found and found[1].distance <= lookup.radius:
@@ -201,7 +188,7 @@ class SQLiteStore(Store):
             run = self._numbers[record.run]
             db.execute(_INSERT, _to_row(number, record, scope.number, run))
             scope.add(number, record.pipeline, record.fingerprint)
-            _evict(db, scope, lookup.window, record)
+            scope.evict(db, lookup.window, record)
             return Answer(True, found[1] if found else None)
 
     def _close(self) -> None:
@@ -273,42 +260,6 @@ class SQLiteStore(Store):
             for number in scope.nearby.numbers(record.fingerprint)
             if db.execute(_IDENTICAL, (number, *names)).fetchone()
         ]
-
-
-def _candidates(db: sqlite3.Cursor, scope: MirroredScope, lookup: Lookup) -> list[Candidate]:
-    """Return the records that are near a page and are to be compared with it."""
-    near = scope.nearby.near(lookup)
-    first = _first_of_window(db, scope, lookup.window) if near else 0
-    candidates = []
-    for number, distance in near:
-        row = db.execute(_COMPARED, (number,)).fetchone() if number >= first else None
-        if row is not None:
-            digest, first_seen, request, sketch = row
-            if lookup.admits(unsigned(digest), first_seen):
-                candidates.append(Candidate(number, distance, lookup.unlikeness(request, sketch)))
-    return candidates
-
-
-def _first_of_window(db: sqlite3.Cursor, scope: MirroredScope, window: Window) -> int:
-    """Return the number of the first record of the window."""
-    if scope.overflow(db, window.pages) <= 0:
-        return 0
-    if window.pages <= 0:
-        return _AFTER_ALL
-    return int(db.execute(_FIRST_OF_WINDOW, (scope.number, window.pages - 1)).fetchone()[0])
-
-
-def _evict(db: sqlite3.Cursor, scope: MirroredScope, window: Window, added: Record) -> None:
-    """Remove what falls out of the window, oldest first."""
-    overflow = scope.overflow(db, window.pages)
-    gone = db.execute(_OVERFLOW, (scope.number, overflow)).fetchall() if overflow > 0 else []
-    if window.seconds is not None:
-        last = gone[-1][0] if gone else 0  # it may be younger than what came after it
-        gone += db.execute(_AGED, (scope.number, last, window.since(added))).fetchall()
-    if gone:
-        db.execute(_EVICT, (scope.number, gone[-1][0]))
-        for number, fingerprint, pipeline in gone:
-            scope.remove(number, pipeline, unsigned(fingerprint))
 
 
 def _bury(db: sqlite3.Cursor, run: int) -> None:
