@@ -125,21 +125,18 @@ class Lookup(NamedTuple):
     """A page, and which kept pages it is compared with; see `Store.check_and_add`, which checks it.
 
     Records are compared that are no more than `limit` bits away: all within `reach`, which is
-    `radius` or a little more, and of the others those that are found on the way.
+    `radius` or a little more, and of the others those that are found on the way. They were first
+    seen at `since` or later.
     """
 
     record: Record
     radius: int | None
     reach: int
     limit: int
+    since: float
     dismissed: Collection[Record]
     exact: bool
     window: Window
-
-    @property
-    def since(self) -> float:
-        """The least `first_seen` of a record that is compared."""
-        return self.window.since(self.record)
 
     def admits(self, digest: int, first_seen: float) -> bool:
         """Tell whether a record with these values is compared."""
@@ -237,7 +234,9 @@ class Store(ABC):
         ValueError for a fingerprint or a radius out of range.
         """
         require_fingerprint(record.fingerprint)
-        lookup = Lookup(record, radius, *_extent(radius, near), dismissed, exact, window)
+        reach, limit = _extent(radius, near)
+        since = window.since(record)
+        lookup = Lookup(record, radius, reach, limit, since, dismissed, exact, window)
         if record.run not in self._live:
             self._require_live(record.run)
         return self._look_up(lookup)

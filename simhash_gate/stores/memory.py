@@ -76,13 +76,12 @@ class _Scope:
 class MemoryStore(Store):
     """Remembers the kept pages of this process; a scope costs what its window holds.
 
-    Of more than `most_scopes` scopes, the ones that were asked for longest ago are forgotten. A
+    Of more than `MOST_SCOPES` scopes, the ones that were asked for longest ago are forgotten. A
     run is dead when the store is closed before its end, and everything is forgotten then.
     """
 
-    def __init__(self, most_scopes: int = MOST_SCOPES) -> None:
+    def __init__(self) -> None:
         super().__init__("memory store")
-        self._most_scopes = most_scopes
         self._scopes: OrderedDict[str, _Scope] = OrderedDict()
         self._site_memories: dict[str, bytes] = {}
         self._numbers = count(1)
@@ -150,7 +149,6 @@ class MemoryStore(Store):
     def _look_up(self, lookup: Lookup) -> Answer:
         record = lookup.record
         with self._lock:
-            self._require_open()
             scope = self._scope(record.scope)
             number = next(self._numbers)
             candidates = scope.add_if_alone(number, lookup)
@@ -186,7 +184,7 @@ class MemoryStore(Store):
         scope = self._scopes.get(name)
         if scope is None:
             scope = self._scopes[name] = _Scope()
-            if len(self._scopes) > self._most_scopes:
+            if len(self._scopes) > MOST_SCOPES:
                 gone, _ = self._scopes.popitem(last=False)
                 self._site_memories.pop(gone, None)
         else:

@@ -139,11 +139,10 @@ def connect(address: Address, *, create: bool) -> PatientConnection:
         answer = CompositeInfo.fetch(connection, "answer")
         assert answer is not None
         register_composite(answer, connection)
-    except psycopg.Error as error:
+    except BaseException as error:
         close(connection)
-        raise failure(address, error) from error
-    except BaseException:
-        close(connection)
+        if isinstance(error, psycopg.Error):
+            raise failure(address, error) from error
         raise
     return connection
 

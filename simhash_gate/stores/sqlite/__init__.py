@@ -1,5 +1,314 @@
-"""Kept pages in a SQLite file that several crawlers of one machine share."""
+"""Kept pages in a SQLite file: each call is one transaction, among threads and processes."""
 
-from simhash_gate.stores.sqlite.store import SQLiteStore
+from __future__ import annotations
 
-__all__ = ["SQLiteStore"]
+import sqlite3
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simhash_gate.stores.base import Answer, Lookup, Match, Record, Store
+from simhash_gate.stores.nearby import best_match
+from simhash_gate.stores.sqlite.file import connect, failure
+from simhash_gate.stores.sqlite.locks import RunLocks
+from simhash_gate.stores.sqlite.mirror import Mirror, scope_number
+from simhash_gate.stores.values import as_bytes, as_parameter, signed, unsigned
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+SETTLED, DURABLE = 1, 2
+"""What the column `settled` says."""
+
+_SELECT = """
+SELECT scope.name, url, request, fingerprint, digest, words, title, pipeline, run.name, first_seen,
+    last_seen, sketch, settled, live, run, record.id
+FROM record JOIN scope ON scope.id = scope LEFT JOIN run ON run.id = run
+"""
+_RUN_NAME, _RUN_LIVES, _RUN, _NUMBER = 8, 13, 14, 15
+_ONE = f"{_SELECT} WHERE record.id = ?"
+_PAGE = f"{_SELECT} WHERE record.id > ? ORDER BY record.id LIMIT 1000"
+_PAGE_OF_SCOPE = f"""{_SELECT}
+WHERE record.id > ? AND scope = (SELECT id FROM scope WHERE name = CAST(? AS TEXT))
+ORDER BY record.id LIMIT 1000
+"""
+_INSERT = """
+INSERT INTO record
+    (id, scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen,
+    last_seen, sketch, settled)
+VALUES
+    (?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?,
+    ?)
+"""
+_LAST = "SELECT max(last, coalesce((SELECT max(id) FROM record), 0)) FROM sequence"
+_SEE = "UPDATE record SET last_seen = ? WHERE id = ?"
+_IDENTICAL = """
+SELECT id FROM record
+WHERE id = ? AND scope = ? AND run = (SELECT id FROM run WHERE name = CAST(? AS TEXT))
+    AND request = CAST(? AS TEXT)
+"""
+_FORGET = "DELETE FROM record WHERE id = ?"
+_SETTLE = "UPDATE record SET settled = max(settled, ?) WHERE id = ?"
+_VERSIONS = "SELECT pipeline, count(*) FROM record GROUP BY pipeline"
+_LIVES = "SELECT live FROM run WHERE name = CAST(? AS TEXT)"
+_BURY = "DELETE FROM record WHERE run = ? AND settled < ?"
+_CLOSE_RUN = "UPDATE run SET live = 0 WHERE id = ?"
+_DROP_RUN = "DELETE FROM run WHERE id = ? AND id NOT IN (SELECT run FROM record)"
+_SITE_MEMORY = """
+SELECT repeated FROM site_memory JOIN scope ON scope.id = scope WHERE name = CAST(? AS TEXT)
+"""
+
+
+class SQLiteStore(Store):
+    """Remembers kept pages in the SQLite file at `path`, made with its folders if there is none.
+
+    Crawlers on one machine share it: one at a time writes, and waits up to `timeout` seconds for
+    the others. A live run holds a lock file beside the database; a run whose lock is free without
+    its having ended is dead, and its records are removed by the next `begin` or `records`, or when
+    one of them would match. Until then they take up places in the window.
+    """
+
+    def __init__(self, path: str | Path, *, timeout: float = 10.0, create: bool = True) -> None:
+        self.path = Path(path).absolute()
+        super().__init__(f"SQLite store {self.path}")
+        self._db = connect(self.path, timeout, create=create)
+        self._cursor = self._db.cursor()
+        self._locks = RunLocks(self.path)
+        self._mirror = Mirror()
+        self._numbers: dict[str, int] = {}  # of the runs that were begun here
+        self._batched = False
+
+    def forget(self, record: Record) -> bool:
+        """Remove the record with this identity; False if there is none."""
+        with self._transaction() as db:
+            numbers = self._find(db, record)
+            db.executemany(_FORGET, [(number,) for number in numbers])
+            return bool(numbers)
+
+    def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
+        """Mark records settled, all in one transaction."""
+        mark = DURABLE if durable else SETTLED
+        with self._transaction() as db:
+            marked = [(mark, number) for record in records for number in self._find(db, record)]
+            db.executemany(_SETTLE, marked)
+
+    def current(self, record: Record) -> Record | None:
+        """Return the record with this identity as it is now, or None."""
+        with self._transaction() as db:
+            numbers = self._find(db, record)
+            return self._load(db, numbers[-1]) if numbers else None
+
+    def is_live(self, run: str) -> bool:
+        """Tell whether a run has not ended, and its lock is held."""
+        with self._transaction() as db:
+            found = db.execute(_LIVES, (as_bytes(run),)).fetchone()
+            return bool(found and found[0]) and not self._is_dead(run)
+
+    def records(self, scope: str | None = None) -> Iterator[Record]:
+        """Yield what is remembered, oldest first; read in parts, so that others can go on."""
+        with self._transaction() as db:
+            self._reap(db)
+        page, names = (_PAGE, ()) if scope is None else (_PAGE_OF_SCOPE, (as_bytes(scope),))
+        last: int | None = 0
+        while last is not None:
+            with self._transaction() as db:
+                rows = db.execute(page, (last, *names)).fetchall()
+                some = [_to_record(row) for row in rows]
+            yield from some
+            last = rows[-1][_NUMBER] if rows else None
+
+    def versions(self) -> Mapping[str, int]:
+        """Count without writing, so that crawlers can go on; those of the dead are counted too."""
+        with self._transaction("DEFERRED") as db:
+            return dict(db.execute(_VERSIONS).fetchall())
+
+    def site_memory(self, scope: str) -> bytes:
+        """Return what a crawl has kept last."""
+        with self._transaction() as db:
+            row = db.execute(_SITE_MEMORY, (as_bytes(scope),)).fetchone()
+            return bytes(row[0]) if row else b""
+
+    def keep_site_memory(self, scope: str, memory: bytes) -> None:
+        """Write it in place of what was there."""
+        with self._transaction() as db:
+            number = scope_number(db, scope)
+            db.execute("INSERT OR REPLACE INTO site_memory VALUES (?, ?)", (number, memory))
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Make one transaction of all calls in the block: if one fails, all are taken back."""
+        with self._transaction():
+            self._batched = True
+            try:
+                yield
+            finally:
+                self._batched = False
+            self._require_whole()
+
+    def _begin(self, run: str) -> bool:
+        """Take the lock of a run; remove what dead runs left, their lock files too."""
+        with self._transaction() as db:
+            self._locks.sweep(self._reap(db))
+            known = "SELECT 1 FROM run WHERE name = CAST(? AS TEXT)"
+            if db.execute(known, (as_bytes(run),)).fetchone() or not self._locks.take(run):
+                return False
+            add = "INSERT INTO run (name, live) VALUES (CAST(? AS TEXT), 1)"
+            self._numbers[run] = db.execute(add, (as_bytes(run),)).lastrowid or 0
+        return True
+
+    def _renew(self, run: str) -> None:
+        """Write, to see that it can be done; the lock speaks for the run."""
+        with self._transaction() as db:
+            db.execute("UPDATE run SET live = 1 WHERE id = ?", (self._numbers[run],))
+
+    def _end(self, run: str) -> None:
+        """Commit that the records of a run count, then let go of its lock."""
+        with self._transaction() as db:
+            db.execute(_CLOSE_RUN, (self._numbers[run],))
+        self._locks.release(run)
+
+    def _look_up(self, lookup: Lookup) -> Answer:
+        """Look and add in one transaction."""
+        record = lookup.record
+        with self._transaction() as db:
+            scope = self._mirror.scope(db, record.scope)
+            found = None
+            if lookup.radius is not None:
+                candidates = scope.candidates(db, lookup)
+                if candidates:
+                    found = best_match(lookup, candidates, partial(self._load, db))
+                if found and found[1].distance <= lookup.radius:
+                    number, (other, distance) = found
+                    seen = other.seen(record.last_seen)
+                    if seen is not other:
+                        db.execute(_SEE, (seen.last_seen, number))
+                    return Answer(False, Match(seen, distance))
+            number = db.execute(_LAST).fetchone()[0] + 1
+            run = self._numbers[record.run]
+            db.execute(_INSERT, _to_row(number, record, scope.number, run))
+            scope.add(number, record.pipeline, record.fingerprint)
+            scope.evict(db, lookup.window, record)
+            return Answer(True, found[1] if found else None)
+
+    def _close(self) -> None:
+        """Let go of the file and of the locks of all runs."""
+        self._locks.drop()
+        self._db.close()
+
+    @contextmanager
+    def _transaction(self, kind: str = "IMMEDIATE") -> Iterator[sqlite3.Cursor]:
+        """Have the database alone for a block, which is done completely or not at all.
+
+        Blocks inside a batch are parts of one transaction.
+        """
+        with self._lock:
+            self._require_open()
+            try:
+                if self._batched:
+                    self._require_whole()
+                else:
+                    self._cursor.execute(f"BEGIN {kind}")
+                yield self._cursor
+                if not self._batched:
+                    self._cursor.execute("COMMIT")
+            except BaseException as error:
+                self._take_back()
+                # A damaged file can hold text that is none.
+                if isinstance(error, (sqlite3.Error, UnicodeError, OSError)):
+                    raise failure(self.path, error) from error
+                raise
+
+    def _take_back(self) -> None:
+        self._mirror.clear()
+        # SQLite itself may have rolled back already, as it does when the disk is full.
+        if self._db.in_transaction:
+            self._cursor.execute("ROLLBACK")
+
+    def _require_whole(self) -> None:
+        """Raise StoreError if a part of the batch has failed."""
+        if not self._db.in_transaction:
+            raise self._error("a call of this batch failed, and all were taken back")
+
+    def _is_dead(self, run: str) -> bool:
+        return run not in self._live and self._locks.is_dead(run)
+
+    def _reap(self, db: sqlite3.Cursor) -> list[str]:
+        """Remove the records of runs found dead; return the names of those that live."""
+        live = []
+        for number, name in db.execute("SELECT id, name FROM run WHERE live").fetchall():
+            if self._is_dead(name):
+                _bury(db, number)
+            else:
+                live.append(name)
+        return live
+
+    def _load(self, db: sqlite3.Cursor, number: int) -> Record | None:
+        """Return a record, or None if it is gone, or died with its run."""
+        row = db.execute(_ONE, (number,)).fetchone()
+        if row is not None and row[_RUN_LIVES] and self._is_dead(row[_RUN_NAME]):
+            _bury(db, row[_RUN])
+            row = db.execute(_ONE, (number,)).fetchone()
+        return _to_record(row) if row is not None else None
+
+    def _find(self, db: sqlite3.Cursor, record: Record) -> list[int]:
+        """Return the numbers of the records with this identity, in order."""
+        scope = self._mirror.scope(db, record.scope)
+        names = (scope.number, as_bytes(record.run), as_bytes(record.request))
+        return [
+            number
+            for number in scope.nearby.numbers(record.fingerprint)
+            if db.execute(_IDENTICAL, (number, *names)).fetchone()
+        ]
+
+
+def _bury(db: sqlite3.Cursor, run: int) -> None:
+    """Remove a dead run and its records but the durable ones; with these it counts as ended."""
+    db.execute(_BURY, (run, DURABLE))
+    db.execute(_CLOSE_RUN, (run,))
+    db.execute(_DROP_RUN, (run,))
+
+
+def _to_row(number: int, record: Record, scope: int, run: int) -> tuple[Any, ...]:
+    """Return the parameters of _INSERT."""
+    return (
+        number,
+        scope,
+        run,
+        as_parameter(record.url),
+        as_parameter(record.request),
+        signed(record.fingerprint),
+        signed(record.digest),
+        record.words,
+        as_parameter(record.title),
+        as_parameter(record.pipeline),
+        record.first_seen,
+        record.last_seen,
+        record.sketch,
+        SETTLED if record.settled else 0,
+    )
+
+
+def _to_record(row: tuple[Any, ...]) -> Record:
+    """Return the record of a row of _SELECT."""
+    (
+        scope, url, request, fingerprint, digest, words, title, pipeline, run, first_seen,
+        last_seen, sketch, settled, live, *_,
+    ) = row  # fmt: skip
+    if run is None:
+        raise sqlite3.DatabaseError(f"a record of {scope}, but not its run")
+    return Record(
+        scope,
+        url,
+        request,
+        unsigned(fingerprint),
+        unsigned(digest),
+        words,
+        title,
+        pipeline,
+        run,
+        first_seen,
+        last_seen,
+        sketch,
+        settled > 0 or not live,
+    )

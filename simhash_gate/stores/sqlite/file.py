@@ -46,12 +46,7 @@ def connect(path: Path, timeout: float, *, create: bool) -> sqlite3.Connection:
             _make(path, timeout)
         _require_writable(path)
         return _open(path, timeout)
-    except OSError as error:
-        kind = StoreUnavailable if _may_pass(error) else StoreError
-        raise kind(
-            f"SQLite store {path}: {error.strerror or error}; name a file that can be written"
-        ) from error
-    except sqlite3.Error as error:
+    except (OSError, sqlite3.Error) as error:
         raise failure(path, error) from error
 
 
@@ -64,7 +59,8 @@ def failure(path: Path, error: Exception) -> StoreError:
         advice = "see that the file can be written and its disk has room"
     else:
         advice = f"the file may be damaged: {_ELSEWHERE}"
-    return kind(f"SQLite store {path}: {error}; {advice}")
+    what = getattr(error, "strerror", None) or error
+    return kind(f"SQLite store {path}: {what}; {advice}")
 
 
 def _may_pass(error: Exception) -> bool:

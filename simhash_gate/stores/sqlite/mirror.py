@@ -1,4 +1,4 @@
-"""The fingerprints of a SQLite store, indexed in the memory of each process that uses it.
+"""The scopes of a SQLite store: fingerprints in the memory of each process, and their window.
 
 An index of blocks in the file makes SQLite change pages all over it for every record. So the file
 holds the records in order of insertion, and a process the fingerprints of the scopes that it meets,
@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from simhash_gate.stores.nearby import Nearby
+from simhash_gate.stores.nearby import Candidate, Nearby
 from simhash_gate.stores.values import as_bytes, unsigned
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from simhash_gate.stores.base import Lookup, Record, Window
 
 MOST_MIRRORED = 1_000_000
 """More fingerprints than these, at some 500 bytes each, and the longest unused scopes go."""
@@ -31,6 +33,18 @@ SELECT kept, (SELECT count(*) FROM record WHERE record.scope = here.id AND recor
 FROM scope AS here WHERE id = ?
 """
 _COUNTED = "UPDATE scope SET kept = ?, counted = ? WHERE id = ?"
+_COMPARED = """
+SELECT digest, first_seen, request, coalesce(substr(sketch, 1, 8), x'') FROM record WHERE id = ?
+"""
+_FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
+_AFTER_ALL = (1 << 63) - 1
+_OVERFLOW = "SELECT id, fingerprint, pipeline FROM record WHERE scope = ? ORDER BY id LIMIT ?"
+_AGED = """
+SELECT id, fingerprint, pipeline FROM record WHERE scope = ?1 AND id > ?2 AND id <
+    (SELECT id FROM record WHERE scope = ?1 AND id > ?2 AND first_seen >= ?3 ORDER BY id LIMIT 1)
+ORDER BY id
+"""
+_EVICT = "DELETE FROM record WHERE scope = ? AND id <= ?"
 _NUMBER = "SELECT id FROM scope WHERE name = CAST(? AS TEXT)"
 _MAKE = "INSERT INTO scope (name) VALUES (CAST(? AS TEXT))"
 
@@ -51,10 +65,32 @@ class MirroredScope:
             self.size = self._last = 0
             self._take_newer(db)
 
-    def overflow(self, db: sqlite3.Cursor, pages: int) -> int:
-        """Return how many records the scope has more than `pages`; negative for fewer."""
-        most = self.size - pages  # what others have removed is still in it
-        return most if most <= 0 else self._kept(db) - pages
+    def candidates(self, db: sqlite3.Cursor, lookup: Lookup) -> list[Candidate]:
+        """Return the records that are near a page and are to be compared with it."""
+        near = self.nearby.near(lookup)
+        first = self._first(db, lookup.window.pages) if near else 0
+        candidates = []
+        for number, distance in near:
+            row = db.execute(_COMPARED, (number,)).fetchone() if number >= first else None
+            if row is not None:
+                digest, first_seen, request, sketch = row
+                if lookup.admits(unsigned(digest), first_seen):
+                    unlike = lookup.unlikeness(request, sketch)
+                    candidates.append(Candidate(number, distance, unlike))
+        return candidates
+
+    def evict(self, db: sqlite3.Cursor, window: Window, added: Record) -> None:
+        """Remove what falls out of the window, oldest first."""
+        overflow = self._overflow(db, window.pages)
+        gone = db.execute(_OVERFLOW, (self.number, overflow)).fetchall() if overflow > 0 else []
+        if window.seconds is not None:
+            last = gone[-1][0] if gone else 0  # it may be younger than what came after it
+            gone += db.execute(_AGED, (self.number, last, window.since(added))).fetchall()
+        if gone:
+            db.execute(_EVICT, (self.number, gone[-1][0]))
+        for number, fingerprint, pipeline in gone:
+            self.nearby.remove(number, pipeline, unsigned(fingerprint))
+        self.size -= len(gone)
 
     def add(self, number: int, pipeline: str, fingerprint: int) -> None:
         """Take in a record that is new in the database."""
@@ -62,10 +98,18 @@ class MirroredScope:
         self.size += 1
         self._last = number
 
-    def remove(self, number: int, pipeline: str, fingerprint: int) -> None:
-        """Let go of a record that this process has removed."""
-        self.nearby.remove(number, pipeline, fingerprint)
-        self.size -= 1
+    def _first(self, db: sqlite3.Cursor, pages: int) -> int:
+        """Return the number of the first of the last `pages` records."""
+        if self._overflow(db, pages) <= 0:
+            return 0
+        if pages <= 0:
+            return _AFTER_ALL
+        return int(db.execute(_FIRST_OF_WINDOW, (self.number, pages - 1)).fetchone()[0])
+
+    def _overflow(self, db: sqlite3.Cursor, pages: int) -> int:
+        """Return how many records the scope has more than `pages`; negative for fewer."""
+        most = self.size - pages  # what others have removed is still in it
+        return most if most <= 0 else self._kept(db) - pages
 
     def _kept(self, db: sqlite3.Cursor) -> int:
         """Return how many records the scope has in the database."""
