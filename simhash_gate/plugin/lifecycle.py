@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 # The least size that Scrapy counts for a response it works on (scrapy.core.scraper.Slot).
 MIN_RESPONSE_SIZE = 1024
-
-
 SWALLOWED = frozenset({Stage.PASSED, Stage.ENTERING})
 """Stages in which a page is lost if nothing is on its way any more."""
 
