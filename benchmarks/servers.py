@@ -58,14 +58,30 @@ def postgres_server(folder: Path) -> Iterator[str]:
         folder.parent.chmod(0o711)
         shutil.chown(folder, "nobody")
     data = folder / "data"
-    make = [programs / "initdb", "-D", data, "-U", "crawler", "-A", "trust", "-E", "UTF8"]
+    make: list[Any] = [
+        programs / "initdb",
+        "-D",
+        data,
+        "-U",
+        "crawler",
+        "-A",
+        "trust",
+        "-E",
+        "UTF8",
+    ]
     made = subprocess.run(
         [*make, "--no-locale"], capture_output=True, text=True, cwd=folder, check=False, **user
     )
     if made.returncode:
         raise OSError(f"{programs}/initdb fails: {made.stderr.strip()}")
     port = _free_port()
-    command = [programs / "postgres", "-D", data, f"-p{port}", "-cunix_socket_directories="]
+    command: list[Any] = [
+        programs / "postgres",
+        "-D",
+        data,
+        f"-p{port}",
+        "-cunix_socket_directories=",
+    ]
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, **user) as server,
@@ -92,7 +108,7 @@ def _free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def _await(server: subprocess.Popen[bytes], answers: Callable[[], bool]) -> None:
+def _await(server: subprocess.Popen[Any], answers: Callable[[], bool]) -> None:
     """Wait until a server answers. OSError if it ends before that."""
     deadline = time.monotonic() + _SECONDS
     while not answers():

@@ -25,9 +25,10 @@ from simhash_gate.options import (
     load_stop_words,
     pipeline_version,
 )
+from simhash_gate.page.blocks import plain_text
 from simhash_gate.page.document import read_document
+from simhash_gate.page.flow import unpack
 from simhash_gate.page.insets import MANY_LINKS
-from simhash_gate.page.markdown import unpack
 from simhash_gate.page.page import UNREADABLE, Page
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Reading:
     @property
     def text(self) -> str:
         """The Markdown as plain text, its marks taken off."""
-        return unpack(self.page.article).text() if self.page.article else ""
+        return plain_text(unpack(self.page.article)) if self.page.article else ""
 
     @property
     def words(self) -> list[str]:
@@ -117,7 +118,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     title, facts, found = document.titles.title, document.facts, document.blocks
     of_page: dict[str, Any] = {
         "url": url,
-        "article": document.draft.pack(),
+        "article": document.flow.pack(),
         "kind": facts.kind,
         "author": facts.author,
         "date": facts.date,

@@ -1,20 +1,73 @@
-"""What the tests of every room use: the stores with their servers, and a browser."""
+"""What the tests of every room use: the stores and their servers, a browser, the slow ones."""
 
 from __future__ import annotations
 
+import os
 import signal
+from pathlib import Path
 
 import pytest
 
 from benchmarks.speed.chromium import find_chromium
 from benchmarks.speed.measure import MissingError
-from tests.crawls.harness import do_without, end_crawls
+from tests.crawls.harness import end_crawls
+
+HERE = Path(__file__).parent
+SLOW_ROOMS = {"benchmarks", "crawls"}
+SLOW_FIXTURES = {
+    "chromium",
+    "crawler",
+    "own_redis",
+    "postgresql_server",
+    "redis_cluster_server",
+    "redis_server",
+    "run",
+    "run_with_input",
+}
+"""What starts a browser, a server, or a process for each test."""
+SKIPPED_IN_CI = {
+    "root may write anywhere",
+    "Scrapy's HTTP download handler needs a reactor before 2.19",
+}
+"""Why a test may be skipped where the variable CI is "true"; for any other reason, it fails."""
 
 pytest_plugins = ["tests.stores.store_urls"]
 
 # A shell lets what it starts in the background ignore Ctrl-C, and all that this starts in turn.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        room = item.path.relative_to(HERE).parts[0]
+        if room in SLOW_ROOMS or SLOW_FIXTURES.intersection(item.fixturenames):
+            item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    fail_if_skipped(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    report = yield
+    fail_if_skipped(report)
+    return report
+
+
+def fail_if_skipped(report) -> None:
+    """Let nothing be skipped in silence where the variable CI is "true"."""
+    if os.environ.get("CI") == "true" and report.skipped and not hasattr(report, "wasxfail"):
+        _, _, told = report.longrepr
+        reason = told.removeprefix("Skipped: ")
+        if reason not in SKIPPED_IN_CI:
+            report.outcome = "failed"
+            report.longrepr = f"skipped, which is a failure where CI is true: {reason}"
 
 
 @pytest.fixture(autouse=True)
@@ -25,8 +78,8 @@ def _no_crawl_outlives_its_test():
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """The path of a browser: without one the test is skipped, and where CI is "true" it fails."""
+    """The path of a browser. Without one the test is skipped."""
     try:
         return find_chromium()
     except MissingError as error:
-        do_without(str(error))
+        pytest.skip(str(error))

@@ -19,6 +19,8 @@ from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 from simhash_gate.workers.process import AHEAD
 from tests.crawls.harness import alive, until
 
+pytestmark = pytest.mark.slow
+
 BODY = b"<html><body><article><h1>Title</h1><p>%s</p></article></body></html>" % (b"word " * 50)
 ROOT = Path(__file__).parents[1]
 

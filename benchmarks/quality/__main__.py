@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from benchmarks.quality.contents import Contents
 from benchmarks.quality.measure import measure
 from benchmarks.quality.methods import MissingError
-from benchmarks.quality.pairs import Pairs
+from benchmarks.quality.pairs import Pairs, PairsResult
 from benchmarks.quality.replays import Replays
 from benchmarks.quality.table import markdown_table
 from simhash_gate.common.wording import how_many
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from benchmarks.quality.labelled import LabelledSet, Result
-    from benchmarks.quality.pairs import PairsResult
 
 OUT = Path("build/quality")
 QUICK = 10  # every tenth pair, page or site
@@ -46,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     written.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     _say(f"wrote {written}")
     if isinstance(pages, Pairs):
-        _plot(results, pages, options.out)
+        _plot([r for r in results if isinstance(r, PairsResult)], pages, options.out)
     return 0
 
 

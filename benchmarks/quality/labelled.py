@@ -69,7 +69,7 @@ class LabelledSet(ABC):
         """Return a method by its name; raises `MissingError` for what is not installed."""
 
     @abstractmethod
-    def result(self, name: str, reader: Reader, readings: Mapping[str, Reading]) -> Result:
+    def result(self, name: str, reader: Any, readings: Mapping[str, Reading]) -> Result:
         """Score what a method read of each page, by the page's id."""
 
 

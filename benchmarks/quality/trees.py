@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.quality.text import texts
-from simhash_gate.page.invisible import drop_invisible
+from simhash_gate.page.hidden import drop_invisible
 from simhash_gate.page.parse import parse, read_by_libxml2, utf8_of
 from simhash_gate.page.repair import is_misread
 from simhash_gate.page.vocabulary import INLINE, INVISIBLE, MEDIA

@@ -6,19 +6,21 @@ What the docs make an exception for is no finding: the books count what nothing 
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.reliability.site import CLEAN
 from benchmarks.reliability.stores import LEASE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from benchmarks.reliability.crawls import Running
     from benchmarks.reliability.plan import Plan
     from benchmarks.reliability.site import Served
     from benchmarks.reliability.truth import Content
+
+    Visit = dict[str, Any]
 
 UNSETTLED = "another crawl is still working on that page"
 MARGIN = 2.0
@@ -81,29 +83,30 @@ class Books:
 
     def kept_twice(self) -> list[str]:
         """Return the articles that were kept twice by what ran at one time."""
+        passed = {crawl: self._passed(crawl) for crawl in self._crawls if not self._excused(crawl)}
         found = []
-        passed = {crawl.name: self._passed(crawl) for crawl in self._crawls}
-        for crawl in self._crawls:
-            if self._excused(crawl):
-                continue
-            for digest, visits in passed[crawl.name].items():
+        for crawl, visited in passed.items():
+            for digest, visits in visited.items():
                 if len(visits) > 1 and any(visit["outcome"] == "new" for visit in visits):
                     key = self._name(digest)
                     found.append(f"{key}: {crawl.name} kept it twice;{self._story(key)}")
-        for one, two in combinations(self._crawls, 2):
-            if self._plan.store == "memory" or self._excused(one) or self._excused(two):
-                continue
-            for digest in passed[one.name].keys() & passed[two.name].keys():
-                for mine in passed[one.name][digest]:
-                    for other in passed[two.name][digest]:
-                        if self._collide(one, mine, two, other):
-                            both = f"{one.name} ({_short(mine)}) and {two.name} ({_short(other)})"
-                            found.append(f"{self._name(digest)}: passed in {both} at one time")
+        if self._plan.store != "memory":
+            for one, two in combinations(passed, 2):
+                for digest in passed[one].keys() & passed[two].keys():
+                    both = product(passed[one][digest], passed[two][digest])
+                    found += self._passed_together(digest, one, two, both)
         return found
 
-    def _collide(
-        self, one: Running, mine: dict[str, Any], two: Running, other: dict[str, Any]
-    ) -> bool:
+    def _passed_together(
+        self, digest: str, one: Running, two: Running, both: Iterable[tuple[Visit, Visit]]
+    ) -> Iterator[str]:
+        """Yield the visits of two crawls to an article that both let pass at one time."""
+        for mine, other in both:
+            if self._collide(one, mine, two, other):
+                where = f"{one.name} ({_short(mine)}) and {two.name} ({_short(other)})"
+                yield f"{self._name(digest)}: passed in {where} at one time"
+
+    def _collide(self, one: Running, mine: Visit, two: Running, other: Visit) -> bool:
         """Tell whether two crawls delivered a page while both were alive."""
         if "new" not in (mine["outcome"], other["outcome"]):
             return False

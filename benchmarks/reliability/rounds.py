@@ -64,7 +64,7 @@ class Round:
         with ExitStack() as stack:
             stack.enter_context(closing(self.memory))
             stack.enter_context(self.server.running())
-            stack.callback(lambda: [crawl.close() for crawl in self.crawls.values()])
+            stack.callback(self._close_crawls)
             mounted = stack.enter_context(small_disk(self.folder / "disk", self.plan.disk))
             for crawl in self.plan.crawls:
                 if crawl.feed_on == "disk" and not mounted:
@@ -88,15 +88,19 @@ class Round:
                         self.plan, crawl, self.folder, self.server.url, self.memory.url
                     )
             answered = {name: self.server.answered(name) for name in self.crawls}
-            for name, crawl in self.crawls.items():
-                if not crawl.ended:
-                    crawl.watch(answered[name])
-                    for file in deleted_files(crawl.pid, self.memory.path):
+            for name, running in self.crawls.items():
+                if not running.ended:
+                    running.watch(answered[name])
+                    for file in deleted_files(running.pid, self.memory.path):
                         what = f"{name}: its file is gone: {file.replace(str(self.folder), '')}"
                         if what not in self.outcome.unsound:
                             self.outcome.unsound.append(what)
             self.faults.look(self.crawls, answered)
             time.sleep(TICK)
+
+    def _close_crawls(self) -> None:
+        for crawl in self.crawls.values():
+            crawl.close()
 
     def _is_due(self, crawl: Crawl) -> bool:
         if crawl.after:

@@ -102,7 +102,7 @@ class _Quiet(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def handle_error(self, request, client_address) -> None:  # type: ignore[no-untyped-def]
+    def handle_error(self, request, client_address) -> None:
         """Say nothing: crawls are killed."""
 
 

@@ -177,12 +177,12 @@ class Memory:
             f"scope {name}: counted {kept}, but there are {there}" for name, kept, there in wrong
         ]
 
-    def _connect(self):  # type: ignore[no-untyped-def]
+    def _connect(self):
         import psycopg
 
         return psycopg.connect(self.direct_url.partition("&")[0], autocommit=True)
 
-    def _client(self):  # type: ignore[no-untyped-def]
+    def _client(self):
         from redis import Redis
 
         return Redis.from_url(self.direct_url.partition("?")[0])

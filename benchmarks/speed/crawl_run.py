@@ -99,15 +99,15 @@ class Stopwatch:
         def timed_run(handle: asyncio.Handle) -> None:
             callback = handle._callback  # type: ignore[attr-defined]
             if not (getattr(callback, "__module__", "") or "").startswith("simhash_gate"):
-                return run(handle)  # type: ignore[attr-defined, no-any-return]
+                return run(handle)
             start = time.thread_time()
-            run(handle)  # type: ignore[attr-defined]
+            run(handle)
             return stopwatch.callbacks.append((time.thread_time() - start) * 1000)
 
-        SimhashGateMiddleware.process_response = process_response  # type: ignore[method-assign]
-        RecentPages.key = timed_key  # type: ignore[method-assign]
-        RecentPages.find = timed_find  # type: ignore[method-assign]
-        asyncio.Handle._run = timed_run  # type: ignore[attr-defined, method-assign]
+        SimhashGateMiddleware.process_response = process_response  # type: ignore[assignment, method-assign]
+        RecentPages.key = timed_key  # type: ignore[assignment, method-assign]
+        RecentPages.find = timed_find  # type: ignore[assignment, method-assign]
+        asyncio.Handle._run = timed_run  # type: ignore[assignment, method-assign]
 
 
 class _Steps:
@@ -126,7 +126,7 @@ class _Steps:
                 awaited = self._steps.send(sent)
             except StopIteration as stop:
                 self._sums.append((seconds + time.thread_time() - start) * 1000)
-                return stop.value  # type: ignore[no-any-return]
+                return stop.value
             seconds += time.thread_time() - start
             sent = yield awaited
 

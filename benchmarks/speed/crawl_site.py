@@ -95,7 +95,7 @@ class _Connection(asyncio.Protocol):
     def _answer(self, kind: bytes, number: int) -> None:
         body = self._pages[number % len(self._pages) if kind == b"page" else 0]
         stamp = b"<!-- %d -->" % number if kind == b"page" else b""
-        self._transport.write(
+        self._transport.write(  # type: ignore[attr-defined]
             b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s%s"
             % (len(body) + len(stamp), body, stamp)
         )

@@ -13,7 +13,7 @@ from simhash_gate.page.blocks import blocks
 from simhash_gate.page.clean import clean
 from simhash_gate.page.extract import SteadyExtractor
 from simhash_gate.page.flow import flow
-from simhash_gate.page.markdown import Draft
+from simhash_gate.page.markdown import write
 from simhash_gate.page.parse import parse
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def stages(body: bytes) -> dict[str, float]:
     lap()
     blocks(content)
     lap()
-    Draft(content).render(URL)
+    write(content, URL)
     lap()
     return {name: b - a for name, a, b in zip(STAGES, laps, laps[1:], strict=False)}
 

@@ -19,7 +19,7 @@ from simhash_gate.common.urls import host_of
 from simhash_gate.gate.policy import Policy, registered_domain
 from simhash_gate.gate.verdict import Verdict, encode, line_of
 from simhash_gate.page.page import Page
-from simhash_gate.report.page import render
+from simhash_gate.report.html import render
 from simhash_gate.report.summary import Summary
 from simhash_gate.stores import Match, Record
 
@@ -27,8 +27,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from simhash_gate.gate.verdict import Outcome
+
 BLANK = "<!doctype html><html lang='en'><title>Nothing</title><p>Nothing.</html>"
-MIX = {"new": 45, "near": 6, "duplicate": 38, "unchanged": 4, "skipped": 6, "error": 1}
+MIX: dict[Outcome, int] = {
+    "new": 45,
+    "near": 6,
+    "duplicate": 38,
+    "unchanged": 4,
+    "skipped": 6,
+    "error": 1,
+}
 SITES = 300
 SPAN = 8 * 3_600  # seconds that the crawl took
 

@@ -7,24 +7,32 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.page.blocks import Block, blocks
-from simhash_gate.page.consent import consent_layers
-from simhash_gate.page.cut import drop, drop_all
 from simhash_gate.page.evidence import (
+    consent_layers,
     is_chrome,
     is_hidden_or_search,
     is_misnamed,
     is_outside,
+    names_of_posts,
+    post_name,
     says,
 )
 from simhash_gate.page.facts import find_facts
 from simhash_gate.page.flow import flow
-from simhash_gate.page.hidden import show_later
-from simhash_gate.page.invisible import drop_invisible, gutters
-from simhash_gate.page.measure import Left, Measures, Sizes, is_listing, size_of, survey
-from simhash_gate.page.posts import names_of_posts, post_name
-from simhash_gate.page.site import words_of
-from simhash_gate.page.threads import is_thread
-from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, text_of
+from simhash_gate.page.hidden import drop_invisible, gutters, show_later
+from simhash_gate.page.insets import is_thread
+from simhash_gate.page.measure import (
+    LARGEST,
+    Left,
+    Measures,
+    Sizes,
+    drop,
+    drop_all,
+    is_listing,
+    size_of,
+    survey,
+)
+from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, text_of, words_of
 from simhash_gate.page.vocabulary import CHROME_TAGS, CONSENT_TOKENS, POST_TOKENS
 
 if TYPE_CHECKING:
@@ -34,7 +42,6 @@ if TYPE_CHECKING:
 
     from simhash_gate.page.facts import Facts
 
-LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it is called
 _FORMS = 0.2  # of the text outside of links that is left: in forms, more is no chrome
 _SOME_TEXT = 20
 _TIMES_READ = 8
@@ -70,7 +77,7 @@ def clean(
 ) -> Cleaned:
     """Remove the chrome from a page's tree."""
     facts = find_facts(root) if facts is None else facts
-    titles = find_titles(root, facts=facts) if titles is None else titles
+    titles = find_titles(root, "", facts) if titles is None else titles
     thread = is_thread(root, facts)
     drop_all(consent_layers(root, titles))
     show_later(root)

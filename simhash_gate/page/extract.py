@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from lxml import html
 from readability import Document
 
-from simhash_gate.page.cut import drop_all
-from simhash_gate.page.insets import drop_advertisements, drop_copies, drop_link_lists, is_beside
-from simhash_gate.page.measure import is_listing, measure
+from simhash_gate.page.insets import (
+    drop_advertisements,
+    drop_copies,
+    drop_link_lists,
+    frames,
+    is_beside,
+)
+from simhash_gate.page.measure import drop_all, is_listing, measure
 from simhash_gate.page.parse import printable
-from simhash_gate.page.site import words_of
-from simhash_gate.page.threads import frames
-from simhash_gate.page.title import headline_in, says_title, text_of
+from simhash_gate.page.title import headline_in, says_title, text_of, words_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 
 if TYPE_CHECKING:

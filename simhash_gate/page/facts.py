@@ -7,8 +7,8 @@ from html import unescape
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from simhash_gate.page.address import is_front
 from simhash_gate.page.parse import by_tag
-from simhash_gate.page.site import is_front
 from simhash_gate.page.structured import (
     nodes_on_top,
     read_json_ld,

@@ -1,11 +1,12 @@
 """An article's tree -> one flow of tokens: its text, and the tags that Markdown has a mark for.
 
 Both the words of a page and its Markdown are made from this flow and from nothing else, so that
-they never tell two stories. It is small, and can be pickled.
+they never tell two stories. It is small.
 """
 
 from __future__ import annotations
 
+import pickle
 import re
 from dataclasses import dataclass
 from itertools import islice
@@ -65,10 +66,23 @@ Token = str | Start | End
 
 
 class Flow(NamedTuple):
-    """The tokens of an element, and how many elements are in it."""
+    """The tokens of an element, and how many elements are in it.
+
+    `base` is what `<base>` says of its links, None without one.
+    """
 
     tokens: list[Token]
     elements: int
+    base: str | None = None
+
+    def pack(self) -> bytes:
+        """Return the flow as bytes, from which `unpack` makes it again."""
+        return pickle.dumps(tuple(self), pickle.HIGHEST_PROTOCOL)
+
+
+def unpack(packed: bytes) -> Flow:
+    """Return the flow that was packed."""
+    return Flow(*pickle.loads(packed))
 
 
 def flow(root: HtmlElement) -> Flow:

@@ -1,15 +1,18 @@
-"""What a page offers, as its data say it: the number and price of a product, the place of an event.
+"""What a page offers, and what a user's own CSS selectors find on it.
 
-Where there are no data, the price and the number that stand by the headline.
+The data of a page say the number and price of a product, or the place of an event. Where there are
+no data, the price and the number count that stand by the headline.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from lxml import etree
+from lxml.cssselect import CSSSelector
 
 from simhash_gate.page.structured import (
     nodes_on_top,
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from simhash_gate.page.structured import Node
 
     Said = tuple[str, str]
+
 
 NUMBERS = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productID", "isbn")
 _HELD = ("Event", "Festival", "Hackathon")  # what the types of events end with
@@ -243,3 +247,39 @@ def _plain(amount: str) -> str:
         return f"{float(amount):.2f}"
     except ValueError:
         return amount
+
+
+_MOST_ELEMENTS = 20  # elements
+_LONGEST_FIELD = 500  # characters
+
+
+def find_fields(root: HtmlElement, selectors: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return each selector, and the text of what it selects in an uncleaned tree, "" for nothing.
+
+    A selector that ends in `@name` gives the attribute in place of the text.
+    """
+    return tuple((selector, _found(root, selector)) for selector in selectors)
+
+
+def _found(root: HtmlElement, selector: str) -> str:
+    css, attribute = split_selector(selector)
+    found = islice(cast("list[HtmlElement]", _compiled(css)(root)), _MOST_ELEMENTS)
+    return " ".join(_texts(found, attribute))[:_LONGEST_FIELD]
+
+
+def split_selector(selector: str) -> tuple[str, str]:
+    """Return the CSS and the attribute that a selector names, "" if it names none."""
+    css, sign, attribute = selector.rpartition("@")
+    named = sign and attribute.replace("-", "").replace(":", "").isalnum()
+    return (css.strip(), attribute) if named else (selector.strip(), "")
+
+
+def _texts(found: Iterable[HtmlElement], attribute: str) -> Iterator[str]:
+    for element in found:
+        said = element.get(attribute) or "" if attribute else "".join(element.itertext())
+        yield from said.split()
+
+
+@lru_cache
+def _compiled(css: str) -> CSSSelector:
+    return CSSSelector(css, translator="html")

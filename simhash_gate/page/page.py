@@ -26,7 +26,7 @@ class Page:
     writes, if the options ask for one. `kind`, `author`, `date` (ISO 8601) and `price`
     (`19.99 EUR`) are what the page's structured data say of it, None where they don't. `url` is
     where the page was read from, without user name and password. `article` is what its Markdown is
-    made from, as `Draft.pack` writes it.
+    made from, as `Flow.pack` writes it.
     """
 
     title: str
@@ -50,9 +50,10 @@ class Page:
         """The article as Markdown, made when it is first asked for; its links are absolute."""
         if not self.article:
             return ""
-        from simhash_gate.page.markdown import unpack
+        from simhash_gate.page.flow import unpack
+        from simhash_gate.page.markdown import write
 
-        return unpack(self.article).render(self.url)
+        return write(unpack(self.article), self.url)
 
     @property
     def weight(self) -> int:

@@ -24,6 +24,8 @@ from tests.crawls.harness import alive, until
 ORPHAN = """
 import time
 from crawler.site.process import SiteProcess
+
+pytestmark = pytest.mark.slow
 print(SiteProcess(2, 1).process.pid, flush=True)
 time.sleep(600)
 """

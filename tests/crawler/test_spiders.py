@@ -6,25 +6,25 @@ import re
 import signal
 import subprocess
 import sys
+from subprocess import CompletedProcess
 
 import pytest
 
 from crawler.site.process import PROJECT, SiteError, running_site, serve_number
 from crawler.site.site import Site
+from tests.crawls.loaded import LoadedProcess
+
+pytestmark = pytest.mark.slow
 
 NO_GATE = ("-s", "ADDONS={}")
 
 
 def scrapy(*arguments, timeout=300, **environment):
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", *arguments],
-        cwd=PROJECT,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-        env={**os.environ, **environment},
+    crawl = LoadedProcess(
+        "scrapy", "crawl", *arguments, cwd=PROJECT, env={**os.environ, **environment}
     )
+    stdout, stderr = crawl.communicate(timeout)
+    return CompletedProcess(arguments, crawl.returncode, stdout, stderr)
 
 
 def items(path):

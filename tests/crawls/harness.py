@@ -13,9 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import NoReturn
-
-import pytest
 
 from tests.crawls.loaded import LoadedProcess
 
@@ -156,11 +153,6 @@ def until(condition: Callable[[], object]) -> None:
     while not condition():
         assert time.monotonic() < deadline, "nothing happens"
         time.sleep(0.02)
-
-
-def do_without(missing: str) -> NoReturn:
-    """Skip the test for want of a server or a browser; where CI is "true", fail it."""
-    (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(missing)
 
 
 def alive(pid: int) -> bool:

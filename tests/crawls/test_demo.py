@@ -6,8 +6,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +14,7 @@ import pytest
 
 from crawler.site.process import running_site, truth
 from crawler.site.site import Site
+from tests.crawls.loaded import LoadedProcess
 from tests.crawls.test_table import table
 
 if TYPE_CHECKING:
@@ -24,11 +23,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 
 
-def start_demo(feed: Path, *arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "scrapy", "crawl", "demo", "-O", str(feed), *arguments]
-    pipe = subprocess.PIPE
+def start_demo(feed: Path, *arguments: str) -> LoadedProcess:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, env=environment)
+    command = ["scrapy", "crawl", "demo", "-O", str(feed), *arguments]
+    return LoadedProcess(*command, cwd=ROOT, env=environment)
 
 
 def items(feed: Path) -> Iterator[dict[str, Any]]:
@@ -89,7 +87,7 @@ def test_no_article_or_offer_is_lost_to_ten_kills(tmp_path) -> None:
         for attempt in range(10):
             feed = tmp_path / f"{attempt}.jsonl"
             crawl = start_demo(feed, "-a", f"site={site}", "-s", store)
-            time.sleep(moments.uniform(0.6, 3.0))
+            time.sleep(moments.uniform(0.2, 2.4))
             crawl.send_signal(signal.SIGKILL)
             crawl.communicate()
             delivered |= article_ids(feed)

@@ -5,25 +5,23 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 from crawler.site.process import running_site, truth
+from tests.crawls.loaded import LoadedProcess
 
 ROOT = Path(__file__).parents[2]
 PARTS = 4
 
 
-def start(site: str, store: str, feed: Path, part: int) -> subprocess.Popen[str]:
+def start(site: str, store: str, feed: Path, part: int) -> LoadedProcess:
     command = [
-        sys.executable, "-m", "scrapy", "crawl", "demo", "-a", f"site={site}",
+        "scrapy", "crawl", "demo", "-a", f"site={site}",
         "-a", f"part={part}/{PARTS}", "-O", str(feed), "-s", f"SIMHASH_GATE_STORE={store}",
     ]  # fmt: skip
-    pipe = subprocess.PIPE
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, env=environment)
+    return LoadedProcess(*command, cwd=ROOT, env=environment)
 
 
 def test_no_article_is_lost_and_copies_are_dropped_across_processes(tmp_path, lasting_url) -> None:

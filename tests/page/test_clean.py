@@ -2,8 +2,8 @@ import pytest
 
 from simhash_gate.page import title
 from simhash_gate.page.clean import clean
-from simhash_gate.page.names import speaks_of_chrome
 from simhash_gate.page.parse import parse
+from simhash_gate.page.vocabulary import speaks_of_chrome
 from simhash_gate.pipeline import read_page
 
 PROSE = "<p>" + "The river rose overnight and the lower fields went under water. " * 8 + "</p>"

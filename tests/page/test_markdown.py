@@ -1,7 +1,7 @@
 import pytest
 
 from simhash_gate.page.flow import Flow, flow
-from simhash_gate.page.markdown import Draft
+from simhash_gate.page.markdown import write
 from simhash_gate.page.parse import parse
 
 WHITE_SPACE = "".join(char for char in map(chr, range(0x110000)) if char.isspace())
@@ -10,7 +10,7 @@ WHITE_SPACE = "".join(char for char in map(chr, range(0x110000)) if char.isspace
 def markdown(html: str, base: str = "https://example.org/a/") -> str:
     root = parse(f"<html><body>{html}</body></html>".encode())
     assert root is not None
-    return Draft(flow(root[0])).render(base)
+    return write(flow(root[0]), base)
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,8 @@ def markdown(html: str, base: str = "https://example.org/a/") -> str:
         ("<h2>a<br>b <img src=/i alt=c></h2>", "## a b c"),
         ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
         ("<ol start=10><li>a<p>b<p>c</ol>", "10. a\n\n    b\n\n    c"),
-        ("<ul><li><p>a<ul><li>b</ul><li>c<br>d</ul>", "- a\n  - b\n- c\n  d"),
-        ("<ul><li>a<br>b <p>c</ul>", "- a\n  b\n\n  c"),
+        ("<ul><li><p>a<ul><li>b</ul><li>c<br>d</ul>", "- a\n  - b\n- c  \n  d"),
+        ("<ul><li>a<br>b <p>c</ul>", "- a  \n  b\n\n  c"),
         ("<dl><dt>a<dd><b> </b></dl>", "a"),
         ("<dl><dt>a<dd>b<br>c<p>d<dt>e<dd>f</dl>", "a\n:   b  \n    c\n\n    d\n\ne\n:   f"),
         (
@@ -65,7 +65,7 @@ def test_html_becomes_github_flavoured_markdown(html, expected):
 @pytest.mark.parametrize("space", [*WHITE_SPACE, *(char * 2 for char in WHITE_SPACE)], ids=ascii)
 def test_white_space_is_one_blank_between_words_and_none_around_them(space):
     text = f"{space}a{space}b{space}"
-    assert Draft(Flow([text, space, text, space], 1)).render() == "a b a b"
+    assert write(Flow([text, space, text, space], 1)) == "a b a b"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simhash_gate.page.invisible import drop_invisible
+from simhash_gate.page.hidden import drop_invisible
 from simhash_gate.page.parse import parse, read_by_libxml2
 from simhash_gate.page.repair import as_a_browser, is_misread
 

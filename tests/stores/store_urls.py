@@ -12,11 +12,11 @@ from tests.stores.redis_server import RedisCluster, RedisServer
 STORES = [
     pytest.param("memory:", id="memory"),
     pytest.param("sqlite:///{folder}/kept pages/store.sqlite", id="sqlite"),
-    pytest.param("{redis}?prefix={name}:", id="redis"),
-    pytest.param("{postgresql}&schema={name}", id="postgresql"),
+    pytest.param("{redis}?prefix={name}:", id="redis", marks=pytest.mark.slow),
+    pytest.param("{postgresql}&schema={name}", id="postgresql", marks=pytest.mark.slow),
 ]
 # The same scripts as on one server: only the ways to them differ.
-CLUSTER = pytest.param("{redis_cluster}?prefix={name}:", id="redis-cluster")
+CLUSTER = pytest.param("{redis_cluster}?prefix={name}:", id="redis-cluster", marks=pytest.mark.slow)
 SERVERS = ["redis", "redis_cluster", "postgresql"]
 LASTING = STORES[1:]  # those that outlive their process
 

@@ -23,15 +23,15 @@ def test_three_slashes_are_followed_by_a_relative_path_that_is_fixed_at_once(tmp
     with closing(open_store("sqlite:///some/folder/kept.sqlite")) as store:
         assert isinstance(store, SQLiteStore)
         assert store.path == tmp_path / "some" / "folder" / "kept.sqlite"
-        assert store.path.exists()
+        assert store.path.exists()  # type: ignore[attr-defined]
         monkeypatch.chdir("/")
         store.begin("run")
 
 
 def test_four_slashes_begin_an_absolute_path(tmp_path):
     with closing(open_store(f"sqlite:///{tmp_path}/100% kept?#.sqlite")) as store:
-        assert store.path == tmp_path / "100% kept?#.sqlite"
-        assert store.path.exists()
+        assert store.path == tmp_path / "100% kept?#.sqlite"  # type: ignore[attr-defined]
+        assert store.path.exists()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

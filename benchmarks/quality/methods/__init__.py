@@ -45,12 +45,13 @@ R = TypeVar("R", bound=Reader)
 
 def create(name: str) -> Method:
     """Return a method, ready to measure; raises `MissingError` for what is not installed."""
-    return _ready((OURS | PEERS)[name], Method)
+    return _ready((OURS | PEERS)[name], Method)  # type: ignore[type-abstract]
 
 
 def create_extractor(name: str) -> Extractor:
     """Return an extractor, ready to measure; raises `MissingError` for what is not installed."""
-    return _ready((CONTENT_OURS | CONTENT_PEERS)[name], Extractor)
+    place = (CONTENT_OURS | CONTENT_PEERS)[name]
+    return _ready(place, Extractor)  # type: ignore[type-abstract]
 
 
 def _ready(place: str, kind: type[R]) -> R:

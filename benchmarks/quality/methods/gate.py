@@ -70,7 +70,7 @@ class VerifiedVerdicts(Verdicts):
     """The same with `SIMHASH_GATE_VERIFY`."""
 
     title = "**simhash_gate**, verified verdict"
-    policy = Policy(verify=True)
+    policy = Policy(verify="text")
     options = Options(sketch=True)
 
 
