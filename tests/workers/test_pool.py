@@ -20,7 +20,7 @@ from simhash_gate.workers.process import AHEAD
 from tests.crawls.harness import alive, until
 
 BODY = b"<html><body><article><h1>Title</h1><p>%s</p></article></body></html>" % (b"word " * 50)
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
