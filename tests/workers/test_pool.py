@@ -22,7 +22,7 @@ from tests.crawls.harness import alive, until
 pytestmark = pytest.mark.slow
 
 BODY = b"<html><body><article><h1>Title</h1><p>%s</p></article></body></html>" % (b"word " * 50)
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
