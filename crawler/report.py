@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.common.complaints import MissingExtraError
 from simhash_gate.plugin.lines import fill_in
-from simhash_gate.report.page import check_installed
+from simhash_gate.report.html import check_installed
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -61,16 +61,17 @@ KNOWN = {
     "gate": {"common", "fingerprints", "page.page", "stores.base", "values"},
     "workers": {"options", "page.page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "gate.policy"},
-    "sources": {"common", "fingerprints", "gate.eligibility", "stores.urls"},
-    "collection": {"common.urls", "fingerprints", "sources"},
-    "offline": {"collection.gathered", "common", "fingerprints", "gate", "options", "page.page"}
-    | {"pipeline", "report", "settings", "sources", "stores", "values", "workers"},
-    "tuning": {"collection", "common", "fingerprints", "gate", "offline", "pipeline", "report"}
-    | {"settings", "sources", "values"},
+    "sources": {"common", "fingerprints", "gate.eligibility", "options", "page.page", "settings"}
+    | {"stores", "workers.pool"},
+    "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},
+    "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "page.page"}
+    | {"pipeline", "report", "settings", "sources", "stores", "values", "workers.pool"},
+    "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
+    | {"report", "settings", "sources", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "page.page", "report"}
     | {"settings", "stores", "values", "workers"},
-    "cli": {"collection", "common", "gate", "journal", "offline", "report", "settings", "sources"}
-    | {"stores", "tuning", "values"},
+    "cli": {"collection.listing", "common.complaints", "offline", "settings", "stores", "tuning"}
+    | {"values"},
 }
 
 

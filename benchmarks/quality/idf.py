@@ -20,8 +20,8 @@ from benchmarks.quality.scores import score
 from benchmarks.quality.table import markdown_table
 from simhash_gate.fingerprints.features import weigh
 from simhash_gate.fingerprints.simhash import simhash
-from simhash_gate.offline.idf import Frequencies, names_of
 from simhash_gate.pipeline import Options, read_closely
+from simhash_gate.tuning.idf import Frequencies, names_of
 from simhash_gate.tuning.threshold import HIGHEST
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lxml import etree, html
-from readability import Document  # type: ignore[import-untyped]
+from readability import Document
 
 from simhash_gate.page.blocks import blocks
 from simhash_gate.page.clean import clean

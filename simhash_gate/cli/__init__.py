@@ -1,4 +1,4 @@
-"""The `simhash-gate` command: the gate over files, without a crawl.
+"""The `simhash-gate` command: its arguments. What each command does is in `offline` and `tuning`.
 
 What a command needs is imported when it runs, so that `--help` answers at once.
 """
@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from simhash_gate.cli.collection import pairs, similar
-from simhash_gate.cli.pages import compare, fingerprint, replay
-from simhash_gate.cli.recover import recover
-from simhash_gate.cli.report import report
+from simhash_gate.cli import commands
 from simhash_gate.cli.store import store
-from simhash_gate.cli.tune import idf, tune
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,28 +32,47 @@ def cli() -> None:
     """
 
 
-def _named(_context: click.Context, _argument: click.Parameter, value: T) -> T:
-    """Refuse an argument of no letters: as a path it would be the working directory."""
+def _not_empty(_context: click.Context, _argument: click.Parameter, value: T) -> T:
+    """Refuse an empty argument: as a path it would be the working directory."""
     if "" in (value if isinstance(value, tuple) else (value,)):
         raise click.BadParameter("the argument is empty. Is a variable not set?")
     return value
 
 
-for command in (compare, fingerprint, idf, pairs, recover, replay, report, similar, store, tune):
+for command in (*commands.ALL, store):
     cli.add_command(command)
     for each in (command, *getattr(command, "commands", {}).values()):
         for parameter in each.params:
             if isinstance(parameter, click.Argument):
-                parameter.callback = _named
+                parameter.callback = _not_empty
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     try:
         status = cli.main(arguments, prog_name="simhash-gate", standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
     except click.Abort:
         return INTERRUPTED
+    except Exception as error:
+        shown = _for_the_user(error)
+        if shown is None:
+            raise
+        shown.show()
+        return shown.exit_code
     return status or 0
+
+
+def _for_the_user(error: Exception) -> click.ClickException | None:
+    """Return an error as a message with its exit status; None for a defect of the program."""
+    if isinstance(error, click.ClickException):
+        return error
+    from simhash_gate.collection.listing import TooManyError
+    from simhash_gate.common.complaints import MissingExtraError
+    from simhash_gate.stores import StoreError
+    from simhash_gate.values import SettingsError
+
+    if isinstance(error, SettingsError):
+        return click.UsageError(str(error))
+    if isinstance(error, MissingExtraError | StoreError | TooManyError | OSError):
+        return click.ClickException(str(error))
+    return None

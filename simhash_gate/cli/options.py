@@ -1,9 +1,11 @@
-"""What several commands take: settings, a progress bar, a span of time, a size."""
+"""What several commands take: settings, a progress bar, a page cache, spans of time, sizes."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+import time
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,49 +28,27 @@ progress = click.option(
     help="Show or hide the progress bar on stderr. By default, a terminal shows it, unless the "
     "results go to the same terminal.",
 )
-
-
-class Age(click.ParamType):  # type: ignore[type-arg]  # no generic before click 8.4
-    """A time span such as 7d, in seconds."""
-
-    name = "age"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        """Return the seconds; fail with what is allowed."""
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", str(value))
-        if not found:
-            self.fail(f"{value!r}: expected a number and s, m, h or d, such as 7d", param, ctx)
-        return float(found[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400}[found[2]]
-
-
-class Size(click.ParamType):  # type: ignore[type-arg]  # no generic before click 8.4
-    """A size such as 500M or 4G, in bytes."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:
-        """Return the bytes; fail with what is allowed."""
-        found = re.fullmatch(r"([1-9]\d*)([KMGT])", str(value))
-        if not found:
-            self.fail(f"{value!r}: expected a number and K, M, G or T, such as 4G", param, ctx)
-        return int(found[1]) << 10 * (1 + "KMGT".index(found[2]))
-
-
-def check_output(path: str) -> None:
-    """Raise click.ClickException, before hours of reading, where `-o` names no place to write."""
-    from simhash_gate.common.complaints import why
-    from simhash_gate.common.files import check_writable
-
-    try:
-        check_writable(path)
-    except OSError as error:
-        raise click.ClickException(f"{path}: {why(error)}") from None
+output = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write to FILE, not to stdout. FILE is replaced only when all is written.",
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not text.")
+scope = click.option("--scope", metavar="NAME", help="Only pages of this scope.")
+cache = click.option(
+    "--cache",
+    metavar="FILE",
+    help="Keep the pages that were read in FILE, so that a later command need not read them again. "
+    "The default is simhash-gate/pages.sqlite in $XDG_CACHE_HOME or ~/.cache.",
+)
+no_cache = click.option("--no-cache", is_flag=True, help="Read every page again, and keep none.")
 
 
 def settings_of(assignments: Sequence[str]) -> Settings:
-    """Return the settings that `-s` gave. Raises click.UsageError that names the wrong one."""
+    """Return the settings that `-s` gave. Raises SettingsError that names the wrong one."""
     from simhash_gate.settings import read_settings
-    from simhash_gate.values import PREFIX, SettingsError
+    from simhash_gate.values import PREFIX
 
     given = {}
     for assignment in assignments:
@@ -76,7 +56,48 @@ def settings_of(assignments: Sequence[str]) -> Settings:
         if not equals or not name.startswith(PREFIX):
             raise click.UsageError(f"-s {assignment}: expected {PREFIX}NAME=VALUE")
         given[name] = value
+    return read_settings(given)
+
+
+def age(value: str) -> float:
+    """Return the seconds of a time span such as 7d."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", value)
+    if not found:
+        raise click.BadParameter(f"{value!r}: expected a number and s, m, h or d, such as 7d")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400}[found[2]]
+
+
+def size(value: str) -> int:
+    """Return the bytes of a size such as 500M or 4G."""
+    found = re.fullmatch(r"([1-9]\d*)([KMGT])", value)
+    if not found:
+        raise click.BadParameter(f"{value!r}: expected a number and K, M, G or T, such as 4G")
+    return int(found[1]) << 10 * (1 + "KMGT".index(found[2]))
+
+
+def moment(value: str) -> float:
+    """Return the Unix time of a time such as 2024-06-01T12:00, in UTC by default, or of an age."""
     try:
-        return read_settings(given)
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from None
+        return time.time() - age(value)
+    except click.BadParameter:
+        pass
+    try:
+        # Python 3.10 does not know Z.
+        found = datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", value))
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r}: expected a time such as 2024-06-01T12:00, or 7d"
+        ) from None
+    return (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).timestamp()
+
+
+def distances(value: str) -> tuple[int, int]:
+    """Return the range of a distance in bits, such as 4, 4..12, 4.. or ..12."""
+    found = re.fullmatch(r"(\d*)(\.\.)?(\d*)", value)
+    if not found or not (found[1] or found[3]):
+        raise click.BadParameter(f"{value!r}: expected a number of bits, or a range such as 4..12")
+    low = int(found[1] or 0)
+    high = int(found[3] or 64) if found[2] else low
+    if low > high:
+        raise click.BadParameter(f"{value!r}: the first end is larger than the last")
+    return low, high

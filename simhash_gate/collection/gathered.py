@@ -12,7 +12,7 @@ from simhash_gate.collection.disk import Column, Texts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simhash_gate.sources.numbered import Numbered
+    from simhash_gate.sources.fingerprints import Numbered
 
 
 class Member(NamedTuple):

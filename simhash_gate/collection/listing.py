@@ -12,7 +12,6 @@ from simhash_gate.collection.pairs import MOST_ROWS, stream_pairs
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.fingerprints.arrays import in_chunks
 from simhash_gate.fingerprints.hamming import from_hex, to_hex
-from simhash_gate.sources.entry import TooManyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,6 +27,10 @@ _DISTANCE_MASK = np.uint64((1 << 4) - 1)
 # Bytes for each fingerprint that is sorted at once: itself and its place, in order and not, what
 # groups them, and a copy for each of up to four threads. Pairs that wait to be sorted take as many.
 _BYTES = 64
+
+
+class TooManyError(Exception):
+    """There are more pages than can be compared; the message says how many can."""
 
 
 class Query(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 Complain = Callable[[str, str], None]
 """Called with the place of an input that can't be used (`file`, `file:line`), and why."""
@@ -10,6 +11,17 @@ Complain = Callable[[str, str], None]
 
 class MissingExtraError(Exception):
     """An optional dependency is not installed; the message says how to install it."""
+
+
+@contextmanager
+def complaining(complain: Complain, place: str) -> Iterator[None]:
+    """Complain of the place, and go on after the block, if it raises OSError or ValueError."""
+    try:
+        yield
+    except OSError as error:
+        complain(place, why(error))
+    except ValueError as error:
+        complain(place, str(error))
 
 
 def why(error: OSError) -> str:

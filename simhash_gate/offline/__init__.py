@@ -1,1 +1,1 @@
-"""The same gate over files: fingerprint pages, replay a crawl, compare two pages."""
+"""The commands without a crawl: what each does with pages on disk, stores and journals."""

@@ -1,4 +1,4 @@
-"""The two streams of a command: JSON lines on stdout, what a person should know on stderr."""
+"""The two streams of a command: results on stdout, messages and a progress bar on stderr."""
 
 from __future__ import annotations
 
@@ -6,124 +6,141 @@ import os
 import sys
 from collections import Counter
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from simhash_gate.common.complaints import why
-from simhash_gate.gate.verdict import encode
+from simhash_gate.common.files import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
-T = TypeVar("T")
+    from tqdm import tqdm
 
 BROKEN_PIPE = 141  # what a shell reports of a process that SIGPIPE ended: 128 + 13
 
 
 class Console:
-    """Writes results and complaints; counts the complaints."""
+    """Writes results and messages, and counts the inputs that can't be used.
 
-    def __init__(self) -> None:
+    A progress bar is shown if `progress` is True; if it is None, on a terminal.
+    """
+
+    def __init__(self, progress: bool | None = None) -> None:
         self.complaints = 0
+        self._progress = progress
         self._echo: Callable[[str], Any] = lambda message: click.echo(message, err=True)
 
     def complain(self, place: str, message: str) -> None:
-        """Report an input that can't be used; what comes after it goes on."""
+        """Report an input that can't be used. The command goes on with the next."""
         self.complaints += 1
         self._echo(f"{place}: {message}")
 
     def complain_of_nothing(self, place: str, message: str, *, since: int = 0) -> None:
         """Report that a source has nothing to use.
 
-        It counts once: not again where complaints beyond the first `since` were about it.
+        It counts as an input that can't be used, unless complaints about it are counted already:
+        those beyond the first `since`.
         """
         if self.complaints == since:
             self.complain(place, message)
         else:
             self.say(f"{place}: {message}")
 
+    def say(self, message: str) -> None:
+        """Write a message to stderr."""
+        self._echo(message)
+
+    def bar(
+        self,
+        things: Iterable[Any] | None = None,
+        total: Callable[[], int | None] = lambda: None,
+        unit: str = "pages",
+    ) -> tqdm[Any]:
+        """Return the things, counted by a progress bar while they are read, if one is shown.
+
+        Without things, its `update` is told how many more there are.
+        """
+        from tqdm import tqdm
+
+        shown = sys.stderr.isatty() if self._progress is None else self._progress
+        bar = tqdm(
+            things,
+            total=total() if shown else None,
+            unit=f" {unit}",
+            file=sys.stderr,
+            dynamic_ncols=True,
+            disable=not shown,
+        )
+        if shown:
+            self._echo = lambda message: bar.write(message, file=sys.stderr)
+        return bar
+
     def write_lines(
         self,
         lines: Generator[dict[str, Any]],
-        total: Callable[[], int | None],
-        progress: bool | None,
+        total: Callable[[], int | None] = lambda: None,
     ) -> Counter[str]:
-        """Write each line as JSON, whole or not at all; return how often each outcome came.
+        """Write each line as JSON; return how often each outcome came.
 
-        A progress bar stands on stderr where `progress`; if that is None, where a terminal shows
-        stderr and not the lines too.
+        The terminal that shows the lines shows no bar, unless it is asked for.
         """
-        if progress is None:
-            progress = sys.stderr.isatty() and not sys.stdout.isatty()
+        if self._progress is None and sys.stdout.isatty():
+            self._progress = False
         outcomes: Counter[str] = Counter()
         with closing(lines):
-            for line in self.watched(lines, total(), progress):
+            for line in self.bar(lines, total):
                 self.write(line)
                 outcomes[line.get("outcome", "")] += 1
         return outcomes
 
-    def watched(self, pages: Iterable[T], total: int | None, progress: bool | None) -> Iterable[T]:
-        """Return the pages, with a bar on stderr while they are read; if None, on a terminal."""
-        return self._bar(pages, total) if self.shows_a_bar(progress) else pages
-
-    def shows_a_bar(self, progress: bool | None) -> bool:
-        """Tell if a bar is asked for; if None, whether stderr is a terminal."""
-        return sys.stderr.isatty() if progress is None else progress
-
-    def say(self, message: str) -> None:
-        """Say on stderr what a person should know."""
-        self._echo(message)
-
-    @contextmanager
-    def counted(self, unit: str, progress: bool | None) -> Iterator[Callable[[int], object]]:
-        """Yield what is told how many more there are; a bar as `watched` shows it counts them."""
-        from tqdm import tqdm
-
-        off = not self.shows_a_bar(progress)
-        with tqdm(unit=f" {unit}", file=sys.stderr, dynamic_ncols=True, disable=off) as bar:
-            yield bar.update
-
-    def _bar(self, pages: Iterable[T], total: int | None) -> Any:
-        from tqdm import tqdm
-
-        bar = tqdm(pages, total=total, unit=" pages", file=sys.stderr, dynamic_ncols=True)
-        self._echo = lambda message: bar.write(message, file=sys.stderr)
-        return bar
-
     def write(self, line: dict[str, Any]) -> None:
         """Write one JSON object as a line of UTF-8. Exits quietly when nobody reads any more."""
+        from simhash_gate.gate.verdict import encode  # not for `--help`
+
         self.write_raw(encode(line))
 
     def write_raw(self, data: bytes) -> None:
         """Write whole lines to stdout. Exits quietly when nobody reads any more.
 
-        Raises click.ClickException where they can't be written, on a full disk for one.
+        Raises click.ClickException where they can't be written, on a full disk for example.
         """
         with _stdout():
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
 
     def show(self, lines: Iterable[str]) -> None:
-        """Write text for a person to stdout: in colour on a terminal, unless NO_COLOR is set.
+        """Write lines of text to stdout: in colour on a terminal, unless NO_COLOR is set.
 
-        Raises click.ClickException where it can't be written.
+        Raises click.ClickException where they can't be written.
         """
         color = False if os.environ.get("NO_COLOR") else None
         with _stdout():
             for line in lines:
                 click.echo(line, color=color)
 
-    def summarise(self, outcomes: Counter[str]) -> None:
-        """Say on stderr how many pages had each outcome."""
-        parts = [f"{number} {outcome}" for outcome, number in outcomes.most_common()]
-        click.echo(f"pages: {sum(outcomes.values())} ({', '.join(parts) or 'none'})", err=True)
-
     def status(self) -> int:
         """Return the exit status; say on stderr how many inputs could not be used."""
         if self.complaints:
-            click.echo(f"could not be used: {self.complaints}", err=True)
+            click.echo(f"inputs that could not be used: {self.complaints}", err=True)
         return 1 if self.complaints else 0
+
+
+def check_output(path: str | None) -> None:
+    """Raise click.ClickException, before hours of reading, if `-o` names no place to write."""
+    if path:
+        with disk(path):
+            check_writable(path)
+
+
+@contextmanager
+def disk(place: str) -> Iterator[None]:
+    """Name the place where the disk failed. Raises click.ClickException."""
+    try:
+        yield
+    except OSError as error:
+        raise click.ClickException(f"{place}: {why(error)}") from None
 
 
 @contextmanager

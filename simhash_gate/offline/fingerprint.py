@@ -5,57 +5,106 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.fingerprints.claims import Claims
+import click
+
+from simhash_gate.fingerprints.claims import Claims, decode_claims
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.offline.claimed import claims_of, describe_claims
-from simhash_gate.offline.reading import extract_pages
+from simhash_gate.fingerprints.words import words
 from simhash_gate.pipeline import read_closely
+from simhash_gate.sources.files import HTML, page_files
+from simhash_gate.sources.manifest import manifest as read_manifest
+from simhash_gate.sources.open import shown
+from simhash_gate.sources.read_pages import extract_pages
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
+    from simhash_gate.offline.console import Console
     from simhash_gate.options import Options
     from simhash_gate.page.page import Page
     from simhash_gate.settings import Settings
-    from simhash_gate.sources.entry import Entry
+    from simhash_gate.sources import Entry
 
 
-def fingerprints(
-    entries: Iterable[Entry], settings: Settings, *, text: bool = False
+def run(
+    settings: Settings,
+    console: Console,
+    *,
+    paths: tuple[str, ...],
+    manifest: str | None,
+    text: bool,
+) -> int:
+    """Print a line for each page; return the exit status."""
+    if bool(paths) == bool(manifest):
+        raise click.UsageError("Give either PATHS or --input FILE.")
+    if manifest:
+        source = read_manifest(manifest, console.complain, settings.max_bytes)
+    else:
+        source = page_files(paths, console.complain, settings.max_bytes, HTML)
+    lines = _lines(source.entries, settings, text=text)
+    if not console.write_lines(lines, source.total):
+        console.complain_of_nothing(shown(*([manifest] if manifest else paths)), "no page in it")
+    return console.status()
+
+
+def _lines(
+    entries: Iterable[Entry], settings: Settings, *, text: bool
 ) -> Generator[dict[str, Any]]:
-    """Yield a line for each entry, in order; one without a fingerprint has a reason.
-
-    With `text`, it says as well what the page's Markdown says, its marks taken off.
-    """
+    """Yield a line for each entry, in order. One without a fingerprint has a reason."""
     fields = bool(settings.options.compare)
-    for entry, said in extract_pages(entries, settings, partial(_say, text=text)):
+    for entry, read in extract_pages(entries, settings, partial(_read, text=text)):
         line: dict[str, Any] = {"path": entry.path}
         if entry.id is not None:
             line["id"] = entry.id
-        if isinstance(said, dict):
-            line |= said
+        if isinstance(read, dict):
+            line |= read
         else:
-            reason = f"unreadable: {said}" if said else entry.skipped
+            reason = f"unreadable: {read}" if read else entry.skipped
             line |= {"fingerprint": None, "title": "", "words": 0, "reason": reason}
-            line |= describe_claims(Claims(), fields=fields)
-            line |= {"text": ""} if text else {}
+            line |= _claims_as_json(Claims(), fields=fields)
+            if text:
+                line["text"] = ""
         yield line
 
 
-def _say(
+def _read(
     body: bytes, url: str, encoding: str | None, options: Options, *, text: bool
 ) -> dict[str, Any]:
     reading = read_closely(body, url=url, encoding=encoding, options=options)
-    line = describe(reading.page, fields=bool(options.compare))
+    line = as_json(reading.page, fields=bool(options.compare))
     return line | {"text": reading.text} if text else line
 
 
-def describe(page: Page, *, fields: bool) -> dict[str, Any]:
-    """Return what a line says of a page; its reason only where there is no fingerprint.
+def as_json(page: Page, *, fields: bool) -> dict[str, Any]:
+    """Return what a line says of a page. It has a reason if there is no fingerprint.
 
-    `fields` asks for what the user's selectors find.
+    `fields` adds what the user's selectors find.
     """
     digits = None if page.fingerprint is None else to_hex(page.fingerprint)
     line = {"fingerprint": digits, "title": page.title, "words": page.words}
-    line |= {} if digits else {"reason": page.reason}
-    return line | describe_claims(claims_of(page), fields=fields)
+    if not digits:
+        line["reason"] = page.reason
+    return line | _claims_as_json(claims_of(page), fields=fields)
+
+
+def claims_of(page: Page) -> Claims:
+    """Return what a page claims. A page without text claims nothing."""
+    return decode_claims(page.claims) if page.claims else Claims()
+
+
+def names_of(claims: Claims) -> list[str]:
+    """Return the names of a page, the headline first, each once."""
+    found: dict[tuple[str, ...], str] = {}
+    for name in filter(None, (claims.headline, *claims.names)):
+        found.setdefault(words_of_name(name), name)
+    return list(found.values())
+
+
+def words_of_name(name: str) -> tuple[str, ...]:
+    """Return the words that tell a name from others. A name without words is one itself."""
+    return tuple(words(name)) or (name,)
+
+
+def _claims_as_json(claims: Claims, *, fields: bool) -> dict[str, Any]:
+    said: dict[str, Any] = {"names": names_of(claims), "offered": dict(claims.offered)}
+    return said | {"fields": dict(claims.compared)} if fields else said

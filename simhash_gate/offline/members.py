@@ -4,60 +4,49 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from simhash_gate.collection.gathered import Gathered, Member
-from simhash_gate.common.complaints import why
+from simhash_gate.common.complaints import complaining
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.policy import scope_of
-from simhash_gate.offline.reading import read_pages
-from simhash_gate.offline.store import opened
 from simhash_gate.options import pipeline_version
 from simhash_gate.page.page import Page
-from simhash_gate.sources.fingerprinted import fingerprinted, is_fingerprinted
+from simhash_gate.sources.fingerprints import (
+    fingerprinted,
+    is_fingerprinted,
+    is_list,
+    read_list,
+)
 from simhash_gate.sources.jsonl import count_lines
-from simhash_gate.sources.numbered import is_list, read_list
-from simhash_gate.sources.open import names_store, open_pages, shown
+from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 from simhash_gate.sources.parquet import SUFFIX as PARQUET
 from simhash_gate.sources.parquet import ParquetFile
+from simhash_gate.sources.read_pages import read_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simhash_gate.common.complaints import Complain
-    from simhash_gate.offline.page_cache import PageCache
     from simhash_gate.settings import Settings
-    from simhash_gate.sources.numbered import Numbered
+    from simhash_gate.sources.fingerprints import Numbered
+    from simhash_gate.sources.page_cache import PageCache
 
     Total = Callable[[], int | None]
-
-T = TypeVar("T")
-
-
-def members(path: str, settings: Settings, complain: Complain) -> Iterator[Member]:
-    """Yield the pages of a source, or of the store at a URL, in order; others are passed over.
-
-    What can't be read is complained of. Raises `StoreError` and `MissingExtraError`.
-    """
-    return Members(settings, complain).of(path)
-
-
-def _unwatched(things: Iterable[T], _: Total) -> Iterable[T]:
-    return things
 
 
 @dataclass
 class Members:
     """Reads the pages of sources: files of pages or of fingerprints, and stores.
 
-    `watch` is given what is read, and what tells about how much of it there is. `passed_over`
-    counts pages without a fingerprint.
+    `watch` is given what is read, and what counts it; it returns what is read. `passed_over` counts
+    pages without a fingerprint.
     """
 
     settings: Settings
     complain: Complain
     cache: PageCache | None = None
-    watch: Callable[[Iterable[Any], Total], Iterable[Any]] = _unwatched
+    watch: Callable[[Iterable[Any], Total], Iterable[Any]] = lambda things, _: things
     passed_over: int = 0
 
     def of(self, path: str) -> Iterator[Member]:
@@ -99,7 +88,7 @@ class Members:
                 yield Member(f"{path}:{number}", "", bits, "", 0)
 
     def _of_store(self, url: str) -> Iterator[Member]:
-        with opened(url) as store:
+        with open_kept(url) as store:
             for record in self.watch(store.records(), lambda: None):
                 yield Member(
                     record.url,
@@ -143,11 +132,9 @@ class Members:
                 )
 
     def _parquet(self, path: str) -> ParquetFile | None:
-        try:
+        with complaining(self.complain, path):
             return ParquetFile(path)
-        except (ValueError, OSError) as error:
-            self.complain(path, why(error) if isinstance(error, OSError) else str(error))
-            return None
+        return None
 
     def _of_pages(self, path: str) -> Iterator[Member]:
         version = pipeline_version(self.settings.options)

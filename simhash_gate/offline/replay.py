@@ -5,14 +5,18 @@ from __future__ import annotations
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import Verdict, line_of
-from simhash_gate.offline.live_run import live_run
-from simhash_gate.offline.reading import read_pages
+from simhash_gate.offline.store import live_run
 from simhash_gate.options import pipeline_version
 from simhash_gate.page.page import Page
+from simhash_gate.report.summary import Summary
 from simhash_gate.settings import SQLITE_DEFAULT
-from simhash_gate.sources.entry import request_fingerprint
+from simhash_gate.sources import request_fingerprint
+from simhash_gate.sources.open import names_store, open_pages, shown
+from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.stores import StoreError
 from simhash_gate.values import PREFIX, SettingsError
 
@@ -20,18 +24,45 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
     from simhash_gate.common.complaints import Complain
-    from simhash_gate.report.summary import Summary
+    from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
-    from simhash_gate.sources.entry import Entry
+    from simhash_gate.sources import Entry
     from simhash_gate.workers.pool import ReadError
+
+
+def run(settings: Settings, console: Console, *, source: str) -> int:
+    """Print a line for each page, and a summary on stderr; return the exit status."""
+    if names_store(source):
+        raise click.UsageError(
+            f"{shown(source)}: a store has no pages to read. Name the files of the crawl."
+        )
+    summary = Summary()
+    pages = open_pages(source, console.complain, settings.max_bytes, for_replay=True)
+    lines = _counted(replay(pages.entries, settings, console.complain), summary)
+    outcomes = console.write_lines(lines, pages.total)
+    if not outcomes:
+        console.complain_of_nothing(shown(source), "no page in it")
+    parts = [f"{number} {outcome}" for outcome, number in outcomes.most_common()]
+    console.say(f"pages: {outcomes.total()} ({', '.join(parts) or 'none'})")
+    for remark in summary.remarks():
+        console.say(remark)
+    return console.status()
+
+
+def _counted(lines: Generator[dict[str, Any]], summary: Summary) -> Generator[dict[str, Any]]:
+    """Yield each line, and count it in a summary."""
+    with closing(lines):
+        for line in lines:
+            summary.add_line(line)
+            yield line
 
 
 def replay(
     entries: Iterable[Entry], settings: Settings, complain: Complain
 ) -> Generator[dict[str, Any]]:
-    """Yield a line for each entry, in order. What could not be judged is complained of too.
+    """Yield a line for each entry, in order. Complain of those that could not be judged.
 
-    Raises `StoreError` if the store can't be opened, `SettingsError` if it is none for a replay.
+    Raises `StoreError` if the store can't be opened, `SettingsError` if a replay can't use it.
     """
     with open_gate(settings) as gate:
         for entry, page in read_pages(entries, settings):
@@ -47,14 +78,6 @@ def replay(
             )
 
 
-def counted(lines: Generator[dict[str, Any]], summary: Summary) -> Generator[dict[str, Any]]:
-    """Yield each line, taken in by a summary."""
-    with closing(lines):
-        for line in lines:
-            summary.add_line(line)
-            yield line
-
-
 @contextmanager
 def open_gate(settings: Settings) -> Iterator[Gate]:
     """Open the settings' store, in memory if they name none, for one run.
@@ -63,8 +86,8 @@ def open_gate(settings: Settings) -> Iterator[Gate]:
     """
     if settings.store == SQLITE_DEFAULT:
         raise SettingsError(
-            f"{PREFIX}STORE = {SQLITE_DEFAULT!r}: only a crawl knows which file that is; "
-            "name it: sqlite:///path"
+            f"{PREFIX}STORE = {SQLITE_DEFAULT!r}: only a crawl knows which file this is. "
+            "Name the file: sqlite:///path"
         )
     with live_run(settings.store or "memory:") as (store, run):
         yield Gate(store, run=run, pipeline=pipeline_version(settings.options))

@@ -1,98 +1,95 @@
-"""`simhash-gate report`: verdicts from wherever they are, summed up."""
+"""`simhash-gate report`: the verdicts of a crawl, a store or a replay as one HTML file."""
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from simhash_gate.common.complaints import complaining
+from simhash_gate.offline.console import check_output, disk
 from simhash_gate.offline.replay import replay
-from simhash_gate.offline.store import opened
+from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
-from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
-from simhash_gate.sources.open import names_store, open_source, shown
+from simhash_gate.sources.jsonl import STDIN, count_lines, first_object, json_objects
+from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from simhash_gate.common.complaints import Complain
+    from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
 
+    Lines = Iterator[tuple[str, dict[str, Any]]]
+
 LAST_LOGS = Path(".scrapy", "simhash_gate")
-"""Where, in a Scrapy project, the log of the last crawl is looked for."""
+"""The folder of a Scrapy project that is searched for the log of the last crawl."""
 
 _EXAMPLE = "those that `simhash-gate replay` prints"
-_MOST_LOOKED_AT = 1 << 20
-
-Line = tuple[str, dict[str, Any]]
 
 
-class NoVerdictsError(Exception):
-    """There is nothing to report on; the message says where it was looked for."""
+def run(settings: Settings, console: Console, *, source: str | None, output: str | None) -> int:
+    """Write the report; return the exit status."""
+    if output is None and sys.stdout.isatty():
+        raise click.UsageError(
+            "A report is not shown on a terminal. Write it to a file: -o report.html"
+        )
+    if output and Path(output).parent.exists():  # else it is made, once there is a report
+        check_output(output)
+    check_installed()
+    source = source or _last_log()
+    lines, total = _verdicts(source, settings, console.complain)
+    summary = Summary()
+    for place, line in console.bar(lines, total):
+        with complaining(console.complain, place):
+            summary.add_line(line)
+    if not summary.seen:
+        console.complain_of_nothing(shown(source), "no verdict in it")
+        return console.status()
+    report = render(summary, name=shown(source))
+    if output is None:
+        console.write_raw(report)
+    else:
+        with disk(output):
+            write(report, output)
+    console.say(f"verdicts in the report: {summary.seen}")
+    return console.status()
 
 
-def last_log() -> str:
-    """Return the newest verdict log of the project that the working directory is in.
-
-    Raises `NoVerdictsError`.
-    """
+def _last_log() -> str:
+    """Return the newest verdict log of the project that the working directory is in."""
     here = Path.cwd()
     for folder in (here, *here.parents):
         logs = sorted((folder / LAST_LOGS).glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
         if logs:
             return str(logs[-1])
-    raise NoVerdictsError(
-        f"no verdict log in {LAST_LOGS}, here or above: name a SOURCE, or crawl with "
+    raise click.ClickException(
+        f"no verdict log in {LAST_LOGS}, here or in a folder above. Name a SOURCE, or crawl with "
         f"SIMHASH_GATE_VERDICTS = '{LAST_LOGS}/%(name)s.jsonl'"
     )
 
 
-def verdicts(
+def _verdicts(
     source: str, settings: Settings, complain: Complain
-) -> tuple[Iterator[Line], Callable[[], int | None]]:
-    """Return the place and the line of each verdict, and what tells how many there are, if cheap.
+) -> tuple[Lines, Callable[[], int | None]]:
+    """Return the place and the line of each verdict, and what counts them, if that is cheap.
 
-    A store gives its kept pages; what holds no verdicts is replayed. Raises `StoreError`,
-    `SettingsError` and `MissingExtraError`, when they are asked for.
+    A store gives its kept pages. Pages are replayed.
     """
     if names_store(source):
         return _kept(source), lambda: None
-    if source == STDIN or _is_log(source):
+    if source == STDIN or not first_object(source).keys().isdisjoint({"outcome", "audit"}):
         return json_objects(source, complain, _EXAMPLE), lambda: count_lines(source)
-    pages = open_source(source, complain, settings.max_bytes)
+    pages = open_pages(source, complain, settings.max_bytes, for_replay=True)
     lines = replay(pages.entries, settings, complain)
     return ((source, line) for line in lines), pages.total
 
 
-def summarise(lines: Iterable[Line], complain: Complain) -> Summary:
-    """Return the summary of verdicts; lines that are none are passed over."""
-    summary = Summary()
-    for place, line in lines:
-        try:
-            summary.add_line(line)
-        except ValueError as error:
-            complain(place, str(error))
-    return summary
-
-
-def _kept(url: str) -> Iterator[Line]:
-    with opened(url) as store:
+def _kept(url: str) -> Lines:
+    with open_kept(url) as store:
         for record in store.records():
             line = {"url": record.url, "title": record.title, "words": record.words}
             yield shown(url), line | {"outcome": "kept", "time": record.first_seen}
-
-
-def _is_log(path: str) -> bool:
-    """Tell whether the first object in a file is a line of a log, and not of a manifest."""
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(_MOST_LOOKED_AT)
-    except (OSError, ValueError):  # what reads the source will say so
-        return False
-    for line in head.splitlines():
-        with suppress(ValueError, RecursionError):
-            found = json.loads(line)
-            if isinstance(found, dict):
-                return "outcome" in found or "audit" in found
-    return False

@@ -1,42 +1,162 @@
-"""`simhash-gate store`: what a store remembers, by the contract that all stores keep."""
+"""`simhash-gate store`: what a store remembers, for every kind of store."""
 
 from __future__ import annotations
 
 import base64
 import time
+import uuid
 from collections import Counter
-from contextlib import closing, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timezone
 from math import isfinite
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from simhash_gate.common.complaints import complaining
+from simhash_gate.common.urls import without_credentials
 from simhash_gate.fingerprints.hamming import from_hex, to_hex
-from simhash_gate.offline.live_run import live_run
-from simhash_gate.sources.jsonl import json_objects
+from simhash_gate.sources.jsonl import count_lines, json_objects, shown_path
+from simhash_gate.sources.open import open_kept
 from simhash_gate.stores import Record, StoreError, Window, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from simhash_gate.common.complaints import Complain
+    from simhash_gate.offline.console import Console
     from simhash_gate.stores import Store
 
-# What one run brings is not what a window of it is: an import evicts nothing.
-EVERYTHING = Window(pages=1 << 62)
-_OF_A_CRAWL = "that of a spider is sqlite:///.scrapy/simhash_gate/SPIDER.sqlite"
+RENEW_INTERVAL = 20.0  # seconds
+EVERYTHING = Window(pages=1 << 62)  # an import is larger than the window of one run
 _EXAMPLE = "those that `simhash-gate store export` writes"
+_NOTHING = "the store has no pages that count"
+
+
+def info(console: Console, *, url: str) -> int:
+    """Print a line for each scope, the one with the most pages first."""
+    with open_kept(url) as store:
+        scopes: dict[str, _Scope] = {}
+        for record in console.bar(store.records()):
+            scopes.setdefault(record.scope, _Scope()).add(record)
+    for name, scope in sorted(scopes.items(), key=lambda item: (-item[1].pages, item[0])):
+        console.write({"scope": name, **scope.as_json()})
+    if not scopes:
+        console.say(_NOTHING)
+    return console.status()
+
+
+def list_pages(console: Console, *, url: str, scope: str | None) -> int:
+    """Print the most important fields of each page."""
+    return _print(console, url, scope, _listed)
+
+
+def export(console: Console, *, url: str, scope: str | None) -> int:
+    """Print all of each page."""
+    return _print(console, url, scope, _exported)
+
+
+def _print(
+    console: Console, url: str, scope: str | None, line: Callable[[Record], dict[str, Any]]
+) -> int:
+    with open_kept(url) as store:
+        if not console.write_lines(line(record) for record in store.records(scope)):
+            console.say(_NOTHING)
+    return console.status()
+
+
+def import_pages(console: Console, *, url: str, file: str) -> int:
+    """Add the pages of a file as one run, which counts when all are there."""
+    added = 0
+    records = _read_exported(file, console.complain)
+    with live_run(url) as (store, run):
+        for record in console.bar(records, lambda: count_lines(file)):
+            store.check_and_add(replace(record, run=run), None, window=EVERYTHING)
+            added += 1
+    if not added:
+        console.complain_of_nothing(shown_path(file), "no page in it")
+    console.say(f"pages added: {added}")
+    return console.status()
+
+
+def prune(console: Console, *, url: str, pages: int | None, age: float | None) -> int:
+    """Remove the pages of dead runs, those of an age, and all but the last of each scope."""
+    with open_kept(url) as store:
+        with live_run(url):
+            pass  # every new run removes the pages of dead ones
+        removed = 0
+        if age is not None:
+            removed += _forget(console, store, None, _older_than(age))
+        if pages is not None:
+            removed += _forget(console, store, None, _all_but_the_last(pages, store.records()))
+    console.say(f"pages removed, besides those of dead runs: {removed}")
+    return console.status()
+
+
+def forget(
+    console: Console, *, url: str, scope: str | None, page: str | None, age: float | None
+) -> int:
+    """Remove the pages of a scope, of a URL, or of an age."""
+    if scope is None and page is None and age is None:
+        raise click.UsageError("Name the pages to remove: --scope, --page or --age.")
+    page = page and without_credentials(page)  # as pages are remembered
+    aged = _older_than(float("-inf") if age is None else age)
+    with open_kept(url) as store:
+        removed = _forget(console, store, scope, lambda r: page in (None, r.url) and aged(r))
+    console.say(f"pages removed: {removed}")
+    return console.status()
+
+
+def _forget(
+    console: Console, store: Store, scope: str | None, chosen: Callable[[Record], bool]
+) -> int:
+    """Forget the records that are chosen; return how many were there."""
+    records = console.bar(store.records(scope))
+    return sum(store.forget(record) for record in records if chosen(record))
+
+
+def _older_than(seconds: float) -> Callable[[Record], bool]:
+    """Choose what was first seen longer ago than that, as the window of a crawl does."""
+    limit = time.time() - seconds
+    return lambda record: record.first_seen < limit
+
+
+def _all_but_the_last(pages: int, records: Iterable[Record]) -> Callable[[Record], bool]:
+    """Choose all but the last `pages` of each scope of `records`, if asked in the same order."""
+    surplus = Counter(record.scope for record in records)
+    surplus.subtract(dict.fromkeys(surplus, pages))
+
+    def chosen(record: Record) -> bool:
+        surplus[record.scope] -= 1
+        return surplus[record.scope] >= 0
+
+    return chosen
 
 
 @contextmanager
-def opened(url: str) -> Iterator[Store]:
-    """Open a store that is there. Raises StoreError, and makes none."""
-    if url.partition(":")[0].lower() == "memory":
-        raise StoreError(f"store URL {url!r}: what is in memory is gone with its crawl")
-    if url == "sqlite:":
-        raise StoreError(f"store URL {url!r}: name the file; {_OF_A_CRAWL}")
-    with closing(open_store(url, create=False)) as store:
-        yield store
+def live_run(url: str) -> Iterator[tuple[Store, str]]:
+    """Open a store for one run, and renew the run while the block lasts; yield both.
+
+    The run has ended normally when the block has. After an error, its pages do not count.
+    """
+    store, run = open_store(url), uuid.uuid4().hex
+    closing = Event()
+
+    def keep_alive() -> None:
+        while not closing.wait(RENEW_INTERVAL):
+            with suppress(StoreError):  # the next page fails too, and says so
+                store.renew(run)
+
+    try:
+        store.begin(run)
+        Thread(target=keep_alive, daemon=True).start()
+        yield store, run
+        store.end(run)
+    finally:
+        closing.set()
+        store.close()
 
 
 @dataclass
@@ -58,26 +178,18 @@ class _Scope:
         self.oldest = min(self.oldest, record.first_seen)
         self.newest = max(self.newest, record.last_seen)
 
-
-def info(records: Iterable[Record]) -> Generator[dict[str, Any]]:
-    """Yield a line for each scope, the one with the most pages first."""
-    scopes: dict[str, _Scope] = {}
-    for record in records:
-        scopes.setdefault(record.scope, _Scope()).add(record)
-    for name, scope in sorted(scopes.items(), key=lambda item: (-item[1].pages, item[0])):
-        yield {
-            "scope": name,
-            "pages": scope.pages,
-            "settled": scope.settled,
-            "pipelines": dict(scope.pipelines.most_common()),
-            "runs": len(scope.runs),
-            "oldest": _shown(scope.oldest),
-            "newest": _shown(scope.newest),
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "pages": self.pages,
+            "settled": self.settled,
+            "pipelines": dict(self.pipelines.most_common()),
+            "runs": len(self.runs),
+            "oldest": _shown(self.oldest),
+            "newest": _shown(self.newest),
         }
 
 
-def listed(record: Record) -> dict[str, Any]:
-    """Return what a person wants to see of a record."""
+def _listed(record: Record) -> dict[str, Any]:
     return {
         "scope": record.scope,
         "url": record.url,
@@ -92,59 +204,18 @@ def listed(record: Record) -> dict[str, Any]:
     }
 
 
-def exported(record: Record) -> dict[str, Any]:
-    """Return all of a record, as `imported` reads it; times are Unix times."""
+def _exported(record: Record) -> dict[str, Any]:
+    """Return all of a record, as `_read_exported` reads it; times are Unix times."""
     line = {item.name: getattr(record, item.name) for item in fields(record)}
     hexadecimal = {name: to_hex(line[name]) for name in ("fingerprint", "digest")}
     return line | hexadecimal | {"sketch": base64.b64encode(record.sketch).decode("ascii")}
 
 
-def read_exported(path: str, complain: Complain) -> Iterator[Record]:
-    """Yield the records of a file that `exported` lines were written to."""
+def _read_exported(path: str, complain: Complain) -> Iterator[Record]:
+    """Yield the records of a file that `store export` wrote."""
     for place, line in json_objects(path, complain, _EXAMPLE):
-        try:
+        with complaining(complain, place):
             yield _record(line)
-        except ValueError as error:
-            complain(place, str(error))
-
-
-def add_all(url: str, records: Iterable[Record]) -> int:
-    """Add records as one run, which counts when all are there; return how many were added."""
-    added = 0
-    with live_run(url) as (store, run):
-        for record in records:
-            store.check_and_add(replace(record, run=run), None, window=EVERYTHING)
-            added += 1
-    return added
-
-
-def remove_dead_runs(url: str) -> None:
-    """Remove the pages of runs that died: every new run does that when it begins."""
-    with live_run(url):
-        pass
-
-
-def forget(store: Store, records: Iterable[Record], chosen: Callable[[Record], bool]) -> int:
-    """Forget those of the records that are chosen; return how many were there."""
-    return sum(store.forget(record) for record in records if chosen(record))
-
-
-def older_than(seconds: float) -> Callable[[Record], bool]:
-    """Choose what was first seen longer ago than that, as the window of a crawl does."""
-    limit = time.time() - seconds
-    return lambda record: record.first_seen < limit
-
-
-def all_but_the_last(pages: int, records: Iterable[Record]) -> Callable[[Record], bool]:
-    """Choose all but the last `pages` of each scope of `records`, if asked in the same order."""
-    surplus = Counter(record.scope for record in records)
-    surplus.subtract(dict.fromkeys(surplus, pages))
-
-    def chosen(record: Record) -> bool:
-        surplus[record.scope] -= 1
-        return surplus[record.scope] >= 0
-
-    return chosen
 
 
 def _record(line: dict[str, Any]) -> Record:

@@ -17,7 +17,7 @@ from simhash_gate.gate.verdict import line_of
 from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.signals import near_duplicate_dropped
-from simhash_gate.report.page import check_installed, render, write
+from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX, SettingsError
 

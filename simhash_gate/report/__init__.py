@@ -1,1 +1,1 @@
-"""What a person looks at afterwards: verdicts -> bounded figures -> one HTML file."""
+"""The report of a crawl: verdicts become figures of bounded size, and these one HTML file."""

@@ -1,4 +1,4 @@
-"""Summaries whose size does not grow with what they have seen."""
+"""Figures whose size does not grow with the number of verdicts: tops, timelines, clusters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Each is a multiple of the one before it, so that buckets can be put together.
+# Each is a multiple of the one before it, so that buckets can be merged.
 DAY = 86_400
 SECONDS = (
     *(1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600),
@@ -26,7 +26,7 @@ COPIES = 20
 
 
 class Top(Generic[T]):
-    """The items of highest rank; of equal ones, those that came first."""
+    """The items of the highest ranks. Of equal ranks, the first items are kept."""
 
     def __init__(self, limit: int) -> None:
         self.seen = 0
@@ -56,7 +56,7 @@ class Bucket(NamedTuple):
 
 
 class Timeline:
-    """Counts outcomes in at most `most` buckets of one width, which grows as it must."""
+    """Counts outcomes in at most `most` buckets of equal width. The width grows when it must."""
 
     def __init__(self, widths: Sequence[int], most: int = 200) -> None:
         self.seen = 0
@@ -98,7 +98,7 @@ class Timeline:
 
 
 class Cluster:
-    """A kept page and its copies: how many, and those that are most unlike it."""
+    """A kept page and its copies: their number, and those that differ most from it."""
 
     def __init__(self, kept: Kept, most: int) -> None:
         self.kept = kept
@@ -108,9 +108,9 @@ class Cluster:
 class Clusters:
     """The kept pages with the most copies.
 
-    Where there are more than twice `capacity`, the smaller half is forgotten, as in lossy counting
-    (Manku and Motwani 2002): `exact` tells that this did not happen. Otherwise a count can lack
-    copies that came before their cluster was forgotten.
+    If there are more than twice `capacity`, the smaller half is forgotten, as in lossy counting
+    (Manku and Motwani 2002). Then a count can lack the copies that came before, and `exact` is
+    False.
     """
 
     def __init__(self, capacity: int = 10_000, copies: int = COPIES) -> None:

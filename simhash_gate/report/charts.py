@@ -1,6 +1,6 @@
-"""The charts, as SVG by Vega-Lite; their colours are the page's, dark or light as it is.
+"""The charts as SVG, drawn by Vega-Lite. Their colours follow those of the page, dark or light.
 
-What is drawn are numbers and outcomes: no text of a page comes in here.
+They show numbers and outcomes, and no text of a page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHOWN = ("new", "kept", "near", "duplicate", "unchanged", "error")
 """The outcomes of pages, in the order in which they are stacked."""
 
-# On a phone a wide chart would shrink until nobody can read it.
+# A wide chart would be too small to read on a phone.
 SIZES = {"wide": (560, 220), "narrow": (270, 180)}
 LEAST_BITS = 8
 
@@ -47,7 +47,7 @@ _CONFIG: dict[str, Any] = {
 
 
 class Bar(NamedTuple):
-    """What stands from `start` to `end` of the axis."""
+    """A bar from `start` to `end` of the axis."""
 
     start: float
     end: float
@@ -55,7 +55,7 @@ class Bar(NamedTuple):
 
 
 def distances(counts: Counter[tuple[int, str]], threshold: int | None) -> dict[str, str]:
-    """Return an SVG for each of `SIZES`: how far pages are from the nearest that was found."""
+    """Return an SVG for each of `SIZES`: pages by their distance to the nearest kept page."""
     by_bits: dict[int, Counter[str]] = {}
     for (bits, outcome), pages in counts.items():
         by_bits.setdefault(bits, Counter())[outcome] += pages
@@ -91,7 +91,7 @@ def distances(counts: Counter[tuple[int, str]], threshold: int | None) -> dict[s
 
 
 def timeline(buckets: Iterable[Bucket], *, by_time: bool) -> dict[str, str]:
-    """Return an SVG for each of `SIZES`: what came when, by time (UTC) or by the order of pages."""
+    """Return an SVG for each of `SIZES`: outcomes by time (UTC), or by the order of pages."""
     unit = 1_000 if by_time else 1  # Vega's times are milliseconds
     axis: dict[str, Any] = {"grid": False, "labelOverlap": True, "tickCount": 6}
     across: dict[str, Any]

@@ -1,22 +1,33 @@
-"""One line of a verdict log, checked: what a report is made of."""
+"""One line of a verdict log, checked; and whether the names of its two pages contradict."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.fingerprints.claims import Claims, contradiction
 from simhash_gate.fingerprints.hamming import BITS
-from simhash_gate.report.names import contradict
 
 OUTCOMES = ("new", "near", "duplicate", "unchanged", "skipped", "error", "kept")
-"""Those of verdicts, and `kept`: a page of a store, whose verdict nobody remembers."""
+"""The outcomes of verdicts, and `kept`: a page of a store, which does not keep its verdict."""
 
+MANY = 5
+"""Fewer pages of other names may be chance."""
+SHARE = 0.05
+"""So may a smaller share of the pages that are as near."""
+ADVICE = (
+    "These pages have much the same text, so no distance tells them from copies. Their names and "
+    "offers do, if SIMHASH_GATE_VERIFY is 'names' or 'text'. To compare more of them, name the "
+    "fields that differ in SIMHASH_GATE_COMPARE, use a profile that compares the text, or use "
+    "another SIMHASH_GATE_EXTRACTOR."
+)
 LONGEST_URL = 2_000
 LONGEST_TEXT = 300
-_LAST_TIME = 253_402_300_800.0  # the year 10,000, which no calendar shows
+_LAST_TIME = 253_402_300_800.0  # the year 10,000, beyond what datetime can show
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +41,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the gate said of one response. Long texts are cut; `at` is a Unix time."""
+    """The verdict on one response. Long texts are cut. `at` is a Unix time."""
 
     url: str
     outcome: str
@@ -93,9 +104,9 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """How many duplicates of a domain were chosen, compared, and no copies after all.
+    """How many duplicates of a domain were audited and compared, and how many were no copies.
 
-    `fields` counts, for each field of an item, how often it was what differed.
+    `fields` counts how often each field of an item differed.
     """
 
     domain: str
@@ -147,3 +158,47 @@ def _time(line: Mapping[str, Any]) -> float | None:
     if not number or not isfinite(value) or not 0 <= value < _LAST_TIME:
         raise ValueError(f"'time' is {value!r}: expected a Unix time in seconds")
     return float(value)
+
+
+@lru_cache(maxsize=1024)
+def contradict(title: str, other: str) -> bool:
+    """Tell if each of two titles has a word that the other has not.
+
+    The gate also looks for such words in the texts, which are not at hand here.
+    """
+    if not title or not other or title == other:
+        return False
+    named = (Claims(name, (name,)) for name in (title, other))
+    return contradiction(*named) is not None
+
+
+@dataclass(slots=True)
+class Named:
+    """Counts pages within the threshold of another; `others` are those with another name.
+
+    `dropped` counts the others that were dropped.
+    """
+
+    near: int = 0
+    others: int = 0
+    dropped: int = 0
+
+    def add(self, *, other: bool, dropped: bool = False) -> None:
+        """Count a page."""
+        self.near += 1
+        self.others += other
+        self.dropped += other and dropped
+
+    def update(self, more: Named) -> None:
+        """Count what was counted elsewhere."""
+        self.near += more.near
+        self.others += more.others
+        self.dropped += more.dropped
+
+    @property
+    def are_many(self) -> bool:
+        """Whether so many have another name that distances say little of these pages."""
+        return self.others >= MANY and self.others >= SHARE * self.near
+
+    def __str__(self) -> str:
+        return f"{self.others:,} of {self.near:,} pages within the threshold have another name"

@@ -1,4 +1,4 @@
-"""All that a report shows, gathered in one pass over verdicts of any number, in bounded memory."""
+"""All figures of a report, gathered in one pass over the verdicts, in bounded memory."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
-from simhash_gate.report.judged import Audited, Judged
-from simhash_gate.report.names import ADVICE, Named
+from simhash_gate.report.judged import ADVICE, Audited, Judged, Named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,13 +19,13 @@ MOST_TALLIES = 10_000
 MOST_DUPLICATES = 500
 MOST_NEAR = 500
 MOST_NAMED = 5
-"""Domains that are named where pages of many names are near each other."""
+"""Domains that are named because pages of many names are near each other."""
 OTHERS = "(others)"
 
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of one domain; `differs` are those of pages that passed although near enough."""
+    """The counts of one domain. `differs` counts pages within the threshold that passed."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     dropped: int = 0
@@ -62,7 +61,7 @@ class Tally:
 class Summary:
     """Counts by domain, distances, a timeline, clusters, and the pages worth a look.
 
-    `missed` counts verdicts that could not be taken in: the figures lack them.
+    `missed` counts verdicts that are missing in the figures.
     """
 
     def __init__(self) -> None:
@@ -81,15 +80,12 @@ class Summary:
 
     @property
     def seen(self) -> int:
-        """How many responses were taken in."""
+        """How many responses were counted."""
         return self.total.outcomes.total()
 
     @property
     def of_many_names(self) -> list[tuple[str, Named]]:
-        """The domains of which distances say little, the worst first.
-
-        Pages of many names are near each other there.
-        """
+        """The domains where pages of many names are near each other, the worst first."""
         found = [(domain, tally.named) for domain, tally in self.domains.items()]
         return sorted(
             [(domain, named) for domain, named in found if named.are_many],
@@ -97,31 +93,31 @@ class Summary:
         )
 
     def remarks(self) -> Iterator[str]:
-        """Yield, in a sentence each, what figures by outcome alone do not tell."""
+        """Yield sentences about what the counts of outcomes do not tell."""
         differs = self.total.differs
         if differs:
             kinds = ", ".join(f"{pages:,} other {kind}" for kind, pages in differs.most_common())
-            yield f"Near enough to be dropped, and kept all the same: {kinds}."
+            yield f"Within the threshold, but not dropped: {kinds}."
         if self.total.named.dropped:
             dropped = how_many(self.total.named.dropped, "page", ",")
-            yield f"Dropped under another title than that of the kept page: {dropped}."
+            yield f"Dropped, although the title contradicts that of the kept page: {dropped}."
         found = self.of_many_names
         for domain, named in found[:MOST_NAMED]:
             yield f"{domain or '(no host)'}: {named}."
         if len(found) > MOST_NAMED:
-            yield f"And so it is in {how_many(len(found) - MOST_NAMED, 'more domain', ',')}."
+            yield f"The same is true of {how_many(len(found) - MOST_NAMED, 'more domain', ',')}."
         if found:
             yield ADVICE
 
     @property
     def timeline(self) -> Timeline:
-        """By time where most verdicts have one; else by the order they came in."""
+        """By time if most verdicts have one; else by the order in which they came."""
         return self.by_time if self.by_time.seen > self.seen / 2 else self.by_order
 
     def add_line(self, line: Mapping[str, Any]) -> None:
-        """Take in a line of a verdict log; what is none is passed over.
+        """Count a line of a verdict log. Lines of other kinds are passed over.
 
-        Raises ValueError that names the key, if a verdict has a value that none can have.
+        Raises ValueError that names the key, if the value of a verdict is wrong.
         """
         if isinstance(line.get("audit"), dict):
             self.audits.append(Audited.of(line["audit"]))
@@ -129,7 +125,7 @@ class Summary:
             self.add(Judged.of(line))
 
     def add(self, page: Judged) -> None:
-        """Take in what was said of one response."""
+        """Count the verdict on one response."""
         if page.at is not None:
             self.by_time.add(page.at, page.outcome)
         self.by_order.add(self.seen, page.outcome)
@@ -158,12 +154,12 @@ class Summary:
 
 
 def _doubt(page: Judged) -> tuple[float, ...]:
-    """Rank a duplicate by how much tells it from the kept page."""
+    """Rank a duplicate by how much it differs from the kept page."""
     return (page.has_another_name, page.distance or 0, _growth(page))
 
 
 def _growth(page: Judged) -> float:
-    """Return the share of its words that a page has more or less than the kept one."""
+    """Return by what share the number of words differs from that of the kept page."""
     if page.kept is None or not page.words or not page.kept.words:
         return 0.0
     return abs(page.words - page.kept.words) / max(page.words, page.kept.words)

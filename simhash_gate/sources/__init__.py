@@ -1,1 +1,80 @@
-"""Where pages are read from: files, WARC, HttpCache, JSON Lines, Parquet."""
+"""Sources of pages and fingerprints, a module for each kind; `open` is the way in.
+
+Here is what every source of pages yields.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simhash_gate.common.urls import without_credentials
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator
+
+TOO_LARGE = "too large"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One page on disk.
+
+    `place` names the place of the page in messages. `path` is as the user wrote it. `url` never has
+    a user name or a password. `encoding` is that of the HTTP header. `scope` replaces the scope of
+    the URL. `request` is Scrapy's request fingerprint in hex, if the source knows it. A page that a
+    crawl would not judge has no body; `skipped` says why.
+    """
+
+    place: str
+    body: bytes = b""
+    path: str = ""
+    url: str = ""
+    id: Any = None
+    encoding: str | None = None
+    scope: str | None = None
+    request: str = ""
+    skipped: str = ""
+
+    def __post_init__(self) -> None:
+        shown = without_credentials(self.url)
+        if shown != self.url:
+            # By its own URL a crawl knows the request, as it does by the fingerprint of that.
+            request = self.request or request_fingerprint(self.url)
+            object.__setattr__(self, "request", request)
+            object.__setattr__(self, "url", shown)
+
+
+class Source(NamedTuple):
+    """Pages in order, read when they are asked for. `total` counts them, if that is cheap."""
+
+    entries: Iterator[Entry]
+    total: Callable[[], int | None]
+
+
+def request_fingerprint(url: str) -> str:
+    """Return, in hex, the request fingerprint that Scrapy gives a plain GET of the URL.
+
+    So a replay against the store of a crawl finds the pages of that crawl `unchanged`.
+    """
+    from w3lib.url import canonicalize_url
+
+    with suppress(ValueError):  # not a URL: it is hashed as it is
+        url = canonicalize_url(url)
+    parts = {"method": "GET", "url": url, "body": "", "headers": {}}
+    return hashlib.sha1(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def read_body(path: str | os.PathLike[str], max_bytes: int) -> bytes | None:
+    """Return a file's content, or None if that is more than `max_bytes`. Raises OSError."""
+    try:
+        with Path(path).open("rb") as file:
+            body = file.read(max_bytes + 1)
+    except ValueError as error:  # a name that no file can have
+        raise OSError(str(error)) from None
+    return None if len(body) > max_bytes else body

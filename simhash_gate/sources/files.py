@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
+import html
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simhash_gate.common.complaints import why
-from simhash_gate.sources import text
-from simhash_gate.sources.entry import TOO_LARGE, Entry, Source, read_body
+from simhash_gate.common.complaints import complaining, why
+from simhash_gate.sources import TOO_LARGE, Entry, Source, read_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from simhash_gate.common.complaints import Complain
 
-SUFFIXES = (".html", ".htm", ".xhtml", ".xht")
+HTML = (".html", ".htm", ".xhtml", ".xht")
+TEXT = (".txt", ".md")
+_PARAGRAPH = re.compile(r"\n\s*\n")
 
 
-def html_files(paths: Sequence[str], complain: Complain, max_bytes: int) -> Source:
-    """Return the pages of the files, in the order given; folders are walked by name.
-
-    A file that is named is read whatever its name; in a folder, those that end in `SUFFIXES`.
-    """
-    return _files(paths, SUFFIXES, complain, max_bytes)
-
-
-def page_files(paths: Sequence[str], complain: Complain, max_bytes: int) -> Source:
-    """Return the pages of HTML files and of texts (`text.SUFFIXES`), as `html_files` does."""
-    return _files(paths, SUFFIXES + text.SUFFIXES, complain, max_bytes)
-
-
-def _files(
-    paths: Sequence[str], suffixes: tuple[str, ...], complain: Complain, max_bytes: int
+def page_files(
+    paths: Sequence[str],
+    complain: Complain,
+    max_bytes: int,
+    suffixes: tuple[str, ...] = HTML + TEXT,
 ) -> Source:
+    """Return the pages of files and folders, in the order given.
+
+    A file that is named is read whatever its name. In a folder and its subfolders, the files that
+    end in one of the suffixes are read, by name.
+    """
     return Source(
         _entries(_walk(paths, suffixes, complain), suffixes, complain, max_bytes),
         lambda: sum(1 for _ in _walk(paths, suffixes, lambda *_: None)),
     )
+
+
+def text_as_html(text: str) -> bytes:
+    """Return an HTML page whose article has the paragraphs of a text."""
+    paragraphs = "".join(f"<p>{html.escape(part)}</p>\n" for part in _PARAGRAPH.split(text))
+    page = f"<!doctype html><meta charset=utf-8><article>\n{paragraphs}</article>"
+    return page.encode("utf-8", "replace")
 
 
 def _walk(paths: Iterable[str], suffixes: tuple[str, ...], complain: Complain) -> Iterator[str]:
@@ -61,13 +66,10 @@ def _walk(paths: Iterable[str], suffixes: tuple[str, ...], complain: Complain) -
 def _entries(
     paths: Iterable[str], suffixes: tuple[str, ...], complain: Complain, max_bytes: int
 ) -> Iterator[Entry]:
-    texts = tuple(suffix for suffix in suffixes if suffix in text.SUFFIXES)
+    texts = tuple(suffix for suffix in suffixes if suffix in TEXT)
     for path in paths:
-        try:
+        with complaining(complain, path):
             body = read_body(path, max_bytes)
-        except OSError as error:
-            complain(path, why(error))
-            continue
-        if body and path.lower().endswith(texts):
-            body = text.as_html(body.decode("utf-8-sig", "replace"))
-        yield Entry(path, body or b"", path, skipped=TOO_LARGE if body is None else "")
+            if body and path.lower().endswith(texts):
+                body = text_as_html(body.decode("utf-8-sig", "replace"))
+            yield Entry(path, body or b"", path, skipped=TOO_LARGE if body is None else "")

@@ -1,4 +1,4 @@
-"""What a crawl makes of an HTTP response before the gate sees it: decoded, and HTML or not."""
+"""Stored HTTP responses: decoded, and told to be HTML or not, as a crawl does it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from w3lib.encoding import http_content_type_encoding
 from w3lib.http import headers_raw_to_dict
 
 from simhash_gate.gate.eligibility import is_success, why_ineligible
-from simhash_gate.sources.entry import Entry
+from simhash_gate.sources import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,8 +26,8 @@ _CHUNK = 1 << 16
 GZIP = b"\x1f\x8b"
 
 
-class UndecodableError(Exception):
-    """A body can't be brought back from its content encoding; the message says why."""
+class UndecodableError(ValueError):
+    """The content encoding of a body can't be undone; the message says why."""
 
 
 def response(
@@ -39,9 +39,9 @@ def response(
     max_bytes: int,
     **known: Any,
 ) -> Entry:
-    """Return a stored response as an entry, skipped where a crawl would pass it unjudged.
+    """Return a stored response as an entry. It is skipped if a crawl would not judge it.
 
-    `headers` are as `read_headers` gives them; `known` are other fields of the entry. Raises
+    `headers` are those of `read_headers`; `known` are other fields of the entry. Raises
     `UndecodableError`.
     """
     content_type = headers.get("content-type", "")
@@ -84,7 +84,7 @@ def is_html(content_type: str, url: str, body: bytes) -> bool:
 def decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
     """Return a body without its content encodings, cut off soon after `max_bytes`.
 
-    A body that ends too early gives what can be had of it, as in a crawl. Raises
+    Of a body that ends too early, the part that can be decoded is returned, as in a crawl. Raises
     `UndecodableError`.
     """
     for name in reversed(content_encoding.lower().split(",")):
@@ -105,13 +105,14 @@ def decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
 
 
 def _drain(read: Callable[[int], bytes], max_bytes: int) -> bytes:
+    """Read until the end, an error, or more than `max_bytes`. Raises `UndecodableError`."""
     found = bytearray()
     while len(found) <= max_bytes:
         try:
             chunk = read(_CHUNK)
-        except (OSError, EOFError, zlib.error):
+        except (OSError, EOFError, zlib.error) as error:
             if not found:
-                raise
+                raise UndecodableError(str(error)) from None
             break
         if not chunk:
             break
@@ -120,7 +121,10 @@ def _drain(read: Callable[[int], bytes], max_bytes: int) -> bytes:
 
 
 def gunzip(body: bytes, max_bytes: int) -> bytes:
-    """Return what a gzip file holds; archives often keep the header of a body they decoded."""
+    """Return what a gzip file holds. A body that an archive decoded already is returned as it is.
+
+    Raises `UndecodableError`.
+    """
     if not body.startswith(GZIP):
         return body
     return _drain(GzipFile(fileobj=BytesIO(body)).read1, max_bytes)
@@ -135,7 +139,7 @@ def _inflate(body: bytes, max_bytes: int) -> bytes:
 
 def _unbrotli(body: bytes, max_bytes: int) -> bytes:
     decompressor = import_module("brotli").Decompressor()
-    parts = [body]  # all of the input goes in at once, the output comes out in pieces
+    parts = [body]  # the input goes in at once, the output comes out in pieces
 
     def read(size: int) -> bytes:
         given = parts.pop() if parts else b""

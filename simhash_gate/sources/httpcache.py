@@ -7,16 +7,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.common.complaints import why
-from simhash_gate.sources.entry import TOO_LARGE, Entry, Source, read_body
-from simhash_gate.sources.http import GZIP, UndecodableError, gunzip, read_headers, response
+from simhash_gate.common.complaints import complaining, why
+from simhash_gate.sources import TOO_LARGE, Entry, Source, read_body
+from simhash_gate.sources.http import GZIP, gunzip, read_headers, response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from simhash_gate.common.complaints import Complain
 
-# `meta` is a dict as Python writes it. Its pickled twin is never opened: a pickle may run anything.
+# `meta` is a Python literal. The pickled copy of it is never opened: a pickle can run any code.
 FILES = frozenset({"meta", "response_headers", "response_body"})
 NOT_FILES = "a DBM cache can't be replayed, only one of FilesystemCacheStorage"
 _META_BYTES = 1 << 20
@@ -24,7 +24,7 @@ DATABASES = (".db", ".db.db", ".db.dat", ".db.pag")  # DbmCacheStorage: one for 
 
 
 class Cached(NamedTuple):
-    """A stored response: when it came (Unix time), its folder, and what `meta` says of it."""
+    """A stored response: its time (Unix time), its folder, and what `meta` says of it."""
 
     timestamp: float
     folder: str
@@ -73,12 +73,8 @@ def _read_meta(folder: str) -> Cached:
 
 def _entries(found: list[Cached], complain: Complain, max_bytes: int) -> Iterator[Entry]:
     for cached in found:
-        try:
+        with complaining(complain, cached.folder):
             yield _entry(cached, max_bytes)
-        except OSError as error:
-            complain(cached.folder, why(error))
-        except (EOFError, UndecodableError) as error:
-            complain(cached.folder, str(error))
 
 
 def _entry(cached: Cached, max_bytes: int) -> Entry:

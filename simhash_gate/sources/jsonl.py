@@ -1,26 +1,22 @@
-"""JSON Lines: one object per line, each with its place; what is none is complained about."""
+"""JSON Lines: one object per line, each with its place. Lines that are not objects are named."""
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import select
 import sys
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from simhash_gate.common.complaints import why
+from simhash_gate.common.complaints import complaining
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from _typeshed import WriteableBuffer
+    from collections.abc import Iterable, Iterator
 
     from simhash_gate.common.complaints import Complain
 
 STDIN = "-"
-_NAP = 0.5  # seconds
+_MOST = 1 << 20  # bytes that are looked at for the first object of a file
 
 
 def shown_path(path: str) -> str:
@@ -33,45 +29,58 @@ def json_objects(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the place (`file:line`) and the object of each line of a UTF-8 file, or of STDIN.
 
-    Empty lines mean nothing. `example` is shown where a line is JSON, but no object.
+    Empty lines are passed over. `example` is shown for a line that is JSON, but not an object.
     """
-    try:
-        with io.BufferedReader(_Stdin()) if path == STDIN else Path(path).open("rb") as lines:
-            for number, line in enumerate(lines, 1):
+    with complaining(complain, path), _open(path) as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
                 place = f"{shown_path(path)}:{number}"
-                if not line.strip():
-                    continue
-                try:
-                    found = json.loads(line.decode("utf-8-sig"))
-                except UnicodeDecodeError as error:
-                    complain(place, f"not UTF-8: {error.reason} at byte {error.start}")
-                except (ValueError, RecursionError) as error:
-                    complain(place, f"not JSON: {error}")
-                else:
-                    if isinstance(found, dict):
-                        yield place, found
-                    else:
-                        complain(place, f"not a JSON object such as {example}")
-    except (OSError, ValueError) as error:
-        complain(path, why(error) if isinstance(error, OSError) else str(error))
+                with complaining(complain, place):
+                    yield place, _object(line, example)
+
+
+def _open(path: str) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdin.buffer) if path == STDIN else Path(path).open("rb")
+
+
+def _object(line: bytes, example: str) -> dict[str, Any]:
+    """Return the object of a line. Raises ValueError if it has none."""
+    try:
+        found = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8: {error.reason} at byte {error.start}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"not a JSON object such as {example}")
+    return found
+
+
+def check_strings(line: dict[str, Any], keys: Iterable[str]) -> None:
+    """Raise ValueError that names the key, if the value of one is not a string."""
+    for key in keys:
+        value = line.get(key)
+        if value is not None and not isinstance(value, str):
+            raise ValueError(f"{key!r} is {value!r}: expected a string")
+
+
+def first_object(path: str) -> dict[str, Any]:
+    """Return the first object of a file; an empty one if its start has none."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(_MOST)
+    except (OSError, ValueError):
+        return {}
+    for line in head.splitlines():
+        with suppress(ValueError):
+            return _object(line, "")
+    return {}
 
 
 def count_lines(path: str) -> int | None:
-    """Return how many lines are not empty; None if nobody can tell before they are read."""
+    """Return how many lines are not empty; None if the file can't be read twice."""
     try:
         with Path(path).open("rb") as lines:
             return sum(1 for line in lines if line.strip())
     except (OSError, ValueError):
         return None
-
-
-class _Stdin(io.RawIOBase):
-    """Waits for stdin in naps: Ctrl-C in the moment before a wait would else end when that does."""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        while not select.select([sys.stdin], [], [], _NAP)[0]:
-            pass
-        return os.readv(sys.stdin.fileno(), [buffer])

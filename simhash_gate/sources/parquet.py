@@ -9,7 +9,7 @@ import numpy as np
 
 from simhash_gate.common.complaints import MissingExtraError
 from simhash_gate.fingerprints.hamming import from_hex
-from simhash_gate.sources.numbered import Numbered
+from simhash_gate.sources.fingerprints import Numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ class ParquetFile:
     def batches(self, complain: Complain) -> Iterator[tuple[Numbered, dict[str, list[Any]]]]:
         """Yield some fingerprints with their rows, and the texts of these rows, by column.
 
-        A row without a fingerprint is passed over; a wrong one is complained of.
+        A row without a fingerprint is passed over. A wrong one is complained of.
         """
         first = 1
         try:
@@ -108,5 +108,5 @@ class ParquetFile:
 def _from_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     kept = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
     present = column.drop_null().to_numpy(zero_copy_only=False)
-    # What a database without unsigned numbers keeps as a negative one has the same bits.
+    # A database without unsigned numbers keeps the same bits as a negative number.
     return kept, present.view(np.uint64) if len(present) else np.empty(0, np.uint64)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from simhash_gate.common.complaints import MissingExtraError, why
-from simhash_gate.sources.entry import TOO_LARGE, Entry, Source
+from simhash_gate.sources import TOO_LARGE, Entry, Source
 from simhash_gate.sources.http import GZIP, UndecodableError, read_headers, response
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ _CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]+[ \t]*[;\r]")
 _HEADERS = 1 << 16  # bytes of HTTP headers that may come on top of a body
 
 
-class DamagedError(Exception):
-    """A record is cut off, or makes no sense; the message says how."""
+class DamagedError(ValueError):
+    """A record is cut off or damaged; the message says how."""
 
 
 def warc(path: str, complain: Complain, max_bytes: int) -> Source:
@@ -68,9 +68,9 @@ def _entries(path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
 
 
 class _Unpacked(io.RawIOBase):
-    """A WARC file without its gzip; it ends where it can't be read any more, and says why.
+    """A WARC file without its gzip. It ends where it can't be read any more, and says why.
 
-    (Left to itself, fastwarc takes the start of a cut-off gzip member for the end of the file.)
+    (fastwarc alone takes the start of a cut-off gzip member for the end of the file.)
     """
 
     def __init__(self, file: io.BufferedReader) -> None:
@@ -99,7 +99,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
-    """Return a record's response, None if it has none of HTTP. Raises `DamagedError`."""
+    """Return the HTTP response of a record, None if it has none. Raises `DamagedError`."""
     from fastwarc.warc import WarcRecordType
 
     declared = record.headers.get("Content-Length") or ""
@@ -115,7 +115,7 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
         skipped = TOO_LARGE
     elif record.is_http and record.record_type == WarcRecordType.response:
         block = record.reader.read()
-    # A cut-off record reads as a shorter one, without an error.
+    # A record that is cut off reads as a shorter one, without an error.
     found = len(block) or record.consume()
     if found != length:
         raise DamagedError(f"cut off: {found} of its {length} bytes are there")
@@ -150,9 +150,10 @@ def _response(block: bytes, place: str, max_bytes: int, **known: Any) -> Entry:
 
 
 def _dechunked(body: bytes) -> bytes:
-    """Return a body without its chunk sizes; archives often keep the header of a body without any.
+    """Return a body without its chunk sizes, if it has any.
 
-    Raises `HTTPException` if it ends too early.
+    Archives often keep the header of a body that they decoded. Raises `HTTPException` if the body
+    ends too early.
     """
 
     class Stored:

@@ -14,7 +14,7 @@ from simhash_gate.stores.base import (
     StoreUnavailable,
     Window,
 )
-from simhash_gate.stores.urls import without_password
+from simhash_gate.stores.urls import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,13 +60,13 @@ def store_opener(url: str, *, create: bool = True) -> Callable[[], Store]:
     scheme, _, rest = url.partition(":")
     opener_of = _OPENERS.get(scheme.lower())
     if opener_of is None:
-        raise _refusal(url, "there is no such store")
+        raise _misspelt(url, "there is no such store")
     return opener_of(url, rest, create)
 
 
 def _memory(url: str, rest: str, _create: bool) -> Callable[[], Store]:
     if rest not in ("", "//"):
-        raise _refusal(url, "a memory store takes no path")
+        raise _misspelt(url, "a memory store takes no path")
     from simhash_gate.stores.memory import MemoryStore
 
     return MemoryStore
@@ -75,11 +75,11 @@ def _memory(url: str, rest: str, _create: bool) -> Callable[[], Store]:
 def _sqlite(url: str, rest: str, create: bool) -> Callable[[], Store]:
     path = rest.removeprefix("///")
     if rest in ("", "//", "///"):
-        raise _refusal(url, "it needs the path of a file")
+        raise _misspelt(url, "it needs the path of a file")
     if path == rest:
-        raise _refusal(url, "a path follows three slashes, an absolute one four")
+        raise _misspelt(url, "a path follows three slashes, an absolute one four")
     if path == ":memory:":
-        raise _refusal(url, "it names no file; memory: keeps pages in memory")
+        raise _misspelt(url, "it names no file; memory: keeps pages in memory")
     from simhash_gate.stores.sqlite import SQLiteStore
 
     return partial(SQLiteStore, path, create=create)
@@ -114,9 +114,9 @@ _OPENERS: dict[str, Callable[[str, str, bool], Callable[[], Store]]] = {
 
 
 def _missing(url: str, package: str, extra: str, error: ImportError) -> StoreError:
-    shown, install = without_password(url), f"pip install 'simhash-gate[{extra}]'"
-    return StoreError(f"store URL {shown!r}: it needs {package} ({error}): {install}")
+    install = f"pip install 'simhash-gate[{extra}]'"
+    return refusal(url, f"it needs {package} ({error}): {install}")
 
 
-def _refusal(url: str, why: str) -> StoreError:
-    return StoreError(f"store URL {without_password(url)!r}: {why}; use {_ALLOWED}")
+def _misspelt(url: str, why: str) -> StoreError:
+    return refusal(url, f"{why}; use {_ALLOWED}")

@@ -5,14 +5,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, make_dataclass
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from threading import RLock
+from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+
+KEY_BYTES, NAME_BYTES = 8, 4
+"""A sketch begins with its key, and that with the part that stands for the name."""
+
+NEAR_REACH = 3
+"""A lookup with threshold 3 or less reads the same blocks, so it finds near pages there too."""
 
 
 class StoreError(Exception):
@@ -62,7 +71,7 @@ class Record:
         """Return the record as last seen at `at`, unless it was seen later."""
         if at <= self.last_seen:
             return self
-        return make_record(
+        return Record(  # each match comes by here, and dataclasses.replace takes twice as long
             self.scope,
             self.url,
             self.request,
@@ -77,22 +86,6 @@ class Record:
             self.sketch,
             self.settled,
         )
-
-
-_Draft = make_dataclass("_Draft", [field.name for field in fields(Record)], slots=True)
-
-
-def make_record(*values: Any) -> Record:
-    """Return the record with these values, all and in order, at a quarter of the usual cost.
-
-    What is frozen sets each of its attributes by a call. So a draft with the same slots is filled,
-    and becomes a record.
-    """
-    record: Any = _Draft(*values)
-    if "@" in record.url:
-        record.url = without_credentials(record.url)
-    record.__class__ = Record
-    return cast("Record", record)
 
 
 class Match(NamedTuple):
@@ -117,11 +110,59 @@ class Window:
         return float("-inf") if self.seconds is None else record.first_seen - self.seconds
 
 
+DEFAULT_WINDOW = Window()
+MOST_COUNTED = 100_000
+
+
+@lru_cache
+def _extent(radius: int | None, near: int) -> tuple[int, int]:
+    """Return `reach` and `limit` of a lookup. Raises ValueError for a radius out of range."""
+    radius = 0 if radius is None else require_distance(radius)
+    return max(radius, min(near, NEAR_REACH)), max(radius, near)
+
+
+class Lookup(NamedTuple):
+    """A page, and which kept pages it is compared with; see `Store.check_and_add`, which checks it.
+
+    Records are compared that are no more than `limit` bits away: all within `reach`, which is
+    `radius` or a little more, and of the others those that are found on the way.
+    """
+
+    record: Record
+    radius: int | None
+    reach: int
+    limit: int
+    dismissed: Collection[Record]
+    exact: bool
+    window: Window
+
+    @property
+    def since(self) -> float:
+        """The least `first_seen` of a record that is compared."""
+        return self.window.since(self.record)
+
+    def admits(self, digest: int, first_seen: float) -> bool:
+        """Tell whether a record with these values is compared."""
+        return first_seen >= self.since and (not self.exact or digest == self.record.digest)
+
+    def unlikeness(self, request: str, sketch: bytes) -> int:
+        """Return how unlike the page another one is, by its request and the key of its sketch.
+
+        0 for the same request, 1 for the same key, 2 for the same name, 3 for none of these.
+        """
+        if request == self.record.request:
+            return 0
+        own = self.record.sketch
+        if sketch[:KEY_BYTES] == own[:KEY_BYTES]:
+            return 1
+        return 2 if sketch[:NAME_BYTES] == own[:NAME_BYTES] else 3
+
+
 class Answer(NamedTuple):
     """What `check_and_add` did.
 
     Not added: `match` is the best one within the radius. Added: `match` is the nearest page beyond
-    the radius that the lookup came across within `near`, or None.
+    the radius that the lookup found within `near`, or None.
     """
 
     added: bool
@@ -131,9 +172,6 @@ class Answer(NamedTuple):
 ADDED = Answer(True, None)
 """The most frequent one: there is nothing like the page."""
 
-DEFAULT_WINDOW = Window()
-MOST_COUNTED = 100_000
-
 
 class Store(ABC):
     """Remembers the kept pages of each scope; decides nothing. Safe to call from several threads.
@@ -142,23 +180,38 @@ class Store(ABC):
     work again later, with this very object, without a new `begin`.
     """
 
-    @abstractmethod
+    def __init__(self, name: str) -> None:
+        """Take the name of the store that messages show: it has no password."""
+        self._name = name
+        self._lock = RLock()
+        self._live: set[str] = set()  # the runs that were begun here and have not ended
+        self._closed = False
+
     def begin(self, run: str) -> None:
         """Open a run: from now on it is live. Records of runs found dead are removed.
 
         `run` is any string that no run had before, unless that one is dead and left nothing
         durable; else `StoreError`.
         """
+        with self._lock:
+            self._require_open()
+            if run in self._live or not self._begin(run):
+                raise self._error(f"run {run!r} was begun before; take a new name")
+            self._live.add(run)
 
-    @abstractmethod
     def renew(self, run: str) -> None:
         """Tell that the run still lives, where the store can't see that by itself."""
+        with self._lock:
+            self._require_live(run)
+            self._renew(run)
 
-    @abstractmethod
     def end(self, run: str) -> None:
         """Close a run normally: its records count for all later runs."""
+        with self._lock:
+            self._require_live(run)
+            self._end(run)
+            self._live.remove(run)
 
-    @abstractmethod
     def check_and_add(
         self,
         record: Record,
@@ -183,6 +236,11 @@ class Store(ABC):
         The record's run must be live, and begun in this very store, else `StoreError`. Raises
         ValueError for a fingerprint or a radius out of range.
         """
+        require_fingerprint(record.fingerprint)
+        lookup = Lookup(record, radius, *_extent(radius, near), dismissed, exact, window)
+        if record.run not in self._live:
+            self._require_live(record.run)
+        return self._look_up(lookup)
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -235,6 +293,45 @@ class Store(ABC):
     def keep_site_memory(self, scope: str, memory: bytes) -> None:
         """Keep what a scope repeats, in place of what was kept before."""
 
-    @abstractmethod
     def close(self) -> None:
         """Let go of files and locks. A run that was not ended is dead from here on."""
+        with self._lock:
+            if self._closed:
+                return
+            try:
+                self._close()
+            finally:
+                self._closed = True
+                self._live.clear()
+
+    @abstractmethod
+    def _begin(self, run: str) -> bool:
+        """Open a run that is not live here; False if its name is taken."""
+
+    @abstractmethod
+    def _renew(self, run: str) -> None:
+        """Renew a run that is live here."""
+
+    @abstractmethod
+    def _end(self, run: str) -> None:
+        """Close a run that is live here."""
+
+    @abstractmethod
+    def _look_up(self, lookup: Lookup) -> Answer:
+        """Check and add, for a run that is live here."""
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Let go of what the store holds, once; `_live` are the runs that die with it."""
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise self._error("it is closed")
+
+    def _require_live(self, run: str) -> None:
+        self._require_open()
+        if run not in self._live:
+            raise self._error(f"run {run!r} is not live here; begin it first")
+
+    def _error(self, what: str) -> StoreError:
+        return StoreError(f"{self._name}: {what}")

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from dataclasses import replace
 from functools import partial
 from heapq import merge
 from itertools import count, islice
-from threading import Lock
 from typing import TYPE_CHECKING
 
-from simhash_gate.fingerprints.hamming import require_fingerprint
-from simhash_gate.stores.base import (
-    ADDED,
-    DEFAULT_WINDOW,
-    Answer,
-    Match,
-    Record,
-    Store,
-    StoreError,
-    Window,
-)
-from simhash_gate.stores.ranking import Candidate, best_match, extent, unlikeness
-from simhash_gate.stores.shelf import Shelf
+from simhash_gate.stores.base import ADDED, Answer, Lookup, Match, Record, Store
+from simhash_gate.stores.nearby import Candidate, Nearby, best_match
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from simhash_gate.stores.base import Window
 
 MOST_SCOPES = 100_000
-_EVER = float("-inf")
 
 
 class _Scope:
@@ -37,43 +25,46 @@ class _Scope:
 
     def __init__(self) -> None:
         self.records: OrderedDict[int, Record] = OrderedDict()
-        self.shelves: defaultdict[str, Shelf] = defaultdict(Shelf)  # by pipeline version
+        self._nearby = Nearby()
+
+    def add(self, number: int, record: Record) -> None:
+        self.records[number] = record
+        self._nearby.add(number, record.pipeline, record.fingerprint)
 
     def remove(self, number: int) -> None:
         record = self.records.pop(number)
-        self.shelves[record.pipeline].remove(number, record.fingerprint)
-        if not self.shelves[record.pipeline]:
-            del self.shelves[record.pipeline]
+        self._nearby.remove(number, record.pipeline, record.fingerprint)
 
-    def inside(
-        self, near: list[tuple[int, int]], record: Record, window: Window, *, exact: bool
-    ) -> list[Candidate]:
-        """Return those of `near`, numbers and distances, that are to be compared with a record."""
-        first, since = self._first(window.pages), window.since(record)
+    def add_if_alone(self, number: int, lookup: Lookup) -> list[Candidate]:
+        """Add a page unless records are near it; return those that it is to be compared with."""
+        if lookup.radius is None:
+            self.add(number, lookup.record)
+            return []
+        near = self._nearby.add_if_alone(number, lookup)
+        if not near:
+            self.records[number] = lookup.record
+            return []
+        first = self._first(lookup.window.pages)
         others = [(number, distance, self.records[number]) for number, distance in near]
         return [
-            Candidate(number, distance, unlikeness(record, other.request, other.sketch))
+            Candidate(number, distance, lookup.unlikeness(other.request, other.sketch))
             for number, distance, other in others
-            if number >= first and other.first_seen >= since
-            if not exact or other.digest == record.digest
+            if number >= first and lookup.admits(other.digest, other.first_seen)
         ]
 
     def find(self, record: Record) -> list[int]:
         """Return the numbers of the records with this identity, in order."""
-        numbers = sorted(
-            number
-            for shelf in self.shelves.values()
-            for number in shelf.numbers(record.fingerprint)
-        )
+        numbers = self._nearby.numbers(record.fingerprint)
         return [number for number in numbers if self.records[number].identity == record.identity]
 
-    def evict(self, pages: int, since: float) -> None:
-        """Remove the oldest records until `pages` are left, and the oldest is young enough."""
-        while len(self.records) > pages or (since > _EVER and self.records):
-            oldest, record = next(iter(self.records.items()))
-            if len(self.records) <= pages and record.first_seen >= since:
+    def evict(self, window: Window, added: Record) -> None:
+        """Remove the oldest records until those that are left are inside the window."""
+        since = window.since(added)
+        while self.records:
+            number, oldest = next(iter(self.records.items()))
+            if len(self.records) <= window.pages and oldest.first_seen >= since:
                 return
-            self.remove(oldest)
+            self.remove(number)
 
     def _first(self, pages: int) -> float:
         """Return the number of the first record among the last `pages`."""
@@ -90,77 +81,12 @@ class MemoryStore(Store):
     """
 
     def __init__(self, most_scopes: int = MOST_SCOPES) -> None:
-        self._lock = Lock()
+        super().__init__("memory store")
         self._most_scopes = most_scopes
         self._scopes: OrderedDict[str, _Scope] = OrderedDict()
         self._site_memories: dict[str, bytes] = {}
         self._numbers = count(1)
-        self._live: set[str] = set()
         self._ended: set[str] = set()
-        self._closed = False
-
-    def begin(self, run: str) -> None:
-        """Open a run; there are no dead ones to find."""
-        with self._lock:
-            self._require_open()
-            if run in self._live or run in self._ended:
-                raise StoreError(f"memory store: run {run!r} was begun before; take a new name")
-            self._live.add(run)
-
-    def renew(self, run: str) -> None:
-        """Nothing to do: the run lives as long as the store."""
-        with self._lock:
-            self._require_live(run)
-
-    def end(self, run: str) -> None:
-        """Close a run; its records count for later runs of this process."""
-        with self._lock:
-            self._require_live(run)
-            self._live.remove(run)
-            self._ended.add(run)
-
-    def check_and_add(
-        self,
-        record: Record,
-        radius: int | None,
-        dismissed: Collection[Record] = (),
-        *,
-        near: int = 0,
-        exact: bool = False,
-        window: Window = DEFAULT_WINDOW,
-    ) -> Answer:
-        """Look in the index of the scope and pipeline version; see `Store.check_and_add`."""
-        fingerprint = record.fingerprint
-        if radius is None:
-            require_fingerprint(fingerprint)
-        else:
-            visited, limit = extent(radius, near)
-        self._lock.acquire()  # every page comes by: `with` takes twice as long
-        try:
-            if record.run not in self._live:
-                self._require_live(record.run)
-            scope = self._scope(record.scope)
-            shelf = scope.shelves[record.pipeline]
-            number = next(self._numbers)
-            found = None
-            if radius is None:
-                shelf.add(number, fingerprint)
-            elif met := shelf.add_if_alone(number, fingerprint, visited, limit):
-                candidates = scope.inside(met, record, window, exact=exact)
-                load = partial(self._load, scope)
-                found = best_match(candidates, load, radius, dismissed)
-                if found and found[1].distance <= radius:
-                    number, (other, distance) = found
-                    seen = other.seen(record.last_seen)
-                    scope.records[number] = seen
-                    return Answer(False, Match(seen, distance))
-                shelf.add(number, fingerprint)
-            scope.records[number] = record
-            if window.seconds is not None or len(scope.records) > window.pages:
-                scope.evict(window.pages, window.since(record))
-            return Answer(True, found[1]) if found else ADDED
-        finally:
-            self._lock.release()
 
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""
@@ -185,9 +111,8 @@ class MemoryStore(Store):
 
     def is_live(self, run: str) -> bool:
         """Tell whether a run of this process has begun and not ended."""
-        with self._lock:
-            self._require_open()
-            return run in self._live
+        self._require_open()
+        return run in self._live
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered at the time of the call, oldest first."""
@@ -213,13 +138,38 @@ class MemoryStore(Store):
             if scope in self._scopes:
                 self._site_memories[scope] = memory
 
-    def close(self) -> None:
-        """Forget everything."""
+    def _begin(self, run: str) -> bool:
+        return run not in self._ended
+
+    def _renew(self, run: str) -> None:
+        """Do nothing: the run lives as long as the store."""
+
+    def _end(self, run: str) -> None:
+        self._ended.add(run)
+
+    def _look_up(self, lookup: Lookup) -> Answer:
+        record = lookup.record
         with self._lock:
-            self._closed = True
-            self._scopes.clear()
-            self._site_memories.clear()
-            self._live.clear()
+            self._require_open()
+            scope = self._scope(record.scope)
+            number = next(self._numbers)
+            candidates = scope.add_if_alone(number, lookup)
+            found = None
+            if candidates:
+                found = best_match(lookup, candidates, partial(self._load, scope))
+            if found and found[1].distance <= (lookup.radius or 0):
+                number, (other, distance) = found
+                scope.records[number] = seen = other.seen(record.last_seen)
+                return Answer(False, Match(seen, distance))
+            if number not in scope.records:
+                scope.add(number, record)
+            if lookup.window.seconds is not None or len(scope.records) > lookup.window.pages:
+                scope.evict(lookup.window, record)
+            return Answer(True, found[1]) if found else ADDED
+
+    def _close(self) -> None:
+        self._scopes.clear()
+        self._site_memories.clear()
 
     def _find(self, record: Record) -> list[tuple[_Scope, int]]:
         """Return where the records with this identity are."""
@@ -242,12 +192,3 @@ class MemoryStore(Store):
         else:
             self._scopes.move_to_end(name)
         return scope
-
-    def _require_open(self) -> None:
-        if self._closed:
-            raise StoreError("memory store: it is closed")
-
-    def _require_live(self, run: str) -> None:
-        self._require_open()
-        if run not in self._live:
-            raise StoreError(f"memory store: run {run!r} is not live; begin it first")

@@ -1,17 +1,31 @@
-"""What the URLs of stores on servers have in common: parameters of the store's own, passwords."""
+"""What the URLs of stores have in common: passwords, refusals, a store's own parameters."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
+from simhash_gate.stores.base import StoreError
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
 LEASE = 60.0
 TIMEOUT = 5.0
 _DAY = 86_400
+
+
+class Server(NamedTuple):
+    """A store URL taken apart: what the driver is given, and the values of the store's own.
+
+    `lease` and `timeout` are in seconds.
+    """
+
+    url: str
+    lease: float
+    timeout: float
+    own: Mapping[str, str]
 
 
 def without_password(url: str) -> str:
@@ -20,22 +34,26 @@ def without_password(url: str) -> str:
     return re.sub(r"(password=)[^&]*", r"\1***", shown)
 
 
-def take_parameters(url: str, names: Collection[str]) -> tuple[str, dict[str, str]]:
-    """Return a URL without the query parameters of these names, and their values."""
+def refusal(url: str, why: str) -> StoreError:
+    """Return what is to be raised for a URL that no store can be opened by."""
+    return StoreError(f"store URL {without_password(url)!r}: {why}")
+
+
+def read_server(url: str, *names: str) -> Server:
+    """Take the query parameters of these names out of a URL, and `lease` and `timeout`.
+
+    Raises ValueError if one of these two is no number of seconds.
+    """
     base, _, query = url.partition("?")
     pairs = parse_qsl(query, keep_blank_values=True)
-    others = [(name, value) for name, value in pairs if name not in names]
+    own = {name: value for name, value in pairs if name in {"lease", "timeout", *names}}
+    others = [(name, value) for name, value in pairs if name not in own]
     if others:
         base += "?" + urlencode(others, quote_via=quote)
-    return base, {name: value for name, value in pairs if name in names}
-
-
-def lease_and_timeout(given: Mapping[str, str]) -> tuple[float, float]:
-    """Return the seconds that the parameters `lease` and `timeout` give. Raises ValueError."""
     try:
-        lease, timeout = float(given.get("lease", LEASE)), float(given.get("timeout", TIMEOUT))
+        lease, timeout = float(own.get("lease", LEASE)), float(own.get("timeout", TIMEOUT))
     except ValueError:
         lease = timeout = 0.0
     if not (0.001 <= lease <= _DAY and 0.001 <= timeout <= _DAY):
         raise ValueError("timeout and lease are seconds, more than 0 and no more than a day")
-    return lease, timeout
+    return Server(base, lease, timeout, own)

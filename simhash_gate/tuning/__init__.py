@@ -1,1 +1,1 @@
-"""Where the threshold of a crawl should lie."""
+"""Settings that fit a crawl: where its threshold should lie, and how much each word weighs."""

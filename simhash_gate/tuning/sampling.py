@@ -1,21 +1,21 @@
-"""Which pairs to ask about, and what the answers say of all: a stratified sample by distance.
+"""Which pairs to ask about, and what the answers say of all pairs: a stratified sample.
 
-The strata are distances, or bands of them where they matter less. Within one, pairs are drawn at
-random, systematically over the scopes; the next question goes to the stratum where an answer takes
-most of the uncertainty away (optimum allocation: Neyman 1934; Cochran, Sampling Techniques, 1977,
-5.5 and 8.1). Each answer stands for its share of the stratum's pairs (Cochran 5.3).
+A stratum is a distance, or a band of large distances. Within a stratum, pairs are drawn at random,
+systematically over the scopes. The next question goes to the stratum where an answer reduces the
+uncertainty most (optimum allocation: Neyman 1934; Cochran, Sampling Techniques, 1977, 5.5 and 8.1).
+Each answer stands for its share of the pairs of the stratum (Cochran 5.3).
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from simhash_gate.common.proportion import Interval, wilson
-from simhash_gate.tuning.threshold import HIGHEST, Counts, Score, f1_of
+from simhash_gate.tuning.threshold import HIGHEST, Counts, Score, scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from simhash_gate.collection.neighbours import Neighbour, Scope
 
 STRATA = (*((bits, bits) for bits in range(HIGHEST + 1)), (9, 12), (13, 16))
-"""First and last distance of each, in bits; duplicates beyond are nobody's to find."""
+"""First and last distance of each, in bits. Duplicates farther apart are not looked for."""
 _wilson = lru_cache(maxsize=4096)(wilson)
 _GOLDEN = (sqrt(5) - 1) / 2
-_PRIOR = 0.5  # of a stratum whose answers all agree, the next may not
+_PRIOR = 0.5  # answers of each kind that are added: the next may not agree with all others
 
 
 class Stratum(NamedTuple):
-    """The pairs of a range of distances: in the order to ask about them, and the answers so far."""
+    """The pairs of a range of distances, in the order to ask about them, and the answers so far."""
 
     first: int
     last: int
@@ -45,7 +45,7 @@ class Stratum(NamedTuple):
 
     @property
     def gain(self) -> float:
-        """How much of the variance of the number of duplicates the next answer takes away."""
+        """By how much the next answer reduces the variance of the number of duplicates."""
         share = (self.duplicates + _PRIOR) / (self.answers + 2 * _PRIOR)
         return len(self.pairs) ** 2 * share * (1 - share) / (self.answers * (self.answers + 1) or 1)
 
@@ -64,7 +64,7 @@ def strata(scopes: Iterable[Scope], answers: dict[frozenset[str], bool]) -> list
 def next_pair(
     all_strata: Sequence[Stratum], asked: set[frozenset[str]], line: int
 ) -> Neighbour | None:
-    """Return the pair to ask about: one of each stratum, from the line outwards, then by gain."""
+    """Return the pair to ask about: first one of each stratum, from the line on; then by gain."""
     open_ones = []
     for stratum in all_strata:
         pair = next((pair for pair in stratum.pairs if pair.names not in asked), None)
@@ -79,9 +79,9 @@ def next_pair(
 
 
 def weighted(all_strata: Iterable[Stratum]) -> Counts:
-    """Count duplicates and others among all pairs, as the answers let one expect.
+    """Estimate from the answers how many of all pairs are duplicates, and how many are others.
 
-    Strata without answers count for nothing.
+    Strata without answers are left out.
     """
     counts = Counts([0.0] * 65, [0.0] * 65)
     for stratum in all_strata:
@@ -93,28 +93,14 @@ def weighted(all_strata: Iterable[Stratum]) -> Counts:
 
 
 def score(all_strata: Sequence[Stratum]) -> list[Score]:
-    """Return what each threshold is worth on all pairs, of which the answers are a sample.
+    """Return how good each threshold is on all pairs, of which the answers are a sample.
 
-    The 95 % intervals are made of Wilson's in each stratum (variance estimates recovered: Zou and
-    Donner, Construction of confidence limits about effect measures, 2008; that of recall, a ratio,
-    holds the values for which `(1 - recall) * found - recall * missed` can be 0, as Fieller's).
+    The 95 % intervals combine those of Wilson of each stratum (Zou and Donner, Construction of
+    confidence limits about effect measures, 2008). Recall is a ratio: its interval holds the values
+    for which `(1 - recall) * found - recall * missed` can be 0, as that of Fieller does.
     """
-    counts = weighted(all_strata)
     answered = [stratum for stratum in all_strata if stratum.answers]
-    every, scores = sum(counts.duplicates), []
-    for threshold, f1 in enumerate(f1_of(counts)):
-        right, wrong = (sum(side[: threshold + 1]) for side in counts)
-        scores.append(
-            Score(
-                threshold,
-                right / (right + wrong) if right + wrong else None,
-                right / every if every else 0.0,
-                f1,
-                _precision(answered, threshold),
-                _recall(answered, threshold),
-            )
-        )
-    return scores
+    return scores(weighted(all_strata), partial(_precision, answered), partial(_recall, answered))
 
 
 def _precision(answered: Sequence[Stratum], threshold: int) -> Interval:
@@ -138,12 +124,12 @@ def _recall(answered: Sequence[Stratum], threshold: int) -> Interval:
 
 
 def _bounds(terms: Iterable[tuple[Any, Stratum]]) -> tuple[Any, Any]:
-    """Return the interval of a sum of shares of duplicates, each times a factor, or an array."""
+    """Return the interval of a sum of shares of duplicates, each times a number or an array."""
     total = below = above = 0.0
     for factor, stratum in terms:
         share = stratum.duplicates / stratum.answers
         ends = [factor * end for end in _wilson(stratum.duplicates, stratum.answers)]
-        rest = 1 - stratum.answers / len(stratum.pairs)  # what is not known for sure
+        rest = 1 - stratum.answers / len(stratum.pairs)  # the share that nobody was asked about
         total += factor * share
         below += rest * (factor * share - np.minimum(*ends)) ** 2
         above += rest * (np.maximum(*ends) - factor * share) ** 2
@@ -151,10 +137,9 @@ def _bounds(terms: Iterable[tuple[Any, Stratum]]) -> tuple[Any, Any]:
 
 
 def _spread(pairs: list[Neighbour]) -> list[Neighbour]:
-    """Put pairs, which are in order of their scopes, in an order that jumps over all of them.
+    """Put pairs in an order whose first n are a systematic sample of all, for every n.
 
-    The first of it are a systematic sample, however many: multiples of the golden ratio, modulo 1,
-    from a random start.
+    Their places are multiples of the golden ratio, modulo 1, from a random start.
     """
     start = np.random.default_rng(len(pairs)).random()
     places = (start + _GOLDEN * np.arange(len(pairs))) % 1

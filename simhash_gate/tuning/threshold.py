@@ -1,22 +1,26 @@
-"""Where the threshold should lie: told by labelled pairs, or else by the valley of a histogram."""
+"""Where the threshold should lie: by labelled pairs, or else by the valley of a histogram."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.proportion import Interval, wilson
 from simhash_gate.common.wording import how_many
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from simhash_gate.collection.neighbours import Scope
 
 HIGHEST = 8
-"""Bits: up to here every store finds all that is within a threshold."""
+"""Bits: up to this threshold every store finds all pages within it."""
 WITHIN = 0.005
-"""F1 given away, at most, for a threshold whose neighbours are as good."""
+"""The most F1 that is given up for a threshold with good neighbours."""
 LEAST_OF_EACH = 5
-"""Pairs of either label; fewer say nothing of a threshold."""
+"""Pairs of each label that are needed to choose a threshold."""
+_OF_ALL = "all labelled pairs, as too few are its own"
 _LAST_HILL = 16
 _EMPTY = 3  # distances in a row without a page end the copies too
 _UNLIKELY = 1.645  # standard errors: by chance in 5 of 100
@@ -30,7 +34,7 @@ class Counts(NamedTuple):
 
 
 class Score(NamedTuple):
-    """What a threshold is worth; precision and F1 are None where nothing would be called."""
+    """How good a threshold is. Precision is None if no pair is within the threshold."""
 
     threshold: int
     precision: float | None
@@ -66,31 +70,48 @@ def f1_of(counts: Counts) -> list[float]:
 
 
 def score(counts: Counts) -> list[Score]:
-    """Return what each threshold is worth on pairs that were counted one by one."""
-    scores = []
-    positive = round(sum(counts.duplicates))
-    for threshold, f1 in enumerate(f1_of(counts)):
+    """Return how good each threshold is on pairs that were counted one by one."""
+    duplicates = round(sum(counts.duplicates))
+
+    def precision(threshold: int) -> Interval:
         right, wrong = (round(sum(side[: threshold + 1])) for side in counts)
-        called = right + wrong
-        scores.append(
+        return wilson(right, right + wrong)
+
+    def recall(threshold: int) -> Interval:
+        return wilson(round(sum(counts.duplicates[: threshold + 1])), duplicates)
+
+    return scores(counts, precision, recall)
+
+
+def scores(
+    counts: Counts,
+    precision_interval: Callable[[int], Interval],
+    recall_interval: Callable[[int], Interval],
+) -> list[Score]:
+    """Return how good each threshold is, with intervals of its precision and recall."""
+    duplicates, found = sum(counts.duplicates), []
+    for threshold, f1 in enumerate(f1_of(counts)):
+        right, wrong = (sum(side[: threshold + 1]) for side in counts)
+        found.append(
             Score(
                 threshold,
-                right / called if called else None,
-                right / positive if positive else 0.0,
+                right / (right + wrong) if right + wrong else None,
+                right / duplicates if duplicates else 0.0,
                 f1,
-                wilson(right, called),
-                wilson(right, positive),
+                precision_interval(threshold),
+                recall_interval(threshold),
             )
         )
-    return scores
+    return found
 
 
 def best(f1s: Sequence[float]) -> int:
-    """Return the threshold to take: nearly the best F1, and good on both sides of it.
+    """Return the threshold to take: its F1 is nearly the best, and so are those on both sides.
 
-    Of those within `WITHIN` of the best, the one whose F1 is highest when it is averaged with its
-    neighbours' (weights 1, 2, 1): a lone peak of few pairs is chance. Of equals in a row, the
-    middle, or the lower of two: a page dropped wrongly is worse than a copy that passes.
+    Of the thresholds within `WITHIN` of the best, take the one with the highest mean of its F1 and
+    those of its neighbours (weights 1, 2, 1), because a single peak of few pairs may be chance. Of
+    equals in a row, take the middle, or the lower of two, because a page that is dropped wrongly is
+    worse than a copy that passes.
     """
     last = len(f1s) - 1
     smooth = [
@@ -106,18 +127,18 @@ def best(f1s: Sequence[float]) -> int:
 
 
 def valley(histogram: Sequence[int], now: int) -> Suggestion:
-    """Suggest the valley after the copies; what is set, `now`, where there is none.
+    """Suggest the valley after the copies; if there is none, what is set `now`.
 
-    `histogram` counts pages by the distance of the nearest earlier page. From 0 on, the first
-    distance counts that significantly more pages follow, at some distance beyond, with none fewer
-    between (difference of two Poisson counts, one-sided, 5 %), or that no page has, nor the next
-    two. Further valleys don't: what lies between two may be copies or updates, and nobody knows
-    without labels. Of a valley that is wide, the distance nearest to `now` is taken.
+    `histogram` counts pages by the distance of the nearest earlier page. The valley is the first
+    distance from 0 on that has significantly fewer pages than a larger distance, with none fewer
+    between (difference of two Poisson counts, one-sided, 5 %), or that has no page, nor have the
+    next two. Later valleys do not count: the pages between two may be copies or updates, which only
+    labels can tell. In a wide valley, the distance nearest to `now` is taken.
     """
     low, after = _first_valley(histogram)
     if low is None:
         return Suggestion(
-            now, f"no valley up to {HIGHEST} bits: nothing tells copies from updates but labels"
+            now, f"no valley up to {HIGHEST} bits, so only labels can tell copies from updates"
         )
     wide = low
     while wide < HIGHEST and wide + 1 < len(histogram) and histogram[wide + 1] <= histogram[low]:
@@ -142,3 +163,59 @@ def _first_valley(histogram: Sequence[int]) -> tuple[int | None, int | None]:
             if here - lowest > _UNLIKELY * sqrt(here + lowest):
                 return low, after
     return None, None
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """What labels tell: `scores` of each threshold, 0 to 8, on `duplicates` and `others` pairs."""
+
+    duplicates: int
+    others: int
+    scores: list[Score]
+
+    @property
+    def suffice(self) -> bool:
+        """Whether there are enough of either label to choose a threshold by."""
+        return min(self.duplicates, self.others) >= LEAST_OF_EACH
+
+    @property
+    def best(self) -> Score:
+        """The score of the threshold to take."""
+        return self.scores[best([score.f1 for score in self.scores])]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return an object of JSON."""
+        return {
+            "duplicates": self.duplicates,
+            "others": self.others,
+            "thresholds": [score._asdict() for score in self.scores],
+        }
+
+
+def suggest(
+    scope: Scope, now: int, own: Labelled | None, every: Labelled | None, *, is_store: bool
+) -> Suggestion:
+    """Suggest a threshold by labels of the scope's own, of all scopes, or else by the histogram."""
+    for labelled, whose in ((own, "its labelled pairs"), (every, _OF_ALL)):
+        if labelled and labelled.suffice:
+            found = labelled.best
+            reason = (
+                f"F1 {found.f1:.3f} on {whose} ({how_many(labelled.duplicates, 'duplicate')}, "
+                f"{how_many(labelled.others, 'other')})"
+            )
+            if now != found.threshold and now < len(labelled.scores):
+                reason += f", {labelled.scores[now].f1:.3f} at {now}"
+            return Suggestion(found.threshold, reason)
+    if is_store:
+        return Suggestion(now, "a store keeps no page that was dropped, so only labels can tell")
+    guess = valley(scope.histogram, now)
+    for labelled in (own, every):
+        if labelled and now < len(labelled.scores):
+            there, here = (labelled.scores[at].f1 for at in (guess.threshold, now))
+            if there < here:
+                return Suggestion(
+                    now,
+                    f"{guess.reason} would be {guess.threshold}, but F1 on the labelled pairs, few "
+                    f"as they are, is {there:.3f} there and {here:.3f} here",
+                )
+    return guess

@@ -16,7 +16,7 @@ from simhash_gate.collection import clusters, disk
 from simhash_gate.collection.gathered import Gathered, Member
 from simhash_gate.collection.listing import cluster_rows, find_pairs, pair_rows
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.sources.numbered import read_list
+from simhash_gate.sources.fingerprints import read_list
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
 
@@ -107,7 +107,7 @@ def test_a_list_is_read_line_by_line_whatever_stands_in_it(lines, last_ends, at_
     text = "".join(line for line, _ in lines)
     complaints = []
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("simhash_gate.sources.numbered._LINES", at_once)
+        patch.setattr("simhash_gate.sources.fingerprints._LINES", at_once)
         path = Path(name, "list.txt")
         path.write_bytes((text if last_ends else text.rstrip()).encode())
         batches = list(read_list(str(path), lambda place, _: complaints.append(place)))

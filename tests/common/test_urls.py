@@ -9,7 +9,7 @@ import pytest
 from simhash_gate import Gate, Options, open_store, read_page
 from simhash_gate.common.urls import text_without_credentials, without_credentials
 from simhash_gate.options import pipeline_version
-from simhash_gate.stores.base import Record, make_record
+from simhash_gate.stores.base import Record
 
 URL = "https://user:secret@example.com:8080/a"
 SHOWN = "https://example.com:8080/a"
@@ -51,9 +51,8 @@ def test_no_record_has_a_password_however_it_was_made() -> None:
     record = Record(*values)
     for made in (
         record,
-        make_record(*values, b"", False),
         dataclasses.replace(record, url=URL),
-        make_record(*values, b"", False).seen(1.0),
+        record.seen(1.0),
     ):
         assert made.url == SHOWN
 

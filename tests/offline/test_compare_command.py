@@ -8,7 +8,7 @@ import pytest
 
 from simhash_gate import hamming_distance, read_page
 from simhash_gate.fingerprints.features import cosine, jaccard
-from simhash_gate.offline.comparison import changes
+from simhash_gate.offline.compare import changes
 
 PAGE = "<html><body><article><h1>Honey</h1><p>{}</p></article></body></html>"
 TEXT = " ".join(f"word{n}" for n in range(200))

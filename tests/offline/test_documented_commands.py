@@ -6,6 +6,7 @@ import re
 import shlex
 from contextlib import closing
 
+import click
 import pytest
 
 from simhash_gate.cli import cli
@@ -85,3 +86,14 @@ def test_an_example_shows_what_comes_out(run, command: str, shown: str) -> None:
 
 def test_every_command_has_an_example() -> None:
     assert {command.split()[0] for command, _ in EXAMPLES} == set(cli.commands)
+
+
+def test_the_help_of_every_command_has_an_example() -> None:
+    commands = {name: command for name, command in cli.commands.items() if name != "store"}
+    store = cli.commands["store"]
+    assert isinstance(store, click.Group)
+    commands |= {f"store {name}": command for name, command in store.commands.items()}
+    for name, command in commands.items():
+        start, _, arguments = (command.epilog or "").partition(f" {name} ")
+        assert start == "Example: simhash-gate"
+        assert command.make_context(name, shlex.split(arguments.partition(" > ")[0]))

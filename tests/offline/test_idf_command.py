@@ -10,8 +10,8 @@ from math import log
 
 import pytest
 
-from simhash_gate.offline.idf import Frequencies
 from simhash_gate.pipeline import Options, read_page
+from simhash_gate.tuning.idf import Frequencies
 from tests.offline.command import COMMAND
 
 SITE = "https://hive.example"

@@ -86,7 +86,7 @@ def test_answers_are_kept_and_what_they_tell_is_shown(dialogue, crawl, tmp_path)
 
 def test_ctrl_c_keeps_what_was_answered_and_a_second_run_goes_on(dialogue, crawl, tmp_path) -> None:
     seen, out = dialogue(crawl, "--pairs", "labels.jsonl", keys="yy\x03", status=130)
-    assert "interrupted; labels.jsonl has the 2 answers given" in seen
+    assert "Interrupted. labels.jsonl has the 2 answers." in seen
     assert out == ""
     file = tmp_path / "labels.jsonl"
     assert len(lines_of(file)) == 2

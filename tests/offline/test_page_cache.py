@@ -103,8 +103,6 @@ def test_a_cache_that_can_not_be_used_costs_time_and_no_more(run, write, tmp_pat
     result = run("pairs", "pages", "--cache", "bad.sqlite")
     assert result.status == 0
     assert len(result.lines) == 1
-    assert "bad.sqlite: not a file of pages that were read: " in result.err
-    assert (
-        "move it away, or name another by --cache; pages that are read are not kept" in result.err
-    )
+    assert "bad.sqlite: this is not a page cache: " in result.err
+    assert "name another with --cache. Pages are read without a cache\n" in result.err
     assert result.err.count("bad.sqlite") == 1

@@ -181,7 +181,7 @@ def test_sources_that_have_the_same_file_pair_it_with_none_of_itself(
     (pair,) = result.lines
     assert {os.path.basename(pair[name]) for name in "ab"} == {"a.html", "copy.HTM"}  # noqa: PTH119
     assert result.err.endswith("pages: 3, pairs: 1\n")
-    assert "named more than once, read once: " in result.err
+    assert "sources named more than once are read once: " in result.err
 
 
 def test_what_a_folder_of_pages_does_not_give_is_read_beside_it(run, tmp_path) -> None:

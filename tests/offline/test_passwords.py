@@ -9,7 +9,7 @@ from scrapy import Request
 from scrapy.utils.request import fingerprint
 
 from simhash_gate.journal.warc import warcinfo
-from simhash_gate.sources.entry import Entry
+from simhash_gate.sources import Entry
 from tests.journal.pages import packed
 
 SECRET = "https://user:secret@example.com/"

@@ -7,7 +7,7 @@ from scrapy import Request
 from scrapy.utils.request import fingerprint
 
 from simhash_gate import open_store
-from simhash_gate.sources.entry import request_fingerprint
+from simhash_gate.sources import request_fingerprint
 
 SITE = "https://example.com/"
 KEYS = [
@@ -55,14 +55,12 @@ def test_pages_of_other_names_are_told(run, write_named, manifest) -> None:
     assert result.column("differs") == [None, *["names"] * 5, "offers"]
     pages, kept, many, advice = result.err.splitlines()
     assert pages == "pages: 7 (6 near, 1 new)"
-    assert (
-        kept == "Near enough to be dropped, and kept all the same: 5 other names, 1 other offers."
-    )
+    assert kept == "Within the threshold, but not dropped: 5 other names, 1 other offers."
     assert many == "example.com: 5 of 6 pages within the threshold have another name."
     assert "SIMHASH_GATE_COMPARE" in advice
     blind = run("replay", path, "-s", "SIMHASH_GATE_VERIFY=distance").err.splitlines()
     assert blind[0] == "pages: 7 (6 duplicate, 1 new)"
-    assert blind[1] == "Dropped under another title than that of the kept page: 5 pages."
+    assert blind[1] == "Dropped, although the title contradicts that of the kept page: 5 pages."
     assert blind[2:] == [many, advice]
 
 

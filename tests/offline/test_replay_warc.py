@@ -137,7 +137,7 @@ def test_a_file_that_is_cut_off_gives_the_records_before_and_says_so(
     assert result.status == 1
     assert result.column("outcome") == ["new"]
     assert result.err.startswith(f"{path}, record ")
-    assert result.err.endswith("pages: 1 (1 new)\ncould not be used: 1\n")
+    assert result.err.endswith("pages: 1 (1 new)\ninputs that could not be used: 1\n")
 
 
 def test_a_damaged_record_is_reported_and_the_rest_goes_on(run, tmp_path) -> None:

@@ -71,7 +71,7 @@ def test_near_pages_of_other_names_are_no_good_sign(run, write_named, manifest) 
     notes = [
         note.text_content() for note in root.xpath("//section[@id='distances']/p[@class='note']")
     ]
-    assert notes[0] == "Near enough to be dropped, and kept all the same: 5 other names."
+    assert notes[0] == "Within the threshold, but not dropped: 5 other names."
     assert notes[1] == "example.com: 5 of 5 pages within the threshold have another name."
     assert "SIMHASH_GATE_COMPARE" in notes[2]
     (row,) = root.xpath("//section[@id='domains']//tbody/tr")
@@ -89,7 +89,7 @@ def test_a_store_shows_what_it_kept(run, tmp_path) -> None:
     result = run("report", url)
     assert result.status == 0
     assert tiles(result.out) == {"Responses": "3", "Kept": "3"}
-    assert "what a store remembers" in result.out
+    assert "the kept pages of a store" in result.out
 
 
 def test_without_a_source_it_is_the_newest_log_of_the_project(run, log, tmp_path) -> None:

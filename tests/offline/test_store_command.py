@@ -163,7 +163,7 @@ def test_an_import_reads_stdin_and_names_the_lines_it_cannot_use(run_with_input,
         strict=True,
     ):  # fmt: skip
         assert expected in line
-    assert (added, summary) == ("pages added: 2", "could not be used: 12")
+    assert (added, summary) == ("pages added: 2", "inputs that could not be used: 12")
     assert [page.request for page in remembered(url)] == ["r", "s"]
 
 

@@ -118,7 +118,7 @@ def test_a_domain_has_a_threshold_of_its_own_where_its_labels_say_so(run, store,
 def test_without_labels_nothing_is_read_out_of_a_store(run, store) -> None:
     result = run("tune", store(0, bits(5), 1 << 63), "--scope", "hive.example")
     assert "threshold 3 (as it is): a store keeps no page that was dropped" in result.out
-    assert "distances up to the threshold that they were crawled with are missing" in result.out
+    assert "distances up to the threshold of the crawl are missing" in result.out
 
 
 def test_of_several_pipeline_versions_the_one_with_most_pages_is_taken(run, store) -> None:
@@ -143,8 +143,8 @@ def test_a_histogram_that_stands_at_0_over_other_names_is_no_reason(run, jams) -
     assert f"   0        9  {'█' * 40}  5 of another name\n" in out
     assert "the valley of the histogram" not in out
     assert (
-        "threshold 3 (as it is): no valley counts where so many near pages are other ones: only "
-        "labels can tell\n"
+        "threshold 3 (as it is): so many near pages are different ones that a valley means "
+        "nothing: only labels can tell\n"
         "by their titles, 5 of 9 pages within the threshold have another name\n"
         "of 9 near pairs looked at closer: other names in 5\n"
     ) in out
@@ -193,7 +193,7 @@ def test_labels_that_say_nothing_are_named(run, crawl, manifest) -> None:
     assert f"{file}:4: 'duplicate' is 'yes': expected true or false\n" in result.err
     assert f"{file}: pairs that are not two pages of {crawl}: 1\n" in result.err
     assert "labelled pairs: 1 duplicate, 0 others\n" in result.out
-    assert "too few of either to choose a threshold by\n" in result.out
+    assert "too few duplicates or others to choose a threshold\n" in result.out
     assert run("tune", crawl, "--pairs", "nowhere.jsonl").status == 1
 
 
@@ -201,7 +201,7 @@ def test_a_file_without_a_label_is_named_once(run, crawl, manifest) -> None:
     empty = manifest(name="labels.jsonl")
     result = run("tune", crawl, "--pairs", empty)
     assert result.status == 1
-    assert result.err == f"{empty}: no labelled pair in it\ncould not be used: 1\n"
+    assert result.err == f"{empty}: no labelled pair in it\ninputs that could not be used: 1\n"
 
 
 def test_pages_without_a_url_are_said_to_have_none(run, write) -> None:

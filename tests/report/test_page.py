@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simhash_gate.report.bounded import Clusters
-from simhash_gate.report.page import render
+from simhash_gate.report.html import render
 from simhash_gate.report.summary import Summary
 from tests.report.verdicts import copy, verdict
 
@@ -18,10 +18,10 @@ def test_it_says_what_its_figures_lack() -> None:
     for n in range(3):
         summary.add_line(copy(f"copy-{n}", f"kept-{n}"))
     summary.missed = 1_234
-    assert "faster than the disk took them: 1,234 verdicts." in shown(summary)
-    assert "counts may lack some copies" in shown(summary)
+    assert "These figures lack 1,234 verdicts: the disk was too slow" in shown(summary)
+    assert "the counts may lack some copies" in shown(summary)
     summary.missed, summary.clusters.exact = 0, True
-    assert "Missing here" not in shown(summary)
+    assert "figures lack" not in shown(summary)
     assert "may lack" not in shown(summary)
 
 

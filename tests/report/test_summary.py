@@ -185,8 +185,8 @@ def test_pages_of_other_names_are_counted_by_domain() -> None:
     assert summary.of_other_names[5, "near"] == 1
     assert summary.of_many_names == [("example.com", named)]
     assert [*summary.remarks()][:3] == [
-        "Near enough to be dropped, and kept all the same: 5 other names, 1 other offers.",
-        "Dropped under another title than that of the kept page: 1 page.",
+        "Within the threshold, but not dropped: 5 other names, 1 other offers.",
+        "Dropped, although the title contradicts that of the kept page: 1 page.",
         "example.com: 6 of 8 pages within the threshold have another name.",
     ]
     assert summary.duplicates.ranked()[0].url == "https://example.com/wrong"

@@ -7,7 +7,7 @@ from collections import Counter
 
 from bs4 import BeautifulSoup, Tag
 from markdownify import markdownify
-from readability import Document  # type: ignore[import-untyped]
+from readability import Document
 
 from benchmarks.quality.methods.base import Content, Extractor, HammingMethod
 from benchmarks.quality.text import shown

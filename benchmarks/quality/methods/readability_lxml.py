@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from readability import Document  # type: ignore[import-untyped]
+from readability import Document
 
 from benchmarks.quality.methods.base import Content, Extractor
 from benchmarks.quality.text import shown

@@ -7,23 +7,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg import generators, sql
-from psycopg.errors import error_from_result
-from psycopg.pq import ExecStatus, Format
+from psycopg import sql
+from psycopg.types.composite import CompositeInfo, register_composite
 
 from simhash_gate.stores.base import StoreError, StoreUnavailable
-from simhash_gate.stores.urls import lease_and_timeout, take_parameters, without_password
+from simhash_gate.stores.urls import Server, read_server, refusal, without_password
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
 SCHEMA = "simhash_gate"
 OLDEST_SERVER = 140000
-_BINARY = Format.BINARY
 _LONGEST_NAME = 63  # bytes, of a schema
 
 # SQLSTATE classes of what may pass: connection, resources, rollback, operator, system.
@@ -47,12 +45,12 @@ _SESSION = {
 class Address:
     """A store URL taken apart: what psycopg is told, and the store's own parameters.
 
-    `shown` has no password. `timeout` and `lease` are in seconds; with `durable` each commit is on
-    disk before it is answered.
+    `name` is that of the store in messages. `timeout` and `lease` are in seconds; with `durable`
+    each commit is on disk before it is answered.
     """
 
     conninfo: str
-    shown: str
+    name: str
     schema: str
     timeout: float
     lease: float
@@ -64,41 +62,29 @@ def read_address(url: str) -> Address:
 
     All other parameters are libpq's. Raises StoreError that names what is wrong.
     """
-    shown = without_password(url)
+    try:
+        return _address(url, read_server(url, "schema", "durable"))
+    except (ValueError, psycopg.Error) as error:
+        raise refusal(url, f"{_one_line(error)}; use {FORM}") from None
 
-    def refuse(why: str) -> StoreError:
-        return StoreError(f"store URL {shown!r}: {why}; use {FORM}")
 
-    server, own = take_parameters(url, ("schema", "timeout", "lease", "durable"))
-    schema = own.get("schema", SCHEMA)
+def _address(url: str, server: Server) -> Address:
+    schema = server.own.get("schema", SCHEMA)
     if not 0 < len(schema.encode("utf-8", "replace")) <= _LONGEST_NAME or "\0" in schema:
-        raise refuse(f"schema is a name of 1 to {_LONGEST_NAME} bytes")
-    try:
-        lease, timeout = lease_and_timeout(own)
-    except ValueError as error:
-        raise refuse(str(error)) from None
-    durable = own.get("durable", "false").lower()
+        raise ValueError(f"schema is a name of 1 to {_LONGEST_NAME} bytes")
+    durable = server.own.get("durable", "false").lower()
     if durable not in ("true", "false"):
-        raise refuse("durable is true or false")
-    try:
-        given = psycopg.conninfo.conninfo_to_dict(server)
-    except psycopg.Error as error:
-        raise refuse(_one_line(error)) from None
+        raise ValueError("durable is true or false")
+    given = psycopg.conninfo.conninfo_to_dict(server.url)
     patience: dict[str, Any] = {
-        "connect_timeout": max(2, round(timeout)),  # libpq takes no less
-        "tcp_user_timeout": round(timeout * 1000),
+        "connect_timeout": max(2, round(server.timeout)),  # libpq takes no less
+        "tcp_user_timeout": round(server.timeout * 1000),
         "application_name": "simhash-gate",
         "client_encoding": "UTF8",
     }
     conninfo = psycopg.conninfo.make_conninfo("", **{**patience, **given})
-    return Address(conninfo, shown, schema, timeout, lease, durable == "true")
-
-
-class Prepared(NamedTuple):
-    """A statement that gives one value, and the types of what it is asked with."""
-
-    types: str
-    statement: str
+    name = f"PostgreSQL store {without_password(url)}"
+    return Address(conninfo, name, schema, server.timeout, server.lease, durable == "true")
 
 
 class PatientConnection(psycopg.Connection[Any]):
@@ -108,36 +94,6 @@ class PatientConnection(psycopg.Connection[Any]):
     """
 
     patience = float("inf")
-    _asking: psycopg.Cursor[Any] | None = None
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._names: dict[Prepared, bytes] = {}
-
-    def prepared_value(self, prepared: Prepared, asked: Sequence[bytes | None]) -> bytes | None:
-        """Return the value that a statement gives; it and what is asked with are in binary form.
-
-        There is no cursor: with one, the crawler would work half as long again.
-        """
-        name = self._names.get(prepared)
-        if name is None:
-            name = f"asked_{len(self._names)}".encode()
-            self.execute(f"PREPARE {name.decode()} ({prepared.types}) AS {prepared.statement}")
-            self._names[prepared] = name
-        self.pgconn.send_query_prepared(name, asked, [_BINARY] * len(asked), _BINARY)
-        result = self.wait(generators.execute(self.pgconn))[-1]
-        if result.status != ExecStatus.TUPLES_OK:
-            raise error_from_result(result)
-        value: bytes | None = result.get_value(0, 0)
-        return value
-
-    def ask(
-        self, statement: str, asked: Sequence[Any] | dict[str, Any], *, prepare: bool | None
-    ) -> list[tuple[Any, ...]]:
-        """Return the rows of an answer. One cursor serves all: making one is not for nothing."""
-        if self._asking is None:
-            self._asking = self.cursor(binary=True)
-        return self._asking.execute(statement, asked, prepare=prepare).fetchall()
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
         """Run one exchange with the server. Raises psycopg.OperationalError when time is out."""
@@ -180,6 +136,9 @@ def connect(address: Address, *, create: bool) -> PatientConnection:
             (list(settings), list(settings.values())),
         )
         _migrate(connection, address, create=create)
+        answer = CompositeInfo.fetch(connection, "answer")
+        assert answer is not None
+        register_composite(answer, connection)
     except psycopg.Error as error:
         close(connection)
         raise failure(address, error) from error
@@ -189,7 +148,7 @@ def connect(address: Address, *, create: bool) -> PatientConnection:
     return connection
 
 
-def close(connection: PatientConnection) -> None:
+def close(connection: psycopg.Connection[Any]) -> None:
     """Close a connection, whatever state it is in."""
     with suppress(psycopg.Error, OSError):
         connection.close()
@@ -197,7 +156,7 @@ def close(connection: PatientConnection) -> None:
 
 def failure(address: Address, error: psycopg.Error) -> StoreError:
     """Say in one line what went wrong, and whether trying again later is worth it."""
-    what = f"PostgreSQL store {address.shown}: {_one_line(error)}"
+    what = f"{address.name}: {_one_line(error)}"
     state = error.sqlstate
     if state is None:
         if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) and not (
@@ -224,14 +183,12 @@ def _check_server(connection: PatientConnection, address: Address) -> None:
     version = connection.info.server_version
     if version < OLDEST_SERVER:
         raise StoreError(
-            f"PostgreSQL store {address.shown}: the server has version {version // 10_000}; "
-            f"14 or later is needed"
+            f"{address.name}: the server has version {version // 10_000}; 14 or later is needed"
         )
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise StoreError(
-            f"PostgreSQL store {address.shown}: the database is encoded in {encoding}; "
-            "make one with ENCODING 'UTF8'"
+            f"{address.name}: the database is encoded in {encoding}; make one with ENCODING 'UTF8'"
         )
 
 
@@ -248,9 +205,7 @@ def _migrate(connection: PatientConnection, address: Address, *, create: bool) -
     if version == len(scripts):
         return
     if version is None and not create:
-        raise StoreError(
-            f"PostgreSQL store {address.shown}: there is no store in schema {address.schema!r}"
-        )
+        raise StoreError(f"{address.name}: there is no store in schema {address.schema!r}")
     schema = sql.Identifier(address.schema)
     with connection.transaction():
         lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 23))"
@@ -276,7 +231,7 @@ def _version(connection: PatientConnection, address: Address, newest: int) -> in
     version = int(row[0] or 0) if row else 0
     if version > newest:
         raise StoreError(
-            f"PostgreSQL store {address.shown}: schema {address.schema!r} has version {version}, "
+            f"{address.name}: schema {address.schema!r} has version {version}, "
             f"this simhash-gate knows {newest}; update simhash-gate, or name another schema"
         )
     return version

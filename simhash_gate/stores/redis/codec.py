@@ -10,11 +10,10 @@ from urllib.parse import quote, unquote
 
 from simhash_gate.fingerprints.blocks import probes
 from simhash_gate.stores.base import Record
-from simhash_gate.stores.ranking import reach
 from simhash_gate.stores.values import as_bytes, as_text
 
 if TYPE_CHECKING:
-    from simhash_gate.stores.base import Window
+    from simhash_gate.stores.base import Lookup
 
 SETTLED, DURABLE = 1, 2
 """Flags of a page."""
@@ -40,6 +39,7 @@ class Run(NamedTuple):
     state: Literal["live", "ended", "dead"]
 
 
+@lru_cache
 def scope_key(prefix: str, scope: str) -> str:
     """Return the key of a scope; the braces make it the hash tag in a cluster."""
     return f"{prefix}scope:{{{quote(scope, safe='', errors='surrogatepass')}}}"
@@ -125,18 +125,17 @@ def identity(record: Record) -> bytes:
     return number + run_digest(record.run) + _request(record.request)
 
 
-def query(record: Record, radius: int | None, near: int, exact: bool, window: Window) -> bytes:
+def query(lookup: Lookup) -> bytes:
     """Return what `match.lua` is asked for."""
-    limit = 0 if radius is None else max(radius, min(near, 64))
-    reaches = _reaches(0 if radius is None else reach(radius, near))
+    window = lookup.window
     expiry = 0 if window.seconds is None else int((window.seconds + _EXPIRY_SLACK) * 1000)
     return _QUERY.pack(
-        -1 if radius is None else radius,
-        limit,
-        exact,
-        *reaches,
+        -1 if lookup.radius is None else lookup.radius,
+        min(lookup.limit, 64),
+        lookup.exact,
+        *_reaches(lookup.reach),
         min(window.pages, _MOST),
-        window.since(record),
+        lookup.since,
         expiry if expiry < _MOST else 0,
     )
 

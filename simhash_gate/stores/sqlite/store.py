@@ -1,4 +1,4 @@
-"""Kept pages in a SQLite file that several crawlers of one machine share."""
+"""Kept pages in a SQLite file: each call is one transaction, among threads and processes."""
 
 from __future__ import annotations
 
@@ -6,62 +6,71 @@ import sqlite3
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
-from simhash_gate.stores.base import (
-    DEFAULT_WINDOW,
-    Answer,
-    Match,
-    Record,
-    Store,
-    Window,
-)
-from simhash_gate.stores.ranking import best_match, reach
+from simhash_gate.stores.base import Answer, Lookup, Match, Record, Store
+from simhash_gate.stores.nearby import Candidate, best_match
 from simhash_gate.stores.sqlite.file import connect, failure
 from simhash_gate.stores.sqlite.locks import RunLocks
-from simhash_gate.stores.sqlite.mirror import Mirror, MirroredScope
-from simhash_gate.stores.sqlite.rows import (
-    DURABLE,
-    INSERT,
-    NUMBER,
-    RUN,
-    RUN_LIVES,
-    RUN_NAME,
-    SCOPE,
-    SELECT,
-    SELECT_ONE,
-    SETTLED,
-    Run,
-    to_record,
-    to_row,
-)
-from simhash_gate.stores.sqlite.transaction import Transaction
-from simhash_gate.stores.sqlite.window import Inside, evict
-from simhash_gate.stores.values import as_bytes
+from simhash_gate.stores.sqlite.mirror import Mirror, scope_number
+from simhash_gate.stores.values import as_bytes, as_parameter, signed, unsigned
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    from simhash_gate.stores.base import Window
+    from simhash_gate.stores.sqlite.mirror import MirroredScope
 
-_PAGE = f"{SELECT} WHERE record.id > ? ORDER BY record.id LIMIT 1000"
-_PAGE_OF_SCOPE = f"""{SELECT}
+SETTLED, DURABLE = 1, 2
+"""What the column `settled` says."""
+
+_SELECT = """
+SELECT scope.name, url, request, fingerprint, digest, words, title, pipeline, run.name, first_seen,
+    last_seen, sketch, settled, live, run, record.id
+FROM record JOIN scope ON scope.id = scope LEFT JOIN run ON run.id = run
+"""
+_RUN_NAME, _RUN_LIVES, _RUN, _NUMBER = 8, 13, 14, 15
+_ONE = f"{_SELECT} WHERE record.id = ?"
+_PAGE = f"{_SELECT} WHERE record.id > ? ORDER BY record.id LIMIT 1000"
+_PAGE_OF_SCOPE = f"""{_SELECT}
 WHERE record.id > ? AND scope = (SELECT id FROM scope WHERE name = CAST(? AS TEXT))
 ORDER BY record.id LIMIT 1000
 """
-_VERSIONS = "SELECT pipeline, count(*) FROM record GROUP BY pipeline"
+_COMPARED = "SELECT digest, first_seen, request, sketch FROM record WHERE id = ?"
+_INSERT = """
+INSERT INTO record
+    (id, scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen,
+    last_seen, sketch, settled)
+VALUES
+    (?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?,
+    ?)
+"""
+_LAST = "SELECT max(last, coalesce((SELECT max(id) FROM record), 0)) FROM sequence"
 _SEE = "UPDATE record SET last_seen = ? WHERE id = ?"
 _IDENTICAL = """
 SELECT id FROM record
 WHERE id = ? AND scope = ? AND run = (SELECT id FROM run WHERE name = CAST(? AS TEXT))
     AND request = CAST(? AS TEXT)
 """
+_FORGET = "DELETE FROM record WHERE id = ?"
+_SETTLE = "UPDATE record SET settled = max(settled, ?) WHERE id = ?"
+_FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
+_OVERFLOW = "SELECT id, fingerprint, pipeline FROM record WHERE scope = ? ORDER BY id LIMIT ?"
+_AGED = """
+SELECT id, fingerprint, pipeline FROM record WHERE scope = ?1 AND id > ?2 AND id <
+    (SELECT id FROM record WHERE scope = ?1 AND id > ?2 AND first_seen >= ?3 ORDER BY id LIMIT 1)
+ORDER BY id
+"""
+_EVICT = "DELETE FROM record WHERE scope = ? AND id <= ?"
+_VERSIONS = "SELECT pipeline, count(*) FROM record GROUP BY pipeline"
 _LIVES = "SELECT live FROM run WHERE name = CAST(? AS TEXT)"
+_BURY = "DELETE FROM record WHERE run = ? AND settled < ?"
+_CLOSE_RUN = "UPDATE run SET live = 0 WHERE id = ?"
+_DROP_RUN = "DELETE FROM run WHERE id = ? AND id NOT IN (SELECT run FROM record)"
 _SITE_MEMORY = """
 SELECT repeated FROM site_memory JOIN scope ON scope.id = scope WHERE name = CAST(? AS TEXT)
 """
-_FORGET = "DELETE FROM record WHERE id = ?"
-_SETTLE = "UPDATE record SET settled = max(settled, ?) WHERE id = ?"
+_AFTER_ALL = (1 << 63) - 1
 
 
 class SQLiteStore(Store):
@@ -75,194 +84,185 @@ class SQLiteStore(Store):
 
     def __init__(self, path: str | Path, *, timeout: float = 10.0, create: bool = True) -> None:
         self.path = Path(path).absolute()
+        super().__init__(f"SQLite store {self.path}")
         self._db = connect(self.path, timeout, create=create)
+        self._cursor = self._db.cursor()
         self._locks = RunLocks(self.path)
         self._mirror = Mirror()
-        self._transaction = Transaction(self._db, self.path, self._mirror)
-        self._runs: dict[str, int] = {}
-
-    def begin(self, run: str) -> None:
-        """Open a run and take its lock; remove what dead runs left, their lock files too."""
-        with self._transaction as db:
-            self._locks.sweep(self._reap(db))
-            known = "SELECT 1 FROM run WHERE name = CAST(? AS TEXT)"
-            if db.execute(known, (as_bytes(run),)).fetchone() or not self._locks.take(run):
-                raise self._transaction.error(f"run {run!r} was begun before; take a new name")
-            add = "INSERT INTO run (name, live) VALUES (CAST(? AS TEXT), 1)"
-            number = db.execute(add, (as_bytes(run),)).lastrowid
-        self._runs[run] = number or 0
-
-    def renew(self, run: str) -> None:
-        """Write, to see that it can be done; the lock speaks for the run."""
-        with self._transaction as db:
-            db.execute("UPDATE run SET live = 1 WHERE id = ?", (self._number(run),))
-
-    def end(self, run: str) -> None:
-        """Close a run: commit that its records count, then let go of its lock."""
-        with self._transaction as db:
-            db.execute("UPDATE run SET live = 0 WHERE id = ?", (self._number(run),))
-            self._mirror.outdate()
-        with self._transaction.lock:
-            self._runs.pop(run, None)
-            self._locks.release(run)
-
-    def check_and_add(
-        self,
-        record: Record,
-        radius: int | None,
-        dismissed: Collection[Record] = (),
-        *,
-        near: int = 0,
-        exact: bool = False,
-        window: Window = DEFAULT_WINDOW,
-    ) -> Answer:
-        """Look and add in one transaction; see `Store.check_and_add`."""
-        require_fingerprint(record.fingerprint)
-        if radius is not None:
-            require_distance(radius)
-        run = self._number(record.run)
-        with self._transaction as db:
-            scope = self._mirror.scope(db, record.scope)
-            found = None
-            if radius is not None:
-                limit = near if near > radius else radius
-                met = scope.near(record, reach(radius, near), limit)
-                if met:
-                    inside = Inside(scope, record, window, exact)
-                    load = partial(self._compared, db, inside)
-                    found = best_match(inside.candidates(db, met), load, radius, dismissed)
-                if found and found[1].distance <= radius:
-                    number, (other, distance) = found
-                    return Answer(False, Match(_see(db, number, other, record.last_seen), distance))
-            number = self._mirror.next_number(db)
-            db.execute(INSERT, to_row(number, record, scope.number, run))
-            scope.add(number, record)
-            evict(db, scope, window, record)
-            return Answer(True, found[1] if found else None)
+        self._numbers: dict[str, int] = {}  # of the runs that were begun here
+        self._batched = False
 
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""
-        with self._transaction as db:
+        with self._transaction() as db:
             numbers = self._find(db, record)
             db.executemany(_FORGET, [(number,) for number in numbers])
-            self._mirror.outdate()
             return bool(numbers)
 
     def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
         """Mark records settled, all in one transaction."""
         mark = DURABLE if durable else SETTLED
-        with self._transaction as db:
+        with self._transaction() as db:
             marked = [(mark, number) for record in records for number in self._find(db, record)]
             db.executemany(_SETTLE, marked)
 
     def current(self, record: Record) -> Record | None:
         """Return the record with this identity as it is now, or None."""
-        with self._transaction as db:
+        with self._transaction() as db:
             numbers = self._find(db, record)
-            scope = self._mirror.scope(db, record.scope)
-            return self._load(db, scope, numbers[-1]) if numbers else None
+            return self._load(db, numbers[-1]) if numbers else None
 
     def is_live(self, run: str) -> bool:
         """Tell whether a run has not ended, and its lock is held."""
-        with self._transaction as db:
+        with self._transaction() as db:
             found = db.execute(_LIVES, (as_bytes(run),)).fetchone()
             return bool(found and found[0]) and not self._is_dead(run)
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered, oldest first; read in parts, so that others can go on."""
-        with self._transaction as db:
+        with self._transaction() as db:
             self._reap(db)
         page, names = (_PAGE, ()) if scope is None else (_PAGE_OF_SCOPE, (as_bytes(scope),))
         last: int | None = 0
         while last is not None:
-            with self._transaction as db:
+            with self._transaction() as db:
                 rows = db.execute(page, (last, *names)).fetchall()
-            for row in rows:
-                run = Run(row[RUN_NAME], bool(row[RUN_LIVES]))
-                yield to_record(row[SCOPE], run, row)
-            last = rows[-1][NUMBER] if rows else None
+                some = [_to_record(row) for row in rows]
+            yield from some
+            last = rows[-1][_NUMBER] if rows else None
 
     def versions(self) -> Mapping[str, int]:
         """Count without writing, so that crawlers can go on; those of the dead are counted too."""
-        with self._transaction.lock:
-            self._transaction.require_open()
-            try:
-                return dict(self._db.execute(_VERSIONS).fetchall())
-            except sqlite3.Error as error:
-                raise failure(self.path, error) from error
+        with self._transaction("DEFERRED") as db:
+            return dict(db.execute(_VERSIONS).fetchall())
 
     def site_memory(self, scope: str) -> bytes:
         """Return what a crawl has kept last."""
-        with self._transaction as db:
+        with self._transaction() as db:
             row = db.execute(_SITE_MEMORY, (as_bytes(scope),)).fetchone()
             return bytes(row[0]) if row else b""
 
     def keep_site_memory(self, scope: str, memory: bytes) -> None:
         """Write it in place of what was there."""
-        with self._transaction as db:
-            number = self._mirror.scope(db, scope).number
+        with self._transaction() as db:
+            number = scope_number(db, scope)
             db.execute("INSERT OR REPLACE INTO site_memory VALUES (?, ?)", (number, memory))
-
-    def close(self) -> None:
-        """Let go of the file and of the locks of all runs; who was not ended is dead now."""
-        with self._transaction.lock:
-            self._runs.clear()
-            self._locks.drop()
-            self._transaction.close()
 
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Make one transaction of all calls in the block: if one fails, all are taken back."""
-        with self._transaction:
-            self._transaction.batched = True
+        with self._transaction():
+            self._batched = True
             try:
                 yield
             finally:
-                self._transaction.batched = False
-            self._transaction.require_whole()
+                self._batched = False
+            self._require_whole()
 
-    def _number(self, run: str) -> int:
-        number = self._runs.get(run)
-        if number is None:
-            self._transaction.require_open()
-            raise self._transaction.error(f"run {run!r} is not live here; begin it first")
-        return number
+    def _begin(self, run: str) -> bool:
+        """Take the lock of a run; remove what dead runs left, their lock files too."""
+        with self._transaction() as db:
+            self._locks.sweep(self._reap(db))
+            known = "SELECT 1 FROM run WHERE name = CAST(? AS TEXT)"
+            if db.execute(known, (as_bytes(run),)).fetchone() or not self._locks.take(run):
+                return False
+            add = "INSERT INTO run (name, live) VALUES (CAST(? AS TEXT), 1)"
+            self._numbers[run] = db.execute(add, (as_bytes(run),)).lastrowid or 0
+        return True
+
+    def _renew(self, run: str) -> None:
+        """Write, to see that it can be done; the lock speaks for the run."""
+        with self._transaction() as db:
+            db.execute("UPDATE run SET live = 1 WHERE id = ?", (self._numbers[run],))
+
+    def _end(self, run: str) -> None:
+        """Commit that the records of a run count, then let go of its lock."""
+        with self._transaction() as db:
+            db.execute(_CLOSE_RUN, (self._numbers[run],))
+        self._locks.release(run)
+
+    def _look_up(self, lookup: Lookup) -> Answer:
+        """Look and add in one transaction."""
+        record = lookup.record
+        with self._transaction() as db:
+            scope = self._mirror.scope(db, record.scope)
+            found = None
+            if lookup.radius is not None:
+                candidates = _candidates(db, scope, lookup)
+                if candidates:
+                    found = best_match(lookup, candidates, partial(self._load, db))
+                if found and found[1].distance <= lookup.radius:
+                    number, (other, distance) = found
+                    seen = other.seen(record.last_seen)
+                    if seen is not other:
+                        db.execute(_SEE, (seen.last_seen, number))
+                    return Answer(False, Match(seen, distance))
+            number = db.execute(_LAST).fetchone()[0] + 1
+            run = self._numbers[record.run]
+            db.execute(_INSERT, _to_row(number, record, scope.number, run))
+            scope.add(number, record.pipeline, record.fingerprint)
+            _evict(db, scope, lookup.window, record)
+            return Answer(True, found[1] if found else None)
+
+    def _close(self) -> None:
+        """Let go of the file and of the locks of all runs."""
+        self._locks.drop()
+        self._db.close()
+
+    @contextmanager
+    def _transaction(self, kind: str = "IMMEDIATE") -> Iterator[sqlite3.Cursor]:
+        """Have the database alone for a block, which is done completely or not at all.
+
+        Blocks inside a batch are parts of one transaction.
+        """
+        with self._lock:
+            self._require_open()
+            try:
+                if self._batched:
+                    self._require_whole()
+                else:
+                    self._cursor.execute(f"BEGIN {kind}")
+                yield self._cursor
+                if not self._batched:
+                    self._cursor.execute("COMMIT")
+            except BaseException as error:
+                self._take_back()
+                # A damaged file can hold text that is none.
+                if isinstance(error, (sqlite3.Error, UnicodeError, OSError)):
+                    raise failure(self.path, error) from error
+                raise
+
+    def _take_back(self) -> None:
+        self._mirror.clear()
+        # SQLite itself may have rolled back already, as it does when the disk is full.
+        if self._db.in_transaction:
+            self._cursor.execute("ROLLBACK")
+
+    def _require_whole(self) -> None:
+        """Raise StoreError if a part of the batch has failed."""
+        if not self._db.in_transaction:
+            raise self._error("a call of this batch failed, and all were taken back")
 
     def _is_dead(self, run: str) -> bool:
-        return run not in self._runs and self._locks.is_dead(run)
+        return run not in self._live and self._locks.is_dead(run)
 
     def _reap(self, db: sqlite3.Cursor) -> list[str]:
         """Remove the records of runs found dead; return the names of those that live."""
         live = []
         for number, name in db.execute("SELECT id, name FROM run WHERE live").fetchall():
             if self._is_dead(name):
-                self._bury(db, number)
+                _bury(db, number)
             else:
                 live.append(name)
         return live
 
-    def _load(self, db: sqlite3.Cursor, scope: MirroredScope, number: int) -> Record | None:
-        """Return a record, or None if it died with its run: a match is looked at closely."""
-        row = db.execute(SELECT_ONE, (number, scope.number)).fetchone()
-        if row is None:
-            return None
-        run = self._mirror.run(db, row[RUN])
-        if run.live and self._is_dead(run.name):
-            self._bury(db, row[RUN])
-            return self._load(db, scope, number)
-        return to_record(scope.name, run, row)
-
-    def _compared(self, db: sqlite3.Cursor, inside: Inside, number: int) -> Record | None:
-        """Return a record that `inside` came across, or None if it isn't to be compared."""
-        other = self._load(db, inside.scope, number)
-        return other if other is not None and inside.holds(db, number, other) else None
-
-    def _bury(self, db: sqlite3.Cursor, run: int) -> None:
-        """Remove a dead run and its records but the durable ones; with these it counts as ended."""
-        db.execute("DELETE FROM record WHERE run = ? AND settled < ?", (run, DURABLE))
-        db.execute("UPDATE run SET live = 0 WHERE id = ?", (run,))
-        db.execute("DELETE FROM run WHERE id = ? AND id NOT IN (SELECT run FROM record)", (run,))
-        self._mirror.outdate()
+    def _load(self, db: sqlite3.Cursor, number: int) -> Record | None:
+        """Return a record, or None if it is gone, or died with its run."""
+        row = db.execute(_ONE, (number,)).fetchone()
+        if row is not None and row[_RUN_LIVES] and self._is_dead(row[_RUN_NAME]):
+            _bury(db, row[_RUN])
+            row = db.execute(_ONE, (number,)).fetchone()
+        return _to_record(row) if row is not None else None
 
     def _find(self, db: sqlite3.Cursor, record: Record) -> list[int]:
         """Return the numbers of the records with this identity, in order."""
@@ -270,13 +270,94 @@ class SQLiteStore(Store):
         names = (scope.number, as_bytes(record.run), as_bytes(record.request))
         return [
             number
-            for number in scope.numbers(record.fingerprint)
+            for number in scope.nearby.numbers(record.fingerprint)
             if db.execute(_IDENTICAL, (number, *names)).fetchone()
         ]
 
 
-def _see(db: sqlite3.Cursor, number: int, record: Record, last_seen: float) -> Record:
-    if last_seen <= record.last_seen:
-        return record
-    db.execute(_SEE, (last_seen, number))
-    return record.seen(last_seen)
+def _candidates(db: sqlite3.Cursor, scope: MirroredScope, lookup: Lookup) -> list[Candidate]:
+    """Return the records that are near a page and are to be compared with it."""
+    near = scope.nearby.near(lookup)
+    first = _first_of_window(db, scope, lookup.window) if near else 0
+    candidates = []
+    for number, distance in near:
+        row = db.execute(_COMPARED, (number,)).fetchone() if number >= first else None
+        if row is not None:
+            digest, first_seen, request, sketch = row
+            if lookup.admits(unsigned(digest), first_seen):
+                candidates.append(Candidate(number, distance, lookup.unlikeness(request, sketch)))
+    return candidates
+
+
+def _first_of_window(db: sqlite3.Cursor, scope: MirroredScope, window: Window) -> int:
+    """Return the number of the first record of the window."""
+    if scope.overflow(db, window.pages) <= 0:
+        return 0
+    if window.pages <= 0:
+        return _AFTER_ALL
+    return int(db.execute(_FIRST_OF_WINDOW, (scope.number, window.pages - 1)).fetchone()[0])
+
+
+def _evict(db: sqlite3.Cursor, scope: MirroredScope, window: Window, added: Record) -> None:
+    """Remove what falls out of the window, oldest first."""
+    overflow = scope.overflow(db, window.pages)
+    gone = db.execute(_OVERFLOW, (scope.number, overflow)).fetchall() if overflow > 0 else []
+    if window.seconds is not None:
+        last = gone[-1][0] if gone else 0  # it may be younger than what came after it
+        gone += db.execute(_AGED, (scope.number, last, window.since(added))).fetchall()
+    if gone:
+        db.execute(_EVICT, (scope.number, gone[-1][0]))
+        for number, fingerprint, pipeline in gone:
+            scope.remove(number, pipeline, unsigned(fingerprint))
+
+
+def _bury(db: sqlite3.Cursor, run: int) -> None:
+    """Remove a dead run and its records but the durable ones; with these it counts as ended."""
+    db.execute(_BURY, (run, DURABLE))
+    db.execute(_CLOSE_RUN, (run,))
+    db.execute(_DROP_RUN, (run,))
+
+
+def _to_row(number: int, record: Record, scope: int, run: int) -> tuple[Any, ...]:
+    """Return the parameters of _INSERT."""
+    return (
+        number,
+        scope,
+        run,
+        as_parameter(record.url),
+        as_parameter(record.request),
+        signed(record.fingerprint),
+        signed(record.digest),
+        record.words,
+        as_parameter(record.title),
+        as_parameter(record.pipeline),
+        record.first_seen,
+        record.last_seen,
+        record.sketch,
+        SETTLED if record.settled else 0,
+    )
+
+
+def _to_record(row: tuple[Any, ...]) -> Record:
+    """Return the record of a row of _SELECT."""
+    (
+        scope, url, request, fingerprint, digest, words, title, pipeline, run, first_seen,
+        last_seen, sketch, settled, live, *_,
+    ) = row  # fmt: skip
+    if run is None:
+        raise sqlite3.DatabaseError(f"a record of {scope}, but not its run")
+    return Record(
+        scope,
+        url,
+        request,
+        unsigned(fingerprint),
+        unsigned(digest),
+        words,
+        title,
+        pipeline,
+        run,
+        first_seen,
+        last_seen,
+        sketch,
+        settled > 0 or not live,
+    )

@@ -8,26 +8,74 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from simhash_gate.common.complaints import why
+from simhash_gate.common.complaints import complaining
 from simhash_gate.fingerprints.features import cosine, jaccard
 from simhash_gate.fingerprints.hamming import band, hamming_distance
-from simhash_gate.offline.claimed import claims_of, marked, side_by_side
-from simhash_gate.offline.fingerprint import describe
+from simhash_gate.offline import fingerprint
+from simhash_gate.offline.fingerprint import claims_of, names_of, words_of_name
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.pipeline import read_closely
-from simhash_gate.sources.entry import Entry, read_body
+from simhash_gate.sources import Entry, read_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from simhash_gate.common.complaints import Complain
+    from simhash_gate.fingerprints.claims import Claims, Offered
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.offline.claimed import Claimed
+    from simhash_gate.offline.console import Console
     from simhash_gate.pipeline import Reading
     from simhash_gate.settings import Settings
 
 CONTEXT = 5  # words around a change
+
+
+def run(
+    settings: Settings,
+    console: Console,
+    *,
+    a: str,
+    b: str,
+    url_a: str,
+    url_b: str,
+    markdown: bool,
+    as_json: bool,
+) -> int:
+    """Compare two files; return the exit status."""
+    one = _read_side(a, url_a, settings, console.complain)
+    other = _read_side(b, url_b, settings, console.complain)
+    if one and other:
+        found = _compare(one, other, settings)
+        if as_json:
+            console.write(found.as_json(markdown=markdown))
+        else:
+            console.show(found.as_text(markdown=markdown))
+    return console.status()
+
+
+class Claim(NamedTuple):
+    """One thing that two pages claim: what A says and what B says, None for nothing.
+
+    `kind` is `names`, `offered` or `fields`. `name` is that of the field, "" for a name.
+    """
+
+    kind: str
+    name: str
+    a: str | None
+    b: str | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two pages say different things, or one of them says nothing."""
+        if self.a is None or self.b is None or self.kind != "names":
+            return self.a != self.b
+        return words_of_name(self.a) != words_of_name(self.b)
+
+    def as_text(self) -> str:
+        """Return a line of text: what only A has in red, what only B has in green."""
+        said = _marked(self.a, self.b) if self.differs else printable(self.b or "")
+        return f"{self.name or 'name':11}  {said}"
 
 
 class Side(NamedTuple):
@@ -46,19 +94,19 @@ class Change(NamedTuple):
     after: Sequence[str]
 
     def as_text(self) -> str:
-        """Return it as a person reads it: what only A has in red, what only B has in green."""
+        """Return a line of text: what only A has in red, what only B has in green."""
         gone, come = (" ".join(only) or None for only in (self.removed, self.added))
-        parts = [" ".join(self.before), marked(gone, come), " ".join(self.after)]
+        parts = [" ".join(self.before), _marked(gone, come), " ".join(self.after)]
         return " ".join(filter(None, parts))
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PageComparison:
     """Two pages and how near they are.
 
-    `distance` is in bits, None where a page has no fingerprint; `verdict` is the gate's on `b`
-    after `a`; `cosine` and `jaccard`, 0 to 1, are those of the features that were hashed;
-    `fields` tells that the user has selectors of fields that must agree.
+    `distance` is in bits, None if a page has no fingerprint. `verdict` is that of the gate on `b`
+    after `a`. `cosine` and `jaccard`, 0 to 1, are those of the features that were hashed. `fields`
+    tells that the user has selectors of fields that must agree.
     """
 
     a: Side
@@ -69,16 +117,16 @@ class Comparison:
     cosine: float
     jaccard: float
     changes: list[Change]
-    claimed: list[Claimed]
+    claims: list[Claim]
     fields: bool
 
     def as_json(self, *, markdown: bool) -> dict[str, Any]:
-        """Return all of it as JSON can say it."""
+        """Return an object of JSON."""
 
         def said(side: Side) -> dict[str, Any]:
             page = side.reading.page
             known = {"path": side.entry.path, "url": side.entry.url}
-            known |= describe(page, fields=self.fields)
+            known |= fingerprint.as_json(page, fields=self.fields)
             return known | {"markdown": page.markdown} if markdown else known
 
         return {
@@ -91,12 +139,12 @@ class Comparison:
             "jaccard": round(self.jaccard, 4),
             "a": said(self.a),
             "b": said(self.b),
-            "claims": [claimed._asdict() for claimed in self.claimed if claimed.differs],
+            "claims": [claim._asdict() for claim in self.claims if claim.differs],
             "changes": [change._asdict() for change in self.changes],
         }
 
     def as_text(self, *, markdown: bool) -> Iterator[str]:
-        """Yield the lines that a person reads."""
+        """Yield lines of text."""
         near = "none: a page has no fingerprint"
         if self.distance is not None:
             limits = f"threshold {self.policy.threshold}, near {self.policy.near}"
@@ -105,7 +153,7 @@ class Comparison:
         yield f"the gate  {self.verdict.outcome}: {self.verdict.reason}"
         yield f"shingles  cosine {self.cosine:.3f}, Jaccard {self.jaccard:.3f}"
         for name, side in (("A", self.a), ("B", self.b)):
-            page = describe(side.reading.page, fields=False)
+            page = fingerprint.as_json(side.reading.page, fields=False)
             yield ""
             yield click.style(f"{name}  {side.entry.path}", bold=True)
             yield f"   title        {page['title']}"
@@ -123,11 +171,11 @@ class Comparison:
 
     def _claims_as_text(self) -> Iterator[str]:
         for kind, title in (("names", "names"), ("offered", "offers"), ("fields", "fields")):
-            claimed = [each for each in self.claimed if each.kind == kind]
-            if claimed:
-                said = "differ" if any(each.differs for each in claimed) else "agree"
+            claims = [claim for claim in self.claims if claim.kind == kind]
+            if claims:
+                said = "differ" if any(claim.differs for claim in claims) else "agree"
                 yield click.style(f"{title} {said}", bold=True)
-                yield from (f"   {each.as_text()}" for each in claimed)
+                yield from (f"   {claim.as_text()}" for claim in claims)
                 yield ""
 
     @property
@@ -137,33 +185,25 @@ class Comparison:
         return band(self.distance, self.policy.threshold, self.policy.near)
 
 
-def read_sides(
-    pages: Sequence[tuple[str, str]], settings: Settings, complain: Complain
-) -> list[Side]:
-    """Read the pages at paths, with their URLs; one that can't be read is left out."""
-    sides = []
-    for path, url in pages:
-        try:
-            body = read_body(path, settings.max_bytes)
-        except OSError as error:
-            complain(path, why(error))
-            continue
+def _read_side(path: str, url: str, settings: Settings, complain: Complain) -> Side | None:
+    """Read the page at a path; None if it can't be read."""
+    with complaining(complain, path):
+        body = read_body(path, settings.max_bytes)
         if body is None:
-            complain(path, f"larger than {settings.max_bytes} bytes")
-            continue
+            raise ValueError(f"larger than {settings.max_bytes} bytes")
         # One scope: the pages are compared, wherever they came from.
         entry = Entry(path, path=path, url=url, scope="", request=path)
-        sides.append(Side(entry, read_closely(body, url=url, options=settings.options)))
-    return sides
+        return Side(entry, read_closely(body, url=url, options=settings.options))
+    return None
 
 
-def compare(a: Side, b: Side, settings: Settings) -> Comparison:
+def _compare(a: Side, b: Side, settings: Settings) -> PageComparison:
     """Compare two pages under the policy of the second one's URL."""
     first, second = a.reading.page.fingerprint, b.reading.page.fingerprint
     with open_gate(replace(settings, store="memory:")) as gate:
         judge(gate, settings, a.entry, a.reading.page)
         verdict = judge(gate, settings, b.entry, b.reading.page)
-    return Comparison(
+    return PageComparison(
         a,
         b,
         settings.policies.site_of(b.entry.url).policy,
@@ -183,3 +223,35 @@ def changes(a: Sequence[str], b: Sequence[str]) -> Iterator[Change]:
         if tag != "equal":
             before, after = a[max(0, start - CONTEXT) : start], a[end : end + CONTEXT]
             yield Change(before, a[start:end], b[b_start:b_end], after)
+
+
+def side_by_side(a: Claims, b: Claims) -> Iterator[Claim]:
+    """Yield all that two pages claim."""
+    names = {words_of_name(name): name for name in names_of(a)}
+    others = {words_of_name(name): name for name in names_of(b)}
+    both = [name for name in others if name in names]
+    yield from (Claim("names", "", names[name], others[name]) for name in both)
+    yield from (Claim("names", "", names[name], None) for name in names if name not in others)
+    yield from (Claim("names", "", None, others[name]) for name in others if name not in names)
+    yield from _by_name("offered", a.offered, b.offered)
+    yield from _by_name("fields", a.compared, b.compared)
+
+
+def _by_name(kind: str, a: Offered, b: Offered) -> Iterator[Claim]:
+    one, other = dict(a), dict(b)
+    for name in one | other:
+        yield Claim(kind, name, one.get(name), other.get(name))
+
+
+def _marked(a: str | None, b: str | None) -> str:
+    """Return what only A has in red, and what only B has in green."""
+    parts = [
+        "" if a is None else click.style(f"[-{printable(a)}-]", fg="red"),
+        "" if b is None else click.style(f"{{+{printable(b)}+}}", fg="green"),
+    ]
+    return " ".join(filter(None, parts))
+
+
+def printable(text: str) -> str:
+    """Return a text of a page without the characters that control a terminal."""
+    return "".join(char if char.isprintable() else " " for char in click.unstyle(text))

@@ -1,4 +1,4 @@
-"""A summary as one HTML file that needs nothing else: no network, no script of others."""
+"""A summary as one HTML file, which needs no network and no script of others."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def check_installed() -> None:
 
 
 def write(report: bytes, path: str | os.PathLike[str]) -> None:
-    """Write a report, whole or not at all, and the folder that it is for. Raises OSError."""
+    """Write a report to a file, which is replaced only when all is written. Raises OSError."""
     private_folder(Path(path).parent)
     with whole_file(path) as file:
         file.write(report)
 
 
 def render(summary: Summary, *, name: str) -> bytes:
-    """Return the report as HTML in UTF-8; `name` says what the verdicts are of: a spider, a file.
+    """Return the report as HTML in UTF-8. `name` is that of the spider or file in its title.
 
     Raises `MissingExtraError`.
     """
@@ -87,7 +87,7 @@ def render(summary: Summary, *, name: str) -> bytes:
 
 
 def _figures(summary: Summary) -> dict[str, Any]:
-    """Return what the template shows beside the summary itself."""
+    """Return what the template shows besides the summary."""
     from markupsafe import Markup
 
     timeline = summary.timeline
@@ -129,7 +129,7 @@ def _domains(summary: Summary) -> Iterator[tuple[str, Tally]]:
 
 
 def difference(page: Judged) -> Sequence[str]:
-    """Return, in a few words each, what tells a page from the kept one."""
+    """Return what differs between a page and the kept one, in a few words each."""
     found = []
     if page.has_another_name:
         found.append("another name")
@@ -144,7 +144,7 @@ def difference(page: Judged) -> Sequence[str]:
 
 
 def _is_web(url: str) -> bool:
-    """Tell whether a link may lead there: nothing but the web, and no address that was cut."""
+    """Tell whether a link may lead to a URL: only http and https, and no URL that was cut."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -3,37 +3,90 @@
 The weight of a word is smooth inverse document frequency, ln((1 + pages) / (1 + pages with it)) + 1
 (Spärck Jones, A statistical interpretation of term specificity, 1972; smoothed as scikit-learn's
 `TfidfTransformer` does), divided by that of a word which no page has: words outside of the table
-weigh 1, and so does their like. Words are those of the features: fleeting lines don't count.
+weigh 1, as does a word that no page has. Words are those of the features: fleeting lines don't
+count.
 """
 
 from __future__ import annotations
 
 import heapq
 import json
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.offline.reading import in_order
+import click
+
+from simhash_gate.common.files import whole_file
+from simhash_gate.common.wording import how_many
+from simhash_gate.offline.console import check_output, disk
 from simhash_gate.pipeline import read_closely
-from simhash_gate.workers.pool import ReadError, WorkerPool
+from simhash_gate.sources.open import names_store, open_pages, shown
+from simhash_gate.sources.read_pages import extract_pages
+from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from simhash_gate.common.complaints import Complain
+    from simhash_gate.offline.console import Console
     from simhash_gate.options import Options
     from simhash_gate.settings import Settings
-    from simhash_gate.sources.entry import Entry
+    from simhash_gate.sources import Entry
 
 MOST_COUNTED = 4_000_000
 """Words that are counted at a time, some 400 MB of them."""
 
 
+def run(
+    settings: Settings,
+    console: Console,
+    *,
+    source: str,
+    output: str | None,
+    shingles: bool,
+    most: int,
+    min_pages: int,
+) -> int:
+    """Write the table; return the exit status."""
+    if names_store(source):
+        raise click.UsageError(
+            f"{shown(source)}: a store has no words. Name the files of the crawl."
+        )
+    if settings.options.idf:
+        raise click.UsageError(
+            "This command makes a table for SIMHASH_GATE_IDF. Do not set it here."
+        )
+    check_output(output)
+    pages = open_pages(source, console.complain, settings.max_bytes)
+    entries = console.bar(pages.entries, pages.total)
+    found = _count(entries, settings, console.complain, shingles=shingles)
+    weights = found.weights(most, min_pages)
+    if not found.pages:
+        console.complain_of_nothing(source, "no page with words")
+    elif not weights:
+        seen = how_many(found.pages, "page")
+        console.complain(source, f"{seen}, and no word is in {min_pages} of them")
+    else:
+        table = json.dumps(weights, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
+        if output:
+            with disk(output), whole_file(output, private=False) as file:
+                file.write(table.encode())
+        else:
+            console.write_raw(table.encode())
+        weighed = how_many(len(weights), "shingle" if shingles else "word")
+        console.say(f"{weighed} of {how_many(found.pages, 'page')}")
+        if found.error:
+            pages_too_many = how_many(found.error, "page")
+            console.say(
+                f"counts are up to {pages_too_many} too high: the rarest words were forgotten"
+            )
+    return console.status()
+
+
 class Said(NamedTuple):
-    """What counts of a page: its words or shingles, a digest of its text, why there is neither."""
+    """The words or shingles of a page, a digest of its text, and why it could not be read."""
 
     names: list[str]
     digest: int
@@ -77,31 +130,23 @@ class Frequencies:
         return log((1 + self.pages) / (1 + min(pages, self.pages))) + 1
 
 
-def count(
+def _count(
     entries: Iterable[Entry], settings: Settings, complain: Complain, *, shingles: bool
 ) -> Frequencies:
-    """Count the words, or the shingles, of all pages; one that can't be read is complained of."""
-    found, processes = Frequencies(), max(1, settings.workers)
-    say = partial(_say, shingles=shingles)
-    pool = WorkerPool(settings.options, processes, settings.timeout, settings.worker_memory)
-    with closing(pool):
-        for entry, said in in_order(entries, partial(pool.extract, say), processes):
-            if isinstance(said, ReadError):
-                complain(entry.place, str(said))
-            elif said is not None and said.failure:
-                complain(entry.place, said.failure)
-            elif said is not None and said.names:
-                found.add(said.names, said.digest)
+    """Count the words, or the shingles, of all pages. Complain of those that can't be read."""
+    found = Frequencies()
+    for entry, said in extract_pages(entries, settings, partial(_say, shingles=shingles)):
+        if isinstance(said, ReadError):
+            complain(entry.place, str(said))
+        elif said is not None and said.failure:
+            complain(entry.place, said.failure)
+        elif said is not None and said.names:
+            found.add(said.names, said.digest)
     return found
 
 
-def as_json(weights: dict[str, float]) -> str:
-    """Return the table as `SIMHASH_GATE_IDF` reads it, a word a line, in their order."""
-    return json.dumps(weights, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
-
-
 def names_of(features: Collection[str], options: Options, *, shingles: bool) -> list[str]:
-    """Return what the table can have of a page: its shingles, or the words in them."""
+    """Return the shingles of a page, or the words in them."""
     if shingles or options.shingle == "char":
         return list(features)
     return list(dict.fromkeys(word for shingle in features for word in shingle.split(" ")))

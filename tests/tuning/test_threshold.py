@@ -6,8 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from simhash_gate.tuning.threshold import best, count, f1_of, score, valley
-from simhash_gate.tuning.tune import Labelled, suggest
+from simhash_gate.tuning.threshold import (
+    Labelled,
+    best,
+    count,
+    f1_of,
+    score,
+    suggest,
+    valley,
+)
 
 
 def histogram(*counts: int) -> list[int]:

@@ -1,0 +1,128 @@
+"""Fingerprints in files of text: lists of them, and JSON Lines of pages that have one.
+
+A list has 16 hex digits on each line. JSON Lines are what `fingerprint`, `store` and crawls write.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from simhash_gate.common.complaints import complaining
+from simhash_gate.fingerprints.hamming import from_hex
+from simhash_gate.sources.jsonl import check_strings, first_object, json_objects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from simhash_gate.common.complaints import Complain
+
+_DIGITS = 16
+_FIRST = re.compile(rb"(?:\xef\xbb\xbf)?[0-9a-fA-F]{16}\s*(?:\n|\Z)")
+_LINES = 1 << 18
+_SHOWN = 40
+_EXAMPLE = '{"url": …, "fingerprint": "b0621b61d9d51ad2"}'
+_TEXTS = ("url", "path", "scope", "title", "pipeline")
+
+
+class Numbered(NamedTuple):
+    """Some fingerprints without names, and the numbers of their lines or rows, counted from 1."""
+
+    numbers: NDArray[np.uint64]
+    fingerprints: NDArray[np.uint64]
+
+
+def is_list(path: str) -> bool:
+    """Tell if the first line of a file is 16 hex digits."""
+    try:
+        with Path(path).open("rb") as file:
+            return bool(_FIRST.match(file.readline(64)))
+    except (OSError, ValueError):
+        return False
+
+
+def read_list(path: str, complain: Complain) -> Iterator[Numbered]:
+    """Yield the fingerprints of a list, many at once. Empty lines are passed over."""
+    number = 1
+    with complaining(complain, path), Path(path).open("rb") as file:
+        if file.read(3) != b"\xef\xbb\xbf":
+            file.seek(0)
+        # Lines of equal length are read as one array, others one by one.
+        width = _DIGITS + 1
+        while data := file.read(_LINES * width):
+            values = _all_equal(data, width)
+            if values is None:
+                if not data.endswith(b"\n"):
+                    data += file.readline()
+                lines = data.splitlines()
+                yield _each(lines, number, path, complain)
+                number += len(lines)
+            else:
+                yield Numbered(np.arange(number, number + len(values), dtype=np.uint64), values)
+                number += len(values)
+
+
+def _all_equal(data: bytes, width: int) -> NDArray[np.uint64] | None:
+    """Return the fingerprints of lines that are 16 hex digits each and no more, else None."""
+    if len(data) % width:
+        return None
+    if (np.frombuffer(data, np.uint8)[_DIGITS::width] != ord("\n")).any():
+        return None
+    try:
+        packed = bytes.fromhex(data.decode("ascii"))
+    except ValueError:
+        return None
+    # `fromhex` passes over white space between digits: then there are too few.
+    if len(packed) * width != len(data) * 8:
+        return None
+    return np.frombuffer(packed, ">u8").astype(np.uint64)
+
+
+def _each(lines: list[bytes], first: int, path: str, complain: Complain) -> Numbered:
+    numbers, values = [], []
+    for number, line in enumerate(lines, first):
+        digits = line.strip()
+        if _FIRST.fullmatch(digits):
+            numbers.append(number)
+            values.append(int(digits, 16))
+        elif digits:
+            shown = digits[:_SHOWN].decode("utf-8", "backslashreplace")
+            complain(f"{path}:{number}", f"not a fingerprint of 16 hex digits: {shown!r}")
+    return Numbered(np.array(numbers, np.uint64), np.array(values, np.uint64))
+
+
+def is_fingerprinted(path: str) -> bool:
+    """Tell if the first line of a file is an object with a fingerprint."""
+    return "fingerprint" in first_object(path)
+
+
+def fingerprinted(
+    path: str, complain: Complain
+) -> Iterator[tuple[str, dict[str, Any], int | None]]:
+    """Yield the place of each line, its object, and its fingerprint, None if it has none.
+
+    The lines of a crawl's audit, which stand among its verdicts, are passed over.
+    """
+    for place, line in json_objects(path, complain, _EXAMPLE):
+        if "audit" in line:
+            continue
+        with complaining(complain, place):
+            yield place, line, _fingerprint(line)
+
+
+def _fingerprint(line: dict[str, Any]) -> int | None:
+    """Return the fingerprint of a line. Raises ValueError for a line that is not of a page."""
+    if "fingerprint" not in line:
+        raise ValueError("no 'fingerprint'")
+    check_strings(line, _TEXTS)
+    digits = line["fingerprint"]
+    if digits is None:
+        return None
+    if not isinstance(digits, str):
+        raise ValueError(f"'fingerprint' is {digits!r}: expected 16 hex digits")
+    return from_hex(digits)

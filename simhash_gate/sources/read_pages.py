@@ -1,0 +1,124 @@
+"""The pages of a source, read in several processes, in order, a few ahead."""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future
+from contextlib import closing
+from typing import TYPE_CHECKING, TypeVar
+
+from simhash_gate.page.page import Page
+from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from simhash_gate.options import Options
+    from simhash_gate.settings import Settings
+    from simhash_gate.sources import Entry
+    from simhash_gate.sources.page_cache import PageCache
+
+T = TypeVar("T")
+
+AHEAD = 4  # entries for each process: keeps it busy, and bounds what is in memory
+
+
+def read_pages(
+    entries: Iterable[Entry], settings: Settings, cache: PageCache | None = None
+) -> Iterator[tuple[Entry, Page | ReadError | None]]:
+    """Yield each entry, in order, with its page, or why it could not be read; None if skipped.
+
+    A page that the cache has comes from there, without its Markdown.
+    """
+    with closing(_reader(settings, settings.workers)) as reader:
+
+        def read(entry: Entry) -> Future[Page]:
+            return reader.read(entry.body, entry.url, entry.encoding)
+
+        if cache is None:
+            yield from _in_order(entries, read, settings.workers)
+        else:
+            yield from _with_cache(entries, read, settings.workers, cache)
+
+
+def _with_cache(
+    entries: Iterable[Entry],
+    read: Callable[[Entry], Future[Page]],
+    processes: int,
+    cache: PageCache,
+) -> Iterator[tuple[Entry, Page | ReadError | None]]:
+    new: deque[tuple[Entry, bytes]] = deque()
+
+    def look_up(entry: Entry) -> Future[Page]:
+        key = cache.key(entry)
+        page = cache.get(key)
+        if page is None:
+            new.append((entry, key))
+            return read(entry)
+        known: Future[Page] = Future()
+        known.set_result(page)
+        return known
+
+    for entry, result in _in_order(entries, look_up, processes):
+        if new and new[0][0] is entry:
+            _, key = new.popleft()
+            if isinstance(result, Page):
+                cache.keep(key, result)
+        yield entry, result
+
+
+def extract_pages(
+    entries: Iterable[Entry],
+    settings: Settings,
+    function: Callable[[bytes, str, str | None, Options], T],
+    *,
+    workers: int | None = None,
+) -> Iterator[tuple[Entry, T | ReadError | None]]:
+    """Yield each entry, in order, with what a function makes of its page, or why not.
+
+    The function is pickled, and returns anything but None, which stands for a skipped entry.
+    `workers` replaces the number of processes in the settings.
+    """
+    processes = settings.workers if workers is None else workers
+    with closing(_reader(settings, processes)) as reader:
+
+        def extract(entry: Entry) -> Future[T]:
+            return reader.extract(function, entry.body, entry.url, entry.encoding)
+
+        yield from _in_order(entries, extract, processes)
+
+
+def _reader(settings: Settings, processes: int) -> WorkerPool | InlineReader:
+    if not processes:
+        return InlineReader(settings.options)
+    return WorkerPool(settings.options, processes, settings.timeout, settings.worker_memory)
+
+
+def _in_order(
+    entries: Iterable[Entry], read: Callable[[Entry], Future[T]], processes: int
+) -> Iterator[tuple[Entry, T | ReadError | None]]:
+    """Yield each entry, in order, with what `read` promises, or why not; None if skipped."""
+    waiting: deque[tuple[Entry, Future[T] | None]] = deque()
+    for entry in entries:
+        waiting.append((entry, None if entry.skipped else read(entry)))
+        yield from _results(waiting, AHEAD * max(1, processes))
+    yield from _results(waiting, 0)
+
+
+def _results(
+    waiting: deque[tuple[Entry, Future[T] | None]], most: int
+) -> Iterator[tuple[Entry, T | ReadError | None]]:
+    """Take the first entry while its result is there, or more than `most` wait."""
+    while waiting:
+        entry, future = waiting[0]
+        if future is not None and not future.done() and len(waiting) <= most:
+            return
+        waiting.popleft()
+        result: T | ReadError | None
+        try:
+            result = None if future is None else future.result()
+        except ReadError as error:
+            result = error
+        except Exception as error:  # no process could be started, for one
+            result = ReadError(f"{type(error).__name__}: {error}")
+        yield entry, result
