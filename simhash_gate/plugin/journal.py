@@ -135,7 +135,7 @@ class Journal(Listener):
             url=response.url,
             time=waiting.time,
             spider=self._spider,
-            pipeline=self._crawl.pipeline,
+            pipeline=self._crawl.store.run.pipeline,
             outcome=verdict.outcome,
             reason=verdict.reason,
             matched_url=verdict.match.record.url,

@@ -14,7 +14,7 @@ from simhash_gate.plugin.listeners import Closing, FollowedPage, Stage
 from simhash_gate.plugin.request_meta import VERDICT_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from scrapy import Request, Spider
     from scrapy.http import Response
@@ -26,11 +26,8 @@ if TYPE_CHECKING:
 
 # The least size that Scrapy counts for a response it works on (scrapy.core.scraper.Slot).
 MIN_RESPONSE_SIZE = 1024
-
-
 SWALLOWED = frozenset({Stage.PASSED, Stage.ENTERING})
 """Stages in which a page is lost if nothing is on its way any more."""
-_BEFORE_CALLBACK = (Stage.PASSED, Stage.RECEIVED, Stage.ENTERING)
 
 
 class Lifecycle:
@@ -85,22 +82,21 @@ class Lifecycle:
 
     def received(self, request: Request) -> None:
         """Note that Scrapy has the page: no downloader middleware swallowed it."""
-        self._advance(request, Stage.RECEIVED, after=(Stage.PASSED,))
+        self.reached(request, Stage.RECEIVED)
 
-    def entering(self, request: Request) -> None:
-        """Note that the page is on its way to the callback, through spider middlewares."""
-        self._advance(request, Stage.ENTERING, after=(Stage.PASSED, Stage.RECEIVED))
-
-    def entered(self, request: Request) -> None:
-        """Note that the page has reached its callback."""
-        self._advance(request, Stage.IN_CALLBACK, after=_BEFORE_CALLBACK)
+    def reached(self, request: Request, stage: Stage) -> None:
+        """Note how far a page has come on its way to its callback."""
+        page = self._of(request)
+        if page is not None and page.stage < stage:
+            page.stage = stage
 
     def finished(self, request: Request | None, seconds: float) -> None:
         """Note that the callback has said all it has to say, and how long it took."""
         for listener in self._listeners:
             listener.called_back(seconds)
-        if request is not None:
-            self._advance(request, Stage.FINISHED, after=(Stage.IN_CALLBACK,))
+        page = self._of(request)
+        if page is not None and page.stage is Stage.IN_CALLBACK:
+            page.stage = Stage.FINISHED
 
     def item_out(self, response: Response, item: Any) -> bool:
         """Note that an item leaves the spider middlewares; tell whether it may go on."""
@@ -180,11 +176,6 @@ class Lifecycle:
         if verdict.record is not None:
             return self._kept.get(verdict.record.identity)
         return self._audited.get(request) if verdict.audited else None
-
-    def _advance(self, request: Request, stage: Stage, *, after: Collection[Stage]) -> None:
-        page = self._of(request)
-        if page is not None and page.stage in after:
-            page.stage = stage
 
     def _keep(self, record: Record) -> FollowedPage:
         self._forgotten.pop(record.identity, None)

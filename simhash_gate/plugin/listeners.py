@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum, auto
+from enum import IntEnum, auto
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ Identity = tuple[str, str, str, int]
 """What tells a record from all others."""
 
 
-class Stage(Enum):
-    """How far a page has come after its verdict."""
+class Stage(IntEnum):
+    """How far a page has come after its verdict, in this order."""
 
     PASSED = auto()
     """The gate has let it through. Another downloader middleware may still swallow it."""
@@ -94,7 +94,6 @@ class Crawl:
     crawler: Crawler
     settings: Settings
     store: StoreThread
-    pipeline: str
 
 
 @dataclass(frozen=True, slots=True)

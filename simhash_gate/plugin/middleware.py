@@ -98,11 +98,12 @@ class SimhashGateMiddleware(CrawlGate):
         self.settings = settings
         self._links = is_installed(crawler.settings)
         self._opening: Future[None] | None = None
-        pipeline = pipeline_version(settings.options)
-        self._store = StoreThread(pipeline, durable=settings.durable == "page")
+        self._store = StoreThread(
+            pipeline_version(settings.options), durable=settings.durable == "page"
+        )
         closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self._store.run, closes=closes)
-        crawl = Crawl(crawler, settings, self._store, pipeline)
+        crawl = Crawl(crawler, settings, self._store)
         self._audit = Audit.for_crawl(crawl)
         stats = GateStats(crawl)
         made = (self._audit, stats, *(kind.for_crawl(crawl) for kind in LISTENERS))

@@ -15,6 +15,7 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
+from simhash_gate.plugin.listeners import Stage
 from simhash_gate.plugin.request_meta import VERDICT_KEY
 from simhash_gate.settings import read_settings
 from simhash_gate.values import PREFIX
@@ -87,7 +88,7 @@ class SimhashGateSpiderMiddleware(GateFollower):
     def process_spider_input(self, response: Response) -> None:
         """Note that the page is on its way to its callback."""
         if self.gate and self._witnessed and response.request:
-            self.gate.lifecycle.entering(response.request)
+            self.gate.lifecycle.reached(response.request, Stage.ENTERING)
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         """Yield what may go on."""
@@ -128,7 +129,7 @@ class CallbackWitness(GateFollower):
     def process_spider_input(self, response: Response) -> None:
         """Note that the page has reached its callback."""
         if self.gate and response.request:
-            self.gate.lifecycle.entered(response.request)
+            self.gate.lifecycle.reached(response.request, Stage.IN_CALLBACK)
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         """Yield everything, and count the seconds it took."""

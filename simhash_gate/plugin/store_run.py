@@ -74,7 +74,7 @@ class StoreRun:
         self.name = uuid.uuid4().hex
         self.outages = 0
         self.failure: StoreError | None = None
-        self._pipeline = pipeline
+        self.pipeline = pipeline
         self._durable = durable
         self._url = ""
         self._gate: Gate | None = None
@@ -89,9 +89,7 @@ class StoreRun:
 
     def trace(self, scope: str, request: str, fingerprint: int) -> Record:
         """Return a record of this run of which nothing but its identity is known."""
-        return Record(
-            scope, "", request, fingerprint, 0, 0, "", self._pipeline, self.name, 0.0, 0.0
-        )
+        return Record(scope, "", request, fingerprint, 0, 0, "", self.pipeline, self.name, 0.0, 0.0)
 
     def open(self, url: str) -> None:
         """Open the store and begin the run. Raises `StoreError`, after having reported it."""
@@ -195,7 +193,7 @@ class StoreRun:
             raise
         except Exception as error:
             raise StoreError(f"{type(error).__name__}: {error}") from error
-        self._gate = Gate(store, run=self.name, pipeline=self._pipeline)
+        self._gate = Gate(store, run=self.name, pipeline=self.pipeline)
         self._tell_ignored(store)
 
     def _tell_ignored(self, store: Store) -> None:
@@ -207,7 +205,7 @@ class StoreRun:
         except Exception as error:
             logger.warning("Could not count the pages of earlier crawls: %s", error)
             return
-        kept = counts.pop(self._pipeline, 0)
+        kept = counts.pop(self.pipeline, 0)
         if counts:
             logger.info(
                 "Ignored: %s, read under another pipeline version (%s); of this one (%s): %d. They "
@@ -216,7 +214,7 @@ class StoreRun:
                 "settings of reading pages (SIMHASH_GATE_SHINGLE, _IDF, _EXTRACTOR, ...) as they "
                 "were",
                 how_many(sum(counts.values()), "remembered page"),
-                ", ".join(sorted(counts)), self._pipeline, kept,
+                ", ".join(sorted(counts)), self.pipeline, kept,
             )  # fmt: skip
 
     def _together(self, calls: Sequence[Call]) -> list[Any] | None:

@@ -76,7 +76,7 @@ def test_the_sum_is_that_of_the_rows_and_of_the_stats(tmp_path, audit: int) -> N
 
 
 def test_domains_that_have_no_row_are_in_the_sum(caplog) -> None:
-    crawl = Crawl(get_crawler(), read_settings({}), StoreThread("9c1f"), "9c1f")
+    crawl = Crawl(get_crawler(), read_settings({}), StoreThread("9c1f"))
     counted = stats.GateStats(crawl)
     verdict = Verdict("skipped", "status")
     for number in range(stats.MOST_DOMAINS + 3):

@@ -36,7 +36,7 @@ class Followed:
     def __init__(self, **settings) -> None:
         self.store = StoreThread("v1")
         self.store.open("memory:", at_once=True)
-        crawl = Crawl(get_crawler(settings_dict=settings), read_settings({}), self.store, "v1")
+        crawl = Crawl(get_crawler(settings_dict=settings), read_settings({}), self.store)
         self.diary = Diary(crawl)
         self.lifecycle = Lifecycle(crawl, [self.diary])
         self.lifecycle.sees_end = True
@@ -56,8 +56,8 @@ class Followed:
     def goes_through(self, request: Request, response: HtmlResponse, *items: object) -> None:
         """Let a page go through its callback."""
         self.lifecycle.received(request)
-        self.lifecycle.entering(request)
-        self.lifecycle.entered(request)
+        self.lifecycle.reached(request, Stage.ENTERING)
+        self.lifecycle.reached(request, Stage.IN_CALLBACK)
         for item in items:
             assert self.lifecycle.item_out(response, item)
         self.lifecycle.finished(request, 0.1)
@@ -95,9 +95,9 @@ def test_a_page_that_fails_is_forgotten_once(followed, when: str) -> None:
         followed.lifecycle.item_done(response, well=False)
     else:
         followed.lifecycle.received(request)
-        followed.lifecycle.entering(request)
+        followed.lifecycle.reached(request, Stage.ENTERING)
         if when != "never reached":
-            followed.lifecycle.entered(request)
+            followed.lifecycle.reached(request, Stage.IN_CALLBACK)
         if when == "callback":
             followed.lifecycle.failed(request)
         followed.lifecycle.left(request)
@@ -114,7 +114,7 @@ def test_a_page_that_another_middleware_swallows_is_missed_when_all_is_idle(
     request, _ = followed.page(1)
     if swallowed_by == "spider middleware":
         followed.lifecycle.received(request)
-        followed.lifecycle.entering(request)
+        followed.lifecycle.reached(request, Stage.ENTERING)
     followed.lifecycle.idle()
     assert followed.diary.stages == [Stage.FAILED]
     assert followed.is_forgotten(request)
@@ -132,8 +132,8 @@ def test_a_page_in_its_callback_is_not_missed(followed) -> None:
 def test_what_leaves_of_an_earlier_answer_ends_no_page_that_was_fetched_again(followed) -> None:
     request, response = followed.page(1)
     followed.lifecycle.received(request)
-    followed.lifecycle.entering(request)
-    followed.lifecycle.entered(request)
+    followed.lifecycle.reached(request, Stage.ENTERING)
+    followed.lifecycle.reached(request, Stage.IN_CALLBACK)
     verdict = request.meta[VERDICT_KEY]
     followed.lifecycle.judged(Judged(request.copy(), response, verdict, "example.com"))
     followed.lifecycle.finished(request, 0.1)

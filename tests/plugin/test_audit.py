@@ -14,7 +14,7 @@ from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin import audit as module
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.lifecycle import Lifecycle
-from simhash_gate.plugin.listeners import Closing, Crawl, Judged
+from simhash_gate.plugin.listeners import Closing, Crawl, Judged, Stage
 from simhash_gate.plugin.request_meta import VERDICT_KEY
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
@@ -27,7 +27,7 @@ def audit_with(**settings) -> Audit:
     known = {f"SIMHASH_GATE_{name}": value for name, value in {"AUDIT": 1, **settings}.items()}
     store = StoreThread("v1")
     store.run.name = RUN
-    return Audit(Crawl(get_crawler(), read_settings(known), store, "v1"))
+    return Audit(Crawl(get_crawler(), read_settings(known), store))
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ class Crawled:
         self.lifecycle.judged(Judged(self.request, self.response, verdict, "example.com"))
 
     def comes_out(self, *items: dict, well: bool = True) -> None:
-        self.lifecycle.entering(self.request)
-        self.lifecycle.entered(self.request)
+        self.lifecycle.reached(self.request, Stage.ENTERING)
+        self.lifecycle.reached(self.request, Stage.IN_CALLBACK)
         for item in items:
             self.lifecycle.item_out(self.response, item)
         if well:
