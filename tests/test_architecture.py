@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -89,6 +90,18 @@ def test_a_room_knows_only_what_it_may(module: str) -> None:
         if not any(name == known or name.startswith(known + ".") for known in allowed)
     }
     assert unknown == set()
+
+
+def test_a_room_imports_only_from_the_layers_above_it() -> None:
+    text = (ROOT.parent / "docs/architecture.md").read_text("utf-8")
+    rows = re.findall(
+        r"^\| (\d+) \| (`.*) \|$", text.partition("The rooms are layers")[2], re.MULTILINE
+    )
+    layers = {room: int(number) for number, cell in rows for room in re.findall(r"`(\w+)`", cell)}
+    for name, module in NAMES.items():
+        room = name.partition(".")[0]
+        for other in {other.partition(".")[0] for other in ours(module)} - {room, ""}:
+            assert room == "__init__" or layers[other] < layers[room], f"{module}: {other}"
 
 
 def makes_files(source: str) -> list[str]:
