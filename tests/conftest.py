@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from benchmarks.speed.chromium import find_chromium
 from benchmarks.speed.measure import MissingError
@@ -32,6 +33,10 @@ SKIPPED_IN_CI = {
 """Why a test may be skipped where the variable CI is "true"; for any other reason, it fails."""
 
 pytest_plugins = ["tests.stores.store_urls"]
+
+# Nothing is timed in a test: examples take as long as the machine needs for them.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 # A shell lets what it starts in the background ignore Ctrl-C, and all that this starts in turn.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

@@ -24,11 +24,10 @@ from tests.crawls.harness import alive, until
 ORPHAN = """
 import time
 from crawler.site.process import SiteProcess
-
-pytestmark = pytest.mark.slow
 print(SiteProcess(2, 1).process.pid, flush=True)
 time.sleep(600)
 """
+pytestmark = pytest.mark.slow
 
 
 def test_a_site_answers_until_the_block_ends():
