@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simhash_gate.common.complaints import MissingExtraError
+from simhash_gate.common.wording import MissingExtraError
 from simhash_gate.plugin.lines import fill_in
 from simhash_gate.report.html import check_installed
 

@@ -13,6 +13,8 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from simhash_gate.fingerprints.words import SIGNS, words
+
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.features import Shingle
     from simhash_gate.page.extract import Extractor
@@ -77,10 +79,6 @@ def load_stop_words(source: str | tuple[str, ...]) -> frozenset[str]:
             raise _invalid("stop_words", source, f"a readable text file ({error})") from error
     if not all(isinstance(word, str) for word in lines):
         raise _invalid("stop_words", source, "a text file, or words")
-    if not lines:
-        return frozenset()
-    from simhash_gate.fingerprints.words import SIGNS, words  # loads numpy
-
     return frozenset(word for line in lines for word in words(line)) - SIGNS
 
 

@@ -12,10 +12,11 @@ import mmh3
 from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.fingerprints.claims import LONGEST_NAME, Claims, said_by
 from simhash_gate.fingerprints.features import each_shingle, features, without
+from simhash_gate.fingerprints.folding import words_of_each
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
 from simhash_gate.fingerprints.sketch import Sketch, pack_sentences, sentences, sentences_of
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
-from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs, words_of_each
+from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs
 from simhash_gate.options import (
     READABILITY,
     STEADY,

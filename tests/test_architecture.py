@@ -58,7 +58,7 @@ KNOWN = {
     "page": set(),
     "fingerprints": set(),
     "stores": {"common", "fingerprints"},
-    "journal": {"common"},
+    "journal": {"common.files", "common.urls", "common.wording"},
     "gate": {"common", "fingerprints", "page.page", "stores.base", "values"},
     "workers": {"options", "page.page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "gate.policy"},
@@ -71,7 +71,7 @@ KNOWN = {
     | {"report", "settings", "sources", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "page.page", "report"}
     | {"settings", "stores", "values", "workers"},
-    "cli": {"collection.listing", "common.complaints", "offline", "settings", "stores", "tuning"}
+    "cli": {"collection.listing", "common.wording", "offline", "settings", "stores", "tuning"}
     | {"values"},
 }
 

@@ -67,7 +67,7 @@ def _for_the_user(error: Exception) -> click.ClickException | None:
     if isinstance(error, click.ClickException):
         return error
     from simhash_gate.collection.listing import TooManyError
-    from simhash_gate.common.complaints import MissingExtraError
+    from simhash_gate.common.wording import MissingExtraError
     from simhash_gate.stores import StoreError
     from simhash_gate.values import SettingsError
 

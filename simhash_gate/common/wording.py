@@ -1,6 +1,32 @@
-"""How numbers are put into sentences."""
+"""How things are said: numbers in sentences, and what can't be used."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Complain = Callable[[str, str], None]
+"""Called with the place of an input that can't be used (`file`, `file:line`), and why."""
+
+
+class MissingExtraError(Exception):
+    """An optional dependency is not installed; the message says how to install it."""
+
+
+@contextmanager
+def complaining(complain: Complain, place: str) -> Iterator[None]:
+    """Complain of the place, and go on after the block, if it raises OSError or ValueError."""
+    try:
+        yield
+    except OSError as error:
+        complain(place, why(error))
+    except ValueError as error:
+        complain(place, str(error))
+
+
+def why(error: OSError) -> str:
+    """Return what went wrong, without the path that the place names already."""
+    return error.strerror or str(error)
 
 
 def how_many(number: int, noun: str, form: str = "") -> str:

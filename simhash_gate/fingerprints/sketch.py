@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mmh3
 
-from simhash_gate.fingerprints.words import words, words_and_signs, words_of_each
+from simhash_gate.fingerprints.folding import words_of_each
+from simhash_gate.fingerprints.words import words, words_and_signs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

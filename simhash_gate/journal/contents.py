@@ -8,8 +8,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simhash_gate.common.complaints import why
 from simhash_gate.common.urls import host_of, without_credentials
+from simhash_gate.common.wording import why
 from simhash_gate.journal.drop import DamagedError, Drop
 from simhash_gate.journal.segments import Segment, segments
 from simhash_gate.journal.warc import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable, Iterator
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
     from simhash_gate.journal.drop import Stored
 
 

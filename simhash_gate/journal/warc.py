@@ -15,7 +15,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
-from simhash_gate.common.complaints import MissingExtraError
+from simhash_gate.common.wording import MissingExtraError
 from simhash_gate.journal.drop import DamagedError, Drop, Stored
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from simhash_gate.common.complaints import complaining
+from simhash_gate.common.wording import complaining
 from simhash_gate.fingerprints.features import cosine, jaccard
 from simhash_gate.fingerprints.hamming import band, hamming_distance
 from simhash_gate.offline import fingerprint
@@ -20,7 +20,7 @@ from simhash_gate.sources import Entry, read_body
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
     from simhash_gate.fingerprints.claims import Claims, Offered
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict

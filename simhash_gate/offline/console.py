@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.common.complaints import why
 from simhash_gate.common.files import check_writable
+from simhash_gate.common.wording import why
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator

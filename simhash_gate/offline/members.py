@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.collection.gathered import Gathered, Member
-from simhash_gate.common.complaints import complaining
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import complaining
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.options import pipeline_version
 from simhash_gate.page.page import Page
@@ -27,7 +27,7 @@ from simhash_gate.sources.read_pages import read_pages
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
     from simhash_gate.settings import Settings
     from simhash_gate.sources.fingerprints import Numbered
     from simhash_gate.sources.page_cache import PageCache

@@ -20,8 +20,8 @@ from simhash_gate.collection.listing import (
     similar_rows,
 )
 from simhash_gate.collection.table import format_of, write_rows
-from simhash_gate.common.complaints import why
 from simhash_gate.common.files import whole_file
+from simhash_gate.common.wording import why
 from simhash_gate.offline.console import check_output, disk
 from simhash_gate.offline.members import Members, fingerprint_of, gather
 from simhash_gate.sources.open import distinct, shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.common.complaints import why
+from simhash_gate.common.wording import why
 from simhash_gate.journal.contents import Selection, copy, counted, line, selected
 
 if TYPE_CHECKING:

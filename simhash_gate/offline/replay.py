@@ -23,7 +23,7 @@ from simhash_gate.values import PREFIX, SettingsError
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
     from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry

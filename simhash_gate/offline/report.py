@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.common.complaints import complaining
+from simhash_gate.common.wording import complaining
 from simhash_gate.offline.console import check_output, disk
 from simhash_gate.offline.replay import replay
 from simhash_gate.report.html import check_installed, render, write
@@ -19,7 +19,7 @@ from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
     from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
 

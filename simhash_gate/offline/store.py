@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.common.complaints import complaining
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import complaining
 from simhash_gate.fingerprints.hamming import from_hex, to_hex
 from simhash_gate.sources.jsonl import count_lines, json_objects, shown_path
 from simhash_gate.sources.open import open_kept
@@ -25,7 +25,7 @@ from simhash_gate.stores import Record, StoreError, Window, open_store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
     from simhash_gate.offline.console import Console
     from simhash_gate.stores import Store
 

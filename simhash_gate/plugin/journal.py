@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.http import HtmlResponse
 
-from simhash_gate.common.complaints import MissingExtraError, why
+from simhash_gate.common.wording import MissingExtraError, why
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.journal.drop import Drop, Stored
 from simhash_gate.journal.segments import Segments

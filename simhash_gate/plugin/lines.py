@@ -12,9 +12,8 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 from urllib.parse import quote
 
-from simhash_gate.common.complaints import why
 from simhash_gate.common.files import private_folder
-from simhash_gate.common.wording import how_many
+from simhash_gate.common.wording import how_many, why
 from simhash_gate.gate.verdict import encode
 from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within
 from simhash_gate.values import PREFIX

@@ -16,9 +16,8 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers, HtmlResponse, Response
 from scrapy.utils.misc import load_object
 
-from simhash_gate.common.complaints import MissingExtraError, why
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import how_many
+from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.journal.contents import Found, drops, journal_files, load
 from simhash_gate.journal.warc import need_fastwarc

@@ -9,10 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simhash_gate.common.complaints import MissingExtraError, why
 from simhash_gate.common.files import check_writable, open_anew, private_folder
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import how_many
+from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.gate.verdict import line_of
 from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
 from simhash_gate.plugin.listeners import Listener

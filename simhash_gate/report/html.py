@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from simhash_gate.common.complaints import MissingExtraError
 from simhash_gate.common.files import private_folder, whole_file
 from simhash_gate.common.proportion import wilson
-from simhash_gate.common.wording import how_many
+from simhash_gate.common.wording import MissingExtraError, how_many
 from simhash_gate.report import charts
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.judged import LONGEST_URL, Judged

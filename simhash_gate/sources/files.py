@@ -8,13 +8,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simhash_gate.common.complaints import complaining, why
+from simhash_gate.common.wording import complaining, why
 from simhash_gate.sources import TOO_LARGE, Entry, Source, read_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
 
 HTML = (".html", ".htm", ".xhtml", ".xht")
 TEXT = (".txt", ".md")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from simhash_gate.common.complaints import complaining
+from simhash_gate.common.wording import complaining
 from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.sources.jsonl import check_strings, first_object, json_objects
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
 
 _DIGITS = 16
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?[0-9a-fA-F]{16}\s*(?:\n|\Z)")

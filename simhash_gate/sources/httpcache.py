@@ -7,14 +7,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.common.complaints import complaining, why
+from simhash_gate.common.wording import complaining, why
 from simhash_gate.sources import TOO_LARGE, Entry, Source, read_body
 from simhash_gate.sources.http import GZIP, gunzip, read_headers, response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
 
 # `meta` is a Python literal. The pickled copy of it is never opened: a pickle can run any code.
 FILES = frozenset({"meta", "response_headers", "response_body"})

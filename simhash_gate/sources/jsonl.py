@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from simhash_gate.common.complaints import complaining
+from simhash_gate.common.wording import complaining
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
 
 STDIN = "-"
 _MOST = 1 << 20  # bytes that are looked at for the first object of a file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.common.complaints import complaining, why
+from simhash_gate.common.wording import complaining, why
 from simhash_gate.sources import TOO_LARGE, Entry, Source, read_body
 from simhash_gate.sources.files import text_as_html
 from simhash_gate.sources.jsonl import check_strings, count_lines, json_objects
@@ -13,7 +13,7 @@ from simhash_gate.sources.jsonl import check_strings, count_lines, json_objects
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
 
 _EXAMPLE = '{"path": "page.html"}'
 

@@ -17,7 +17,7 @@ from simhash_gate.stores.urls import without_password
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
     from simhash_gate.sources import Source
     from simhash_gate.stores import Store
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simhash_gate.common.complaints import MissingExtraError
+from simhash_gate.common.wording import MissingExtraError
 from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.sources.fingerprints import Numbered
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
 
 SUFFIX = ".parquet"
 FINGERPRINT = "fingerprint"

@@ -10,7 +10,7 @@ from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from simhash_gate.common.complaints import MissingExtraError, why
+from simhash_gate.common.wording import MissingExtraError, why
 from simhash_gate.sources import TOO_LARGE, Entry, Source
 from simhash_gate.sources.http import GZIP, UndecodableError, read_headers, response
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from fastwarc.warc import WarcRecord
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
 
 SUFFIXES = (".warc", ".warc.gz")
 _CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]+[ \t]*[;\r]")

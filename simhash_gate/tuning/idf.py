@@ -29,7 +29,7 @@ from simhash_gate.workers.pool import ReadError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
     from simhash_gate.offline.console import Console
     from simhash_gate.options import Options
     from simhash_gate.settings import Settings

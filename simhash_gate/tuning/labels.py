@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from simhash_gate.common.complaints import complaining
 from simhash_gate.common.files import open_to_append
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import how_many
+from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.fingerprints.claims import contradiction
 from simhash_gate.gate.verdict import encode
 from simhash_gate.offline.compare import Change, changes, printable, side_by_side
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from simhash_gate.collection.neighbours import Neighbour, Scope
-    from simhash_gate.common.complaints import Complain
+    from simhash_gate.common.wording import Complain
     from simhash_gate.fingerprints.claims import Claims
     from simhash_gate.offline.compare import Claim
     from simhash_gate.settings import Settings

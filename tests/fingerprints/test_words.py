@@ -4,7 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from simhash_gate.fingerprints.words import count_words, unsegmented, words, words_of_each
+from simhash_gate.fingerprints.folding import words_of_each
+from simhash_gate.fingerprints.words import count_words, unsegmented, words
 
 
 @pytest.mark.parametrize(
