@@ -107,7 +107,7 @@ def test_a_store_of_which_no_page_counts_says_so(run, url, command: str) -> None
         store.begin("died")
         assert store.check_and_add(record(1, run="died"), None).added
     result = run("store", command, url)
-    assert (result.status, result.out, result.err) == (0, "", "no page that counts\n")
+    assert (result.status, result.out, result.err) == (0, "", "the store has no pages that count\n")
 
 
 def test_what_is_exported_and_imported_is_all_there(run, url, fill, tmp_path, request) -> None:
@@ -295,7 +295,7 @@ def test_prune_removes_what_a_run_that_died_left_in_postgresql(run, request) -> 
         ("sqlite:///missing/pages.sqlite", "there is no such file"),
         ("SQLite:///missing.sqlite", "there is no such file"),
         ("sqlite:", "name the file"),
-        ("memory:", "gone with its crawl"),
+        ("memory:", "ends with its crawl"),
         ("nonsense", "no such store"),
     ],
 )
@@ -331,7 +331,7 @@ def test_to_look_for_a_store_in_redis_makes_nothing_there(run, request) -> None:
     server = request.getfixturevalue("redis_server")
     for command in ("info", "list", "export"):
         result = run("store", command, f"{server.url}?prefix=never_made:")
-        assert (result.status, result.err) == (0, "no page that counts\n")
+        assert (result.status, result.err) == (0, "the store has no pages that count\n")
     with server.client() as client:
         assert client.keys("never_made:*") == []
 
