@@ -16,7 +16,7 @@ from crawler.links import Links, site_of
 from crawler.report import report, settle_place, whereabouts
 from crawler.site.process import SiteError, SiteProcess, serve_number, shop_url, truth
 from crawler.truth import score
-from simhash_gate.plugin.request_meta import META_KEY
+from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.collection.gathered import Gathered, Member
+from simhash_gate.collection.disk import Gathered, Member
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining
 from simhash_gate.gate.policy import scope_of

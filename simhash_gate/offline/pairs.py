@@ -31,7 +31,7 @@ from simhash_gate.sources.parquet import load
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simhash_gate.collection.gathered import Gathered
+    from simhash_gate.collection.disk import Gathered
     from simhash_gate.collection.table import Row
     from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings

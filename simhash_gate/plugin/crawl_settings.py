@@ -11,7 +11,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
 from simhash_gate.common.files import check_writable, private_folder
-from simhash_gate.plugin.request_meta import META_KEY
+from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.spider_middleware import is_installed, sees_pages_end
 from simhash_gate.settings import SQLITE_DEFAULT
 from simhash_gate.values import PREFIX, SettingsError

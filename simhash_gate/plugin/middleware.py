@@ -25,7 +25,7 @@ from simhash_gate.plugin.journal import Journal
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.reading import PageReader
-from simhash_gate.plugin.request_meta import (
+from simhash_gate.plugin.requests import (
     META_KEY,
     RECOVERED_KEY,
     VERDICT_KEY,

@@ -21,8 +21,7 @@ from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.journal.contents import Found, drops, journal_files, load
 from simhash_gate.journal.warc import need_fastwarc
-from simhash_gate.plugin.request_meta import RECOVERED_KEY, VERDICT_KEY
-from simhash_gate.plugin.requests import request_of
+from simhash_gate.plugin.requests import RECOVERED_KEY, VERDICT_KEY, request_of
 from simhash_gate.plugin.spider_middleware import GateFollower, is_installed, settings_of
 from simhash_gate.values import PREFIX, SettingsError
 from simhash_gate.workers.pool import ReadError

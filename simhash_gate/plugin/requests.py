@@ -1,4 +1,4 @@
-"""Requests as JSON, and back: as Scrapy's `Request.to_dict` has them, without pickles."""
+"""Requests: the keys in their meta, which of them is a retry, and requests as JSON."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from scrapy import Request
 from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 
-from simhash_gate.plugin.request_meta import VERDICT_KEY
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy import Spider
+    from scrapy.utils.request import RequestFingerprinterProtocol
 
 METHODS = ("callback", "errback")
 
@@ -119,3 +118,39 @@ def _sayable(value: Any) -> Any:
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {key: _sayable(each) for key, each in value.items()}
     raise _UnsayableError
+
+
+META_KEY = "simhash_gate"
+"""What a request asks of the gate: False, or a mapping of policy values."""
+
+VERDICT_KEY = "simhash_gate_verdict"
+"""Where the gate leaves its verdict, for the spider."""
+
+RECOVERED_KEY = "simhash_gate_recovered"
+"""What the journal knew of a page that is recovered from it."""
+
+KEPT_KEY = "simhash_gate_kept"
+"""Where the gate notes which request's page it kept, so that a retry of it is known."""
+
+
+def mark_kept(request: Request, fingerprint: str) -> None:
+    """Note in the request's meta that its page was kept, for the requests that are made from it."""
+    request.meta[KEPT_KEY] = [fingerprint, request.meta.get("retry_times", 0)]
+
+
+def forget_others(request: Request, fingerprinter: RequestFingerprinterProtocol) -> None:
+    """Take out of the meta of a request that goes out what was noted of another one."""
+    if KEPT_KEY in request.meta:
+        kept, _ = request.meta[KEPT_KEY]
+        try:
+            same = kept == fingerprinter.fingerprint(request).hex()
+        except Exception:  # a project's own may do anything; the gate will say so when it judges
+            same = False
+        if not same:
+            del request.meta[KEPT_KEY]
+
+
+def is_retry(request: Request, fingerprint: str) -> bool:
+    """Tell whether a request was sent again, by its own decision, after its page had been kept."""
+    kept, times = request.meta.get(KEPT_KEY) or ("", 0)
+    return bool(kept == fingerprint and request.meta.get("retry_times", 0) > times)

@@ -17,7 +17,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.plugin.listeners import Listener, Stage
-from simhash_gate.plugin.request_meta import VERDICT_KEY
+from simhash_gate.plugin.requests import VERDICT_KEY
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -16,7 +16,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
 from simhash_gate.plugin.listeners import Stage
-from simhash_gate.plugin.request_meta import VERDICT_KEY
+from simhash_gate.plugin.requests import VERDICT_KEY
 from simhash_gate.settings import read_settings
 from simhash_gate.values import PREFIX
 

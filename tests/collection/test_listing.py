@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_gate.collection import clusters, disk
-from simhash_gate.collection.gathered import Gathered, Member
+from simhash_gate.collection import disk, listing
+from simhash_gate.collection.disk import Gathered, Member
 from simhash_gate.collection.listing import cluster_rows, find_pairs, pair_rows
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.sources.fingerprints import read_list
@@ -84,7 +84,7 @@ def test_copies_are_those_of_a_gate_that_keeps_page_after_page(few, pages, radiu
         gathered(pages, across=False) as found,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(clusters, "_FEW", few)
+        patch.setattr(listing, "_FEW", few)
         rows = [row[:3] for row in cluster_rows(found, radius)]
     assert len(rows) == len(set(rows))
     assert set(rows) == expected

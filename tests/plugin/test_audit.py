@@ -15,7 +15,7 @@ from simhash_gate.plugin import audit as module
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Closing, Crawl, Judged, Stage
-from simhash_gate.plugin.request_meta import VERDICT_KEY
+from simhash_gate.plugin.requests import VERDICT_KEY
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
 from simhash_gate.stores.base import Match, Record

@@ -13,7 +13,7 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.pipeline import read_page
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Stage
-from simhash_gate.plugin.request_meta import VERDICT_KEY
+from simhash_gate.plugin.requests import VERDICT_KEY
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
 

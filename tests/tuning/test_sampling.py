@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from simhash_gate.collection.gathered import Member
+from simhash_gate.collection.disk import Member
 from simhash_gate.collection.neighbours import Neighbour, Scope, find_neighbours
 from simhash_gate.tuning.sampling import next_pair, score, strata
 

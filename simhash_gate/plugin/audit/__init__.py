@@ -26,7 +26,7 @@ from simhash_gate.plugin.audit.figures import AuditFigures
 from simhash_gate.plugin.audit.items import Reader, Snapshot, Value
 from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
 from simhash_gate.plugin.listeners import Closing, Listener, Stage
-from simhash_gate.plugin.request_meta import VERDICT_KEY
+from simhash_gate.plugin.requests import VERDICT_KEY
 from simhash_gate.plugin.spider_middleware import sees_pages_end
 from simhash_gate.values import PREFIX, SettingsError
 
