@@ -37,15 +37,10 @@ if TYPE_CHECKING:
     from simhash_gate.page.title import Titles
 
 _SHARE = 0.6  # of the text that is left: what holds it is where the article is
-_LEAST_SHARE = 0.3  # enough where readability's scores say so
-_CLEAR = 3  # times the score of the next best
 _OWN_TEXT = 0.1
 _NAMED_SHARE = 0.2
 _PROSE = 60  # a paragraph; on a short page anything is one
 _SHORT = 300
-_SCORED_TEXT = 500
-_SCORED_ELEMENTS = 50_000
-_SCORED_TIMES = 20  # tables within tables are scored for each again
 _PREAMBLE = 0.2
 _NOTICE = 200
 _HEADLINES = 20
@@ -72,7 +67,7 @@ class Extractor(Protocol):
 
 
 class SteadyExtractor:
-    """The default: steady boundaries, readability's scores where they are unsure."""
+    """The default: steady boundaries, the same on both copies of a page."""
 
     def __call__(self, page: Cleaned) -> Article:
         """Return the article, from its headline on, without the link lists inside."""
@@ -168,7 +163,6 @@ def _is_article(element: HtmlElement) -> bool:
 
 
 def _descend(element: HtmlElement, page: Cleaned, listing: bool) -> HtmlElement:
-    scores: dict[HtmlElement, float] | None = None
     in_article = listing
     measures = page.measures
     headline = headline_in(element, page.titles)
@@ -185,22 +179,12 @@ def _descend(element: HtmlElement, page: Cleaned, listing: bool) -> HtmlElement:
         size, best = max(sizes, key=lambda pair: pair[0], default=(0, None))
         if (
             best is None
+            or size < _SHARE * whole
             or best.tag in LEAVES
             or whole - sum(size for size, _ in sizes) > _OWN_TEXT * whole
             or any(e.tag in FLOW and measures[e].prose >= least for e in element)
         ):
             return element
-        if size < _SHARE * whole:
-            if listing or whole < _SCORED_TEXT or len(measures) > _SCORED_ELEMENTS:
-                return element
-            if scores is None:
-                if _Scorer.reads(element, measures) > _SCORED_TIMES * whole:
-                    return element
-                scores = _Scorer(element, measures).scores()
-            best = _clear_winner(element, scores)
-            size = next((size for size, child in sizes if child is best), 0)
-            if best is None or best.tag in LEAVES or size < _LEAST_SHARE * whole:
-                return element
         if any(_is_part(e, best) and measures[e].prose >= least for e in element):
             return element
         if around and best not in around and is_beside(best, around, measures):
@@ -216,42 +200,6 @@ def _is_part(element: HtmlElement, other: HtmlElement) -> bool:
         and element.get("class") == other.get("class")
         and (element.tag == "section" or element.get("class") is not None)
     )
-
-
-class _Scorer(Document):  # type: ignore[misc]
-    """readability's scores, on a tree that is clean and measured already."""
-
-    def __init__(self, root: HtmlElement, measures: Measures) -> None:
-        super().__init__(root)
-        self.html = root
-        self._measures = measures
-
-    @staticmethod
-    def reads(root: HtmlElement, measures: Measures) -> int:
-        """Characters that are read for the scores: those of nested cells again for each."""
-        return sum(measures[e].text for e in root.iter("p", "pre", "td", "blockquote"))
-
-    def get_link_density(self, elem: HtmlElement) -> float:
-        size = self._measures[elem]
-        return size.links / max(size.text, 1)
-
-    def scores(self) -> dict[HtmlElement, float]:
-        return {e: found["content_score"] for e, found in self.score_paragraphs().items()}
-
-
-def _clear_winner(element: HtmlElement, scores: dict[HtmlElement, float]) -> HtmlElement | None:
-    """The child with the best score inside, if no other child comes near."""
-    best: dict[HtmlElement, float] = {}
-    for scored, score in scores.items():
-        child, parent = scored, scored.getparent()
-        while parent is not None and parent is not element:
-            child, parent = parent, parent.getparent()
-        if parent is element:
-            best[child] = max(score, best.get(child, 0.0))
-    ranking = sorted(best.items(), key=lambda pair: -pair[1])
-    if not ranking or (len(ranking) > 1 and ranking[0][1] < _CLEAR * ranking[1][1]):
-        return None
-    return ranking[0][0]
 
 
 def _start_at_headline(article: HtmlElement, page: Cleaned) -> bool:
