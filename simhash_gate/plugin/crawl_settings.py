@@ -62,9 +62,9 @@ def overridden(policy: Policy, request: Request, settings: Settings, *, links: b
     if overrides is None or overrides is True:
         return policy
     policy = policy.override(overrides, f"meta[{META_KEY!r}]")
-    for name in ("window", "ttl"):
+    for name in ("window", "ttl", "compare"):
         if name in overrides:
-            raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: is a scope's, not a request's")
+            raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: can't be set for one request")
     if policy.action == "links" and not links:
         raise SettingsError(LINKS_ALONE)
     if policy.verify == "text" and not settings.options.sketch:
