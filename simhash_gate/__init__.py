@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.options import Options, pipeline_version
-    from simhash_gate.page.page import Page
+    from simhash_gate.page import Page
     from simhash_gate.pipeline import read_page
     from simhash_gate.plugin.addon import Addon
     from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
@@ -37,7 +37,7 @@ _HOMES = {
     "HammingIndex": "fingerprints.index",
     "NearDuplicate": "plugin.middleware",
     "Options": "options",
-    "Page": "page.page",
+    "Page": "page",
     "Policy": "gate.policy",
     "SimhashGateMiddleware": "plugin.middleware",
     "SimhashGateSpiderMiddleware": "plugin.spider_middleware",

@@ -26,11 +26,11 @@ from simhash_gate.options import (
     load_stop_words,
     pipeline_version,
 )
+from simhash_gate.page import UNREADABLE, Page
 from simhash_gate.page.blocks import plain_text
 from simhash_gate.page.document import read_document
 from simhash_gate.page.flow import unpack
 from simhash_gate.page.insets import MANY_LINKS
-from simhash_gate.page.page import UNREADABLE, Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

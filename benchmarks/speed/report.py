@@ -18,7 +18,7 @@ from benchmarks.speed.measure import MissingError, add_out, markdown_table, say,
 from simhash_gate.common.urls import host_of
 from simhash_gate.gate.policy import Policy, registered_domain
 from simhash_gate.gate.verdict import Verdict, encode, line_of
-from simhash_gate.page.page import Page
+from simhash_gate.page import Page
 from simhash_gate.report.html import render
 from simhash_gate.report.summary import Summary
 from simhash_gate.stores import Match, Record

@@ -20,10 +20,10 @@ from simhash_gate.fingerprints.sketch import compare, decode, unpack_sentences
 
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.sketch import Sketch
-    from simhash_gate.gate.memory import SiteMemory
     from simhash_gate.gate.policy import Policy
+    from simhash_gate.gate.site_memory import SiteMemory
     from simhash_gate.gate.verdict import Differs
-    from simhash_gate.page.page import Page
+    from simhash_gate.page import Page
     from simhash_gate.stores.base import Record
 
 GROWTH = 0.03

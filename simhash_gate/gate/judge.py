@@ -11,16 +11,16 @@ from simhash_gate.fingerprints.claims import decode_claims
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import unpack_sentences
 from simhash_gate.gate.difference import SAME, CloserLook, Finding, remembered_of
-from simhash_gate.gate.memory import SiteMemories
 from simhash_gate.gate.policy import Policy, scope_of
+from simhash_gate.gate.site_memory import SiteMemories
 from simhash_gate.gate.verdict import NotCompared, Verdict
 from simhash_gate.stores.base import Match, Record, Window
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from simhash_gate.gate.memory import SiteMemory
-    from simhash_gate.page.page import Page
+    from simhash_gate.gate.site_memory import SiteMemory
+    from simhash_gate.page import Page
     from simhash_gate.stores.base import Store
 
 DEFAULT_POLICY = Policy()

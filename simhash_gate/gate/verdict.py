@@ -13,7 +13,7 @@ from simhash_gate.gate.policy import Policy
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simhash_gate.page.page import Page
+    from simhash_gate.page import Page
     from simhash_gate.stores.base import Match, Record
 
 Outcome = Literal["new", "near", "duplicate", "unchanged", "skipped", "error"]

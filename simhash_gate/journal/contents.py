@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.common.wording import why
-from simhash_gate.journal.drop import DamagedError, Drop
+from simhash_gate.journal.dropped import DamagedError, Drop
 from simhash_gate.journal.segments import Segment, segments
 from simhash_gate.journal.warc import (
     Gap,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simhash_gate.common.wording import Complain
-    from simhash_gate.journal.drop import Stored
+    from simhash_gate.journal.dropped import Stored
 
 
 class Place(NamedTuple):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 from simhash_gate.common.wording import MissingExtraError
-from simhash_gate.journal.drop import DamagedError, Drop, Stored
+from simhash_gate.journal.dropped import DamagedError, Drop, Stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.offline.console import Console
     from simhash_gate.options import Options
-    from simhash_gate.page.page import Page
+    from simhash_gate.page import Page
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry
 

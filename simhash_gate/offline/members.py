@@ -11,7 +11,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.options import pipeline_version
-from simhash_gate.page.page import Page
+from simhash_gate.page import Page
 from simhash_gate.sources.fingerprints import (
     fingerprinted,
     is_fingerprinted,

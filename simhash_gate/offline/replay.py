@@ -11,7 +11,7 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import Verdict, line_of
 from simhash_gate.offline.store import live_run
 from simhash_gate.options import pipeline_version
-from simhash_gate.page.page import Page
+from simhash_gate.page import Page
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import SQLITE_DEFAULT
 from simhash_gate.sources import request_fingerprint

@@ -1,11 +1,13 @@
-"""Bytes of a page -> what it says: title, article, blocks of text, Markdown.
+"""Bytes of a page -> what it says: `Page`, and the modules that read one.
 
-The names below are imported when they are first used: a crawl's own process has pages, and must not
-load what reads them.
+The other names below are imported when they are first used: a crawl's own process has pages, and
+must not load what reads them.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +19,12 @@ if TYPE_CHECKING:
         ReadabilityExtractor,
         SteadyExtractor,
     )
-    from simhash_gate.page.page import Page
+    from simhash_gate.page.facts import Kind
 
 _HOMES = {
     "Article": "extract",
     "Cleaned": "clean",
     "Extractor": "extract",
-    "Page": "page",
     "ReadabilityExtractor": "extract",
     "SteadyExtractor": "extract",
 }
@@ -36,6 +37,62 @@ __all__ = [
     "ReadabilityExtractor",
     "SteadyExtractor",
 ]
+
+UNREADABLE = "unreadable:"
+"""What the reason of a page begins with that could not be read."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the pipeline makes of one response.
+
+    `words` is a count, without the lines that tell of the page itself (clocks, counters), unless
+    there is nothing else. `fingerprint` is 64 bits unsigned, or None, and then `reason` says why.
+    `digest` is an unsigned 64-bit hash of the words that last, on a short page with its dates and
+    the names of its images, and 0 for none. `listing` tells that the page is mostly links to
+    others. `claims` are what it calls itself and offers, as `Claims.encode` writes them.
+    `sentences` are hashes of what it says, as `pack` writes them. `sketch` is what `Sketch.encode`
+    writes, if the options ask for one. `kind`, `author`, `date` (ISO 8601) and `price`
+    (`19.99 EUR`) are what the page's structured data say of it, None where they don't. `url` is
+    where the page was read from, without user name and password. `article` is what its Markdown is
+    made from, as `Flow.pack` writes it.
+    """
+
+    title: str
+    words: int
+    fingerprint: int | None
+    digest: int
+    listing: bool
+    reason: str | None
+    claims: bytes = b""
+    sentences: bytes = b""
+    sketch: bytes = b""
+    kind: Kind | None = None
+    author: str | None = None
+    date: str | None = None
+    price: str | None = None
+    url: str = ""
+    article: bytes = field(default=b"", repr=False)
+
+    @cached_property
+    def markdown(self) -> str:
+        """The article as Markdown, made when it is first asked for; its links are absolute."""
+        if not self.article:
+            return ""
+        from simhash_gate.page.flow import unpack
+        from simhash_gate.page.markdown import write
+
+        return write(unpack(self.article), self.url)
+
+    @property
+    def weight(self) -> int:
+        """Bytes of what is known of it beside its title."""
+        return len(self.claims) + len(self.sentences) + len(self.sketch) + len(self.article)
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether reading failed, which an empty page is no case of."""
+        return (self.reason or "").startswith(UNREADABLE)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,8 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.page.blocks import Block, blocks
-from simhash_gate.page.evidence import (
-    consent_layers,
+from simhash_gate.page.chrome import (
     is_chrome,
     is_hidden_or_search,
     is_misnamed,
@@ -17,6 +16,7 @@ from simhash_gate.page.evidence import (
     post_name,
     says,
 )
+from simhash_gate.page.consent import consent_layers
 from simhash_gate.page.facts import find_facts
 from simhash_gate.page.flow import flow
 from simhash_gate.page.hidden import drop_invisible, gutters, show_later

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from simhash_gate.options import Options
-    from simhash_gate.page.page import Page
+    from simhash_gate.page import Page
     from simhash_gate.plugin.stats import GateStats
     from simhash_gate.settings import Settings
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from simhash_gate.gate.policy import Policy
-    from simhash_gate.page.page import Page
+    from simhash_gate.page import Page
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
     from simhash_gate.stores import Record
 

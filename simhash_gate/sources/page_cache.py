@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.common.files import open_database, private_folder
 from simhash_gate.options import pipeline_version
-from simhash_gate.page.page import Page
+from simhash_gate.page import Page
 from simhash_gate.stores.values import signed, unsigned
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from contextlib import closing
 from typing import TYPE_CHECKING, TypeVar
 
-from simhash_gate.page.page import Page
+from simhash_gate.page import Page
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
     from simhash_gate.options import Options
-    from simhash_gate.page.page import Page
+    from simhash_gate.page import Page
 
 T = TypeVar("T")
 

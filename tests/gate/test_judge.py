@@ -12,7 +12,7 @@ from simhash_gate.fingerprints.sketch import Sentence, Sketch, pack_sentences
 from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CLAIMS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
-from simhash_gate.page.page import Page
+from simhash_gate.page import Page
 from simhash_gate.stores import open_store
 
 if TYPE_CHECKING:

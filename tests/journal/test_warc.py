@@ -10,7 +10,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from simhash_gate.journal.contents import Found, drops, load
-from simhash_gate.journal.drop import DamagedError, Drop, Stored
+from simhash_gate.journal.dropped import DamagedError, Drop, Stored
 from simhash_gate.journal.warc import members, pack, warcinfo
 from tests.journal.pages import NOON, drop, packed
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_gate.fingerprints.sketch import Sentence, pack_sentences, unpack_sentences
-from simhash_gate.gate.memory import MOST_SENTENCES, OTHERS, SiteMemories, SiteMemory
+from simhash_gate.gate.site_memory import MOST_SENTENCES, OTHERS, SiteMemories, SiteMemory
 from simhash_gate.stores import open_store
 
 NOTES = [Sentence(number, 10) for number in range(9)]

@@ -1,0 +1,118 @@
+"""Layers that ask for consent to cookies, known by what they say and do."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, cast
+
+from lxml.etree import XPath, tostring
+
+from simhash_gate.page.vocabulary import INVISIBLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.html import HtmlElement
+
+    from simhash_gate.page.title import Titles
+
+_COOKIE = re.compile("cookie", re.I)
+_SPEAKERS = XPath("descendant::text()[contains(., 'ookie') or contains(., 'OOKIE')]/..")
+_OWN = ("main", "article", "head")
+_LEADS = ("http", "/", "#", ".", "?")
+_SUBJECT = re.compile("cookie|consent|gdpr|privacy|cmp", re.I)
+_NAME = re.compile("cookie|consent|gdpr", re.I)
+_MENTION = 400  # characters for each mention: a longer text is about something else
+_LONGEST = 20_000
+_BOXES = 50  # of a body: more are asked together before each is
+_NEAR = 4  # boxes around a layer, body and html among them
+_DEEP = 30  # around what it says
+
+
+def consent_layers(root: HtmlElement, titles: Titles) -> list[HtmlElement]:
+    """Return the layers of a page that is not itself about cookies, in document order.
+
+    A layer stands near the root, outside of what is the page's own. It speaks of cookies, has
+    something to press, and an address, class or id in it names the subject. It speaks of them again
+    and again, or is itself called after them.
+    """
+    if _COOKIE.search(f"{titles.title} {titles.whole}"):
+        return []
+    found: dict[HtmlElement, None] = {}
+    judged: dict[HtmlElement, bool | None] = {}
+    for element in _speakers(root):
+        if found.keys().isdisjoint(element.iterancestors()) and element.tag not in INVISIBLE:
+            layer = _layer(element, judged)
+            if layer is not None:
+                found[layer] = None
+    return [layer for layer in found if found.keys().isdisjoint(layer.iterancestors())]
+
+
+def _speakers(root: HtmlElement) -> Iterator[HtmlElement]:
+    """Yield what speaks of cookies in the boxes of a page, in document order.
+
+    Most boxes don't: to write out the text of one takes a tenth of asking each text in it.
+    """
+    for part in root.iterchildren("*"):
+        if part.tag != "head" and (len(part) <= _BOXES or _speaks(part)):
+            for box in part if part.tag == "body" else (part,):
+                if box.tag not in ("script", "style") and _speaks(box):
+                    yield from cast("list[HtmlElement]", _SPEAKERS(box))
+
+
+def _speaks(box: HtmlElement) -> bool:
+    said = tostring(box, encoding="utf-8", method="text", with_tail=False)
+    return b"ookie" in said or b"OOKIE" in said
+
+
+def _layer(element: HtmlElement, judged: dict[HtmlElement, bool | None]) -> HtmlElement | None:
+    """Return the outermost box around an element that is a layer, if any is."""
+    around = [element, *islice(element.iterancestors(), _DEEP)]
+    if around[-1].getparent() is not None or any(outer.tag in _OWN for outer in around[1:]):
+        return None
+    layer = None
+    for box in around[-_NEAR - 1 :]:
+        if box not in judged:
+            judged[box] = _judge(box)
+        if judged[box] is None:
+            break
+        layer = box if judged[box] else layer
+    return layer
+
+
+def _judge(box: HtmlElement) -> bool | None:
+    """Tell if a box is a layer; None if it is none, and nothing around it is one."""
+    if box.tag in ("html", "body") or next(box.iter("h1"), None) is not None:
+        return None
+    said = "".join(_texts(box))
+    if len(said) > _LONGEST:
+        return None
+    again = len(_COOKIE.findall(said)) * _MENTION >= len(said)
+    return (again or _is_named(box)) and _asks(box)
+
+
+def _is_named(box: HtmlElement) -> bool:
+    """Tell if the box itself is called after its subject, in a word of its own or a glued one."""
+    return _NAME.search(f"{box.get('class', '')} {box.get('id', '')}") is not None
+
+
+def _texts(box: HtmlElement) -> Iterator[str]:
+    for inner in box.iter("*"):
+        if inner.tag not in ("script", "style", "noscript"):
+            yield inner.text or ""
+        if inner is not box:
+            yield inner.tail or ""
+
+
+def _asks(box: HtmlElement) -> bool:
+    pressed = next(box.iter("button", "input"), None) is not None or any(
+        element.get("role") == "button" or not (element.get("href") or "j").startswith(_LEADS)
+        for element in box.iter("a")
+    )
+    return pressed and any(
+        _SUBJECT.search(value)
+        for inner in box.iter("*")
+        for name, value in inner.items()
+        if name in ("class", "id", "href")
+    )
