@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MOST_TALLIES = 10_000
 MOST_DUPLICATES = 500
 MOST_NEAR = 500
+ALIKE_IN_REPEATS = "alike only in what the site repeats"
 MOST_NAMED = 5
 """Domains that are named because pages of many names are near each other."""
 OTHERS = "(others)"
@@ -96,7 +97,10 @@ class Summary:
         """Yield sentences about what the counts of outcomes do not tell."""
         differs = self.total.differs
         if differs:
-            kinds = ", ".join(f"{pages:,} other {kind}" for kind, pages in differs.most_common())
+            kinds = ", ".join(
+                f"{pages:,} {ALIKE_IN_REPEATS if kind == 'repeats' else f'other {kind}'}"
+                for kind, pages in differs.most_common()
+            )
             yield f"Within the threshold, but not dropped: {kinds}."
         if self.total.named.dropped:
             dropped = how_many(self.total.named.dropped, "page", ",")

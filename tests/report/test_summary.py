@@ -192,6 +192,12 @@ def test_pages_of_other_names_are_counted_by_domain() -> None:
     assert summary.duplicates.ranked()[0].url == "https://example.com/wrong"
 
 
+def test_pages_that_share_only_what_a_site_repeats_are_said_to() -> None:
+    summary = summary_of(*(near(f"n{n}", "a", 0, differs="repeats") for n in range(2)))
+    said = "Within the threshold, but not dropped: 2 alike only in what the site repeats."
+    assert [*summary.remarks()] == [said]
+
+
 def test_few_pages_of_other_names_are_no_warning() -> None:
     other = {"title": "Red shirt", "matched_title": "Blue shirt"}
     names = [near(f"n{n}", "a", 0, differs="names", **other) for n in range(5)]
