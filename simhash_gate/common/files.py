@@ -121,12 +121,15 @@ def private_lock(
 ) -> FileLock:
     """Return a lock whose file only its owner can open: others could hold it for ever.
 
-    The file has the permissions of the one that it is `beside`, if that is there.
+    The file has the permissions of the one that it is `beside`, if that is there. A lock file that
+    is there keeps its own: before 4.2, filelock gives it those that it is told.
     """
     mode = _FILE
     if beside is not None:
         with suppress(OSError):
             mode |= Path(beside).stat().st_mode & 0o666
+    with suppress(OSError):
+        mode = Path(path).stat().st_mode & 0o666
     return FileLock(path, mode=mode, **options)
 
 
