@@ -38,6 +38,6 @@ class Addon:
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
         if read_one(settings, "RECOVER", PATH, ""):
-            from simhash_gate.plugin.recovering import install
+            from simhash_gate.plugin.recover_journal import install
 
             install(settings)

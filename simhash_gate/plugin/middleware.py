@@ -33,7 +33,7 @@ from simhash_gate.plugin.requests import (
     is_retry,
     mark_kept,
 )
-from simhash_gate.plugin.resending import Resending
+from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.site_warnings import Collapses, SelectorWatch, Swallowing
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
@@ -130,7 +130,7 @@ class SimhashGateMiddleware(CrawlGate):
             raise NotConfigured(f"{PREFIX}ENABLED is False")
         check(settings, crawler.settings)
         if settings.recover:
-            from simhash_gate.plugin.recovering import check_journal
+            from simhash_gate.plugin.recover_journal import check_journal
 
             check_journal(settings.recover, crawler.settings)
         return cls(crawler, settings)

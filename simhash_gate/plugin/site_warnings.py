@@ -17,7 +17,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.claims import decode_claims, same_name, split_claims
 from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.resending import remembered, send_again
+from simhash_gate.plugin.resend_dropped import remembered, send_again
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
-    from simhash_gate.plugin.resending import Dropped
+    from simhash_gate.plugin.resend_dropped import Dropped
 
 logger = logging.getLogger(__name__)
 

@@ -128,7 +128,7 @@ Spider.parse = parse
 
 
 def test_that_too_many_copies_wait_is_said_and_what_it_costs(tmp_path) -> None:
-    little = "\nfrom simhash_gate.plugin import resending\nresending.MOST_BYTES = 6_000\n"
+    little = "\nfrom simhash_gate.plugin import resend_dropped\nresend_dropped.MOST_BYTES = 6_000\n"
     copies = {f"/{n}": page(1, noise=n) for n in range(6)}
     with Site(dict(copies)).running() as site:
         result = crawl(tmp_path, site, " ".join(copies), spider=first_fails(5) + little)
