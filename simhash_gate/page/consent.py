@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lxml.etree import XPath, tostring
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simhash_gate.page.title import Titles
 
 _COOKIE = re.compile("cookie", re.I)
-_SPEAKERS = XPath("descendant::text()[contains(., 'ookie') or contains(., 'OOKIE')]/..")
+_SPEAKERS = XPath("descendant::text()[contains(., 'ookie') or contains(., 'OOKIE')]")
 _OWN = ("main", "article", "head")
 _LEADS = ("http", "/", "#", ".", "?")
 _SUBJECT = re.compile("cookie|consent|gdpr|privacy|cmp", re.I)
@@ -58,7 +58,13 @@ def _speakers(root: HtmlElement) -> Iterator[HtmlElement]:
         if part.tag != "head" and (len(part) <= _BOXES or _speaks(part)):
             for box in part if part.tag == "body" else (part,):
                 if box.tag not in ("script", "style") and _speaks(box):
-                    yield from cast("list[HtmlElement]", _SPEAKERS(box))
+                    yield from dict.fromkeys(map(_parent, cast("list[Any]", _SPEAKERS(box))))
+
+
+def _parent(text: Any) -> HtmlElement:
+    """Return the element that a text is in. (XPath takes quadratic time to go there.)"""
+    element: HtmlElement = text.getparent()
+    return element.getparent() if text.is_tail else element
 
 
 def _speaks(box: HtmlElement) -> bool:

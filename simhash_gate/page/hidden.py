@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from lxml import etree
 from lxml.etree import strip_elements
 
 from simhash_gate.page.measure import drop_all, size_of
-from simhash_gate.page.parse import by_tag
+from simhash_gate.page.parse import by_tag, holders
 from simhash_gate.page.title import words_of
 from simhash_gate.page.vocabulary import INVISIBLE, MEDIA
 
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 # By the axis of attributes: to ask each element for some takes three times as long.
-_HIDING = etree.XPath("descendant::*/@hidden/.. | descendant::*/@style[contains(., 'none')]/..")
+_HIDING = (
+    etree.XPath("descendant::*/@hidden"),
+    etree.XPath("descendant::*/@style[contains(., 'none')]"),
+)
 NOT_SHOWN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.I)
 _SENT_LATE = re.compile(r"S:(\w+)$")
 _FOLD = 60  # characters, mostly outside of links: less is a label, a menu or a message
@@ -41,7 +44,7 @@ def is_hidden(element: HtmlElement) -> bool:
 
 def show_later(root: HtmlElement) -> None:
     """Show what is hidden until a reader opens it, or a script has put it into its place."""
-    hidden = [e for e in cast("list[HtmlElement]", _HIDING(root)) if is_hidden(e)]
+    hidden = [element for element in holders(root, *_HIDING) if is_hidden(element)]
     if not hidden:
         return
     kinds: dict[tuple[str, ...], list[HtmlElement]] = defaultdict(list)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 from html import unescape
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any, cast
 
 from lxml import etree, html
 from w3lib.encoding import html_to_unicode
@@ -138,6 +139,19 @@ def _plain(data: bytes) -> HtmlElement | None:
     root = html.document_fromstring("<html><body><pre></pre></body></html>")
     root[0][0].text = printable(words)
     return root
+
+
+def holders(root: HtmlElement, *paths: etree.XPath) -> list[HtmlElement]:
+    """Return the elements of the attributes that some paths lead to, in document order.
+
+    To join sets of nodes, and to go from a set to its parents, takes libxml2 quadratic time.
+    """
+    found = [[value.getparent() for value in cast("list[Any]", path(root))] for path in paths]
+    found = [elements for elements in found if elements]
+    if len(found) < 2:
+        return found[0] if found else []
+    wanted = set(chain.from_iterable(found))
+    return [element for element in root.iter("*") if element in wanted]
 
 
 def by_tag(root: HtmlElement, *tags: str) -> dict[str, list[HtmlElement]]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lxml import etree
 
+from simhash_gate.page.parse import holders
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -22,7 +24,10 @@ _MANY = 2_000  # nodes or properties: more are a list of what others sell
 _ADDRESSES = {"a": "href", "link": "href", "area": "href", "img": "src"}
 _VALUES = {"data": "value", "meter": "value", "time": "datetime"}
 # By the axis of attributes: to ask each element for some takes twice as long.
-_DESCRIBED = etree.XPath("descendant-or-self::*/@itemprop/.. | descendant-or-self::*/@itemscope/..")
+_DESCRIBED = (
+    etree.XPath("descendant-or-self::*/@itemprop"),
+    etree.XPath("descendant-or-self::*/@itemscope"),
+)
 _TYPES = etree.XPath("descendant-or-self::*/@itemtype", smart_strings=False)
 _OPENING = re.compile(r"(?:<!--|(?://|/\*)?\s{0,9}<!\[CDATA\[)(?:\s{0,9}\*/)?")
 _STRAY_COMMA = re.compile(r'("[^"\\]*(?:\\(?:.|\Z)[^"\\]*)*(?:"|\Z))|,(?=\s*[}\]])', re.S)
@@ -78,7 +83,7 @@ def read_microdata(root: HtmlElement) -> list[Node]:
     """Return the nodes that the page's microdata has on top, in their order."""
     top: list[Node] = []
     scopes: dict[HtmlElement, Node] = {}
-    for element in islice(cast("list[HtmlElement]", _DESCRIBED(root)), _MANY):
+    for element in islice(holders(root, *_DESCRIBED), _MANY):
         names = (element.get("itemprop") or "").split()
         node: Node | None = None
         if "itemscope" in element.attrib:

@@ -216,7 +216,11 @@ class Slow:
 """
     )
     with Site({"/a": page(1), "/b": page(2)}).running() as site:
-        settings = {"SIMHASH_GATE_EXTRACTOR": "slow.Slow", "SIMHASH_GATE_TIMEOUT": "0.5"}
+        settings = {
+            "SIMHASH_GATE_EXTRACTOR": "slow.Slow",
+            "SIMHASH_GATE_TIMEOUT": "0.5",
+            "SIMHASH_GATE_WORKERS": "1",
+        }
         result = crawl(tmp_path, site, "/a /b", settings=settings)
     assert result.delivered() == ["/a", "/b"]
     assert result.count("error") == result.count("passed") == 2
@@ -239,6 +243,7 @@ class Hungry:
         settings = {
             "SIMHASH_GATE_EXTRACTOR": "hungry.Hungry",
             "SIMHASH_GATE_WORKER_MEMORY": 100_000_000,
+            "SIMHASH_GATE_WORKERS": "1",
         }
         result = crawl(tmp_path, site, " ".join(routes), settings=settings)
     assert result.delivered() == sorted(routes)

@@ -105,10 +105,10 @@ def test_answers_stand_for_their_share_of_all_pairs() -> None:
 
 
 def test_the_intervals_hold_what_all_answers_would_give() -> None:
-    """In 200 rounds; of what is right 95 times of 100, less than 183 has a probability of 1 %."""
+    """In 100 rounds; of what is right 95 times of 100, less than 89 has a probability of 1 %."""
     shares = {0: 0.98, 2: 0.8, 3: 0.6, 4: 0.4, 6: 0.2, 12: 0.05}
     held = Counter[str]()
-    for seed in range(200):
+    for seed in range(100):
         chance = random.Random(seed)
         scope = scope_of({bits: chance.randrange(30, 120) for bits in shares})
         truth = {pair.names: chance.random() < shares[pair.distance] for pair in scope.neighbours}
@@ -123,5 +123,5 @@ def test_the_intervals_hold_what_all_answers_would_give() -> None:
         held["precision"] += low <= exact.precision <= high
         low, high = known.recall_interval
         held["recall"] += low <= exact.recall <= high
-    assert held["precision"] >= 183
-    assert held["recall"] >= 183
+    assert held["precision"] >= 89
+    assert held["recall"] >= 89
