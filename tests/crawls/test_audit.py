@@ -227,7 +227,7 @@ def told(event, arguments):
     if event == "open" and str(arguments[0]).endswith(("pairs.jsonl", "verdicts.jsonl")):
         thread = threading.current_thread()
         where = "event loop" if thread is threading.main_thread() else thread.name
-        print("opened", arguments[0], "by", where, file=sys.stderr)
+        sys.stderr.write(f"opened {arguments[0]} by {where}\\n")  # at once: both threads write
 sys.addaudithook(told)
 """
 
