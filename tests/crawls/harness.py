@@ -194,7 +194,7 @@ def start(
         "TELNETCONSOLE_ENABLED": "False",
         "LOG_LEVEL": "INFO",
         "RETRY_BACKOFF_BASE": "0",
-        "SIMHASH_GATE_WORKERS": "0",
+        "SIMHASH_GATE_WORKERS": "0",  # tests of page-reading processes ask for some
         "TEST_SITE": site.url,
         "TEST_PATHS": paths,
         "TEST_STATS": str(stats),

@@ -97,10 +97,10 @@ def test_media_pass_untouched(tmp_path) -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"TWISTED_REACTOR": SELECT},
+        {"TWISTED_REACTOR": SELECT, "SIMHASH_GATE_WORKERS": 1},
         {"TWISTED_REACTOR": SELECT, "SIMHASH_GATE_WORKERS": 0},
         pytest.param(
-            {"TWISTED_REACTOR_ENABLED": False},
+            {"TWISTED_REACTOR_ENABLED": False, "SIMHASH_GATE_WORKERS": 1},
             marks=pytest.mark.skipif(
                 Version(scrapy.__version__) < Version("2.19"),
                 reason="Scrapy's HTTP download handler needs a reactor before 2.19",
