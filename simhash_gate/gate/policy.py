@@ -155,6 +155,7 @@ class Policies:
         self.default = default
         self._scope = scope
         self._domains = {bare_host(name): policy for name, policy in (domains or {}).items()}
+        self._site_of_host = lru_cache(maxsize=1024)(self._find_site)
 
     @property
     def all(self) -> list[Policy]:
@@ -174,7 +175,9 @@ class Policies:
 
         Domains are those of the settings.
         """
-        host = host_of(url)
+        return self._site_of_host(host_of(url))
+
+    def _find_site(self, host: str) -> Site:
         domain = registered_domain(host)
         policy = self._of_host(host)
         if self._scope == "host":
