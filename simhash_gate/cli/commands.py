@@ -23,24 +23,24 @@ from simhash_gate.offline.console import Console
 
 
 @click.command(
-    short_help="Print the fingerprint of each HTML file.",
+    short_help="Print the fingerprint of each page.",
     epilog="Example: simhash-gate fingerprint crawl/ --text",
 )
-@click.argument("paths", nargs=-1)
+@click.argument("sources", nargs=-1, metavar="SOURCE...")
 @click.option(
     "--input",
     "manifest",
     metavar="FILE",
-    help='Instead of PATHS, read the pages of a manifest. It is JSON Lines: {"path": …}, and '
+    help='Instead of SOURCEs, read the pages of a manifest. It is JSON Lines: {"path": …}, and '
     'optionally "url", "id", "encoding". Paths are relative to the folder of FILE.',
 )
 @click.option("--text", is_flag=True, help="Also print the text of each page, without Markdown.")
 @setting
 @progress
 def fingerprint(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -> int:
-    """Print one line of JSON for each HTML file, in order.
+    """Print one line of JSON for each page, in order.
 
-    PATHS are files and folders. A folder is searched for HTML files, with its subfolders.
+    SOURCE is anything with pages that `pairs` reads.
     """
     from simhash_gate.offline.fingerprint import run
 
@@ -51,14 +51,13 @@ def fingerprint(assignments: tuple[str, ...], progress: bool | None, **chosen: A
     short_help="Judge stored pages as a crawl would.",
     epilog="Example: simhash-gate replay pages.jsonl -s SIMHASH_GATE_THRESHOLD=5",
 )
-@click.argument("source")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @setting
 @progress
 def replay(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -> int:
-    """Judge the pages of SOURCE in order, as a crawl would. Print one line of JSON for each.
+    """Judge the pages of all SOURCEs in order, as a crawl would. Print one line of JSON for each.
 
-    SOURCE is a manifest (JSON Lines with "path" and "url"), a WARC file (.warc, .warc.gz) or a
-    folder of Scrapy's HttpCache.
+    SOURCE is anything with pages that `pairs` reads.
 
     Pages are remembered in memory. To remember them in a store, set SIMHASH_GATE_STORE.
     """
@@ -71,12 +70,12 @@ def replay(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -
     short_help="Make an HTML report of verdicts.",
     epilog="Example: simhash-gate report verdicts.jsonl -o report.html",
 )
-@click.argument("source", required=False)
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]")
 @output
 @setting
 @progress
 def report(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -> int:
-    """Make one HTML file of the verdicts in SOURCE. Open it in a browser.
+    """Make one HTML file of the verdicts in all SOURCEs. Open it in a browser.
 
     SOURCE is a verdict log, the URL of a store, or anything that `replay` reads. A verdict log is
     the file that SIMHASH_GATE_VERDICTS names, or the output of `replay`; - is stdin. Without
@@ -166,7 +165,7 @@ def pairs(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) ->
     short_help="Find the pages that are like one page.",
     epilog="Example: simhash-gate similar crawl/ https://example.com/story -k 8",
 )
-@click.argument("source")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.argument("page")
 @click.option(
     "-k",
@@ -182,7 +181,7 @@ def pairs(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) ->
 @setting
 @progress
 def similar(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -> int:
-    """Print the pages of SOURCE that are like PAGE, the nearest first. Domains do not matter.
+    """Print the pages of all SOURCEs that are like PAGE, the nearest first. Domains do not matter.
 
     SOURCE is anything that `pairs` reads. PAGE is a URL or a path as SOURCE has it, another HTML or
     text file, or a fingerprint of 16 hex digits.
@@ -196,7 +195,7 @@ def similar(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) 
     short_help="Suggest a threshold for each domain.",
     epilog="Example: simhash-gate tune pages.jsonl --pairs labels.jsonl --label",
 )
-@click.argument("source")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option(
     "--pairs",
     "labels_file",
@@ -222,7 +221,7 @@ def similar(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) 
 @setting
 @progress
 def tune(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -> int:
-    """Show how far apart the pages of SOURCE are, and suggest a threshold for each scope.
+    """Show how far apart the pages of all SOURCEs are, and suggest a threshold for each scope.
 
     SOURCE is anything that `pairs` reads, such as a folder, a store, or the verdict log of a crawl.
     """
@@ -235,7 +234,7 @@ def tune(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -> 
     short_help="Make a table of word weights.",
     epilog="Example: simhash-gate idf crawl/ -o idf.json",
 )
-@click.argument("source")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @output
 @click.option("--shingles", is_flag=True, help="Weigh shingles instead of words.")
 @click.option(

@@ -127,6 +127,16 @@ class Console:
         return 1 if self.complaints else 0
 
 
+def refuse_stores(sources: Iterable[str]) -> None:
+    """Raise click.UsageError if a source is a store: this has no pages to read."""
+    from simhash_gate.sources.find import names_store, shown  # not for `--help`
+
+    for source in filter(names_store, sources):
+        raise click.UsageError(
+            f"{shown(source)}: a store has no pages to read. Name the files of the crawl."
+        )
+
+
 def check_output(path: str | None) -> None:
     """Raise click.ClickException, before hours of reading, if `-o` names no place to write."""
     if path:

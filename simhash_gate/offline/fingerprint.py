@@ -1,4 +1,4 @@
-"""`simhash-gate fingerprint`: what the pipeline makes of each file."""
+"""`simhash-gate fingerprint`: what the pipeline makes of each page."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import click
 from simhash_gate.fingerprints.claims import Claims, decode_claims
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.fingerprints.words import words
+from simhash_gate.offline.console import refuse_stores
 from simhash_gate.pipeline import read_closely
-from simhash_gate.sources.files import HTML, page_files
+from simhash_gate.sources import Source
+from simhash_gate.sources.jsonl import count_lines
 from simhash_gate.sources.manifest import manifest as read_manifest
-from simhash_gate.sources.open import shown
+from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.read_pages import extract_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Generator, Iterable, Sequence
 
     from simhash_gate.offline.console import Console
     from simhash_gate.options import Options
@@ -30,20 +32,22 @@ def run(
     settings: Settings,
     console: Console,
     *,
-    paths: tuple[str, ...],
+    sources: Sequence[str],
     manifest: str | None,
     text: bool,
 ) -> int:
     """Print a line for each page; return the exit status."""
-    if bool(paths) == bool(manifest):
-        raise click.UsageError("Give either PATHS or --input FILE.")
+    if bool(sources) == bool(manifest):
+        raise click.UsageError("Give either SOURCEs or --input FILE.")
+    refuse_stores(sources)
     if manifest:
-        source = read_manifest(manifest, console.complain, settings.max_bytes)
+        entries = read_manifest(manifest, console.complain, settings.max_bytes)
+        source = Source(entries, lambda: count_lines(manifest))
     else:
-        source = page_files(paths, console.complain, settings.max_bytes, HTML)
+        source = open_pages(sources, console.complain, settings.max_bytes, console.say)
     lines = _lines(source.entries, settings, text=text)
     if not console.write_lines(lines, source.total):
-        console.complain_of_nothing(shown(*([manifest] if manifest else paths)), "no page in it")
+        console.complain_of_nothing(shown(*([manifest] if manifest else sources)), "no page in it")
     return console.status()
 
 
@@ -53,7 +57,9 @@ def _lines(
     """Yield a line for each entry, in order. One without a fingerprint has a reason."""
     fields = bool(settings.options.compare)
     for entry, read in extract_pages(entries, settings, partial(_read, text=text)):
-        line: dict[str, Any] = {"path": entry.path}
+        line: dict[str, Any] = {"path": entry.path or entry.place}
+        if entry.url and not entry.guessed:
+            line["url"] = entry.url
         if entry.id is not None:
             line["id"] = entry.id
         if isinstance(read, dict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.collection.disk import Gathered, Member
@@ -12,15 +13,14 @@ from simhash_gate.common.wording import complaining
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
+from simhash_gate.sources.find import FOLDER, JSONL, PARQUET, STORE, TEXT, look_at, shown, total
 from simhash_gate.sources.fingerprints import (
     fingerprinted,
     is_fingerprinted,
     is_list,
     read_list,
 )
-from simhash_gate.sources.jsonl import count_lines
-from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
-from simhash_gate.sources.parquet import SUFFIX as PARQUET
+from simhash_gate.sources.open import check_packages, open_kept, pages_of
 from simhash_gate.sources.parquet import ParquetFile
 from simhash_gate.sources.read_pages import read_pages
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.common.wording import Complain
     from simhash_gate.settings import Settings
+    from simhash_gate.sources.find import File, Given
     from simhash_gate.sources.fingerprints import Numbered
     from simhash_gate.sources.page_cache import PageCache
 
@@ -39,47 +40,63 @@ if TYPE_CHECKING:
 class Members:
     """Reads the pages of sources: files of pages or of fingerprints, and stores.
 
-    `watch` is given what is read, and what counts it; it returns what is read. `passed_over` counts
-    pages without a fingerprint.
+    `say` is told what a folder is taken for. `watch` is given what is read, and what counts it; it
+    returns what is read. `passed_over` counts pages without a fingerprint.
     """
 
     settings: Settings
     complain: Complain
+    say: Callable[[str], object]
     cache: PageCache | None = None
     watch: Callable[[Iterable[Any], Total], Iterable[Any]] = lambda things, _: things
     passed_over: int = 0
 
-    def of(self, path: str) -> Iterator[Member]:
-        """Yield the pages of a source, in order. Raises `StoreError` and `MissingExtraError`."""
-        for member in self._of(path):
+    def of(self, paths: Sequence[str]) -> Iterator[Member]:
+        """Yield the pages of sources, in order. Raises `StoreError` and `MissingExtraError`."""
+        given = look_at(paths, self.complain, self.say, fingerprints=True)
+        check_packages(given)
+        for member in self.watch(self._of(given), lambda: total(given)):
+            if member is None:
+                self.passed_over += 1
+                continue
             name = without_credentials(member.name)
             yield member if name == member.name else member._replace(name=name)
 
-    def _of(self, path: str) -> Iterator[Member]:
-        if names_store(path):
-            yield from self._of_store(path)
-        elif path.lower().endswith(PARQUET):
-            file = self._parquet(path)
-            if file is not None:
-                yield from self.watch(self._of_parquet(path, file), lambda: len(file))
-        elif is_list(path):
-            yield from self.watch(self._of_list(path), lambda: None)
-        elif is_fingerprinted(path):
-            yield from self._of_lines(path)
-        else:
-            yield from self._of_pages(path)
-
     def numbered(self, path: str) -> Iterator[Numbered] | None:
         """Return the fingerprints of a source that has no names for them, else None."""
-        if path.lower().endswith(PARQUET):
-            file = self._parquet(path)
-            if file is None:
+        (given,) = look_at([path], lambda *_: None, lambda _: None)
+        if given.kind == FOLDER:
+            return None
+        (file,) = given.files()
+        if file.kind == PARQUET:
+            parquet = self._parquet(path)
+            if parquet is None:
                 return iter(())
-            if file.texts:
+            if parquet.texts:
                 return None
-            return (numbered for numbered, _ in file.batches(self.complain))
-        if not names_store(path) and is_list(path):
-            return read_list(path, self.complain)
+            return (numbered for numbered, _ in parquet.batches(self.complain))
+        return read_list(path, self.complain) if self._reader_of(file) == self._of_list else None
+
+    def _of(self, given: Sequence[Given]) -> Iterator[Member | None]:
+        """Yield all pages, None for one without a fingerprint."""
+        files = (file for one in given for file in one.files())
+        for reader, same in groupby(files, self._reader_of):
+            if reader is None:
+                yield from self._of_pages(same)
+            else:
+                for file in same:
+                    yield from reader(file.path)
+
+    def _reader_of(self, file: File) -> Callable[[str], Iterator[Member | None]] | None:
+        """Return what reads the fingerprints of a file, None if it has pages."""
+        if file.kind == STORE:
+            return self._of_store
+        if file.kind == PARQUET:
+            return self._of_parquet
+        if not file.folder and file.kind in (JSONL, TEXT) and is_list(file.path):
+            return self._of_list
+        if file.kind == JSONL and is_fingerprinted(file.path):
+            return self._of_lines
         return None
 
     def _of_list(self, path: str) -> Iterator[Member]:
@@ -89,7 +106,7 @@ class Members:
 
     def _of_store(self, url: str) -> Iterator[Member]:
         with open_kept(url) as store:
-            for record in self.watch(store.records(), lambda: None):
+            for record in store.records():
                 yield Member(
                     record.url,
                     record.scope,
@@ -99,11 +116,10 @@ class Members:
                     record.pipeline,
                 )
 
-    def _of_lines(self, path: str) -> Iterator[Member]:
-        lines = self.watch(fingerprinted(path, self.complain), lambda: count_lines(path))
-        for place, record, bits in lines:
+    def _of_lines(self, path: str) -> Iterator[Member | None]:
+        for place, record, bits in fingerprinted(path, self.complain):
             if bits is None:
-                self.passed_over += 1
+                yield None
                 continue
             url, words = record.get("url") or "", record.get("words")
             yield Member(
@@ -115,8 +131,9 @@ class Members:
                 record.get("pipeline") or "",
             )
 
-    def _of_parquet(self, path: str, file: ParquetFile) -> Iterator[Member]:
-        for (numbers, values), texts in file.batches(self.complain):
+    def _of_parquet(self, path: str) -> Iterator[Member]:
+        file = self._parquet(path)
+        for (numbers, values), texts in file.batches(self.complain) if file else ():
             nothing = [""] * len(numbers)
             columns = [texts.get(name, nothing) for name in ("url", "scope", "title", "pipeline")]
             for number, bits, url, scope, title, pipeline in zip(
@@ -136,19 +153,18 @@ class Members:
             return ParquetFile(path)
         return None
 
-    def _of_pages(self, path: str) -> Iterator[Member]:
+    def _of_pages(self, files: Iterable[File]) -> Iterator[Member | None]:
         version = pipeline_version(self.settings.options)
-        source = open_pages(path, self.complain, self.settings.max_bytes)
-        entries = self.watch(source.entries, source.total)
+        entries = pages_of(files, self.complain, self.settings.max_bytes)
         for entry, page in read_pages(entries, self.settings, self.cache):
             if isinstance(page, Page):
                 if page.unreadable:
                     self.complain(entry.place, page.reason or "")
                 elif page.fingerprint is None:
-                    self.passed_over += 1
+                    yield None
                 else:
                     yield Member(
-                        entry.url or entry.path,
+                        entry.own_name,
                         entry.scope or scope_of(entry.url, self.settings.scope),
                         page.fingerprint,
                         page.title,
@@ -156,7 +172,7 @@ class Members:
                         version,
                     )
             elif page is None:
-                self.passed_over += 1
+                yield None
             else:
                 self.complain(entry.place, str(page))
 
@@ -167,8 +183,8 @@ def fingerprint_of(path: str, settings: Settings, complain: Complain) -> int | N
     if "://" in path:
         complain(path, "no page of the source has this URL, and a fingerprint")
         return None
-    found = Members(settings, complain)
-    member = next(found.of(path), None)
+    found = Members(settings, complain, lambda _: None)
+    member = next(found.of([path]), None)
     if member is None and found.passed_over:
         complain(path, "no fingerprint: there is no text to compare")
     return None if member is None else member.fingerprint
@@ -187,9 +203,8 @@ def gather(paths: Sequence[str], members: Members, *, across: bool) -> Iterator[
     try:
         for batch in numbered or ():
             gathered.extend(batch)
-        for path in paths if numbered is None else ():
-            for member in members.of(path):
-                gathered.add(member)
+        for member in members.of(paths) if numbered is None else ():
+            gathered.add(member)
         gathered.finish()
         if len(gathered.versions) > 1:
             counts = ", ".join(f"{name}: {n}" for name, n in gathered.versions.most_common())

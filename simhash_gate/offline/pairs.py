@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir
@@ -24,7 +23,7 @@ from simhash_gate.common.files import whole_file
 from simhash_gate.common.wording import why
 from simhash_gate.offline.console import check_output, disk
 from simhash_gate.offline.members import Members, fingerprint_of, gather
-from simhash_gate.sources.open import distinct, shown
+from simhash_gate.sources.find import distinct, shown
 from simhash_gate.sources.page_cache import PageCache
 from simhash_gate.sources.parquet import load
 
@@ -82,7 +81,7 @@ def run_similar(
     settings: Settings,
     console: Console,
     *,
-    source: str,
+    sources: Sequence[str],
     page: str,
     distance: int,
     cache: str | None,
@@ -90,7 +89,7 @@ def run_similar(
 ) -> int:
     """Print the pages that are like one; return the exit status."""
     kept = None if no_cache else _cache_path(cache)
-    with _collection([source], settings, console, kept, across=True) as gathered:
+    with _collection(sources, settings, console, kept, across=True) as gathered:
         if not len(gathered):
             return console.status()
         query = find_query(page, gathered)
@@ -113,10 +112,8 @@ def _collection(
     across: bool,
 ) -> Iterator[Gathered]:
     """Gather sources in temporary files. An empty collection is complained of."""
-    named, sources = sources, distinct(sources)
-    if again := Counter(named) - Counter(sources):
-        console.say(f"sources named more than once are read once: {shown(*again)}")
-    members = Members(settings, console.complain, watch=console.bar)
+    sources = distinct(sources, console.say)
+    members = Members(settings, console.complain, console.say, watch=console.bar)
     with (
         disk(f"temporary files in {gettempdir()} (TMPDIR names another folder)"),
         _open_cache(cache, settings, console) as members.cache,

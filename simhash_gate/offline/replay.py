@@ -5,23 +5,22 @@ from __future__ import annotations
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import Verdict, line_of
+from simhash_gate.offline.console import refuse_stores
 from simhash_gate.offline.store import live_run
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import SQLITE_DEFAULT
 from simhash_gate.sources import request_fingerprint
-from simhash_gate.sources.open import names_store, open_pages, shown
+from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.stores import StoreError
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from simhash_gate.common.wording import Complain
     from simhash_gate.offline.console import Console
@@ -30,18 +29,15 @@ if TYPE_CHECKING:
     from simhash_gate.workers.pool import ReadError
 
 
-def run(settings: Settings, console: Console, *, source: str) -> int:
+def run(settings: Settings, console: Console, *, sources: Sequence[str]) -> int:
     """Print a line for each page, and a summary on stderr; return the exit status."""
-    if names_store(source):
-        raise click.UsageError(
-            f"{shown(source)}: a store has no pages to read. Name the files of the crawl."
-        )
+    refuse_stores(sources)
     summary = Summary()
-    pages = open_pages(source, console.complain, settings.max_bytes, for_replay=True)
+    pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
     lines = _counted(replay(pages.entries, settings, console.complain), summary)
     outcomes = console.write_lines(lines, pages.total)
     if not outcomes:
-        console.complain_of_nothing(shown(source), "no page in it")
+        console.complain_of_nothing(shown(*sources), "no page in it")
     parts = [f"{number} {outcome}" for outcome, number in outcomes.most_common()]
     console.say(f"pages: {outcomes.total()} ({', '.join(parts) or 'none'})")
     for remark in summary.remarks():
@@ -71,7 +67,7 @@ def replay(
                 complain(entry.place, verdict.reason)
             yield line_of(
                 verdict,
-                url=entry.url,
+                url=entry.name,
                 id=entry.id,
                 dropped=verdict.rejected and verdict.policy.action == "drop",
                 size=len(entry.body),
@@ -106,9 +102,9 @@ def judge(gate: Gate, settings: Settings, entry: Entry, page: Page | ReadError |
         return gate.judge(
             page,
             policy,
-            url=entry.url,
+            url=entry.name,
             scope=site.scope if entry.scope is None else entry.scope,
-            request=entry.request or request_fingerprint(entry.url),
+            request=entry.request or request_fingerprint(entry.own_name),
         )
     except StoreError as error:
         return Verdict("error", str(error), policy, page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,8 @@ from simhash_gate.sources.jsonl import STDIN, count_lines, first_object, json_ob
 from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from simhash_gate.common.wording import Complain
     from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
 
@@ -31,7 +31,7 @@ LAST_LOGS = Path(".scrapy", "simhash_gate")
 _EXAMPLE = "those that `simhash-gate replay` prints"
 
 
-def run(settings: Settings, console: Console, *, source: str | None, output: str | None) -> int:
+def run(settings: Settings, console: Console, *, sources: Sequence[str], output: str | None) -> int:
     """Write the report; return the exit status."""
     if output is None and sys.stdout.isatty():
         raise click.UsageError(
@@ -40,16 +40,16 @@ def run(settings: Settings, console: Console, *, source: str | None, output: str
     if output and Path(output).parent.exists():  # else it is made, once there is a report
         check_output(output)
     check_installed()
-    source = source or _last_log()
-    lines, total = _verdicts(source, settings, console.complain)
+    sources = sources or [_last_log()]
+    lines, total = _verdicts(sources, settings, console)
     summary = Summary()
     for place, line in console.bar(lines, total):
         with complaining(console.complain, place):
             summary.add_line(line)
     if not summary.seen:
-        console.complain_of_nothing(shown(source), "no verdict in it")
+        console.complain_of_nothing(shown(*sources), "no verdict in it")
         return console.status()
-    report = render(summary, name=shown(source))
+    report = render(summary, name=shown(*sources))
     if output is None:
         console.write_raw(report)
     else:
@@ -73,19 +73,28 @@ def _last_log() -> str:
 
 
 def _verdicts(
-    source: str, settings: Settings, complain: Complain
+    sources: Sequence[str], settings: Settings, console: Console
 ) -> tuple[Lines, Callable[[], int | None]]:
     """Return the place and the line of each verdict, and what counts them, if that is cheap.
 
-    A store gives its kept pages. Pages are replayed.
+    A store gives its kept pages. Pages are replayed, those of all sources together.
     """
-    if names_store(source):
-        return _kept(source), lambda: None
-    if source == STDIN or not first_object(source).keys().isdisjoint({"outcome", "audit"}):
-        return json_objects(source, complain, _EXAMPLE), lambda: count_lines(source)
-    pages = open_pages(source, complain, settings.max_bytes, for_replay=True)
-    lines = replay(pages.entries, settings, complain)
-    return ((source, line) for line in lines), pages.total
+    parts: list[Lines] = []
+    paths = []
+    for source in sources:
+        if names_store(source):
+            parts.append(_kept(source))
+        elif source == STDIN or not first_object(source).keys().isdisjoint({"outcome", "audit"}):
+            parts.append(json_objects(source, console.complain, _EXAMPLE))
+        else:
+            paths.append(source)
+    if paths:
+        pages = open_pages(paths, console.complain, settings.max_bytes, console.say)
+        lines = replay(pages.entries, settings, console.complain)
+        parts.append((shown(*paths), line) for line in lines)
+    if len(parts) > 1:
+        return chain.from_iterable(parts), lambda: None
+    return parts[0], pages.total if paths else lambda: count_lines(sources[0])
 
 
 def _kept(url: str) -> Lines:

@@ -28,7 +28,9 @@ class Entry:
     `place` names the place of the page in messages. `path` is as the user wrote it. `url` never has
     a user name or a password. `encoding` is that of the HTTP header. `scope` replaces the scope of
     the URL. `request` is Scrapy's request fingerprint in hex, if the source knows it. A page that a
-    crawl would not judge has no body; `skipped` says why.
+    crawl would not judge has no body; `skipped` says why. `time` is the Unix time of its capture,
+    None where the source does not know it. A URL that is `guessed` is what the page or its path
+    says: other pages may have the same.
     """
 
     place: str
@@ -40,6 +42,8 @@ class Entry:
     scope: str | None = None
     request: str = ""
     skipped: str = ""
+    time: float | None = None
+    guessed: bool = False
 
     def __post_init__(self) -> None:
         shown = without_credentials(self.url)
@@ -48,6 +52,16 @@ class Entry:
             request = self.request or request_fingerprint(self.url)
             object.__setattr__(self, "request", request)
             object.__setattr__(self, "url", shown)
+
+    @property
+    def name(self) -> str:
+        """What results call the page: its URL, else its path, else its place."""
+        return self.url or self.path or self.place
+
+    @property
+    def own_name(self) -> str:
+        """What no other page is called: the path of a page whose URL is guessed, else its name."""
+        return self.path if self.guessed else self.name
 
 
 class Source(NamedTuple):

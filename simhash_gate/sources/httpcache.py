@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.wording import complaining, why
-from simhash_gate.sources import TOO_LARGE, Entry, Source, read_body
+from simhash_gate.sources import TOO_LARGE, Entry, read_body
 from simhash_gate.sources.http import GZIP, gunzip, read_headers, response
 
 if TYPE_CHECKING:
@@ -32,22 +32,17 @@ class Cached(NamedTuple):
     status: int
 
 
-def http_cache(path: str, complain: Complain, max_bytes: int) -> Source:
-    """Return the responses of a cache in the order in which they were stored."""
-    found = sorted(_cached(path, complain))
-    return Source(_entries(found, complain, max_bytes), lambda: len(found))
+def http_cache(path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
+    """Yield the responses of a cache in the order in which they were stored."""
+    for cached in sorted(_cached(path, complain)):
+        with complaining(complain, cached.folder):
+            yield _entry(cached, max_bytes)
 
 
 def _cached(path: str, complain: Complain) -> Iterator[Cached]:
-    nothing = True
-    for folder, _, names in os.walk(path, onerror=lambda e: complain(str(e.filename), why(e))):
-        for database in names if folder == path else ():
-            if database.endswith(DATABASES):
-                nothing = False
-                complain(f"{path}/{database}", NOT_FILES)
+    for folder, _, names in os.walk(path):  # errors were complained of by now
         if FILES.isdisjoint(names):
             continue
-        nothing = False
         missing = sorted(FILES.difference(names))
         if missing:
             complain(folder, f"a cache entry without {' and '.join(missing)}")
@@ -58,8 +53,6 @@ def _cached(path: str, complain: Complain) -> Iterator[Cached]:
             complain(f"{folder}/meta", why(error))
         except (ValueError, TypeError, KeyError, SyntaxError, RecursionError, MemoryError):
             complain(f"{folder}/meta", "not written by Scrapy's FilesystemCacheStorage")
-    if nothing:
-        complain(path, "no cache of Scrapy's FilesystemCacheStorage is in this folder")
 
 
 def _read_meta(folder: str) -> Cached:
@@ -71,12 +64,6 @@ def _read_meta(folder: str) -> Cached:
     return Cached(timestamp, folder, url, status)
 
 
-def _entries(found: list[Cached], complain: Complain, max_bytes: int) -> Iterator[Entry]:
-    for cached in found:
-        with complaining(complain, cached.folder):
-            yield _entry(cached, max_bytes)
-
-
 def _entry(cached: Cached, max_bytes: int) -> Entry:
     folder = Path(cached.folder)
     key = folder.name
@@ -86,7 +73,14 @@ def _entry(cached: Cached, max_bytes: int) -> Entry:
     body = read_body(folder / "response_body", max_bytes)
     head = read_body(folder / "response_headers", _META_BYTES) or b""
     if body is None:
-        return Entry(cached.folder, url=cached.url, id=key, request=key, skipped=TOO_LARGE)
+        return Entry(
+            cached.folder,
+            url=cached.url,
+            id=key,
+            request=key,
+            skipped=TOO_LARGE,
+            time=cached.timestamp,
+        )
     if packed:
         body, head = gunzip(body, max_bytes), gunzip(head, _META_BYTES)
     return response(
@@ -98,4 +92,5 @@ def _entry(cached: Cached, max_bytes: int) -> Entry:
         url=cached.url,
         id=key,
         request=key,
+        time=cached.timestamp,
     )

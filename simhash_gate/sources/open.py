@@ -1,32 +1,40 @@
-"""The way into all sources: which kind a path or URL names, and its pages."""
+"""The way into all sources: their pages, in order; and stores that exist."""
 
 from __future__ import annotations
 
-import os
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simhash_gate.sources import httpcache, warc
-from simhash_gate.sources.files import HTML, TEXT, page_files
-from simhash_gate.sources.jsonl import shown_path
+from simhash_gate.sources import Source, find
+from simhash_gate.sources.files import read_html, read_text
+from simhash_gate.sources.find import look_at, names_store, shown, total
+from simhash_gate.sources.httpcache import http_cache
 from simhash_gate.sources.manifest import manifest
+from simhash_gate.sources.warc import need_fastwarc, warc
 from simhash_gate.stores import StoreError, open_store
-from simhash_gate.stores.urls import without_password
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simhash_gate.common.wording import Complain
-    from simhash_gate.sources import Source
+    from simhash_gate.sources import Entry
+    from simhash_gate.sources.find import File, Given
     from simhash_gate.stores import Store
 
+__all__ = ["check_packages", "names_store", "open_kept", "open_pages", "pages_of", "shown"]
+
 _SPIDERS_FILE = "that of a spider is sqlite:///.scrapy/simhash_gate/SPIDER.sqlite"
-
-
-def names_store(path: str) -> bool:
-    """Tell if a source is the URL of a store. That of a crawl, `sqlite:`, has no path."""
-    return "://" in path or path == "sqlite:"
+_READERS: dict[str, Callable[[str, Complain, int], Iterator[Entry]]] = {
+    find.HTML: read_html,
+    find.TEXT: read_text,
+    find.WARC: warc,
+    find.JSONL: manifest,
+    find.CACHE: http_cache,
+}
+_NO_PAGES = {
+    find.STORE: "a store has no pages to read. Name the files of the crawl",
+    find.PARQUET: "a file of fingerprints has no pages to read. Name the files of the crawl",
+}
 
 
 @contextmanager
@@ -41,76 +49,28 @@ def open_kept(url: str) -> Iterator[Store]:
 
 
 def open_pages(
-    path: str, complain: Complain, max_bytes: int, *, for_replay: bool = False
+    paths: Sequence[str], complain: Complain, max_bytes: int, say: Callable[[str], object]
 ) -> Source:
-    """Return the pages of a folder, a file of HTML or text, a WARC file, or JSON Lines.
+    """Return the pages of several sources of any kind, in order.
 
-    A replay needs the URL of each page: with `for_replay`, a folder is an HttpCache, and any file
-    but a WARC file is a manifest with URLs. Raises `MissingExtraError` if a package is missing.
+    `say` is told what a folder is taken for. Raises `MissingExtraError` if a package is missing.
     """
-    if _is_dir(path):
-        if for_replay or _is_http_cache(path):
-            return httpcache.http_cache(path, complain, max_bytes)
-        return page_files([path], complain, max_bytes)
-    if path.lower().endswith(warc.SUFFIXES):
-        return warc.warc(path, complain, max_bytes)
-    if for_replay:
-        return manifest(path, complain, max_bytes, needs_url=True)
-    if path.lower().endswith(HTML + TEXT) or _starts_with_a_tag(path):
-        return page_files([path], complain, max_bytes)
-    return manifest(path, complain, max_bytes, holds_pages=True)
+    given = look_at(paths, complain, say)
+    check_packages(given)
+    files = (file for one in given for file in one.files())
+    return Source(pages_of(files, complain, max_bytes), lambda: total(given))
 
 
-def distinct(paths: Sequence[str]) -> list[str]:
-    """Return each source once, without the files of a folder that is a source too."""
-    if len(paths) == 1:
-        return list(paths)
-    folders = {os.path.realpath(path) for path in paths if _is_page_folder(path)}
-    known: set[str] = set()
-    found = []
-    for path in paths:
-        place = path if names_store(path) else os.path.realpath(path)
-        within = not folders.isdisjoint(map(str, Path(place).parents)) and (
-            _is_page_folder(place) or place.lower().endswith(HTML + TEXT)
-        )
-        if place not in known and not within:
-            known.add(place)
-            found.append(path)
-    return found
+def pages_of(files: Iterable[File], complain: Complain, max_bytes: int) -> Iterator[Entry]:
+    """Yield the pages of some files, in order."""
+    for file in files:
+        if file.kind in _READERS:
+            yield from _READERS[file.kind](file.path, complain, max_bytes)
+        else:
+            complain(shown(file.path), _NO_PAGES[file.kind])
 
 
-def shown(*paths: str) -> str:
-    """Return sources as messages show them: the URLs of stores without passwords."""
-    return ", ".join(
-        without_password(path) if names_store(path) else shown_path(path) for path in paths
-    )
-
-
-def _is_page_folder(path: str) -> bool:
-    return not names_store(path) and _is_dir(path) and not _is_http_cache(path)
-
-
-def _is_dir(path: str) -> bool:
-    return os.path.isdir(path)  # noqa: PTH112 - Path raises for a name that no file can have
-
-
-def _is_http_cache(path: str) -> bool:
-    """Tell by the first folder with files whether they are those of a cache."""
-    for folder, folders, names in os.walk(path):
-        if httpcache.FILES.issubset(names):
-            return True
-        folders.sort()
-        for name in names:
-            if folder == path and name.endswith(httpcache.DATABASES):
-                return True
-            if name.lower().endswith(HTML + TEXT):
-                return False
-    return False
-
-
-def _starts_with_a_tag(path: str) -> bool:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
-    except (OSError, ValueError):
-        return False
+def check_packages(given: Iterable[Given]) -> None:
+    """Raise `MissingExtraError` if a package is missing: better now than after hours."""
+    if any(one.kind == find.WARC or one.counts[find.WARC] for one in given):
+        need_fastwarc()

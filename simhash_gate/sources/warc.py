@@ -10,8 +10,9 @@ from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from simhash_gate.common.times import unix_time
 from simhash_gate.common.wording import MissingExtraError, why
-from simhash_gate.sources import TOO_LARGE, Entry, Source
+from simhash_gate.sources import TOO_LARGE, Entry
 from simhash_gate.sources.http import GZIP, UndecodableError, read_headers, response
 
 if TYPE_CHECKING:
@@ -31,18 +32,18 @@ class DamagedError(ValueError):
     """A record is cut off or damaged; the message says how."""
 
 
-def warc(path: str, complain: Complain, max_bytes: int) -> Source:
-    """Return the HTTP responses of a WARC file, in its order. Raises `MissingExtraError`."""
+def need_fastwarc() -> None:
+    """Raise `MissingExtraError` if the package that reads WARC files is missing."""
     try:
         import fastwarc  # noqa: F401
     except ImportError:
         raise MissingExtraError(
             "reading WARC files needs fastwarc: pip install 'simhash-gate[warc]'"
         ) from None
-    return Source(_entries(path, complain, max_bytes), lambda: None)
 
 
-def _entries(path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
+def warc(path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
+    """Yield the HTTP responses of a WARC file, in its order. Needs fastwarc."""
     from fastwarc.warc import ArchiveIterator
 
     place, number, told = path, 0, ""
@@ -127,9 +128,14 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
     url = (record.headers.get("WARC-Target-URI") or "").strip("<>")  # wget writes <…>
     if not url:
         raise DamagedError("a response without WARC-Target-URI")
+    known: dict[str, Any] = {
+        "url": url,
+        "id": record.record_id,
+        "time": unix_time(record.headers.get("WARC-Date")),
+    }
     if skipped:
-        return Entry(place, url=url, id=record.record_id, skipped=skipped)
-    return _response(block, place, max_bytes, url=url, id=record.record_id)
+        return Entry(place, skipped=skipped, **known)
+    return _response(block, place, max_bytes, **known)
 
 
 def _response(block: bytes, place: str, max_bytes: int, **known: Any) -> Entry:

@@ -20,14 +20,14 @@ import click
 
 from simhash_gate.common.files import whole_file
 from simhash_gate.common.wording import how_many
-from simhash_gate.offline.console import check_output, disk
+from simhash_gate.offline.console import check_output, disk, refuse_stores
 from simhash_gate.pipeline import read_closely
-from simhash_gate.sources.open import names_store, open_pages, shown
+from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.read_pages import extract_pages
 from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from simhash_gate.common.wording import Complain
     from simhash_gate.offline.console import Console
@@ -43,31 +43,28 @@ def run(
     settings: Settings,
     console: Console,
     *,
-    source: str,
+    sources: Sequence[str],
     output: str | None,
     shingles: bool,
     most: int,
     min_pages: int,
 ) -> int:
     """Write the table; return the exit status."""
-    if names_store(source):
-        raise click.UsageError(
-            f"{shown(source)}: a store has no words. Name the files of the crawl."
-        )
+    refuse_stores(sources)
     if settings.options.idf:
         raise click.UsageError(
             "This command makes a table for SIMHASH_GATE_IDF. Do not set it here."
         )
     check_output(output)
-    pages = open_pages(source, console.complain, settings.max_bytes)
+    pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
     entries = console.bar(pages.entries, pages.total)
     found = _count(entries, settings, console.complain, shingles=shingles)
     weights = found.weights(most, min_pages)
     if not found.pages:
-        console.complain_of_nothing(source, "no page with words")
+        console.complain_of_nothing(shown(*sources), "no page with words")
     elif not weights:
         seen = how_many(found.pages, "page")
-        console.complain(source, f"{seen}, and no word is in {min_pages} of them")
+        console.complain(shown(*sources), f"{seen}, and no word is in {min_pages} of them")
     else:
         table = json.dumps(weights, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
         if output:

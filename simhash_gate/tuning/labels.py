@@ -183,16 +183,17 @@ def contradicting(pairs: Iterable[Neighbour], texts: Texts) -> Counter[str]:
     return counted
 
 
-def read_texts(path: str, names: Collection[str], settings: Settings) -> Texts:
+def read_texts(sources: Sequence[str], names: Collection[str], settings: Settings) -> Texts:
     """Return what the pages of these names say. A store has no texts.
 
-    The source is listed once more, and only these pages are read.
+    The sources are listed once more, and only these pages are read.
     """
     texts: Texts = {}
-    if names_store(path) or not names:
+    paths = [source for source in sources if not names_store(source)]
+    if not names:
         return texts
-    for entry in open_pages(path, _ignore, settings.max_bytes).entries:
-        name = entry.url or entry.path
+    for entry in open_pages(paths, _ignore, settings.max_bytes, lambda _: None).entries:
+        name = without_credentials(entry.own_name)
         if name in names and name not in texts and not entry.skipped:
             reading = read_closely(
                 entry.body, url=entry.url, encoding=entry.encoding, options=settings.options
@@ -209,7 +210,7 @@ def names_of(pairs: Iterable[Neighbour]) -> set[str]:
 
 
 def _ignore(place: str, message: str) -> None:
-    """Do nothing: bad input was complained of when the source was first listed."""
+    """Do nothing: bad input was complained of when the sources were first listed."""
 
 
 def _cut(words: Sequence[str]) -> Sequence[str]:
@@ -217,7 +218,7 @@ def _cut(words: Sequence[str]) -> Sequence[str]:
 
 
 def ask(
-    path: str,
+    sources: Sequence[str],
     scopes: Sequence[Scope],
     settings: Settings,
     labels: Sequence[Label],
@@ -247,7 +248,7 @@ def ask(
                 for stratum in ordered
                 for pair in [p for p in stratum.pairs if p.names not in asked][:_AHEAD]
             ]
-            texts = read_texts(path, names_of(ahead), settings)
+            texts = read_texts(sources, names_of(ahead), settings)
         _show(pair, texts, number, questions)
         try:
             key = _key()

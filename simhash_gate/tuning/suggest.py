@@ -13,7 +13,7 @@ from simhash_gate.collection.neighbours import FARTHEST
 from simhash_gate.gate.policy import WHOLE_CRAWL
 from simhash_gate.report.judged import Named, contradict
 from simhash_gate.settings import read_settings
-from simhash_gate.sources.open import names_store, shown
+from simhash_gate.sources.find import names_store, shown
 from simhash_gate.tuning import sampling
 from simhash_gate.tuning.labels import (
     ShownPair,
@@ -96,7 +96,7 @@ class ScopeTuning:
 class Tuning:
     """A collection: its scopes, the largest first, and what the labels of all of them tell."""
 
-    source: str
+    sources: Sequence[str]
     general: int
     labelled: Labelled | None
     scopes: list[ScopeTuning]
@@ -104,7 +104,7 @@ class Tuning:
     @property
     def is_store(self) -> bool:
         """Whether the pages are those that a crawl kept."""
-        return names_store(self.source)
+        return any(map(names_store, self.sources))
 
     @property
     def block(self) -> str:
@@ -131,7 +131,7 @@ class Tuning:
     def as_json(self) -> dict[str, Any]:
         """Return an object of JSON."""
         return {
-            "source": shown(self.source),
+            "source": shown(*self.sources),
             "threshold": self.general,
             "labelled": self.labelled and self.labelled.as_json(),
             "scopes": [scope.as_json() for scope in self.scopes],
@@ -139,10 +139,12 @@ class Tuning:
         }
 
 
-def tune(path: str, scopes: Sequence[Scope], settings: Settings, labels: Sequence[Label]) -> Tuning:
+def tune(
+    sources: Sequence[str], scopes: Sequence[Scope], settings: Settings, labels: Sequence[Label]
+) -> Tuning:
     """Suggest a threshold for each scope, and find pairs on each side of it to look at."""
     every = _labelled(labels, scopes)
-    is_store = names_store(path)
+    is_store = any(map(names_store, sources))
     first = [_by_numbers(scope, settings, labels, every, is_store=is_store) for scope in scopes]
     closer = [_closer(tuned) for tuned in first[:MOST_CLOSER]]
     closer += [[] for _ in first[MOST_CLOSER:]]
@@ -150,11 +152,11 @@ def tune(path: str, scopes: Sequence[Scope], settings: Settings, labels: Sequenc
     for tuned in first:
         for line in {tuned.now, tuned.suggestion.threshold}:
             wanted += chain(*_sides(tuned.scope, line))
-    texts = read_texts(path, names_of(wanted), settings)
+    texts = read_texts(sources, names_of(wanted), settings)
     found = [
         _by_texts(tuned, near, texts, every) for tuned, near in zip(first, closer, strict=True)
     ]
-    return Tuning(path, settings.policies.default.threshold, every, found)
+    return Tuning(sources, settings.policies.default.threshold, every, found)
 
 
 def _by_numbers(

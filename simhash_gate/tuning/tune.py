@@ -13,7 +13,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.offline.compare import printable
 from simhash_gate.offline.members import Members
 from simhash_gate.report.judged import ADVICE
-from simhash_gate.sources.open import shown
+from simhash_gate.sources.find import shown
 from simhash_gate.tuning.labels import ask, read_labels, unknown
 from simhash_gate.tuning.suggest import tune
 
@@ -35,7 +35,7 @@ def run(
     settings: Settings,
     console: Console,
     *,
-    source: str,
+    sources: Sequence[str],
     labels_file: str | None,
     label: bool,
     questions: int,
@@ -51,21 +51,21 @@ def run(
     if labels_file and not (labels or label):
         console.complain_of_nothing(labels_file, "no labelled pair in it")
     complaints = console.complaints
-    scopes = _collect(source, settings, console, scope)
+    scopes = _collect(sources, settings, console, scope)
     if not scopes:
         where = f" in scope {scope!r}" if scope else ""
         console.complain_of_nothing(
-            shown(source), f"no page with a fingerprint{where}", since=complaints
+            shown(*sources), f"no page with a fingerprint{where}", since=complaints
         )
         return console.status()
     if label and labels_file:
-        labels = ask(source, scopes, settings, labels, labels_file, questions)
+        labels = ask(sources, scopes, settings, labels, labels_file, questions)
     missing = unknown(labels, scopes)
     if missing:
         console.complain(
-            str(labels_file), f"pairs that are not two pages of {shown(source)}: {missing}"
+            str(labels_file), f"pairs that are not two pages of {shown(*sources)}: {missing}"
         )
-    tuning = tune(source, scopes, settings, labels)
+    tuning = tune(sources, scopes, settings, labels)
     if as_json:
         console.write(tuning.as_json())
     else:
@@ -73,19 +73,21 @@ def run(
     return console.status()
 
 
-def _collect(path: str, settings: Settings, console: Console, only: str | None) -> list[Scope]:
+def _collect(
+    sources: Sequence[str], settings: Settings, console: Console, only: str | None
+) -> list[Scope]:
     """Read a collection, or the scope `only` of it.
 
     If there are several pipeline versions, the pages of the largest are taken, and the rest is
     complained of.
     """
-    members = Members(settings, console.complain)
-    pages = list(console.bar(members.of(path)))
+    members = Members(settings, console.complain, console.say, watch=console.bar)
+    pages = list(members.of(sources))
     versions = Counter(page.pipeline for page in pages)
     if len(versions) > 1:
         (taken, number), *_ = versions.most_common()
         console.complain(
-            path,
+            shown(*sources),
             f"left out {how_many(len(pages) - number, 'page')} of other pipeline versions than "
             f"{taken!r}, that of {how_many(number, 'page')}: fingerprints of two versions can't be "
             "compared",

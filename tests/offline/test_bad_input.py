@@ -18,7 +18,7 @@ BAD = [
     (b'{"path": "\xff.html"}', "not UTF-8"),
     ('["a.html"]', "not a JSON object"),
     ("[" * 100_000, "not JSON"),
-    ("{}", "no 'path'"),
+    ("{}", "no 'html', 'path', 'markdown' or 'text'"),
     ('{"path": 5, "url": "http://a.com/"}', "'path' is 5: expected a string"),
     ('{"path": "a.html", "url": ["x"]}', "'url' is ['x']: expected a string"),
     ('{"path": "nowhere.html", "url": "http://a.com/"}', "'nowhere.html': No such file"),
@@ -42,12 +42,13 @@ def test_bad_lines_of_a_manifest_are_named_counted_and_passed_over(
     assert result.err.endswith(f"could not be used: {len(BAD)}\n")
 
 
-def test_a_replay_needs_the_url_of_each_page(run, write, manifest) -> None:
+def test_a_replay_names_a_page_without_a_url_by_its_path(run, write, manifest) -> None:
     write("a.html", 1)
-    path = manifest({"path": "a.html"})
-    result = run("replay", path)
-    assert (result.status, result.out) == (1, "")
-    assert f"{path}:1: no 'url'" in result.err
+    write("copy.html", 1, noise=2)
+    result = run("replay", manifest({"path": "a.html"}, {"path": "copy.html"}))
+    assert result.status == 0
+    assert result.column("url") == ["a.html", "copy.html"]
+    assert result.column("matched_url") == [None, "a.html"]
 
 
 def test_missing_files_and_folders_without_pages_are_reported(run, tmp_path, write) -> None:
@@ -57,7 +58,7 @@ def test_missing_files_and_folders_without_pages_are_reported(run, tmp_path, wri
     assert result.status == 1
     assert result.column("path") == ["a.html"]
     assert "nowhere.html: No such file or directory" in result.err
-    assert "bare: no file in this folder ends in .html" in result.err
+    assert "bare: no page in this folder: no file in it ends in .html" in result.err
     assert run("fingerprint", "--input", "nowhere.jsonl").status == 1
     assert run("replay", "nowhere.jsonl").status == 1
 

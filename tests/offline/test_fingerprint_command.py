@@ -82,11 +82,14 @@ def test_the_order_is_kept_however_long_a_page_takes(run, write) -> None:
     assert result.column("path") == names
 
 
-def test_folders_are_searched_for_html_by_name(run, write) -> None:
+def test_folders_are_searched_for_pages_by_name(run, write) -> None:
     for name in ("site/b.htm", "site/a.html", "site/sub/c.XHTML", "site/d.txt", "e.data"):
         write(name, 1)
     result = run("fingerprint", "site", "e.data")
-    assert result.column("path") == ["site/a.html", "site/b.htm", "site/sub/c.XHTML", "e.data"]
+    assert result.column("path") == [
+        *("site/a.html", "site/b.htm", "site/d.txt", "site/sub/c.XHTML", "e.data")
+    ]
+    assert result.err == "site: 3 HTML files, 1 text file\n"
 
 
 def test_a_manifest_is_relative_to_its_folder_and_its_ids_come_back(run, write, manifest) -> None:

@@ -189,7 +189,11 @@ def test_what_a_folder_of_pages_does_not_give_is_read_beside_it(run, tmp_path) -
     (tmp_path / "pages/page.php").write_bytes(page(1, noise=3).body)
     (warc_file,) = warc(tmp_path / "pages")
     result = run("pairs", source, "pages/page.php", f"pages/{warc_file}", "--across")
-    assert result.err == "pages: 7, pairs: 11\n"
+    assert result.err == (
+        f"sources named more than once are read once: pages/{warc_file}\n"
+        "pages: 3 HTML files, 1 WARC file, 1 other file not read\n"
+        "pages: 7, pairs: 11\n"
+    )
 
 
 def test_domains_are_compared_within_themselves_unless_across(run, manifest) -> None:
@@ -306,7 +310,7 @@ def test_a_full_disk_is_named_with_what_could_not_be_written(run, tmp_path) -> N
     html_folder(tmp_path)
     result = run("pairs", "pages", "-o", "/dev/full")
     assert result.status == 1
-    assert result.err == "Error: /dev/full: No space left on device\n"
+    assert result.err == "pages: 3 HTML files\nError: /dev/full: No space left on device\n"
 
 
 @pytest.mark.parametrize(

@@ -103,8 +103,9 @@ def test_a_database_cache_is_named_as_what_can_not_be_replayed(run, tmp_path) ->
     assert "a DBM cache can't be replayed, only one of FilesystemCacheStorage" in result.err
 
 
-def test_a_folder_of_another_kind_is_reported(run, write) -> None:
-    write("pages/a.html", 1)
+def test_a_folder_of_another_kind_is_reported(run, tmp_path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/a.png").touch()
     result = run("replay", "pages")
     assert (result.status, result.out) == (1, "")
-    assert result.err.startswith("pages: no cache of Scrapy's FilesystemCacheStorage")
+    assert result.err.startswith("pages: no page in this folder: no file in it ends in .html")

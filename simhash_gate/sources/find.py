@@ -1,0 +1,213 @@
+"""What the paths of a command are, and the files in their folders: each is of one kind."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.common.wording import how_many, why
+from simhash_gate.sources import httpcache, jsonl, manifest
+from simhash_gate.stores.urls import without_password
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from simhash_gate.common.wording import Complain
+
+HTML, TEXT, WARC, JSONL, PARQUET = "HTML", "text", "WARC", "JSON Lines", "Parquet"
+STORE, FOLDER, CACHE = "store", "folder", "HttpCache"
+_SUFFIXES = {
+    HTML: (".html", ".htm", ".xhtml", ".xht"),
+    TEXT: (".txt", ".md"),
+    WARC: (".warc", ".warc.gz"),
+    JSONL: (".jsonl", ".ndjson"),
+    PARQUET: (".parquet",),
+}
+_STARTS = {b"<": HTML, b"WARC/": WARC, b"PAR1": PARQUET}
+_KNOWN = ", ".join(suffix for suffixes in _SUFFIXES.values() for suffix in suffixes)
+_CACHED, _OTHER = "response", "other"
+
+
+class File(NamedTuple):
+    """A file of pages or fingerprints; or an HttpCache or a store, which count as one.
+
+    `folder` is the one that was named, "" for a file that was named itself.
+    """
+
+    path: str
+    kind: str
+    folder: str = ""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What one path of a command is. `counts` are those of the files in a folder, by kind."""
+
+    path: str
+    kind: str
+    counts: Counter[str] = field(default_factory=Counter)
+    fingerprints: bool = False
+
+    def files(self) -> Iterator[File]:
+        """Yield the files of a folder by name; the responses of an HttpCache come last."""
+        if self.kind != FOLDER:
+            yield File(self.path, self.kind)
+            return
+        for path, kind in _walk(self.path):
+            if kind in _SUFFIXES and _is_source(path, kind, fingerprints=self.fingerprints):
+                yield File(path, kind, self.path)
+        if self.counts[_CACHED]:
+            yield File(self.path, CACHE, self.path)
+
+    def total(self) -> int | None:
+        """Return how many pages there are, None where that is not cheap to know."""
+        if self.kind == JSONL:
+            return jsonl.count_lines(self.path)
+        counts = self.counts if self.kind == FOLDER else {self.kind: 1}
+        if any(counts.get(kind) for kind in (WARC, JSONL, PARQUET, STORE)):
+            return None
+        return sum(counts.get(kind, 0) for kind in (HTML, TEXT, _CACHED))
+
+    def shown(self) -> str:
+        """Return what a folder is taken for."""
+        found = [how_many(self.counts[k], f"{k} file") for k in _SUFFIXES if self.counts[k]]
+        if self.counts[_CACHED]:
+            found.append(f"an HttpCache of {how_many(self.counts[_CACHED], 'response')}")
+        if self.counts[_OTHER]:
+            found.append(f"{how_many(self.counts[_OTHER], 'other file')} not read")
+        return f"{self.path}: {', '.join(found)}"
+
+
+def look_at(
+    paths: Sequence[str],
+    complain: Complain,
+    say: Callable[[str], object],
+    *,
+    fingerprints: bool = False,
+) -> list[Given]:
+    """Tell what each path is. A folder is searched, and `say` told what it is taken for.
+
+    A path that is named more than once is taken once. With `fingerprints`, files that have these
+    alone are sources too. A folder without any source is complained of.
+    """
+    return [_given(path, complain, say, fingerprints=fingerprints) for path in distinct(paths, say)]
+
+
+def total(given: Iterable[Given]) -> int | None:
+    """Return how many pages there are, None where that is not cheap to know."""
+    found = 0
+    for one in given:
+        number = one.total()
+        if number is None:
+            return None
+        found += number
+    return found
+
+
+def names_store(path: str) -> bool:
+    """Tell if a source is the URL of a store. That of a crawl, `sqlite:`, has no path."""
+    return "://" in path or path == "sqlite:"
+
+
+def shown(*paths: str) -> str:
+    """Return sources as messages show them: the URLs of stores without passwords."""
+    return ", ".join(
+        without_password(path) if names_store(path) else jsonl.shown_path(path) for path in paths
+    )
+
+
+def distinct(paths: Sequence[str], say: Callable[[str], object]) -> list[str]:
+    """Return each source once, without what a folder that is a source too has in it."""
+    if len(paths) == 1:
+        return list(paths)
+    folders = {os.path.realpath(path) for path in paths if not names_store(path) and _is_dir(path)}
+    known: set[str] = set()
+    found: list[str] = []
+    again: list[str] = []
+    for path in paths:
+        place = path if names_store(path) else os.path.realpath(path)
+        within = not folders.isdisjoint(map(str, Path(place).parents)) and (
+            _is_dir(place) or _kind_of_name(place) != _OTHER
+        )
+        (again if place in known or within else found).append(path)
+        known.add(place)
+    if again:
+        say(f"sources named more than once are read once: {shown(*dict.fromkeys(again))}")
+    return found
+
+
+def _given(
+    path: str, complain: Complain, say: Callable[[str], object], *, fingerprints: bool
+) -> Given:
+    if names_store(path):
+        return Given(path, STORE)
+    if not _is_dir(path):
+        return Given(path, _kind_of_file(path))
+    counts: Counter[str] = Counter()
+    failed: list[OSError] = []
+    for place, kind in _walk(path, failed.append):
+        known = kind == _CACHED or _is_source(place, kind, fingerprints=fingerprints)
+        counts[kind if known else _OTHER] += 1
+    for error in failed:
+        complain(str(error.filename), why(error))
+    given = Given(path, FOLDER, counts, fingerprints)
+    if counts.keys() - {_OTHER}:
+        say(given.shown())
+    elif not failed:
+        complain(path, _nothing(path))
+    return given
+
+
+def _nothing(path: str) -> str:
+    """Return why a folder is no source."""
+    if any(file.name.endswith(httpcache.DATABASES) for file in Path(path).iterdir()):
+        return httpcache.NOT_FILES
+    return f"no page in this folder: no file in it ends in {_KNOWN}, and it is no HttpCache"
+
+
+def _walk(
+    path: str, failed: Callable[[OSError], object] | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield the files of a folder, by name, and their kinds; and the folders of cache entries."""
+    for folder, folders, names in os.walk(path, onerror=failed):
+        if not httpcache.FILES.isdisjoint(names):
+            yield folder, _CACHED
+            continue
+        folders.sort()
+        for name in sorted(names):
+            yield str(Path(folder, name)), _kind_of_name(name)
+
+
+def _kind_of_name(path: str) -> str:
+    """Return the kind that the end of a name tells. (wget leaves the query of a URL in it.)"""
+    name = path.lower().partition("?")[0]
+    return next((kind for kind, ends in _SUFFIXES.items() if name.endswith(ends)), _OTHER)
+
+
+def _kind_of_file(path: str) -> str:
+    """Return the kind of a file that was named: by its name, else by its start."""
+    kind = _kind_of_name(path)
+    if kind != _OTHER or path == jsonl.STDIN:
+        return JSONL if kind == _OTHER else kind
+    try:
+        with Path(path).open("rb") as file:
+            start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+    except (OSError, ValueError):
+        return JSONL
+    return next((kind for mark, kind in _STARTS.items() if start.startswith(mark)), JSONL)
+
+
+def _is_source(path: str, kind: str, *, fingerprints: bool) -> bool:
+    """Tell of a file in a folder if there may be pages, or fingerprints, in it."""
+    if kind == JSONL:
+        first = jsonl.first_object(path)
+        wanted = {*manifest.PAGES, "fingerprint"} if fingerprints else {*manifest.PAGES}
+        return not first or not wanted.isdisjoint(first)
+    return kind != _OTHER and (kind != PARQUET or fingerprints)
+
+
+def _is_dir(path: str) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - Path raises for a name that no file can have
