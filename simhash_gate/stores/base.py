@@ -296,7 +296,7 @@ class Store(ABC):
     def keep_site_memory(self, scope: str, memory: bytes) -> None:
         """Keep what a scope repeats, in place of what was kept before.
 
-        Of a scope that never had a page, a store may keep nothing.
+        Of a scope without pages, a store in memory keeps nothing.
         """
 
     @abstractmethod

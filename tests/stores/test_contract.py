@@ -97,6 +97,7 @@ def test_what_a_site_repeats_is_kept_for_whoever_asks(store, make_record):
         store.keep_site_memory("example.com", memory)
         assert store.site_memory("example.com") == memory
     assert store.site_memory("example.org") == b""
+    assert [*store.site_memories()] == [("example.com", b"\0\xff" * 40_000)]
     assert len([*store.records()]) == 1
 
 

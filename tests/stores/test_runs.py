@@ -61,6 +61,17 @@ def test_others_see_that_a_run_is_live_and_that_it_died(lasting_url):
         assert not store.is_live("dead")
 
 
+def test_what_a_site_repeats_may_come_before_its_first_page(lasting_url, make_record):
+    with closing(open_store(lasting_url)) as store:
+        store.keep_site_memory("a\ud800\0", b"said")
+        assert [*store.site_memories()] == [("a\ud800\0", b"said")]
+        store.begin("run")
+        page = make_record(BASE, scope="a\ud800\0")
+        assert store.check_and_add(page, 3).added
+        store.sweep()
+        assert store.site_memory("a\ud800\0") == b"said"
+
+
 def test_a_sweep_by_another_leaves_no_page_without_its_scope(lasting_url, make_record):
     with closing(open_store(lasting_url)) as store, closing(open_store(lasting_url)) as other:
         store.begin("first")

@@ -105,7 +105,7 @@ class PostgresStore(Store):
         return bytes(rows[0][0]) if rows else b""
 
     def keep_site_memory(self, scope: str, memory: bytes) -> None:
-        """Write it in place of what was there; nothing for a scope without pages."""
+        """Write it in place of what was there."""
         self._value("SELECT keep_site_memory(%s, %s)", (as_stored(scope), memory))
 
     def site_memories(self) -> Iterator[tuple[str, bytes]]:

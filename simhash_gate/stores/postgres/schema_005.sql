@@ -1,3 +1,20 @@
+-- It may come before the first page, from a file that `simhash-gate store export` wrote.
+CREATE OR REPLACE FUNCTION keep_site_memory(page_scope text, memory bytea) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    here integer;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended(page_scope, 20));
+    SELECT id INTO here FROM scope WHERE name = page_scope;
+    IF here IS NULL THEN
+        INSERT INTO scope (name) VALUES (page_scope) RETURNING id INTO here;
+    END IF;
+    INSERT INTO site_memory VALUES (here, memory)
+        ON CONFLICT (scope) DO UPDATE SET repeated = excluded.repeated;
+END
+$$;
+
 -- Removes what is left of pages that are gone, of about `most` scopes and runs at a time; false when
 -- nothing is left: what scopes without pages repeat, their names, and ended runs without pages.
 CREATE FUNCTION sweep(most integer) RETURNS boolean
