@@ -46,6 +46,7 @@ IN_DATA = {
     "": ("chosen", "startDate", "endDate", "place", "salary"),
 }
 """The names of fields that only data have, by the field that a text has in their place."""
+_TEXT_ALONE = "the text alone of"
 _NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
 _AFTER_DIGITS = ":"  # in ASCII, where only signs come before them
 _LABEL = 2  # words
@@ -114,17 +115,19 @@ def decode_claims(data: bytes) -> Claims:
         raise ValueError(f"no claims: {error}") from None
 
 
-def read_from_text(claims: Claims) -> Claims:
-    """Return the claims of a page whose text is known, and not its data.
+def read_from_text(claims: Claims, title: str, url: str) -> Claims:
+    """Return the claims of a page of which the title and the text are known, and not its data.
 
     They contradict whatever the data of another page say that the text does not show: nobody can
-    tell whether it is the same product, event or job.
+    tell whether it is the same product, event or job. Nor can two such pages be told apart: they
+    contradict each other, unless they are of the same URL.
     """
     shown = dict(claims.offered)
     unknown = {
         name: UNKNOWN for field, names in IN_DATA.items() if field not in shown for name in names
     }
-    return replace(claims, offered=tuple(sorted((unknown | shown).items())))
+    offered = tuple(sorted((unknown | shown | {_TEXT_ALONE: url}).items()))
+    return replace(claims, headline=claims.headline or title, offered=offered)
 
 
 def said_by(tokens: Iterable[str]) -> frozenset[int]:

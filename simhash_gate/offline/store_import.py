@@ -10,7 +10,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.claims import decode_claims, read_from_text
+from simhash_gate.fingerprints.claims import NO_CLAIMS, decode_claims, read_from_text
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.offline.exported import Repeated, is_exported, read_exported
@@ -156,8 +156,9 @@ class _Import:
 
     def _known(self, entry: CorpusEntry, page: Page) -> Page:
         """Return a page of a corpus, read from its Markdown, as it was before it was Markdown."""
-        claims = read_from_text(decode_claims(page.claims)).encode() if page.claims else b""
-        page = replace(page, claims=claims, title=entry.title)
+        claims = decode_claims(page.claims or NO_CLAIMS)
+        claims = read_from_text(claims, entry.title, entry.url)
+        page = replace(page, claims=claims.encode(), title=entry.title)
         if entry.pipeline != self.gate.pipeline:
             self._other_versions += 1
             return page
