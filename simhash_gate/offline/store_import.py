@@ -21,6 +21,7 @@ from simhash_gate.sources import find, request_fingerprint
 from simhash_gate.sources.corpus import CorpusEntry, corpus, is_corpus
 from simhash_gate.sources.jsonl import STDIN
 from simhash_gate.sources.open import check_packages, open_kept, pages_of
+from simhash_gate.sources.parquet import load
 from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.stores import Record, StoreError, Window
 
@@ -47,6 +48,8 @@ def run(settings: Settings, console: Console, *, url: str, sources: Sequence[str
         raise StoreError(f"store URL {url!r}: a store in memory ends with this command")
     given = find.look_at(sources, console.complain, console.say, fingerprints=True)
     check_packages(given)
+    if any(find.PARQUET in (one.kind, *one.counts) for one in given):
+        load()  # better missing now than after hours of reading
     files = (file for one in given for file in one.files())
     with _all_or_nothing(console), live_run(url) as (store, run_name):
         seed = _Import(settings, console, store, run_name)

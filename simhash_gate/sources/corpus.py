@@ -48,7 +48,7 @@ def is_corpus(file: File) -> bool:
     return file.kind == find.TEXT and _has_front_matter(file.path)
 
 
-def corpus(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
+def corpus(file: File, complain: Complain, max_bytes: int) -> Iterator[CorpusEntry]:
     """Yield the pages of a file that `is_corpus`, in order."""
     if file.kind == find.JSONL:
         rows = json_objects(file.path, complain, _EXAMPLE)
@@ -61,7 +61,7 @@ def corpus(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
             yield _entry(place, file.path, row, max_bytes)
 
 
-def _entry(place: str, path: str, row: dict[str, Any], max_bytes: int) -> Entry:
+def _entry(place: str, path: str, row: dict[str, Any], max_bytes: int) -> CorpusEntry:
     """Return the page of a row. Raises ValueError that names what is wrong."""
     for key in _COLUMNS:
         if key not in row:
@@ -115,7 +115,7 @@ def _file_row(
         head, mark, markdown = data.partition(b"\n---\n")
         if not mark:
             raise ValueError("cut off: its front matter does not end")
-        row: dict[str, Any] = {"markdown": _text(markdown)}
+        row: dict[str, Any] = {"markdown": _text(markdown).strip("\n")}
         for number, line in enumerate(_text(head).split("\n")[1:], 2):
             key, _, value = line.partition(": ")
             try:
