@@ -104,8 +104,7 @@ def _export(url: str, progress: bool | None, **options: Any) -> int:
 @store.command(
     "import",
     short_help="Fill a store from an archive, a corpus or another store.",
-    epilog="Examples: simhash-gate store import sqlite:///pages.sqlite archive/ crawl.wacz; "
-    "simhash-gate store export sqlite:///pages.sqlite | simhash-gate store import redis://host",
+    epilog="Example: simhash-gate store import sqlite:///pages.sqlite archive/ corpus.jsonl",
 )
 @click.argument("url")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]")
