@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from simhash_gate.options import Options
 
 _SCHEMA = 1
-_NAMES = tuple(name for name in Entry.__dataclass_fields__ if name != "body")
+_NAMES = tuple(name for name in Entry.__dataclass_fields__ if name not in ("body", "known"))
 _TABLES = """
 CREATE TABLE IF NOT EXISTS page (
     number INTEGER PRIMARY KEY, key BLOB NOT NULL,
