@@ -219,7 +219,13 @@ def test_without_a_package_a_folder_gives_its_other_pages(
 def test_the_log_of_a_crawl_among_its_pages_is_no_page(run, tmp_path) -> None:
     warcs(tmp_path)
     (tmp_path / "crawl/verdicts.jsonl").write_text(run("replay", "crawl").out)
-    result = run("replay", "crawl")
-    assert result.status == 0
-    assert len(result.lines) == 5
-    assert "crawl: 5 WARC files, 1 other file not read\n" in result.err
+    for command, number in (("replay", 5), ("pairs", 3)):
+        result = run(command, "crawl")
+        assert result.status == 0
+        assert len(result.lines) == number
+        assert "crawl: 5 WARC files, 1 other file not read\n" in result.err
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "crawl/verdicts.jsonl").rename(tmp_path / "logs/verdicts.jsonl")
+    result = run("pairs", "logs")
+    assert len(result.lines) == 3
+    assert result.err.startswith("logs: 1 JSON Lines file\n")
