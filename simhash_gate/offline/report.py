@@ -29,6 +29,7 @@ LAST_LOGS = Path(".scrapy", "simhash_gate")
 """The folder of a Scrapy project that is searched for the log of the last crawl."""
 
 _EXAMPLE = "those that `simhash-gate replay` prints"
+_OF_A_LOG = {"outcome", "audit", "crawl"}
 
 
 def run(settings: Settings, console: Console, *, sources: Sequence[str], output: str | None) -> int:
@@ -84,7 +85,7 @@ def _verdicts(
     for source in sources:
         if names_store(source):
             parts.append(_kept(source))
-        elif source == STDIN or not first_object(source).keys().isdisjoint({"outcome", "audit"}):
+        elif source == STDIN or not first_object(source).keys().isdisjoint(_OF_A_LOG):
             parts.append(json_objects(source, console.complain, _EXAMPLE))
         else:
             paths.append(source)

@@ -6,8 +6,11 @@ import logging
 import time
 from contextlib import closing
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from scrapy import __version__ as scrapy_version
 
 from simhash_gate.common.files import check_writable, open_anew, private_folder
 from simhash_gate.common.urls import without_credentials
@@ -59,7 +62,10 @@ class VerdictLog(Listener):
 
     def opened(self, spider: Spider) -> None:
         """Start to write."""
-        self._thread = LineThread("verdict", partial(self._work, spider.name))
+        head = self._settings.crawl_line(
+            "crawl", spider.name, started=round(time.time(), 3), scrapy=scrapy_version
+        )
+        self._thread = LineThread("verdict", partial(self._work, spider.name, head))
         self._thread.start()
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
@@ -82,14 +88,14 @@ class VerdictLog(Listener):
                 self._thread.put(line)
             await self._thread.close()
 
-    def _work(self, spider: str, batches: Iterator[list[Line]]) -> None:
+    def _work(self, spider: str, head: Line, batches: Iterator[list[Line]]) -> None:
         summary = Summary() if self._settings.report else None
         report = Path(fill_in(self._settings.report, spider))
         path = fill_in(self._settings.verdicts, spider)
         if summary is not None:
             _check(report)
         with closing(LineFile(path, open_anew, setting="VERDICTS", what="verdict")) as file:
-            for lines in batches:
+            for lines in chain([[head]], batches):
                 file.write(lines)
                 if summary is not None:
                     for line in lines:

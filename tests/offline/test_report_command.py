@@ -96,7 +96,7 @@ def test_without_a_source_it_is_the_newest_log_of_the_project(run, log, tmp_path
     assert "SIMHASH_GATE_VERDICTS" in run("report").err
     folder = tmp_path / ".scrapy" / "simhash_gate"
     folder.mkdir(parents=True)
-    line = log.read_text().splitlines()[0]
+    line = log.read_text().splitlines()[1]
     (folder / "older.jsonl").write_text(line)
     os.utime(folder / "older.jsonl", (1, 1))
     log.rename(folder / "news.jsonl")
@@ -108,7 +108,7 @@ def test_without_a_source_it_is_the_newest_log_of_the_project(run, log, tmp_path
 def test_a_log_that_a_kill_cut_off_gives_a_report_of_the_rest(run, log, tmp_path) -> None:
     lines = log.read_bytes().splitlines(keepends=True)
     foreign = b'{"later": 1}\n{"outcome": "lost"}\n'
-    log.write_bytes(lines[0] + foreign + lines[1] + lines[2][:40])
+    log.write_bytes(lines[1] + foreign + lines[2] + lines[3][:40])
     result = run("report", log, "-o", "report.html")
     assert result.status == 1
     assert f"{log}:3: 'outcome' is 'lost'" in result.err
