@@ -29,3 +29,11 @@ def host_of(url: str) -> str:
         return (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:
         return ""
+
+
+def end_of(url: str) -> str:
+    """Return the last part of a path: copies of a page share it more often than not."""
+    try:
+        return urlsplit(url).path.rstrip("/").rpartition("/")[2]
+    except ValueError:
+        return url

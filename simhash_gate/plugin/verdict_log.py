@@ -18,6 +18,7 @@ from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.gate.verdict import line_of
 from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
 from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.report_texts import ReportTexts
 from simhash_gate.plugin.signals import near_duplicate_dropped
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.plugin.lines import Line
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.report.pairs import Texts
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +50,7 @@ class VerdictLog(Listener):
         super().__init__(crawl)
         self._settings = settings = crawl.settings
         self._thread: LineThread[Line] | None = None
+        self._texts = ReportTexts() if settings.report else None
         if settings.report:
             try:
                 check_installed()
@@ -71,6 +74,8 @@ class VerdictLog(Listener):
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Write a verdict down, soon."""
         response = judged.response
+        if self._texts is not None:
+            self._texts.judged(judged)
         if self._thread is not None:
             line = line_of(
                 judged.verdict,
@@ -103,11 +108,11 @@ class VerdictLog(Listener):
         if summary is not None:
             assert self._thread is not None
             summary.missed = self._thread.missed
-            _report(summary, report, spider)
+            _report(summary, report, spider, self._texts)
 
 
-def _report(summary: Summary, path: Path, spider: str) -> None:
-    report = render(summary, name=spider)
+def _report(summary: Summary, path: Path, spider: str, texts: Texts | None) -> None:
+    report = render(summary, name=spider, texts=texts)
     try:
         write(report, path)
     except OSError as error:

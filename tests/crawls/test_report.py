@@ -72,9 +72,40 @@ def test_the_log_and_the_report_say_what_the_stats_say(tmp_path) -> None:
     assert figures["judged"] == str(result.count("checked"))
     for name in ("new", "duplicate", "skipped", "dropped"):
         assert figures[name] == str(result.count(name))
+    assert "Spider test, started 20" in str(root.xpath("string(//header/p)"))
+    (said,) = root.xpath("//header//tbody/tr[2]/td[2]/code")
+    assert said.text_content() == "window = 99"
     links = root.xpath("//section[@id='clusters']/div/details[1]//a/@href")
     assert links[0] == f"{site.url}/a"
     assert set(links[1:]) == {f"{site.url}/b", f"{site.url}/e"}
+
+
+def test_the_report_of_a_crawl_has_the_texts_of_what_differs(tmp_path) -> None:
+    story, other = (
+        page(1).body.decode().replace("</article>", f"<p>Now {price} EUR for you.</p></article>")
+        for price in (12, 13)
+    )
+    routes = {"/a": html_answer(story), "/b": html_answer(other), "/c": html_answer(story)}
+    assert story != other
+    settings = {
+        "SIMHASH_GATE_REPORT": "report.html",
+        "SIMHASH_GATE_THRESHOLD": 8,
+        "SIMHASH_GATE_VERIFY": "distance",
+        "CONCURRENT_REQUESTS": 1,
+    }
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, "/a /b /c", settings=settings)
+    assert result.count("dropped") == 2
+    root = html.fromstring((tmp_path / "report.html").read_text("utf-8"))
+    first, second = root.xpath("//section[@id='duplicates']//details")
+    assert first.xpath(".//a/@href") == [f"{site.url}/a", f"{site.url}/b"]
+    (place,) = first.xpath("p[@class='place']")
+    assert [mark.text for mark in place.iter("ins", "del")] == ["12", "13"]
+    kept, own = first.xpath(".//div[@class='text']")
+    assert own.text_content().startswith(kept.text_content()[:40])
+    assert second.xpath(".//div[@class='text']") == []
+    (finding,) = root.xpath("//section[@id='answer']//li/b")
+    assert finding.text_content().startswith("1 page was dropped although it says another price")
 
 
 @pytest.mark.parametrize(
