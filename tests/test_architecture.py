@@ -63,8 +63,8 @@ KNOWN = {
     "workers": {"options", "=page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "fingerprints.words"}
     | {"gate.policy", "values"},
-    "sources": {"common", "fingerprints", "gate.eligibility", "options", "=page", "settings"}
-    | {"stores", "workers.pool"},
+    "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
+    | {"settings", "stores", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
     | {"pipeline", "report", "settings", "sources", "stores", "values", "workers.pool"},

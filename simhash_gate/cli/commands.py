@@ -167,8 +167,8 @@ def compare(assignments: tuple[str, ...], **chosen: Any) -> int:
 def pairs(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -> int:
     """Print all pairs of near-duplicate pages. All SOURCEs together are one collection.
 
-    SOURCE is a folder or file of HTML or text, a WARC file, a folder of Scrapy's HttpCache, JSON
-    Lines, a Parquet file, a list of fingerprints, or the URL of a store.
+    SOURCE is a file of HTML, text, Markdown, JSON Lines, WARC, WACZ or Parquet, a folder of them, a
+    folder of Scrapy's HttpCache, a list of fingerprints, or the URL of a store.
     """
     from simhash_gate.offline.pairs import run
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, TypeVar
+
 import click
 
-from simhash_gate.cli.options import age, progress, scope
+from simhash_gate.cli.options import age, progress, scope, setting, settings_of
 from simhash_gate.offline.console import Console
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+F = TypeVar("F", bound="Callable[..., Any]")
 
 first_seen = click.option(
     "--age",
@@ -15,12 +22,25 @@ first_seen = click.option(
 )
 
 
+domain = click.option(
+    "--domain", metavar="NAME", help="Only pages of this domain and its subdomains."
+)
+page = click.option("--page", metavar="URL", help="Only the page of this URL.")
+
+
+def chosen(command: F) -> F:
+    """Give a command the options that choose pages."""
+    for option in (first_seen, page, scope, domain):
+        command = option(command)
+    return command
+
+
 @click.group(
-    short_help="List, remove or move the pages of a store.",
+    short_help="Fill a store; list, remove or move its pages.",
     epilog="Example: simhash-gate store info sqlite:///pages.sqlite",
 )
 def store() -> None:
-    """List, remove or move the pages that a store remembers.
+    """Fill a store, or list, remove or move the pages that it remembers.
 
     URL is written as in SIMHASH_GATE_STORE: sqlite:///path, redis://… or postgresql://….
     """
@@ -36,7 +56,8 @@ def store() -> None:
 def _info(url: str, progress: bool | None) -> int:
     """Print one line of JSON for each scope, the largest first.
 
-    It counts pages and runs, and has the pipeline versions and the oldest and newest time.
+    It counts pages, runs and the texts that the site repeats, and has the pipeline versions and the
+    oldest and newest time.
     """
     from simhash_gate.offline.store import info
 
@@ -49,47 +70,61 @@ def _info(url: str, progress: bool | None) -> int:
     epilog="Example: simhash-gate store list sqlite:///pages.sqlite --scope example.com",
 )
 @click.argument("url")
-@scope
+@chosen
 @progress
-def _list(url: str, scope: str | None, progress: bool | None) -> int:
-    """Print one line of JSON for each page, the oldest first. Pages of dead runs are left out."""
-    from simhash_gate.offline.store import list_pages
+def _list(url: str, progress: bool | None, **options: Any) -> int:
+    """Print one line of JSON for each page, the oldest first. Pages of dead runs are left out.
 
-    return list_pages(Console(progress), url=url, scope=scope)
+    A page must match all of the options.
+    """
+    from simhash_gate.offline.store import Chosen, list_pages
+
+    return list_pages(Console(progress), url=url, chosen=Chosen(**options))
 
 
 @store.command(
     "export",
-    short_help="Print all data of each page, for `store import`.",
+    short_help="Print everything that is remembered, for `store import`.",
     epilog="Example: simhash-gate store export sqlite:///pages.sqlite > pages.jsonl",
 )
 @click.argument("url")
-@scope
+@chosen
 @progress
-def _export(url: str, scope: str | None, progress: bool | None) -> int:
-    """Print one line of JSON for each page, the oldest first, with all data that the store has."""
-    from simhash_gate.offline.store import export
+def _export(url: str, progress: bool | None, **options: Any) -> int:
+    """Print one line of JSON for each page, with all data that the store has, the oldest first.
 
-    return export(Console(progress), url=url, scope=scope)
+    After the pages comes one line for each scope, with what its site repeats. A page must match all
+    of the options.
+    """
+    from simhash_gate.offline.store import Chosen, export
+
+    return export(Console(progress), url=url, chosen=Chosen(**options))
 
 
 @store.command(
     "import",
-    short_help="Add the pages that `store export` printed.",
-    epilog="Example: simhash-gate store import postgresql://host/pages pages.jsonl",
+    short_help="Fill a store from an archive, a corpus or another store.",
+    epilog="Example: simhash-gate store import sqlite:///pages.sqlite archive/ corpus.jsonl",
 )
 @click.argument("url")
-@click.argument("file", default="-")
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]")
+@setting
 @progress
-def _import(url: str, file: str, progress: bool | None) -> int:
-    """Add the pages of FILE to the store at URL. Without FILE, stdin is read.
+def _import(
+    url: str, sources: tuple[str, ...], assignments: tuple[str, ...], progress: bool | None
+) -> int:
+    """Add the pages of SOURCEs to the store at URL, so that a new crawl knows them.
 
-    FILE is the output of `store export`. The pages are one run: they count when all of them are
-    added.
+    SOURCE is anything with pages: WARC or WACZ files, Scrapy's HttpCache, HTML, JSON Lines, and
+    folders of them; a corpus that `dedupe` made; or the output of `store export`, which is also
+    read from stdin if no SOURCE is named.
+
+    The store then has the pages that a crawl would keep that meets all pages in this order. The
+    settings should be those of your crawl. All pages are one run: they count when all are added.
     """
-    from simhash_gate.offline.store import import_pages
+    from simhash_gate.offline.store_import import run
 
-    return import_pages(Console(progress), url=url, file=file)
+    return run(settings_of(assignments), Console(progress), url=url, sources=sources or ("-",))
 
 
 @store.command(
@@ -104,35 +139,36 @@ def _import(url: str, file: str, progress: bool | None) -> int:
     metavar="N",
     help="Remove all pages of each scope but the last N.",
 )
+@domain
 @first_seen
 @progress
-def _prune(url: str, pages: int | None, age: float | None, progress: bool | None) -> int:
-    """Remove the pages of dead runs: of crawls that did not end normally.
+def _prune(
+    url: str, pages: int | None, domain: str | None, age: float | None, progress: bool | None
+) -> int:
+    """Remove the pages of dead runs, and what is remembered of sites that have no pages left.
 
-    With --age and --pages, also remove the pages that these options name.
+    Dead runs are crawls that did not end normally. With --age and --pages, also remove the pages
+    that these options name; with --domain, only those of a domain.
     """
-    from simhash_gate.offline.store import prune
+    from simhash_gate.offline.store import Chosen, prune
 
-    return prune(Console(progress), url=url, pages=pages, age=age)
+    return prune(Console(progress), url=url, chosen=Chosen(domain, age=age), pages=pages)
 
 
 @store.command(
     "forget",
-    short_help="Remove the pages of a scope, a URL, or an age.",
-    epilog="Example: simhash-gate store forget sqlite:///pages.sqlite --scope example.com",
+    short_help="Remove the pages of a domain, a URL, or an age.",
+    epilog="Example: simhash-gate store forget sqlite:///pages.sqlite --domain example.com",
 )
 @click.argument("url")
-@scope
-@click.option("--page", metavar="URL", help="Only the page of this URL.")
-@first_seen
+@chosen
 @progress
-def _forget(
-    url: str, scope: str | None, page: str | None, age: float | None, progress: bool | None
-) -> int:
+def _forget(url: str, progress: bool | None, **options: Any) -> int:
     """Remove the pages that match all of the options. Pages like them are new again.
 
-    At least one of the options is needed.
+    What is remembered of sites that have no pages left is removed too. At least one of the options
+    is needed.
     """
-    from simhash_gate.offline.store import forget
+    from simhash_gate.offline.store import Chosen, forget
 
-    return forget(Console(progress), url=url, scope=scope, page=page, age=age)
+    return forget(Console(progress), url=url, chosen=Chosen(**options))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from math import isfinite
 
 _ISO = re.compile(
@@ -13,7 +13,7 @@ _ISO = re.compile(
 
 
 def unix_time(value: object) -> float | None:
-    """Return the Unix time of a number, a datetime or a text of ISO 8601; None for anything else.
+    """Return the Unix time of a number, a date or a text of ISO 8601; None for anything else.
 
     A time without its zone is one of UTC.
     """
@@ -21,6 +21,8 @@ def unix_time(value: object) -> float | None:
         return _of_text(value.strip())
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
+    if isinstance(value, date):
+        return _of_text(value.isoformat())
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return None
     return float(value)

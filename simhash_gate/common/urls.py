@@ -37,3 +37,10 @@ def end_of(url: str) -> str:
         return urlsplit(url).path.rstrip("/").rpartition("/")[2]
     except ValueError:
         return url
+
+
+def is_of_domain(url: str, domain: str) -> bool:
+    """Tell if the host of a URL is a domain, or one of its subdomains; `www.` is no matter."""
+    wanted = domain.lower().removeprefix("www.").rstrip(".")
+    host = host_of(url)
+    return host == wanted or host.endswith(f".{wanted}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -36,6 +36,17 @@ LONGEST_NAME = 300
 
 _SHOWN = 60
 _HEAD = struct.Struct(f">{KEY_BYTES}sII")  # key, and bytes of what follows
+UNKNOWN = "unknown"
+"""What a page is said to offer where its data, which would tell, are not known."""
+
+_PRODUCT = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productid", "isbn")
+IN_DATA = {
+    "shown number": (*_PRODUCT, *(f"offer {name}" for name in _PRODUCT), "item"),
+    "shown price": ("price",),
+    "": ("chosen", "startDate", "endDate", "place", "salary"),
+}
+"""The names of fields that only data have, by the field that a text has in their place."""
+_TEXT_ALONE = "the text alone of"
 _NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
 _AFTER_DIGITS = ":"  # in ASCII, where only signs come before them
 _LABEL = 2  # words
@@ -102,6 +113,21 @@ def decode_claims(data: bytes) -> Claims:
         return Claims(headline, tuple(names), said, _frozen(offered), _frozen(compared))
     except (struct.error, TypeError, ValueError) as error:
         raise ValueError(f"no claims: {error}") from None
+
+
+def read_from_text(claims: Claims, title: str, url: str) -> Claims:
+    """Return the claims of a page of which the title and the text are known, and not its data.
+
+    They contradict whatever the data of another page say that the text does not show: nobody can
+    tell whether it is the same product, event or job. Nor can two such pages be told apart: they
+    contradict each other, unless they are of the same URL.
+    """
+    shown = dict(claims.offered)
+    unknown = {
+        name: UNKNOWN for field, names in IN_DATA.items() if field not in shown for name in names
+    }
+    offered = tuple(sorted((unknown | shown | {_TEXT_ALONE: url}).items()))
+    return replace(claims, headline=claims.headline or title, offered=offered)
 
 
 def said_by(tokens: Iterable[str]) -> frozenset[int]:

@@ -53,6 +53,7 @@ class Gate:
         request: str = "",
         retry: bool = False,
         dismissed: Collection[Record] = (),
+        at: float | None = None,
     ) -> Verdict:
         """Return the verdict on a page; a page that is not a duplicate is remembered.
 
@@ -61,7 +62,8 @@ class Gate:
         default; `retry` says that this run sent the very request again on purpose, so that its own
         record is no reason against it. What another run that is still live has kept under the same
         request is a duplicate like any other; once that run has ended, the page is `unchanged`.
-        Records in `dismissed` are not compared. Raises `StoreError`, and
+        Records in `dismissed` are not compared. `at` is the Unix time at which the page was seen,
+        now by default. Raises `StoreError`, and
         ValueError for a policy that compares texts and a page that has no sketch.
         """
         request = request or without_credentials(url)
@@ -72,7 +74,7 @@ class Gate:
             reason = f"only {how_many(page.words, 'word')}: compared with nothing"
             return Verdict("new", reason, policy, page, not_compared="few_words")
 
-        now = time.time()
+        at = time.time() if at is None else at
         record = Record(
             scope=scope_of(url, "domain") if scope is None else scope,
             url=url,
@@ -83,8 +85,8 @@ class Gate:
             title=page.title,
             pipeline=self.pipeline,
             run=self.run,
-            first_seen=now,
-            last_seen=now,
+            first_seen=at,
+            last_seen=at,
             sketch=remembered_of(page, policy),
         )
         memory = None if policy.verify == "distance" else self._memories.of(record.scope)

@@ -213,6 +213,17 @@ def registered_domain(host: str) -> str:
     return host
 
 
+@lru_cache(maxsize=4096)
+def is_public_host(name: str) -> bool:
+    """Tell whether a name is that of a host: of a registered domain, or an IPv4 address."""
+    try:
+        ip_address(name)
+    except ValueError:
+        parts = _suffixes.extract_str(name)
+        return bool(parts.domain and parts.suffix)
+    return True
+
+
 def is_scope(domain: str, scope: Scope) -> bool:
     """Tell whether the pages of a domain make whole scopes, with a window of their own."""
     return scope == "host" or (scope == "domain" and registered_domain(bare_host(domain)) == domain)

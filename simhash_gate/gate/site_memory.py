@@ -45,6 +45,14 @@ class SiteMemory:
         self._names: dict[int, int] = {}  # by the hash of a sentence: four names of 16 bits
         self.learned = 0
 
+    @classmethod
+    def of(cls, *encoded: bytes) -> SiteMemory:
+        """Return the memory that others of the same scope make together."""
+        memory = cls()
+        for data in encoded:
+            memory.merge(data)
+        return memory
+
     def __len__(self) -> int:
         return len(self._names)
 
@@ -115,8 +123,7 @@ class SiteMemories:
         """Return the memory of a scope. Raises `StoreError`."""
         memory = self._of.get(scope)
         if memory is None:
-            memory = SiteMemory()
-            memory.merge(self._store.site_memory(scope))
+            memory = SiteMemory.of(self._store.site_memory(scope))
             self._of[scope] = memory
             if len(self._of) > self._most:
                 self._of.popitem(last=False)

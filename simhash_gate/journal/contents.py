@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simhash_gate.common.urls import host_of, without_credentials
+from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.common.wording import why
 from simhash_gate.journal.dropped import DamagedError, Drop
 from simhash_gate.journal.segments import Segment, segments
@@ -65,7 +65,7 @@ class Selection:
         """Tell whether a dropped page is one of them."""
         low, high = self.distances
         return (
-            (not self.domain or _is_of(drop.url, self.domain))
+            (not self.domain or is_of_domain(drop.url, self.domain))
             and self._is_matched(drop.matched_url)
             and self.spider in ("", drop.spider)
             and self.since <= drop.time <= self.until
@@ -196,9 +196,3 @@ def _drops(path: str, complain: Complain) -> Iterator[Found]:
         complain(path, f"cut off: no response for the record at byte {begun[0]}")
     elif nothing and kinds != {"warcinfo"}:
         complain(path, "no dropped page is in it: not written by a journal")
-
-
-def _is_of(url: str, domain: str) -> bool:
-    wanted = domain.lower().removeprefix("www.")
-    host = host_of(url)
-    return host == wanted or host.endswith(f".{wanted}")

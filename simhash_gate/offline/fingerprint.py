@@ -12,7 +12,8 @@ from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.fingerprints.words import words
 from simhash_gate.offline.console import refuse_stores
 from simhash_gate.pipeline import read_closely
-from simhash_gate.sources import Source
+from simhash_gate.sources import File, Source
+from simhash_gate.sources.find import JSONL
 from simhash_gate.sources.jsonl import count_lines
 from simhash_gate.sources.manifest import manifest as read_manifest
 from simhash_gate.sources.open import open_pages, shown
@@ -41,7 +42,7 @@ def run(
         raise click.UsageError("Give either SOURCEs or --input FILE.")
     refuse_stores(sources)
     if manifest:
-        entries = read_manifest(manifest, console.complain, settings.max_bytes)
+        entries = read_manifest(File(manifest, JSONL), console.complain, settings.max_bytes)
         source = Source(entries, lambda: count_lines(manifest))
     else:
         source = open_pages(sources, console.complain, settings.max_bytes, console.say)

@@ -13,15 +13,27 @@ from simhash_gate.common.wording import complaining
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
-from simhash_gate.sources.find import FOLDER, JSONL, PARQUET, STORE, TEXT, look_at, shown, total
+from simhash_gate.sources import File
+from simhash_gate.sources.find import (
+    FOLDER,
+    JSONL,
+    PARQUET,
+    STORE,
+    TEXT,
+    files_of,
+    look_at,
+    shown,
+    total,
+)
 from simhash_gate.sources.fingerprints import (
     fingerprinted,
     is_fingerprinted,
     is_list,
     read_list,
 )
-from simhash_gate.sources.open import check_packages, open_kept, pages_of
-from simhash_gate.sources.parquet import ParquetFile
+from simhash_gate.sources.manifest import is_pages
+from simhash_gate.sources.open import open_kept, pages_of
+from simhash_gate.sources.parquet import FINGERPRINT, ParquetFile, columns_of
 from simhash_gate.sources.read_pages import read_pages
 
 if TYPE_CHECKING:
@@ -29,11 +41,13 @@ if TYPE_CHECKING:
 
     from simhash_gate.common.wording import Complain
     from simhash_gate.settings import Settings
-    from simhash_gate.sources.find import File, Given
+    from simhash_gate.sources.find import Given
     from simhash_gate.sources.fingerprints import Numbered
     from simhash_gate.sources.page_cache import PageCache
 
     Total = Callable[[], int | None]
+
+_COLUMNS = ("url", "scope", "title", "pipeline", "id", "words")
 
 
 @dataclass
@@ -54,7 +68,6 @@ class Members:
     def of(self, paths: Sequence[str]) -> Iterator[Member]:
         """Yield the pages of sources, in order. Raises `StoreError` and `MissingExtraError`."""
         given = look_at(paths, self.complain, self.say, fingerprints=True)
-        check_packages(given)
         for member in self.watch(self._of(given), lambda: total(given)):
             if member is None:
                 self.passed_over += 1
@@ -67,20 +80,19 @@ class Members:
         (given,) = look_at([path], lambda *_: None, lambda _: None)
         if given.kind == FOLDER:
             return None
-        (file,) = given.files()
+        file = File(path, given.kind)
         if file.kind == PARQUET:
             parquet = self._parquet(path)
             if parquet is None:
                 return iter(())
-            if parquet.texts:
+            if parquet.named:
                 return None
             return (numbered for numbered, _ in parquet.batches(self.complain))
         return read_list(path, self.complain) if self._reader_of(file) == self._of_list else None
 
     def _of(self, given: Sequence[Given]) -> Iterator[Member | None]:
         """Yield all pages, None for one without a fingerprint."""
-        files = (file for one in given for file in one.files())
-        for reader, same in groupby(files, self._reader_of):
+        for reader, same in groupby(files_of(given, self.complain), self._reader_of):
             if reader is None:
                 yield from self._of_pages(same)
             else:
@@ -92,7 +104,8 @@ class Members:
         if file.kind == STORE:
             return self._of_store
         if file.kind == PARQUET:
-            return self._of_parquet
+            columns = columns_of(file.path)
+            return None if is_pages(columns) and FINGERPRINT not in columns else self._of_parquet
         if not file.folder and file.kind in (JSONL, TEXT) and is_list(file.path):
             return self._of_list
         if file.kind == JSONL and is_fingerprinted(file.path):
@@ -123,7 +136,7 @@ class Members:
                 continue
             url, words = record.get("url") or "", record.get("words")
             yield Member(
-                url or record.get("path") or place,
+                url or record.get("path") or _id(record) or place,
                 record.get("scope") or scope_of(url, self.settings.scope),
                 bits,
                 record.get("title") or "",
@@ -135,16 +148,16 @@ class Members:
         file = self._parquet(path)
         for (numbers, values), texts in file.batches(self.complain) if file else ():
             nothing = [""] * len(numbers)
-            columns = [texts.get(name, nothing) for name in ("url", "scope", "title", "pipeline")]
-            for number, bits, url, scope, title, pipeline in zip(
+            columns = [texts.get(name, nothing) for name in _COLUMNS]
+            for number, bits, url, scope, title, pipeline, known_as, words in zip(
                 numbers.tolist(), values.tolist(), *columns, strict=True
             ):
                 yield Member(
-                    url or f"{path}:{number}",
+                    url or known_as or f"{path}:{number}",
                     scope or scope_of(url or "", self.settings.scope),
                     bits,
                     title or "",
-                    0,
+                    words or 0,
                     pipeline or "",
                 )
 
@@ -156,7 +169,7 @@ class Members:
     def _of_pages(self, files: Iterable[File]) -> Iterator[Member | None]:
         version = pipeline_version(self.settings.options)
         entries = pages_of(files, self.complain, self.settings.max_bytes)
-        for entry, page in read_pages(entries, self.settings, self.cache):
+        for entry, page in read_pages(entries, self.settings, self.cache, known=True):
             if isinstance(page, Page):
                 if page.unreadable:
                     self.complain(entry.place, page.reason or "")
@@ -169,12 +182,18 @@ class Members:
                         page.fingerprint,
                         page.title,
                         page.words,
-                        version,
+                        entry.known.pipeline if entry.known else version,
                     )
             elif page is None:
                 yield None
             else:
                 self.complain(entry.place, str(page))
+
+
+def _id(record: dict[str, Any]) -> str:
+    """Return the `id` of a page, by which a corpus knows one without a URL."""
+    known = record.get("id")
+    return known if isinstance(known, str) else ""
 
 
 def fingerprint_of(path: str, settings: Settings, complain: Complain) -> int | None:

@@ -2,45 +2,72 @@
 
 from __future__ import annotations
 
-import base64
 import time
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from math import isfinite
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import complaining
-from simhash_gate.fingerprints.hamming import from_hex, to_hex
-from simhash_gate.sources.jsonl import count_lines, json_objects, shown_path
+from simhash_gate.common.urls import is_of_domain, without_credentials
+from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.gate.site_memory import SiteMemory
+from simhash_gate.offline.exported import Repeated, memory_line, page_line
 from simhash_gate.sources.open import open_kept
-from simhash_gate.stores import Record, StoreError, Window, open_store
+from simhash_gate.stores import StoreError, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
-    from simhash_gate.common.wording import Complain
     from simhash_gate.offline.console import Console
-    from simhash_gate.stores import Store
+    from simhash_gate.stores import Record, Store
 
 RENEW_INTERVAL = 20.0  # seconds
-EVERYTHING = Window(pages=1 << 62)  # an import is larger than the window of one run
-_EXAMPLE = "those that `simhash-gate store export` writes"
 _NOTHING = "the store has no pages that count"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which pages a command is about: those that agree with all of this.
+
+    `domain` stands for its subdomains too. `age` is in seconds: pages are chosen that were first
+    seen longer ago.
+    """
+
+    domain: str | None = None
+    scope: str | None = None
+    page: str | None = None
+    age: float | None = None
+
+    def __bool__(self) -> bool:
+        """Tell if anything is asked for."""
+        return self != Chosen()
+
+    def of(self, store: Store) -> Iterator[Record]:
+        """Yield the pages of a store that are chosen, oldest first."""
+        page = self.page and without_credentials(self.page)  # as pages are remembered
+        before = float("inf") if self.age is None else time.time() - self.age
+        for record in store.records(self.scope):
+            if (
+                page in (None, record.url)
+                and record.first_seen < before
+                and (self.domain is None or is_of_domain(record.url, self.domain))
+            ):
+                yield record
 
 
 def info(console: Console, *, url: str) -> int:
     """Print a line for each scope, the one with the most pages first."""
+    scopes: defaultdict[str, _Scope] = defaultdict(_Scope)
     with open_kept(url) as store:
-        scopes: dict[str, _Scope] = {}
         for record in console.bar(store.records()):
-            scopes.setdefault(record.scope, _Scope()).add(record)
+            scopes[record.scope].add(record)
+        for name, memory in store.site_memories():
+            scopes[name].repeated = len(SiteMemory.of(memory))
     for name, scope in sorted(scopes.items(), key=lambda item: (-item[1].pages, item[0])):
         console.write({"scope": name, **scope.as_json()})
     if not scopes:
@@ -48,79 +75,79 @@ def info(console: Console, *, url: str) -> int:
     return console.status()
 
 
-def list_pages(console: Console, *, url: str, scope: str | None) -> int:
+def list_pages(console: Console, *, url: str, chosen: Chosen) -> int:
     """Print the most important fields of each page."""
-    return _print(console, url, scope, _listed)
-
-
-def export(console: Console, *, url: str, scope: str | None) -> int:
-    """Print all of each page."""
-    return _print(console, url, scope, _exported)
-
-
-def _print(
-    console: Console, url: str, scope: str | None, line: Callable[[Record], dict[str, Any]]
-) -> int:
     with open_kept(url) as store:
-        if not console.write_lines(line(record) for record in store.records(scope)):
-            console.say(_NOTHING)
+        _print(console, (_listed(record) for record in chosen.of(store)))
     return console.status()
 
 
-def import_pages(console: Console, *, url: str, file: str) -> int:
-    """Add the pages of a file as one run, which counts when all are there."""
-    added = 0
-    records = _read_exported(file, console.complain)
-    with live_run(url) as (store, run):
-        for record in console.bar(records, lambda: count_lines(file)):
-            store.check_and_add(replace(record, run=run), None, window=EVERYTHING)
-            added += 1
-    if not added:
-        console.complain_of_nothing(shown_path(file), "no page in it")
-    console.say(f"pages added: {added}")
+def export(console: Console, *, url: str, chosen: Chosen) -> int:
+    """Print all of each page, then what the sites of these pages repeat; without a choice, all."""
+    with open_kept(url) as store:
+        _print(console, _exported(store, chosen))
     return console.status()
 
 
-def prune(console: Console, *, url: str, pages: int | None, age: float | None) -> int:
-    """Remove the pages of dead runs, those of an age, and all but the last of each scope."""
+def _print(console: Console, lines: Generator[dict[str, Any]]) -> None:
+    if not console.write_lines(lines):
+        console.say(_NOTHING)
+
+
+def _exported(store: Store, chosen: Chosen) -> Generator[dict[str, Any]]:
+    scopes = set()
+    for record in chosen.of(store):
+        scopes.add(record.scope)
+        yield page_line(record)
+    for scope, memory in store.site_memories():
+        if scope in scopes or not chosen:
+            yield memory_line(Repeated(scope, memory))
+
+
+def prune(console: Console, *, url: str, chosen: Chosen, pages: int | None) -> int:
+    """Remove the pages of dead runs, those that are too old, and all but the last of each scope.
+
+    Of the last two, those that are chosen.
+    """
     with open_kept(url) as store:
-        with live_run(url):
-            pass  # every new run removes the pages of dead ones
-        removed = 0
-        if age is not None:
-            removed += _forget(console, store, None, _older_than(age))
+        _bury(url)
+        removed = _forget(console, store, chosen) if chosen.age is not None else 0
         if pages is not None:
-            removed += _forget(console, store, None, _all_but_the_last(pages, store.records()))
+            ageless = replace(chosen, age=None)
+            surplus = _all_but_the_last(pages, ageless.of(store))
+            removed += _forget(console, store, ageless, surplus)
+        store.sweep()
     console.say(f"pages removed, besides those of dead runs: {removed}")
     return console.status()
 
 
-def forget(
-    console: Console, *, url: str, scope: str | None, page: str | None, age: float | None
-) -> int:
-    """Remove the pages of a scope, of a URL, or of an age."""
-    if scope is None and page is None and age is None:
-        raise click.UsageError("Name the pages to remove: --scope, --page or --age.")
-    page = page and without_credentials(page)  # as pages are remembered
-    aged = _older_than(float("-inf") if age is None else age)
+def forget(console: Console, *, url: str, chosen: Chosen) -> int:
+    """Remove the pages that are chosen, and what is left of scopes without pages."""
+    if not chosen:
+        raise click.UsageError("Name the pages to remove: --domain, --scope, --page or --age.")
     with open_kept(url) as store:
-        removed = _forget(console, store, scope, lambda r: page in (None, r.url) and aged(r))
+        _bury(url)
+        removed = _forget(console, store, chosen)
+        store.sweep()
     console.say(f"pages removed: {removed}")
     return console.status()
 
 
+def _bury(url: str) -> None:
+    """Remove what dead runs left: every new run does."""
+    with live_run(url):
+        pass
+
+
 def _forget(
-    console: Console, store: Store, scope: str | None, chosen: Callable[[Record], bool]
+    console: Console,
+    store: Store,
+    chosen: Chosen,
+    too: Callable[[Record], bool] = lambda _: True,
 ) -> int:
-    """Forget the records that are chosen; return how many were there."""
-    records = console.bar(store.records(scope))
-    return sum(store.forget(record) for record in records if chosen(record))
-
-
-def _older_than(seconds: float) -> Callable[[Record], bool]:
-    """Choose what was first seen longer ago than that, as the window of a crawl does."""
-    limit = time.time() - seconds
-    return lambda record: record.first_seen < limit
+    """Forget the records that are chosen, if `too` says so; return how many were there."""
+    records = console.bar(chosen.of(store))
+    return sum(store.forget(record) for record in records if too(record))
 
 
 def _all_but_the_last(pages: int, records: Iterable[Record]) -> Callable[[Record], bool]:
@@ -167,6 +194,7 @@ class _Scope:
     settled: int = 0
     pipelines: Counter[str] = field(default_factory=Counter)
     runs: set[str] = field(default_factory=set)
+    repeated: int = 0
     oldest: float = float("inf")
     newest: float = float("-inf")
 
@@ -184,8 +212,9 @@ class _Scope:
             "settled": self.settled,
             "pipelines": dict(self.pipelines.most_common()),
             "runs": len(self.runs),
-            "oldest": _shown(self.oldest),
-            "newest": _shown(self.newest),
+            "oldest": _shown(self.oldest) if self.pages else None,
+            "newest": _shown(self.newest) if self.pages else None,
+            "repeated_texts": self.repeated,
         }
 
 
@@ -202,59 +231,6 @@ def _listed(record: Record) -> dict[str, Any]:
         "first_seen": _shown(record.first_seen),
         "last_seen": _shown(record.last_seen),
     }
-
-
-def _exported(record: Record) -> dict[str, Any]:
-    """Return all of a record, as `_read_exported` reads it; times are Unix times."""
-    line = {item.name: getattr(record, item.name) for item in fields(record)}
-    hexadecimal = {name: to_hex(line[name]) for name in ("fingerprint", "digest")}
-    return line | hexadecimal | {"sketch": base64.b64encode(record.sketch).decode("ascii")}
-
-
-def _read_exported(path: str, complain: Complain) -> Iterator[Record]:
-    """Yield the records of a file that `store export` wrote."""
-    for place, line in json_objects(path, complain, _EXAMPLE):
-        with complaining(complain, place):
-            yield _record(line)
-
-
-def _record(line: dict[str, Any]) -> Record:
-    """Return the record of an exported line. Raises ValueError that names the key and its value."""
-    values: dict[str, Any] = {}
-    for item in fields(Record):
-        name = item.name
-        if name in ("run", "settled"):  # those of the run that imports it
-            continue
-        if name not in line:
-            raise ValueError(f"no {name!r}: expected a line such as {_EXAMPLE}")
-        value = line[name]
-        try:
-            values[name] = _value(name, value)
-        except ValueError as error:
-            raise ValueError(f"{name!r} is {value!r}: {error}") from None
-    return Record(**values, run="")
-
-
-def _value(name: str, value: Any) -> Any:
-    if name in ("fingerprint", "digest"):
-        return from_hex(_checked(value, str))
-    if name in ("first_seen", "last_seen"):
-        seconds = float(_checked(value, int, float))
-        if not isfinite(seconds):
-            raise ValueError("expected a time")
-        return seconds
-    if name == "words":
-        if not 0 <= _checked(value, int) < 1 << 63:
-            raise ValueError("expected a count")
-        return value
-    text = _checked(value, str)
-    return base64.b64decode(text, validate=True) if name == "sketch" else text
-
-
-def _checked(value: Any, *kinds: type) -> Any:
-    if not isinstance(value, kinds) or isinstance(value, bool):
-        raise ValueError("expected a string" if str in kinds else "expected a number")
-    return value
 
 
 def _shown(seconds: float) -> str:

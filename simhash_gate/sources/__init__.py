@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 TOO_LARGE = "too large"
 
 
+class Known(NamedTuple):
+    """What a source knows of a page that was read before: one of a corpus."""
+
+    fingerprint: int
+    title: str
+    words: int
+    pipeline: str
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One page on disk.
@@ -44,6 +53,7 @@ class Entry:
     skipped: str = ""
     time: float | None = None
     guessed: bool = False
+    known: Known | None = None
 
     def __post_init__(self) -> None:
         shown = without_credentials(self.url)
@@ -62,6 +72,17 @@ class Entry:
     def own_name(self) -> str:
         """What no other page is called: the path of a page whose URL is guessed, else its name."""
         return self.path if self.guessed else self.name
+
+
+class File(NamedTuple):
+    """A file of pages or fingerprints; or an HttpCache or a store, which count as one.
+
+    `folder` is the one that was named, "" for a file that was named itself.
+    """
+
+    path: str
+    kind: str
+    folder: str = ""
 
 
 class Source(NamedTuple):

@@ -1,40 +1,80 @@
-"""Files of HTML or text, each a page."""
+"""Files of HTML, text or Markdown, each a page."""
 
 from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from simhash_gate.common.times import unix_time
 from simhash_gate.common.wording import complaining
 from simhash_gate.sources import TOO_LARGE, Entry, read_body
+from simhash_gate.sources.corpus import known_of, text_of
+from simhash_gate.sources.front_matter import front_matter
+from simhash_gate.sources.markdown import markdown_as_html
+from simhash_gate.sources.page_url import guess_url, url_of_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simhash_gate.common.wording import Complain
+    from simhash_gate.sources import File
 
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
-def read_html(path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
+def read_html(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
     """Yield the page of a file of HTML."""
-    with complaining(complain, path):
-        body = read_body(path, max_bytes)
-        yield Entry(path, body or b"", path, skipped=TOO_LARGE if body is None else "")
+    with complaining(complain, file.path):
+        body = _body(file, max_bytes)
+        yield Entry(
+            file.path,
+            body or b"",
+            file.path,
+            guess_url(body or b"", file.path, file.folder),
+            skipped=TOO_LARGE if body is None else "",
+            guessed=True,
+        )
 
 
-def read_text(path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
-    """Yield the page of a file of text."""
-    with complaining(complain, path):
-        body = read_body(path, max_bytes)
+def read_text(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
+    """Yield the page of a file of text. The front matter of Markdown tells what is known of it."""
+    with complaining(complain, file.path):
+        body = _body(file, max_bytes)
+        said: dict[str, Any] = {}
         if body:
-            body = text_as_html(body.decode("utf-8-sig", "replace"))
-        yield Entry(path, body or b"", path, skipped=TOO_LARGE if body is None else "")
+            text = body.decode("utf-8-sig", "replace")
+            if file.path.lower().endswith(".md"):
+                said, text = front_matter(text)
+                body = markdown_as_html(text, text_of(said, "title"), text_of(said, "url"))
+            else:
+                body = text_as_html(text)
+        url = text_of(said, "url")
+        yield Entry(
+            file.path,
+            body or b"",
+            file.path,
+            url or url_of_path(file.path, file.folder),
+            said.get("id"),
+            skipped=TOO_LARGE if body is None else "",
+            time=unix_time(said.get("time")),
+            guessed=not url,
+            known=known_of(said),
+        )
 
 
-def text_as_html(text: str) -> bytes:
-    """Return an HTML page whose article has the paragraphs of a text."""
+def text_as_html(text: str, title: str = "") -> bytes:
+    """Return an HTML page of this title, whose article has the paragraphs of a text."""
     paragraphs = "".join(f"<p>{html.escape(part)}</p>\n" for part in _PARAGRAPH.split(text))
-    page = f"<!doctype html><meta charset=utf-8><article>\n{paragraphs}</article>"
+    named = f"<title>{html.escape(title)}</title>" if title else ""
+    page = f"<!doctype html><meta charset=utf-8>{named}<article>\n{paragraphs}</article>"
     return page.encode("utf-8", "replace")
+
+
+def _body(file: File, max_bytes: int) -> bytes | None:
+    """Return what is in a file, or None if that is too much. Raises OSError."""
+    path = Path(file.path)
+    if file.folder and path.exists() and not path.is_file():
+        raise OSError("no ordinary file")  # to open a pipe would wait for its writer
+    return read_body(path, max_bytes)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from simhash_gate.common.wording import how_many, why
-from simhash_gate.sources import httpcache, jsonl, manifest
+from simhash_gate.common.wording import MissingExtraError, how_many, why
+from simhash_gate.sources import File, httpcache, jsonl, manifest, parquet, wacz, warc
 from simhash_gate.stores.urls import without_password
 
 if TYPE_CHECKING:
@@ -17,57 +18,69 @@ if TYPE_CHECKING:
 
     from simhash_gate.common.wording import Complain
 
-HTML, TEXT, WARC, JSONL, PARQUET = "HTML", "text", "WARC", "JSON Lines", "Parquet"
+HTML, TEXT, WARC, WACZ, JSONL, PARQUET = "HTML", "text", "WARC", "WACZ", "JSON Lines", "Parquet"
 STORE, FOLDER, CACHE = "store", "folder", "HttpCache"
 _SUFFIXES = {
     HTML: (".html", ".htm", ".xhtml", ".xht"),
     TEXT: (".txt", ".md"),
-    WARC: (".warc", ".warc.gz"),
+    WARC: warc.SUFFIXES,
+    WACZ: (wacz.SUFFIX,),
     JSONL: (".jsonl", ".ndjson"),
-    PARQUET: (".parquet",),
+    PARQUET: (parquet.SUFFIX,),
 }
-_STARTS = {b"<": HTML, b"WARC/": WARC, b"PAR1": PARQUET}
+_STARTS = {b"<": HTML, b"WARC/": WARC, b"PAR1": PARQUET, b"PK\x03\x04": WACZ, b"PK\x05\x06": WACZ}
+_NEEDED: dict[str, Callable[[], object]] = {
+    WARC: warc.need_fastwarc,
+    WACZ: warc.need_fastwarc,
+    PARQUET: parquet.load,
+}
 _KNOWN = ", ".join(suffix for suffixes in _SUFFIXES.values() for suffix in suffixes)
 _CACHED, _OTHER = "response", "other"
 
 
-class File(NamedTuple):
-    """A file of pages or fingerprints; or an HttpCache or a store, which count as one.
-
-    `folder` is the one that was named, "" for a file that was named itself.
-    """
-
-    path: str
-    kind: str
-    folder: str = ""
-
-
 @dataclass(frozen=True)
 class Given:
-    """What one path of a command is. `counts` are those of the files in a folder, by kind."""
+    """What one path of a command is. `counts` are those of the files in a folder, by kind.
+
+    `fingerprints` tells that files which have these alone are sources too.
+    """
 
     path: str
     kind: str
     counts: Counter[str] = field(default_factory=Counter)
     fingerprints: bool = False
 
-    def files(self) -> Iterator[File]:
+    def files(self, complain: Complain) -> Iterator[File]:
         """Yield the files of a folder by name; the responses of an HttpCache come last."""
         if self.kind != FOLDER:
             yield File(self.path, self.kind)
             return
-        for path, kind in _walk(self.path):
-            if kind in _SUFFIXES and _is_source(path, kind, fingerprints=self.fingerprints):
+        named = self._named()
+        for path, kind in _walk(self.path, lambda error: complain(str(error.filename), why(error))):
+            if kind == _CACHED or not self.counts[kind]:
+                continue
+            if kind in (HTML, TEXT) and hash(os.path.normpath(path)) in named:
+                continue
+            if _is_source(path, kind, fingerprints=self.fingerprints):
                 yield File(path, kind, self.path)
         if self.counts[_CACHED]:
             yield File(self.path, CACHE, self.path)
+
+    def _named(self) -> set[int]:
+        """Return the files that manifests of the folder name, as hashes: they are read as named."""
+        return {
+            hash(os.path.normpath(named))
+            for path, kind in (_walk(self.path) if self.counts[JSONL] else ())
+            if kind == JSONL and "path" in jsonl.first_object(path)
+            for named in manifest.paths(path)
+        }
 
     def total(self) -> int | None:
         """Return how many pages there are, None where that is not cheap to know."""
         if self.kind == JSONL:
             return jsonl.count_lines(self.path)
         counts = self.counts if self.kind == FOLDER else {self.kind: 1}
-        if any(counts.get(kind) for kind in (WARC, JSONL, PARQUET, STORE)):
+        if any(counts.get(kind) for kind in (WARC, WACZ, JSONL, PARQUET, STORE)):
             return None
         return sum(counts.get(kind, 0) for kind in (HTML, TEXT, _CACHED))
 
@@ -91,9 +104,16 @@ def look_at(
     """Tell what each path is. A folder is searched, and `say` told what it is taken for.
 
     A path that is named more than once is taken once. With `fingerprints`, files that have these
-    alone are sources too. A folder without any source is complained of.
+    alone are sources too. A folder without any source is complained of, as is one that has files
+    for which a package is missing. Raises `MissingExtraError` for such a file that is named.
     """
     return [_given(path, complain, say, fingerprints=fingerprints) for path in distinct(paths, say)]
+
+
+def files_of(given: Iterable[Given], complain: Complain) -> Iterator[File]:
+    """Yield all files, in order. Folders that can't be read are complained of."""
+    for one in given:
+        yield from one.files(complain)
 
 
 def total(given: Iterable[Given]) -> int | None:
@@ -145,20 +165,35 @@ def _given(
     if names_store(path):
         return Given(path, STORE)
     if not _is_dir(path):
-        return Given(path, _kind_of_file(path))
-    counts: Counter[str] = Counter()
+        kind = _kind_of_file(path)
+        if kind in _NEEDED:
+            _NEEDED[kind]()
+        return Given(path, kind)
+    given = Given(path, FOLDER, fingerprints=fingerprints)
     failed: list[OSError] = []
+    unread: Counter[str] = Counter()
     for place, kind in _walk(path, failed.append):
-        known = kind == _CACHED or _is_source(place, kind, fingerprints=fingerprints)
-        counts[kind if known else _OTHER] += 1
-    for error in failed:
-        complain(str(error.filename), why(error))
-    given = Given(path, FOLDER, counts, fingerprints)
-    if counts.keys() - {_OTHER}:
+        if missing := _missing(kind):
+            unread[missing] += 1
+        known = not missing and _is_source(place, kind, fingerprints=fingerprints)
+        given.counts[kind if known else _OTHER] += 1
+    for message, number in unread.items():
+        complain(path, f"{how_many(number, 'file')} can't be read: {message}")
+    if given.counts.keys() - {_OTHER}:
         say(given.shown())
-    elif not failed:
+    elif not failed and not unread:
         complain(path, _nothing(path))
     return given
+
+
+@lru_cache
+def _missing(kind: str) -> str:
+    """Return which package is missing for files of a kind, "" for none."""
+    try:
+        _NEEDED.get(kind, lambda: None)()
+    except MissingExtraError as error:
+        return str(error)
+    return ""
 
 
 def _nothing(path: str) -> str:
@@ -202,11 +237,11 @@ def _kind_of_file(path: str) -> str:
 
 def _is_source(path: str, kind: str, *, fingerprints: bool) -> bool:
     """Tell of a file in a folder if there may be pages, or fingerprints, in it."""
-    if kind == JSONL:
-        first = jsonl.first_object(path)
-        wanted = {*manifest.PAGES, "fingerprint"} if fingerprints else {*manifest.PAGES}
-        return not first or not wanted.isdisjoint(first)
-    return kind != _OTHER and (kind != PARQUET or fingerprints)
+    if kind in (JSONL, PARQUET):
+        keys = jsonl.first_object(path) if kind == JSONL else parquet.columns_of(path)
+        # One that can't be read is named where it is read.
+        return not keys or manifest.is_pages(keys) or (fingerprints and "fingerprint" in keys)
+    return kind != _OTHER
 
 
 def _is_dir(path: str) -> bool:

@@ -106,10 +106,11 @@ def fingerprinted(
 ) -> Iterator[tuple[str, dict[str, Any], int | None]]:
     """Yield the place of each line, its object, and its fingerprint, None if it has none.
 
-    The lines of a crawl and of its audit, which stand among verdicts, are passed over.
+    The lines of a crawl and of its audit, which stand among verdicts, are passed over; so is what a
+    site repeats in an exported store.
     """
     for place, line in json_objects(path, complain, _EXAMPLE):
-        if is_of_a_crawl(line):
+        if is_of_a_crawl(line) or "site_memory" in line:
             continue
         with complaining(complain, place):
             yield place, line, _fingerprint(line)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from simhash_gate.common.files import open_database
 from simhash_gate.common.wording import complaining, why
 from simhash_gate.sources import TOO_LARGE, Entry, read_body
 from simhash_gate.sources.http import GZIP, gunzip, read_headers, response
@@ -15,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from simhash_gate.common.wording import Complain
+    from simhash_gate.sources import File
 
 # `meta` is a Python literal. The pickled copy of it is never opened: a pickle can run any code.
 FILES = frozenset({"meta", "response_headers", "response_body"})
 NOT_FILES = "a DBM cache can't be replayed, only one of FilesystemCacheStorage"
+_FOREIGN = "not written by Scrapy's FilesystemCacheStorage"
 _META_BYTES = 1 << 20
 DATABASES = (".db", ".db.db", ".db.dat", ".db.pag")  # DbmCacheStorage: one for each spider
 
@@ -32,14 +36,20 @@ class Cached(NamedTuple):
     status: int
 
 
-def http_cache(path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
+def http_cache(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
     """Yield the responses of a cache in the order in which they were stored."""
-    for cached in sorted(_cached(path, complain)):
-        with complaining(complain, cached.folder):
-            yield _entry(cached, max_bytes)
+    # A temporary database: a cache may have millions of entries.
+    with closing(open_database("", check_same_thread=False)) as database:
+        database.execute("CREATE TABLE cached (timestamp REAL, folder BLOB)")
+        database.executemany("INSERT INTO cached VALUES (?, ?)", _cached(file.path, complain))
+        for (folder,) in database.execute("SELECT folder FROM cached ORDER BY timestamp, folder"):
+            place = os.fsdecode(folder)
+            with complaining(complain, place):
+                yield _entry(_read_meta(place), max_bytes)
 
 
-def _cached(path: str, complain: Complain) -> Iterator[Cached]:
+def _cached(path: str, complain: Complain) -> Iterator[tuple[float, bytes]]:
+    """Yield the time and the folder of each entry."""
     for folder, _, names in os.walk(path):  # errors were complained of by now
         if FILES.isdisjoint(names):
             continue
@@ -48,19 +58,23 @@ def _cached(path: str, complain: Complain) -> Iterator[Cached]:
             complain(folder, f"a cache entry without {' and '.join(missing)}")
             continue
         try:
-            yield _read_meta(folder)
+            yield _read_meta(folder).timestamp, os.fsencode(folder)
         except OSError as error:
             complain(f"{folder}/meta", why(error))
-        except (ValueError, TypeError, KeyError, SyntaxError, RecursionError, MemoryError):
-            complain(f"{folder}/meta", "not written by Scrapy's FilesystemCacheStorage")
+        except ValueError as error:
+            complain(f"{folder}/meta", str(error))
 
 
 def _read_meta(folder: str) -> Cached:
+    """Return what `meta` says. Raises OSError and ValueError."""
     raw = read_body(f"{folder}/meta", _META_BYTES) or b""
-    meta: Mapping[str, object] = ast.literal_eval(gunzip(raw, _META_BYTES).decode("utf-8"))
-    timestamp, url, status = meta["timestamp"], meta["response_url"], meta["status"]
+    try:
+        meta: Mapping[str, object] = ast.literal_eval(gunzip(raw, _META_BYTES).decode("utf-8"))
+        timestamp, url, status = meta["timestamp"], meta["response_url"], meta["status"]
+    except (ValueError, TypeError, KeyError, SyntaxError, RecursionError, MemoryError):
+        raise ValueError(_FOREIGN) from None
     if not (isinstance(timestamp, float) and isinstance(url, str) and isinstance(status, int)):
-        raise TypeError
+        raise ValueError(_FOREIGN)
     return Cached(timestamp, folder, url, status)
 
 

@@ -7,61 +7,90 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_gate.common.times import unix_time
 from simhash_gate.common.wording import complaining, why
-from simhash_gate.sources import TOO_LARGE, Entry, read_body
+from simhash_gate.sources import TOO_LARGE, Entry, corpus, read_body
 from simhash_gate.sources.files import text_as_html
 from simhash_gate.sources.jsonl import check_strings, json_objects
+from simhash_gate.sources.markdown import markdown_as_html
+from simhash_gate.sources.page_url import guess_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from simhash_gate.common.wording import Complain
+    from simhash_gate.sources import File
 
 PAGES = ("html", "path", "markdown", "text")
 """Keys of a line that hold a page, or name its file. The first of them that is there counts."""
+KEYS = (*PAGES, "url", "id", "encoding", "scope", "time", *corpus.KEYS)
+_TEXTS = (*PAGES, "url", "encoding", "scope")
 _EXAMPLE = '{"path": "page.html"}'
 
 
-def manifest(path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
+def is_pages(keys: Iterable[str]) -> bool:
+    """Tell whether some keys or columns are those of pages."""
+    return not set(keys).isdisjoint(PAGES)
+
+
+def manifest(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
     """Yield the pages of JSON Lines. Paths in it are relative to its folder.
 
-    The other keys of a line are `url`, `id` (any value), `encoding`, `scope` and `time`.
+    The other keys of a line are `url`, `id` (any value), `title` (of a text), `encoding`, `scope`
+    and `time`. (The `date` of a corpus is what the page says; elsewhere it is that of the capture.)
     """
-    folder = Path(path).parent
-    for place, line in json_objects(path, complain, _EXAMPLE):
+    folder = Path(file.path).parent
+    for place, line in json_objects(file.path, complain, _EXAMPLE):
         with complaining(complain, place):
-            yield _entry(place, line, folder, max_bytes)
+            yield entry_of(place, line, folder, max_bytes)
 
 
-def _entry(place: str, line: dict[str, Any], folder: Path, max_bytes: int) -> Entry:
-    """Return the page of a line. Raises ValueError."""
-    held = next((key for key in PAGES if line.get(key) or line.get(key) == ""), None)
-    check_strings(line, (*PAGES, "url", "encoding", "scope"))
+def paths(path: str) -> Iterator[str]:
+    """Yield the files that the lines of a manifest name."""
+    folder = Path(path).parent
+    for _, line in json_objects(path, lambda *_: None, _EXAMPLE):
+        name = line.get("path")
+        if name and isinstance(name, str):
+            yield str(folder / name)
+
+
+def entry_of(place: str, line: dict[str, Any], folder: Path, max_bytes: int) -> Entry:
+    """Return the page of a line; its HTML may be bytes. Raises ValueError."""
+    held = next((key for key in PAGES if line.get(key) or line.get(key) in ("", b"")), None)
+    check_strings(line, (key for key in _TEXTS if not isinstance(line.get(key), bytes)))
     if held is None or (held == "path" and not line["path"]):
         raise ValueError("no 'html', 'path', 'markdown' or 'text'")
     encoding = line.get("encoding") or None
-    if held == "path":
-        body = _read(folder, line["path"], max_bytes)
-    else:
-        text = line[held]
-        if held == "html":
-            encoding = "utf-8"
-        body = text.encode("utf-8", "replace") if held == "html" else text_as_html(text)
+    if isinstance(line[held], str) and held != "path":
+        encoding = "utf-8"
+    body = _body(held, line, folder, max_bytes)
     too_large = body is None or len(body) > max_bytes
+    body = b"" if body is None or too_large else body
+    path, url, time = line.get("path") or "", line.get("url") or "", line.get("time")
     return Entry(
         place,
-        b"" if body is None or too_large else body,
-        line.get("path") or place,
-        line.get("url") or "",
+        body,
+        path or place,
+        url or guess_url(body, path),
         line.get("id"),
         encoding,
         line.get("scope"),
         skipped=TOO_LARGE if too_large else "",
-        time=unix_time(line.get("time")),
+        time=unix_time(line.get("date") if time is None and "pipeline" not in line else time),
+        guessed=not url,
+        known=corpus.known_of(line) if held == "markdown" else None,
     )
 
 
-def _read(folder: Path, path: str, max_bytes: int) -> bytes | None:
-    try:
-        return read_body(folder / path, max_bytes)
-    except OSError as error:
-        raise ValueError(f"{path!r}: {why(error)}") from None
+def _body(held: str, line: dict[str, Any], folder: Path, max_bytes: int) -> bytes | None:
+    """Return the page of a line as HTML, None if it is too large. Raises ValueError."""
+    page = line[held]
+    if held == "path":
+        try:
+            return read_body(folder / page, max_bytes)
+        except OSError as error:
+            raise ValueError(f"{page!r}: {why(error)}") from None
+    if held == "html":
+        return page if isinstance(page, bytes) else page.encode("utf-8", "replace")
+    title = corpus.text_of(line, "title")
+    if held == "markdown":
+        return markdown_as_html(page, title, line.get("url") or "")
+    return text_as_html(page, title)

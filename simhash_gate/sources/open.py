@@ -7,33 +7,32 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.sources import Source, find
 from simhash_gate.sources.files import read_html, read_text
-from simhash_gate.sources.find import look_at, names_store, shown, total
+from simhash_gate.sources.find import files_of, look_at, names_store, shown, total
 from simhash_gate.sources.httpcache import http_cache
 from simhash_gate.sources.manifest import manifest
-from simhash_gate.sources.warc import need_fastwarc, warc
+from simhash_gate.sources.parquet_pages import parquet_pages
+from simhash_gate.sources.wacz import wacz
+from simhash_gate.sources.warc import warc
 from simhash_gate.stores import StoreError, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simhash_gate.common.wording import Complain
-    from simhash_gate.sources import Entry
-    from simhash_gate.sources.find import File, Given
+    from simhash_gate.sources import Entry, File
     from simhash_gate.stores import Store
 
-__all__ = ["check_packages", "names_store", "open_kept", "open_pages", "pages_of", "shown"]
+__all__ = ["names_store", "open_kept", "open_pages", "pages_of", "shown"]
 
 _SPIDERS_FILE = "that of a spider is sqlite:///.scrapy/simhash_gate/SPIDER.sqlite"
-_READERS: dict[str, Callable[[str, Complain, int], Iterator[Entry]]] = {
+_READERS: dict[str, Callable[[File, Complain, int], Iterator[Entry]]] = {
     find.HTML: read_html,
     find.TEXT: read_text,
     find.WARC: warc,
+    find.WACZ: wacz,
+    find.PARQUET: parquet_pages,
     find.JSONL: manifest,
     find.CACHE: http_cache,
-}
-_NO_PAGES = {
-    find.STORE: "a store has no pages to read. Name the files of the crawl",
-    find.PARQUET: "a file of fingerprints has no pages to read. Name the files of the crawl",
 }
 
 
@@ -56,21 +55,13 @@ def open_pages(
     `say` is told what a folder is taken for. Raises `MissingExtraError` if a package is missing.
     """
     given = look_at(paths, complain, say)
-    check_packages(given)
-    files = (file for one in given for file in one.files())
-    return Source(pages_of(files, complain, max_bytes), lambda: total(given))
+    return Source(pages_of(files_of(given, complain), complain, max_bytes), lambda: total(given))
 
 
 def pages_of(files: Iterable[File], complain: Complain, max_bytes: int) -> Iterator[Entry]:
     """Yield the pages of some files, in order."""
     for file in files:
-        if file.kind in _READERS:
-            yield from _READERS[file.kind](file.path, complain, max_bytes)
+        if file.kind == find.STORE:
+            complain(shown(file.path), "a store has no pages to read. Name the files of the crawl")
         else:
-            complain(shown(file.path), _NO_PAGES[file.kind])
-
-
-def check_packages(given: Iterable[Given]) -> None:
-    """Raise `MissingExtraError` if a package is missing: better now than after hours."""
-    if any(one.kind == find.WARC or one.counts[find.WARC] for one in given):
-        need_fastwarc()
+            yield from _READERS[file.kind](file, complain, max_bytes)

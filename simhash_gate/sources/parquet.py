@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".parquet"
 FINGERPRINT = "fingerprint"
-_TEXTS = ("url", "scope", "title", "pipeline")
+_TEXTS = ("url", "scope", "title", "pipeline", "id")
 _BATCH = 1 << 17
 
 
@@ -36,30 +36,52 @@ def load() -> ModuleType:
         ) from None
 
 
+def open_parquet(path: str, **options: Any) -> Any:
+    """Open a Parquet file. Raises `MissingExtraError`, ValueError and OSError."""
+    pa = load()
+    try:
+        return pa.parquet.ParquetFile(path, page_checksum_verification=True, **options)
+    except pa.ArrowException as error:
+        raise ValueError(f"no Parquet file: {error}") from None
+
+
+def columns_of(path: str) -> list[str]:
+    """Return the names of the columns of a Parquet file; none if it can't be read."""
+    try:
+        with open_parquet(path) as file:
+            names: list[str] = file.schema_arrow.names
+            return names
+    except (ValueError, OSError):
+        return []
+
+
 class ParquetFile:
     """A Parquet file with a column `fingerprint`: whole numbers of 64 bits, or 16 hex digits.
 
-    Columns `url`, `scope`, `title` and `pipeline` are read if they are there. Raises
+    Columns `url`, `scope`, `title`, `pipeline`, `id` and `words` are read if they are there. Raises
     `MissingExtraError`, and ValueError or OSError for a file that can't be read.
     """
 
     def __init__(self, path: str) -> None:
         pa = load()
         self._path = path
-        try:
-            self._file = pa.parquet.ParquetFile(path)
-        except pa.ArrowException as error:
-            raise ValueError(f"no Parquet file: {error}") from None
+        self._file = open_parquet(path)
         self._failures = (pa.ArrowException, OSError)
         names = self._file.schema_arrow.names
         if FINGERPRINT not in names:
             raise ValueError(f"no column {FINGERPRINT!r}; there are {', '.join(names)}")
-        self.texts = [name for name in _TEXTS if name in names]
-        for name in self.texts:
+        self.named = [name for name in _TEXTS if name in names]
+        for name in self.named.copy():
             kind = self._file.schema_arrow.field(name).type
-            if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+                continue
+            if name == "id":  # in files of others, numbers
+                self.named.remove(name)
+            else:
                 raise ValueError(f"column {name!r} is {kind}: expected strings")
         kind = self._file.schema_arrow.field(FINGERPRINT).type
+        words = self._file.schema_arrow.field("words").type if "words" in names else None
+        self._columns = [*self.named, *(["words"] if words and pa.types.is_integer(words) else ())]
         self._hex = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         if not (self._hex or pa.types.is_uint64(kind) or pa.types.is_int64(kind)):
             raise ValueError(f"column 'fingerprint' is {kind}: expected uint64, int64 or strings")
@@ -69,13 +91,13 @@ class ParquetFile:
         return rows
 
     def batches(self, complain: Complain) -> Iterator[tuple[Numbered, dict[str, list[Any]]]]:
-        """Yield some fingerprints with their rows, and the texts of these rows, by column.
+        """Yield some fingerprints with their rows, and what else these rows have, by column.
 
         A row without a fingerprint is passed over. A wrong one is complained of.
         """
         first = 1
         try:
-            for batch in self._file.iter_batches(_BATCH, columns=[FINGERPRINT, *self.texts]):
+            for batch in self._file.iter_batches(_BATCH, columns=[FINGERPRINT, *self._columns]):
                 column = batch.column(FINGERPRINT)
                 kept, values = (
                     self._from_hex(column.to_pylist(), first, complain)
@@ -84,7 +106,7 @@ class ParquetFile:
                 )
                 texts = {
                     name: batch.column(name).take(load().array(kept)).to_pylist()
-                    for name in self.texts
+                    for name in self._columns
                 }
                 yield Numbered(kept.astype(np.uint64) + np.uint64(first), values), texts
                 first += len(batch)

@@ -24,47 +24,44 @@ AHEAD = 4  # entries for each process: keeps it busy, and bounds what is in memo
 
 
 def read_pages(
-    entries: Iterable[Entry], settings: Settings, cache: PageCache | None = None
+    entries: Iterable[Entry],
+    settings: Settings,
+    cache: PageCache | None = None,
+    *,
+    known: bool = False,
 ) -> Iterator[tuple[Entry, Page | ReadError | None]]:
     """Yield each entry, in order, with its page, or why it could not be read; None if skipped.
 
-    A page that the cache has comes from there, without its Markdown.
+    A page that the cache has comes from there, without its Markdown. With `known`, what a corpus
+    knows of a page is taken for it: a title, words and a fingerprint.
     """
     with closing(_reader(settings, settings.workers)) as reader:
+        new: deque[tuple[Entry, bytes]] = deque()
 
         def read(entry: Entry) -> Future[Page]:
+            if known and entry.known:
+                bits, title, words, _ = entry.known
+                return _done(Page(title, words, bits, 0, listing=False, reason=None))
+            if cache is not None:
+                key = cache.key(entry)
+                page = cache.get(key)
+                if page is not None:
+                    return _done(page)
+                new.append((entry, key))
             return reader.read(entry.body, entry.url, entry.encoding)
 
-        if cache is None:
-            yield from _in_order(entries, read, settings.workers)
-        else:
-            yield from _with_cache(entries, read, settings.workers, cache)
+        for entry, result in _in_order(entries, read, settings.workers):
+            if cache is not None and new and new[0][0] is entry:
+                _, key = new.popleft()
+                if isinstance(result, Page):
+                    cache.keep(key, result)
+            yield entry, result
 
 
-def _with_cache(
-    entries: Iterable[Entry],
-    read: Callable[[Entry], Future[Page]],
-    processes: int,
-    cache: PageCache,
-) -> Iterator[tuple[Entry, Page | ReadError | None]]:
-    new: deque[tuple[Entry, bytes]] = deque()
-
-    def look_up(entry: Entry) -> Future[Page]:
-        key = cache.key(entry)
-        page = cache.get(key)
-        if page is None:
-            new.append((entry, key))
-            return read(entry)
-        known: Future[Page] = Future()
-        known.set_result(page)
-        return known
-
-    for entry, result in _in_order(entries, look_up, processes):
-        if new and new[0][0] is entry:
-            _, key = new.popleft()
-            if isinstance(result, Page):
-                cache.keep(key, result)
-        yield entry, result
+def _done(page: Page) -> Future[Page]:
+    future: Future[Page] = Future()
+    future.set_result(page)
+    return future
 
 
 def extract_pages(

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
 import re
 import zlib
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from zipfile import BadZipFile
 
 from simhash_gate.common.times import unix_time
-from simhash_gate.common.wording import MissingExtraError, why
+from simhash_gate.common.wording import MissingExtraError, complaining, why
 from simhash_gate.sources import TOO_LARGE, Entry
 from simhash_gate.sources.http import GZIP, UndecodableError, read_headers, response
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
+    from io import BufferedReader
+    from zipfile import ZipExtFile
 
     from fastwarc.warc import WarcRecord
 
     from simhash_gate.common.wording import Complain
+    from simhash_gate.sources import File
 
 SUFFIXES = (".warc", ".warc.gz")
 _CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]+[ \t]*[;\r]")
@@ -42,30 +47,38 @@ def need_fastwarc() -> None:
         ) from None
 
 
-def warc(path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
+def warc(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
     """Yield the HTTP responses of a WARC file, in its order. Needs fastwarc."""
+    with complaining(complain, file.path), Path(file.path).open("rb") as opened:
+        yield from responses(opened, file.path, complain, max_bytes)
+
+
+def responses(
+    file: BufferedReader | ZipExtFile, path: str, complain: Complain, max_bytes: int
+) -> Iterator[Entry]:
+    """Yield the HTTP responses of an open file; `path` is what messages call it."""
     from fastwarc.warc import ArchiveIterator
 
     place, number, told = path, 0, ""
+    unpacked = _Unpacked(file)
     try:
-        with Path(path).open("rb") as file:
-            unpacked = _Unpacked(file)
-            for number, record in enumerate(ArchiveIterator(unpacked, parse_http=False), 1):
-                place = f"{path}, record {number}"
-                try:
-                    entry = _entry(record, place, max_bytes)
-                except (DamagedError, UndecodableError) as error:
-                    complain(place, str(error))
-                    told = place
-                else:
-                    if entry is not None:
-                        yield entry
-            if unpacked.failure and told != place:
-                complain(place, f"cut off, or damaged, after this: {unpacked.failure}")
-            elif not number:
-                complain(path, "no WARC record in it")
+        for number, record in enumerate(ArchiveIterator(unpacked, parse_http=False), 1):
+            place = f"{path}, record {number}"
+            try:
+                entry = _entry(record, place, max_bytes)
+            except (DamagedError, UndecodableError) as error:
+                complain(place, str(error))
+                told = place
+            else:
+                if entry is not None:
+                    yield entry
     except OSError as error:
-        complain(place, f"{why(error)}; nothing after this can be read" if number else why(error))
+        complain(place, f"{why(error)}; nothing after this can be read")
+        return
+    if unpacked.failure and told != place:
+        complain(place, f"cut off, or damaged, after this: {unpacked.failure}")
+    elif not number:
+        complain(path, "no WARC record in it")
 
 
 class _Unpacked(io.RawIOBase):
@@ -74,8 +87,9 @@ class _Unpacked(io.RawIOBase):
     (fastwarc alone takes the start of a cut-off gzip member for the end of the file.)
     """
 
-    def __init__(self, file: io.BufferedReader) -> None:
-        self._file = gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == GZIP else file
+    def __init__(self, file: BufferedReader | ZipExtFile) -> None:
+        self._packed = file
+        self._file: BufferedReader | ZipExtFile | gzip.GzipFile | None = None
         self._position = 0
         self.failure = ""
 
@@ -90,8 +104,11 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read into a buffer; return how many bytes were read."""
         try:
+            if self._file is None:
+                packed = self._packed.peek(2)[:2] == GZIP
+                self._file = gzip.GzipFile(fileobj=self._packed) if packed else self._packed
             data = self._file.read1(len(buffer))
-        except (OSError, EOFError, zlib.error) as error:
+        except (OSError, EOFError, zlib.error, BadZipFile, lzma.LZMAError) as error:
             self.failure = str(error)
             return 0
         buffer[: len(data)] = data

@@ -99,7 +99,11 @@ class Match(NamedTuple):
 class Window:
     """How much of a scope counts as recent: its last `pages` records, none older than `seconds`.
 
-    Records of all pipeline versions take their place in it, though only those of one are compared.
+    The last are those that were added last, whenever they were first seen: an old page that an
+    archive brings is one of them. Age is that at the time of the page in question: with an age
+    limit, a record that is too old then is never compared, wherever it stands. It is evicted once
+    it is the first. Records of all pipeline versions take their place in a window, though only
+    those of one are compared.
     """
 
     pages: int = 10_000
@@ -290,7 +294,22 @@ class Store(ABC):
 
     @abstractmethod
     def keep_site_memory(self, scope: str, memory: bytes) -> None:
-        """Keep what a scope repeats, in place of what was kept before."""
+        """Keep what a scope repeats, in place of what was kept before.
+
+        Of a scope without pages, a store in memory keeps nothing.
+        """
+
+    @abstractmethod
+    def site_memories(self) -> Iterator[tuple[str, bytes]]:
+        """Yield each scope of which `site_memory` has something, and what it has; in any order."""
+
+    @abstractmethod
+    def sweep(self) -> None:
+        """Remove what is left of pages that are gone.
+
+        That is what scopes without pages repeat, the names of these scopes, and the names of ended
+        runs without pages. While a run lives, a store may leave names for another time.
+        """
 
     def close(self) -> None:
         """Let go of files and locks. A run that was not ended is dead from here on."""

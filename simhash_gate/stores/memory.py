@@ -137,6 +137,22 @@ class MemoryStore(Store):
             if scope in self._scopes:
                 self._site_memories[scope] = memory
 
+    def site_memories(self) -> Iterator[tuple[str, bytes]]:
+        """Yield what is kept at the time of the call."""
+        with self._lock:
+            self._require_open()
+            return iter([*self._site_memories.items()])
+
+    def sweep(self) -> None:
+        """Forget scopes and ended runs without pages."""
+        with self._lock:
+            self._require_open()
+            for name in [name for name, scope in self._scopes.items() if not scope.records]:
+                del self._scopes[name]
+                self._site_memories.pop(name, None)
+            scopes = self._scopes.values()
+            self._ended &= {record.run for scope in scopes for record in scope.records.values()}
+
     def _begin(self, run: str) -> bool:
         return run not in self._ended
 

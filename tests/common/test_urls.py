@@ -7,7 +7,11 @@ import dataclasses
 import pytest
 
 from simhash_gate import Gate, Options, open_store, read_page
-from simhash_gate.common.urls import text_without_credentials, without_credentials
+from simhash_gate.common.urls import (
+    is_of_domain,
+    text_without_credentials,
+    without_credentials,
+)
 from simhash_gate.options import pipeline_version
 from simhash_gate.stores.base import Record
 
@@ -76,3 +80,21 @@ def test_the_gate_remembers_no_password() -> None:
     page = read_page(b"<p>Bees fly to every flower of the garden, and home at night.</p>" * 9)
     assert "secret" not in repr(gate.judge(page, url=URL))
     assert "secret" not in repr(list(store.records()))
+
+
+@pytest.mark.parametrize(
+    ("url", "domain", "expected"),
+    [
+        ("https://example.com/a", "example.com", True),
+        ("https://www.Example.com:8080/a", "example.com", True),
+        ("https://example.com./a", "WWW.example.com", True),
+        ("https://news.example.com/a", "example.com", True),
+        ("https://example.com/a", "news.example.com", False),
+        ("https://myexample.com/a", "example.com", False),
+        ("https://example.org/example.com", "example.com", False),
+        ("example.com/a", "example.com", False),
+        ("", "example.com", False),
+    ],
+)
+def test_subdomains_are_of_a_domain(url: str, domain: str, expected: bool) -> None:
+    assert is_of_domain(url, domain) is expected

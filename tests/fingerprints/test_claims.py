@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_gate.fingerprints.claims import (
+    IN_DATA,
     KEY_BYTES,
     NO_CLAIMS,
     Claims,
@@ -14,10 +15,12 @@ from simhash_gate.fingerprints.claims import (
     contradiction,
     decode_claims,
     is_claimed,
+    read_from_text,
     said_by,
     split_claims,
 )
 from simhash_gate.fingerprints.words import words
+from simhash_gate.page.offer import NUMBERS
 
 
 def claims(headline: str, *names: str, said: str = "", **offered: str) -> Claims:
@@ -172,3 +175,37 @@ def test_what_is_no_claims_is_said_to_be_none(data: bytes) -> None:
 def test_a_sentence_that_says_what_a_page_claims(sentence: str, claimed: bool) -> None:
     page = claims("A drill", price="12.90 EUR", sku="A-1")
     assert is_claimed(page, sentence) == claimed
+
+
+A, B = "https://example.com/a", "https://example.com/b"
+
+
+def test_a_page_read_from_its_text_contradicts_what_only_data_tell() -> None:
+    kept = read_from_text(claims("Boots"), "Boots", A)
+    for field in ("sku", "offer gtin13", "item", "price", "chosen", "startDate", "place", "salary"):
+        assert said(kept, claims("Boots", **{field: "x"})) == f"{field} unknown → x"
+    assert {name.lower() for name in NUMBERS} < {*IN_DATA["shown number"]}
+    assert said(kept, claims("Boots")) == said(kept, claims("", "Boots")) == ""
+    assert said(kept, claims("Shoes")) != ""
+
+
+def test_what_its_text_shows_is_known() -> None:
+    shown = claims("Boots", **{"shown number": "A-1", "shown price": "12.00 EUR"})
+    kept = read_from_text(shown, "Boots", A)
+    assert said(kept, claims("Boots", sku="A-1", price="12.00 EUR")) == ""
+    assert "a-1 → a-2" in said(kept, claims("Boots", sku="A-2"))
+    assert "12.00 → 13.00" in said(kept, claims("Boots", price="13.00 EUR"))
+    assert said(kept, claims("Boots", sku="A-1", chosen="red")) == "chosen unknown → red"
+
+
+def test_two_pages_read_from_their_text_are_the_same_only_at_one_address() -> None:
+    kept, again, other = (read_from_text(claims("Boots"), "Boots", url) for url in (A, A, B))
+    assert said(kept, again) == ""
+    assert said(kept, other) == f"the text alone of {A} → {B}"
+
+
+def test_the_title_is_the_name_of_a_text_without_a_headline() -> None:
+    kept = read_from_text(claims("", "Boots"), "Boots", A)
+    assert kept.headline == "Boots"
+    assert kept.key[:4] == claims("Boots").key[:4]
+    assert read_from_text(claims("Red boots"), "Boots", A).headline == "Red boots"

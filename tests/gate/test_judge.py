@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,20 @@ def test_the_three_bands(gate) -> None:
     assert not near.rejected
     assert near.match.distance == 4
     assert judge(gate, a_page(30), "/d").outcome == "new"
+
+
+def test_a_page_of_an_archive_is_judged_at_the_time_of_its_capture(gate) -> None:
+    week = Policy(ttl=7 * 86_400)
+    kept = judge(gate, a_page(), "/a", week, at=1.2e9).record
+    assert (kept.first_seen, kept.last_seen) == (1.2e9, 1.2e9)
+    seen = judge(gate, a_page(), "/b", week, at=1.2e9 + 86_400)
+    assert seen.outcome == "duplicate"
+    assert seen.match.record.last_seen == 1.2e9 + 86_400
+    assert judge(gate, a_page(), "/c", week, at=1.2e9 + 8 * 86_400).outcome == "new"
+    before = time.time()
+    now = judge(gate, a_page(), "/d", week)
+    assert now.outcome == "new"
+    assert before <= now.record.first_seen <= time.time()
 
 
 def test_only_kept_pages_are_compared_so_chains_end(gate) -> None:

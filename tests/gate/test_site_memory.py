@@ -34,6 +34,18 @@ def test_what_three_other_names_have_is_the_sites() -> None:
     assert not memory.is_repeated(name(9), 1001)
 
 
+def test_memories_of_a_scope_become_one() -> None:
+    two, other = a_memory(2), SiteMemory()
+    other.learn(name(3), NOTES)
+    other.learn(name(4), NOTES)
+    one = SiteMemory.of(two.encode(), other.encode(), b"cut off")
+    assert one.is_repeated(name(9), 0)
+    assert len(one) == len(NOTES)
+    again = SiteMemory.of(one.encode(), one.encode())
+    assert len(again) == len(NOTES)
+    assert again.is_repeated(name(9), 0)
+
+
 def test_a_page_that_is_met_again_counts_once() -> None:
     memory = SiteMemory()
     for _ in range(10):

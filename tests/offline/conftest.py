@@ -6,18 +6,22 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
+from simhash_gate.stores import open_store
 from tests.crawls.harness import ROOT, page, text
 from tests.crawls.loaded import LoadedProcess
 from tests.offline.command import COMMAND
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from simhash_gate.stores import Record
 
 
 @dataclass
@@ -41,7 +45,7 @@ class Result:
 
 Run = Callable[..., Result]
 
-READS_PAGES = {"compare", "fingerprint", "pairs", "replay", "similar", "tune"}
+READS_PAGES = {"compare", "fingerprint", "import", "pairs", "replay", "similar", "tune"}
 INLINE = "SIMHASH_GATE_WORKERS=0"
 """Pages are read by the command itself, unless a test says otherwise: to start processes for two
 or three pages takes a second. The examples of the documentation run as they are."""
@@ -58,7 +62,7 @@ def run_with_input(tmp_path: Path, environment) -> Run:
     def run(text: str | None, *arguments: object, inline: bool = True, **variables: str) -> Result:
         words, env = [*map(str, arguments)], environment | variables
         own = variables or "SIMHASH_GATE_WORKER" in str(words)
-        if inline and not own and words[0] in READS_PAGES:
+        if inline and not own and not READS_PAGES.isdisjoint(words[:2]):
             words += ["-s", INLINE]
         if variables:  # some of which Python reads when it starts
             done = subprocess.run(
@@ -126,3 +130,22 @@ def manifest(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return manifest
+
+
+@pytest.fixture
+def url(tmp_path) -> str:
+    return f"sqlite:///{tmp_path}/pages.sqlite"
+
+
+@pytest.fixture
+def fill(url):
+    """Remember these pages in the run `crawl`."""
+
+    def fill(*pages: Record) -> None:
+        with closing(open_store(url)) as store:
+            store.begin("crawl")
+            for page in pages:
+                assert store.check_and_add(page, None).added
+            store.end("crawl")
+
+    return fill

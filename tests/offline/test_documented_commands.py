@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import shlex
+import shutil
 from contextlib import closing
 
 import click
@@ -14,6 +16,7 @@ from simhash_gate.journal.warc import warcinfo
 from simhash_gate.stores import Record, open_store
 from tests.crawls.harness import ROOT
 from tests.journal.pages import packed
+from tests.offline.test_replay_warc import record
 
 DOCS = (ROOT / "docs/commands.md").read_text("utf-8")
 CONSOLES = re.findall(r"```console\n(.*?)```", DOCS, re.DOTALL)
@@ -59,11 +62,16 @@ def hive(tmp_path) -> None:
         page = PAGE.format(clock=clock, weeks=weeks, ad=ad)
         (tmp_path / f"{name}.html").write_text(page)
     (tmp_path / "error.html").write_text("<html><body></body></html>")
+    (tmp_path / "site").mkdir()
+    shutil.copy(tmp_path / "bees-2024.html", tmp_path / "site")
+    (tmp_path / "site/style.css").touch()
+    bees = record((tmp_path / "bees.html").read_bytes(), url="https://hive.example/bees")
+    (tmp_path / "crawl.warc.gz").write_bytes(gzip.compress(bees))
     (tmp_path / "pages.jsonl").write_text(MANIFEST)
     with closing(open_store(f"sqlite:///{tmp_path}/hive.sqlite")) as store:
         store.begin("monday")
-        for record in KEPT:
-            store.check_and_add(record, 3)
+        for kept in KEPT:
+            store.check_and_add(kept, 3)
         store.end("monday")
     (tmp_path / "dropped").mkdir()
     copy = {

@@ -2,59 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import closing
-from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 
-from simhash_gate.stores import Record, open_store
+from simhash_gate.stores import open_store
+from tests.offline.kept_pages import record, remembered
 
 DAY = 86_400
-
-
-def record(number: int, **named) -> Record:
-    fields = {
-        "scope": f"{'ab'[number % 2]}.example",
-        "url": f"https://example.com/{number}",
-        "request": f"{number:040x}",
-        "fingerprint": 2**64 - 1 - (number << 20),
-        "digest": 2**63 + number,
-        "words": 100 + number,
-        "title": f"Grüße {number} \0\ud800",
-        "pipeline": "v1",
-        "run": "crawl",
-        "first_seen": 1.7e9 + number / 7,
-        "last_seen": 1.7e9 + number,
-        "sketch": bytes(range(number)),
-    }
-    return Record(**fields | named)
-
-
-@pytest.fixture
-def url(tmp_path) -> str:
-    return f"sqlite:///{tmp_path}/pages.sqlite"
-
-
-@pytest.fixture
-def fill(url):
-    """Remember these pages in the run `crawl`."""
-
-    def fill(*pages: Record) -> None:
-        with closing(open_store(url)) as store:
-            store.begin("crawl")
-            for page in pages:
-                assert store.check_and_add(page, None).added
-            store.end("crawl")
-
-    return fill
-
-
-def remembered(url: str) -> list[Record]:
-    with closing(open_store(url)) as store:
-        return list(store.records())
 
 
 def test_info_has_a_line_for_each_scope_the_largest_first(run, url, fill) -> None:
@@ -70,6 +26,7 @@ def test_info_has_a_line_for_each_scope_the_largest_first(run, url, fill) -> Non
             "runs": 1,
             "oldest": "2023-11-14T22:13:20Z",
             "newest": "2023-11-14T22:13:26Z",
+            "repeated_texts": 0,
         },
         {
             "scope": "b.example",
@@ -79,6 +36,7 @@ def test_info_has_a_line_for_each_scope_the_largest_first(run, url, fill) -> Non
             "runs": 1,
             "oldest": "2023-11-14T22:13:20Z",
             "newest": "2023-11-14T22:13:25Z",
+            "repeated_texts": 0,
         },
     ]
 
@@ -110,63 +68,6 @@ def test_a_store_of_which_no_page_counts_says_so(run, url, command: str) -> None
     assert (result.status, result.out, result.err) == (0, "", "the store has no pages that count\n")
 
 
-def test_what_is_exported_and_imported_is_all_there(run, url, fill, tmp_path, request) -> None:
-    fill(*map(record, range(40)))
-    postgresql = request.getfixturevalue("postgresql_server").url_with(schema="moved")
-    redis = f"{request.getfixturevalue('redis_server').url}?prefix={tmp_path}:"
-    stores = [url, postgresql, redis, f"sqlite:///{tmp_path}/other.sqlite"]
-    for source, target in pairwise(stores):
-        exported = run("store", "export", source)
-        assert exported.status == 0
-        (tmp_path / "pages.jsonl").write_text(exported.out, "utf-8")
-        result = run("store", "import", target, "pages.jsonl")
-        assert (result.status, result.err) == (0, "pages added: 40\n")
-        moved = [replace(page, run="crawl") for page in remembered(target)]
-        assert moved == [record(number, settled=True) for number in range(40)]
-
-
-def test_an_import_reads_stdin_and_names_the_lines_it_cannot_use(run_with_input, url) -> None:
-    good = {
-        "scope": "a", "url": "u", "request": "r", "fingerprint": "0" * 16, "digest": "f" * 16,
-        "words": 3, "title": "t", "pipeline": "v1", "first_seen": 1, "last_seen": 2.5,
-        "sketch": "QUI=",
-    }  # fmt: skip
-    lines = [
-        good,
-        "no json",
-        "[1]",
-        {key: value for key, value in good.items() if key != "url"},
-        good | {"fingerprint": 17},
-        good | {"digest": "xyz"},
-        good | {"words": "many"},
-        good | {"words": True},
-        good | {"words": -1},
-        good | {"scope": None},
-        good | {"sketch": "?"},
-        good | {"first_seen": "today"},
-        good | {"first_seen": float("nan")},
-        good | {"request": "s"},
-    ]
-    text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
-    result = run_with_input(text, "store", "import", url)
-    assert result.status == 1
-    *complaints, added, summary = result.err.splitlines()
-    assert [line.split(": ")[0] for line in complaints] == [f"<stdin>:{n}" for n in range(2, 14)]
-    for line, expected in zip(
-        complaints,
-        ["not JSON", "not a JSON object", "no 'url': expected a line",
-         "'fingerprint' is 17: expected a string",
-         "'digest' is 'xyz'",
-         "'words' is 'many': expected a number", "'words' is True", "'words' is -1",
-         "'scope' is None: expected a string", "'sketch' is '?'", "'first_seen' is 'today'",
-         "'first_seen' is nan"],
-        strict=True,
-    ):  # fmt: skip
-        assert expected in line
-    assert (added, summary) == ("pages added: 2", "inputs that could not be used: 12")
-    assert [page.request for page in remembered(url)] == ["r", "s"]
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -193,12 +94,6 @@ def test_the_password_of_a_store_is_shown_nowhere(
         assert "Traceback" not in result.err
 
 
-def test_an_import_of_a_file_that_is_not_there_says_so(run, url) -> None:
-    result = run("store", "import", url, "missing.jsonl")
-    assert result.status == 1
-    assert "missing.jsonl: No such file or directory" in result.err
-
-
 @pytest.mark.parametrize(
     ("options", "left"),
     [
@@ -207,6 +102,9 @@ def test_an_import_of_a_file_that_is_not_there_says_so(run, url) -> None:
         (("--age", "10d"), [3, 4, 5]),
         (("--age", "10d", "--scope", "b.example"), [0, 2, 3, 4, 5]),
         (("--scope", "c.example"), [0, 1, 2, 3, 4, 5]),
+        (("--domain", "example.com"), []),
+        (("--domain", "www.example.com", "--scope", "a.example"), [1, 3, 5]),
+        (("--domain", "other.example"), [0, 1, 2, 3, 4, 5]),
     ],
 )
 def test_forget_removes_what_all_options_agree_on(run, url, fill, options, left) -> None:
@@ -222,7 +120,7 @@ def test_forget_wants_to_know_what(run, url, fill) -> None:
     fill(record(1))
     result = run("store", "forget", url)
     assert result.status == 2
-    assert "--scope, --page or --age" in result.err
+    assert "--domain, --scope, --page or --age" in result.err
     assert len(remembered(url)) == 1
 
 
@@ -344,9 +242,103 @@ def test_an_age_has_a_number_and_a_unit(run, url, fill, age) -> None:
     assert "such as 7d" in result.err
 
 
-def test_the_bar_of_an_import_counts_the_lines(run, url, fill, tmp_path) -> None:
-    fill(*map(record, range(3)))
-    (tmp_path / "pages.jsonl").write_text(run("store", "export", url).out, "utf-8")
-    result = run("store", "import", f"sqlite:///{tmp_path}/b.sqlite", "pages.jsonl", "--progress")
-    assert "3/3" in result.err
-    assert "pages added: 3" in result.err
+def learn(url: str, **memories: bytes) -> None:
+    with closing(open_store(url)) as store:
+        for scope, memory in memories.items():
+            store.keep_site_memory(f"{scope}.example", memory)
+
+
+def repeated(url: str) -> dict[str, bytes]:
+    with closing(open_store(url)) as store:
+        return dict(store.site_memories())
+
+
+TWELVE = bytes(range(1, 13))
+
+
+def test_info_counts_the_texts_that_a_site_repeats(run, url, fill) -> None:
+    fill(record(0))
+    learn(url, a=TWELVE, c=TWELVE)
+    found = run("store", "info", url).lines
+    assert [(line["scope"], line["pages"], line["repeated_texts"]) for line in found] == [
+        ("a.example", 1, 1),
+        ("c.example", 0, 1),
+    ]
+    assert found[1]["oldest"] is found[1]["newest"] is None
+
+
+@pytest.mark.parametrize("options", [("--scope", "a.example"), ("--age", "1d"), ()])
+def test_an_export_has_what_the_sites_of_its_pages_repeat(run, url, fill, options) -> None:
+    fill(*map(record, range(2)))
+    learn(url, a=TWELVE, b=TWELVE, c=TWELVE)
+    lines = run("store", "export", url, *options).lines
+    said = [line["scope"] for line in lines if "site_memory" in line]
+    assert said == [f"{scope}.example" for scope in ("a" if "--scope" in options else "ab")] + (
+        ["c.example"] if not options else []
+    )
+    assert [line["url"] for line in lines[: -len(said)]] == [
+        record(number).url for number in ((0,) if "--scope" in options else (0, 1))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "left"),
+    [
+        (("forget", "--scope", "a.example"), "b"),
+        (("forget", "--page", "https://example.com/0"), "ab"),
+        (("forget", "--age", "1d"), ""),
+        (("prune",), "ab"),
+        (("prune", "--pages", "0"), ""),
+    ],
+)
+def test_what_a_site_repeats_goes_with_its_last_page(run, lasting_url, command, left) -> None:
+    with closing(open_store(lasting_url)) as store:
+        store.begin("crawl")
+        for number in range(4):
+            assert store.check_and_add(record(number), None).added
+        store.end("crawl")
+        store.begin("died")
+        assert store.check_and_add(record(9, scope="c.example", run="died"), None).added
+    learn(lasting_url, a=TWELVE, b=TWELVE, c=TWELVE)
+    operation, *options = command
+    assert run("store", operation, lasting_url, *options).status == 0
+    assert repeated(lasting_url) == {f"{scope}.example": TWELVE for scope in left}
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        (("--domain", "example.com"), {0, 1, 2, 3, 4, 5}),
+        (("--domain", "example.com", "--pages", "1"), {0, 1, 5}),
+        (("--domain", "example.com", "--age", "10d"), {0, 1, 2, 5}),
+        (("--domain", "news.example.com", "--pages", "0"), {0, 1, 2, 4, 5}),
+    ],
+)
+def test_prune_may_be_for_one_domain(run, url, fill, options, left) -> None:
+    hosts = ("other.org", "other.org", "example.com", "news.example.com", "example.com",
+             "www.example.com")  # fmt: skip
+    now = time.time()
+    pages = [
+        record(
+            number,
+            scope="*",
+            url=f"https://{host}/{number}",
+            first_seen=now - (40 if number in (0, 3, 4) else 5) * DAY,
+        )
+        for number, host in enumerate(hosts)
+    ]
+    fill(*pages)
+    assert run("store", "prune", url, *options).status == 0
+    assert [page.url for page in remembered(url)] == [pages[number].url for number in sorted(left)]
+
+
+def test_list_and_export_take_the_pages_of_a_domain_a_url_and_an_age(run, url, fill) -> None:
+    news = [record(n, url=f"https://news.example.org/{n}") for n in (1, 3)]
+    fill(record(0), *news)
+    for command in ("list", "export"):
+        assert run("store", command, url, "--domain", "example.org").column("url") == [
+            page.url for page in news
+        ]
+        assert run("store", command, url, "--page", news[1].url).column("words") == [103]
+        assert run("store", command, url, "--age", "1d").column("words") == [100, 101, 103]
+        assert run("store", command, url, "--age", "9999d").out == ""

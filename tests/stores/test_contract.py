@@ -97,6 +97,7 @@ def test_what_a_site_repeats_is_kept_for_whoever_asks(store, make_record):
         store.keep_site_memory("example.com", memory)
         assert store.site_memory("example.com") == memory
     assert store.site_memory("example.org") == b""
+    assert [*store.site_memories()] == [("example.com", b"\0\xff" * 40_000)]
     assert len([*store.records()]) == 1
 
 
@@ -187,6 +188,67 @@ def test_an_old_page_behind_a_younger_one_is_not_compared_either(store, make_rec
     assert store.check_and_add(page, 3, window=Window(seconds=60.0)).added
 
 
+def test_pages_of_an_archive_take_their_place_after_those_that_are_there(store, make_record):
+    now, long_ago = 1.7e9, -1e9
+    young = make_record(BASE, first_seen=now)
+    old = [make_record(1 << at, first_seen=long_ago + at, last_seen=long_ago) for at in range(3)]
+    for page in (young, *old):
+        assert store.check_and_add(page, 0, window=Window(pages=3)).added
+    assert [*store.records()] == old
+    again = make_record(old[1].fingerprint, first_seen=now, last_seen=now)
+    assert store.check_and_add(again, 0).match.record == replace(old[1], last_seen=now)
+    older = make_record(old[1].fingerprint, first_seen=long_ago, last_seen=long_ago)
+    assert store.check_and_add(older, 0).match.record == replace(old[1], last_seen=now)
+
+
+def test_the_age_of_an_archive_is_that_at_the_time_of_each_of_its_pages(store, make_record):
+    window = Window(seconds=60.0)
+    times = (1.7e9, 1.2e9, 1.2e9 + 60, 1.2e9 + 61)
+    young, old, copy, later = (make_record(BASE, first_seen=at, last_seen=at) for at in times)
+    store.check_and_add(young, None)
+    store.check_and_add(old, None)
+    assert store.check_and_add(copy, 0, [young], window=window).match.record.first_seen == 1.2e9
+    assert store.check_and_add(later, 0, [young], window=window).added
+    assert [page.first_seen for page in store.records()] == [1.7e9, 1.2e9, 1.2e9 + 61]
+    # Behind a younger page the old ones keep their places, and are compared with nothing.
+    now = make_record(BASE, first_seen=1.7e9 + 1)
+    assert store.check_and_add(now, 0, [young], window=window) == Answer(True, None)
+    assert len([*store.records()]) == 4
+
+
+def test_a_sweep_removes_what_is_left_of_pages_that_are_gone(url, make_record):
+    with closing(open_store(url)) as store:
+        store.begin("run")
+        pages = [make_record(number, scope=f"{number}.example\ud800") for number in range(250)]
+        for page in pages:
+            store.check_and_add(page, 0)
+            store.keep_site_memory(page.scope, page.scope.encode("utf-8", "replace"))
+        store.end("run")
+        for page in pages[1:]:
+            store.forget(page)
+        assert len(dict(store.site_memories())) == 250
+        store.sweep()
+        assert [*store.site_memories()] == [(pages[0].scope, b"0.example?")]
+        assert store.site_memory(pages[1].scope) == b""
+        assert [*store.records()] == [replace(pages[0], settled=True)]
+        with pytest.raises(StoreError, match="new name"):
+            store.begin("run")
+        store.forget(pages[0])
+        store.sweep()
+        assert [*store.site_memories()] == []
+
+
+def test_a_sweep_leaves_the_pages_of_a_live_run(store, make_record):
+    page = make_record(BASE)
+    store.check_and_add(page, 0)
+    store.keep_site_memory(page.scope, b"a")
+    store.sweep()
+    assert [*store.site_memories()] == [(page.scope, b"a")]
+    assert not store.check_and_add(make_record(BASE), 0).added
+    store.end("run")
+    assert [*store.records()] == [replace(page, settled=True, last_seen=2.0)]
+
+
 def test_forgetting_removes_the_page_once(store, make_record):
     kept = make_record(BASE)
     assert not store.forget(kept)
@@ -270,6 +332,8 @@ def test_a_closed_store_says_so(store, make_record):
         lambda: store.settle([page]),
         lambda: store.current(page),
         lambda: next(store.records()),
+        lambda: next(store.site_memories()),
+        store.sweep,
     ):
         with pytest.raises(StoreError, match="it is closed"):
             use()

@@ -25,7 +25,7 @@ fields = st.fixed_dictionaries(
         "request": st.sampled_from("uvwxyz"),
         "scope": st.sampled_from("ab"),
         "pipeline": st.sampled_from(["v1", "v1", "v2"]),
-        "late": st.integers(-15, 3),
+        "late": st.integers(-15, 3) | st.sampled_from([-86_400, -(10**9), -(10**10)]),
         "sketch": st.sampled_from([b"", b"nameoffer", b"nameother", b"anotherone"]),
     }
 )
@@ -54,6 +54,7 @@ class Model:
     def __init__(self):
         self.kept = []
         self.durable = set()
+        self.site_memories = {}
 
     def compared(self, page, window, refused):
         scope = [other for other in self.kept if other.scope == page.scope]
@@ -137,6 +138,7 @@ class StoreMachine(RuleBasedStateMachine):
         dead = crawler[1]
         if len(self.crawlers) == 1:
             self.model.kept = []
+            self.model.site_memories = {}
         self.model.die(dead)
         crawler[0] = open_store(self.url)
         self.begin(crawler)
@@ -208,11 +210,27 @@ class StoreMachine(RuleBasedStateMachine):
         found = [other for other in self.model.kept if other.identity == page.identity]
         assert store.current(page) == (found[-1] if found else None)
 
+    @rule(which=st.integers(0, 1), scope=st.sampled_from("ab"), memory=st.binary(min_size=1))
+    def keep_site_memory(self, which, scope, memory):
+        store, _ = self.crawlers[which % len(self.crawlers)]
+        if any(page.scope == scope for page in self.model.kept):
+            store.keep_site_memory(scope, memory)
+            self.model.site_memories[scope] = memory
+
+    @rule(which=st.integers(0, 1))
+    def sweep(self, which):
+        store, _ = self.crawlers[which % len(self.crawlers)]
+        store.sweep()
+        with_pages = {page.scope for page in self.model.kept}
+        kept = self.model.site_memories.items()
+        self.model.site_memories = {scope: said for scope, said in kept if scope in with_pages}
+
     @invariant()
     def remembers_the_same(self):
         for store, _ in self.crawlers:
             assert list(store.records()) == self.model.kept
             assert list(store.records("a")) == [p for p in self.model.kept if p.scope == "a"]
+            assert dict(store.site_memories()) == self.model.site_memories
 
     def teardown(self):
         for store, _ in self.crawlers:

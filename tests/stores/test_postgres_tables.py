@@ -70,7 +70,7 @@ def test_a_schema_of_the_first_version_is_migrated_with_its_pages(
         store.begin("run")
         again = make_record(BASE, last_seen=2.0)
         assert store.check_and_add(again, 3).match.record == replace(settled, last_seen=2.0)
-    assert admin("SELECT version FROM simhash_gate_schema").fetchall() == [(4,)]
+    assert admin("SELECT version FROM simhash_gate_schema").fetchall() == [(5,)]
 
 
 def test_a_schema_that_lost_a_table_is_an_error_that_no_retry_mends(address, admin, make_record):
@@ -223,3 +223,20 @@ def test_near_duplicates_are_found_in_sql(address, admin, make_record):
         ]
         row = admin("SELECT scope, fingerprint, run, title FROM kept_page WHERE scope = 'b'")
         assert row.fetchall() == [("b", asked, "run", "Title")]
+
+
+def test_a_sweep_leaves_no_row_of_what_is_gone(address, admin, make_record):
+    with closing(open_store(address)) as store:
+        for run in ("first", "second", "live"):
+            store.begin(run)
+            page = make_record(BASE, scope=run, run=run)
+            store.check_and_add(page, 3)
+            store.keep_site_memory(run, b"a")
+            if run == "second":
+                store.forget(page)
+        store.end("first")
+        store.end("second")
+        store.sweep()
+        assert admin("SELECT name FROM scope ORDER BY 1").fetchall() == [("first",), ("live",)]
+        assert admin("SELECT name FROM run ORDER BY 1").fetchall() == [("first",), ("live",)]
+        assert admin("SELECT count(*) FROM site_memory").fetchall() == [(2,)]

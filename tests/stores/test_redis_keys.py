@@ -232,3 +232,24 @@ def test_scripts_that_the_server_has_lost_are_sent_again(redis_server, own_url, 
         store.begin("run")
         client.script_flush()
         assert store.check_and_add(make_record(BASE), 3).added
+
+
+def test_a_sweep_leaves_no_key_of_what_is_gone(redis_server, own_url, tmp_path, make_record):
+    with redis_server.client() as client, closing(open_store(own_url)) as store:
+        for run in ("first", "second"):
+            store.begin(run)
+            page = make_record(BASE, scope=run, run=run)
+            store.check_and_add(page, 3)
+            store.keep_site_memory(run, b"a")
+            store.end(run)
+        store.forget(page)
+        store.sweep()
+        keys = [f"{tmp_path}:scope:{{first}}", f"{tmp_path}:site:{{first}}"]
+        runs = [f"{tmp_path}:{{runs}}:ended", f"{tmp_path}:{{runs}}:names"]
+        assert sorted(map(bytes.decode, client.keys(f"{tmp_path}:*"))) == sorted(keys + runs)
+        assert client.smembers(runs[0]) == {run_digest("first")}
+        assert client.hkeys(runs[1]) == [run_digest("first")]
+        assert [record.run for record in store.records()] == ["first"]
+        store.forget(next(store.records()))
+        store.sweep()
+        assert client.keys(f"{tmp_path}:*") == []

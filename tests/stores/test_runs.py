@@ -61,6 +61,36 @@ def test_others_see_that_a_run_is_live_and_that_it_died(lasting_url):
         assert not store.is_live("dead")
 
 
+def test_what_a_site_repeats_may_come_before_its_first_page(lasting_url, make_record):
+    with closing(open_store(lasting_url)) as store:
+        store.keep_site_memory("a\ud800\0", b"said")
+        assert [*store.site_memories()] == [("a\ud800\0", b"said")]
+        store.begin("run")
+        page = make_record(BASE, scope="a\ud800\0")
+        assert store.check_and_add(page, 3).added
+        store.sweep()
+        assert store.site_memory("a\ud800\0") == b"said"
+
+
+def test_a_sweep_by_another_leaves_no_page_without_its_scope(lasting_url, make_record):
+    with closing(open_store(lasting_url)) as store, closing(open_store(lasting_url)) as other:
+        store.begin("first")
+        for scope in "abc":
+            store.check_and_add(make_record(BASE, scope=scope, run="first"), 3)
+        store.end("first")
+        for page in other.records():
+            other.forget(page)
+        other.sweep()
+        other.begin("other")
+        other.check_and_add(make_record(BASE, scope="x", run="other"), 3)
+        store.begin("second")
+        page = make_record(BASE, scope="c", run="second")
+        assert store.check_and_add(page, 3).added
+        other.sweep()
+        assert [*store.records("c")] == [*other.records("c")] == [page]
+        assert not store.check_and_add(make_record(BASE, scope="x", run="second"), 3).added
+
+
 def test_what_is_settled_is_seen_by_whoever_asks_and_in_every_match(store, make_record):
     page, other = make_record(BASE), make_record(~BASE % 2**64)
     store.check_and_add(page, 3)

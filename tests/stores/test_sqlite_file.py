@@ -241,3 +241,39 @@ def test_a_fingerprint_keeps_all_its_bits(path, make_record):
         store.end("run")
     with closing(SQLiteStore(path)) as store:
         assert [*store.records()] == [replace(page, settled=True) for page in pages]
+
+
+def test_what_was_forgotten_and_swept_is_in_no_file(path, make_record):
+    """Nor in what SQLite leaves free: pages, and the names of their scope and run."""
+    words = ("secret-page", "secret-title", "secret.example", "secret-run", "secret-sentence")
+    with closing(SQLiteStore(path)) as store:
+        store.begin(words[3])
+        pages = [
+            make_record(n << 20, url=words[0], title=words[1] * n, scope=words[2], run=words[3])
+            for n in range(300)
+        ]
+        for page in pages:
+            store.check_and_add(page, 0)
+        store.keep_site_memory(words[2], words[4].encode() * 1_000)
+        store.end(words[3])
+    content = path.read_bytes()
+    assert all(word.encode() in content for word in words)
+    with closing(SQLiteStore(path)) as store:
+        for page in pages:
+            assert store.forget(page)
+        store.sweep()
+    for content in everything_below(path.parent).values():
+        assert not any(word.encode() in content for word in words)
+
+
+def test_a_sweep_while_a_run_lives_leaves_the_numbers_of_scopes(path, make_record):
+    with closing(SQLiteStore(path)) as store, closing(SQLiteStore(path)) as other:
+        store.begin("run")
+        page = make_record(BASE)
+        store.check_and_add(page, 3)
+        store.keep_site_memory(page.scope, b"a")
+        store.forget(page)
+        other.sweep()
+        assert [*other.site_memories()] == []
+        assert store.check_and_add(page, 3).added
+        assert [*other.records()] == [page]

@@ -19,6 +19,7 @@ from simhash_gate.stores.postgres.rows import (
     LIVES,
     PAGES_AFTER,
     PAGES_OF_SCOPE_AFTER,
+    SITE_MEMORIES,
     SITE_MEMORY,
     VERSIONS,
     as_stored,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from simhash_gate.stores.base import Record
 
 _REAPED_AT_ONCE = 1_000
+_SWEPT_AT_ONCE = 100  # scopes, each of which takes a lock
 
 
 class PostgresStore(Store):
@@ -103,8 +105,20 @@ class PostgresStore(Store):
         return bytes(rows[0][0]) if rows else b""
 
     def keep_site_memory(self, scope: str, memory: bytes) -> None:
-        """Write it in place of what was there; nothing for a scope without pages."""
+        """Write it in place of what was there."""
         self._value("SELECT keep_site_memory(%s, %s)", (as_stored(scope), memory))
+
+    def site_memories(self) -> Iterator[tuple[str, bytes]]:
+        """Yield them, read in parts."""
+        after = 0
+        while rows := self._rows(SITE_MEMORIES, (Int4(after),)):
+            yield from ((from_stored(name), bytes(memory)) for _, name, memory in rows)
+            after = rows[-1][0]
+
+    def sweep(self) -> None:
+        """Remove them on the server, some at a time."""
+        while self._value("SELECT sweep(%s)", (Int4(_SWEPT_AT_ONCE),)):
+            pass
 
     def _begin(self, run: str) -> bool:
         """Open a run; remove what dead runs left, for as long as a time-out allows."""

@@ -59,6 +59,10 @@ JOIN pipeline ON pipeline.id = kept.pipeline
 SITE_MEMORY = """
 SELECT repeated FROM site_memory WHERE scope = (SELECT id FROM scope WHERE name = %s)
 """
+SITE_MEMORIES = """
+SELECT scope.id, scope.name, repeated FROM site_memory JOIN scope ON scope.id = scope
+WHERE scope.id > %s ORDER BY scope.id LIMIT 100
+"""
 CURRENT = f"""{_PAGES}
     AND page.bucket0 = bucket((SELECT id FROM scope WHERE name = %s), %s, 0)
     AND page.fingerprint = %s AND page.request = %s AND run.name = %s

@@ -7,7 +7,7 @@ from heapq import merge
 from importlib.resources import files
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from redis.exceptions import RedisError
 
@@ -102,6 +102,25 @@ class RedisStore(Store):
         keep = partial(self._client.set, ex=_SITE_SECONDS)
         self._call(keep, site_key(self._address.prefix, scope), memory)
 
+    def site_memories(self) -> Iterator[tuple[str, bytes]]:
+        """Yield them, asked for one by one."""
+        for scope in self._scopes("site"):
+            memory = self.site_memory(scope)
+            if memory:
+                yield scope, memory
+
+    def sweep(self) -> None:
+        """Remove them; a scope without pages has no key any more."""
+        empty = set(self._runs.ended())  # these get no more pages
+        scopes = self._scopes()
+        for scope in scopes:
+            empty.difference_update(run_of(page) for _, page, _ in self._pages(scope))
+        for run in empty:
+            self._runs.forget(run)
+        for scope in set(self._scopes("site")).difference(scopes):
+            if not self._call(self._client.exists, scope_key(self._address.prefix, scope)):
+                self._call(self._client.delete, site_key(self._address.prefix, scope))
+
     def _begin(self, run: str) -> bool:
         """Take the lease of a run; remove what dead runs left."""
         self._reap()
@@ -187,13 +206,14 @@ class RedisStore(Store):
             if cursor == b"0":
                 return durable
 
-    def _scopes(self) -> list[str]:
-        """Return all scopes that the server knows, in no order."""
+    def _scopes(self, kind: Literal["scope", "site"] = "scope") -> list[str]:
+        """Return all scopes that the server has pages of, or a site memory; in no order."""
         prefix = self._address.prefix
         escaped = "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in prefix)
-        scan = partial(self._client.scan_iter, f"{escaped}scope:{{*}}", count=1000, _type="hash")
+        held = "hash" if kind == "scope" else "string"
+        scan = partial(self._client.scan_iter, f"{escaped}{kind}:{{*}}", count=1000, _type=held)
         keys = self._call(lambda: set(scan()))
-        return [scope_of(prefix, key.decode()) for key in keys]
+        return [scope_of(key.decode()[len(prefix) :]) for key in keys]
 
     def _pages(self, scope: str) -> Iterator[tuple[int, bytes, str]]:
         """Yield when each page of a scope was added, the page and the scope; oldest first."""

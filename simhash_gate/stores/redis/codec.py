@@ -50,9 +50,9 @@ def site_key(prefix: str, scope: str) -> str:
     return f"{prefix}site:{{{quote(scope, safe='', errors='surrogatepass')}}}"
 
 
-def scope_of(prefix: str, key: str) -> str:
-    """Return the scope of a key."""
-    return unquote(key[len(f"{prefix}scope:{{") : -1], errors="surrogatepass")
+def scope_of(key: str) -> str:
+    """Return the scope that a key is of, whose prefix has no braces."""
+    return unquote(key.partition("{")[2][:-1], errors="surrogatepass")
 
 
 @lru_cache

@@ -55,6 +55,17 @@ function operations.bury(durable)
   return call('ZREM', leases, run)
 end
 
+-- Return the runs that have ended.
+function operations.ended()
+  return call('SMEMBERS', ended)
+end
+
+-- Forget an ended run of which no page is left.
+function operations.forget()
+  call('HDEL', names, run)
+  return call('SREM', ended, run)
+end
+
 -- Return "live", "ended" or "dead", and owner and name if they are known.
 function operations.find()
   local state = call('SISMEMBER', ended, run) == 1 and 'ended' or lives() and 'live' or 'dead'

@@ -66,6 +66,16 @@ class Runs:
         """Forget a dead run; as long as it has durable pages it counts as ended."""
         self._ask("bury", run, int(durable))
 
+    def ended(self) -> list[bytes]:
+        """Return the digests of runs that have ended."""
+        found: list[bytes] = self._ask("ended", b"")
+        return found
+
+    def forget(self, run: bytes) -> None:
+        """Forget an ended run that has no pages left."""
+        self._known.pop(run, None)
+        self._ask("forget", run)
+
     def find(self, digest: bytes) -> Run:
         """Return the run with a digest; asks about the runs of others until they have ended."""
         if digest in self._known:

@@ -58,6 +58,15 @@ _DROP_RUN = "DELETE FROM run WHERE id = ? AND id NOT IN (SELECT run FROM record)
 _SITE_MEMORY = """
 SELECT repeated FROM site_memory JOIN scope ON scope.id = scope WHERE name = CAST(? AS TEXT)
 """
+_SITE_MEMORIES = """
+SELECT name, repeated, scope FROM site_memory JOIN scope ON scope.id = scope WHERE scope > ?
+ORDER BY scope LIMIT 100
+"""
+_SWEEP_SITE_MEMORIES = """
+DELETE FROM site_memory WHERE NOT EXISTS (SELECT 1 FROM record WHERE scope = site_memory.scope)
+"""
+_SWEEP_SCOPES = "DELETE FROM scope WHERE NOT EXISTS (SELECT 1 FROM record WHERE scope = scope.id)"
+_EMPTY_RUNS = "SELECT id FROM run WHERE NOT live AND id NOT IN (SELECT run FROM record)"
 
 
 class SQLiteStore(Store):
@@ -135,6 +144,26 @@ class SQLiteStore(Store):
             number = scope_number(db, scope)
             db.execute("INSERT OR REPLACE INTO site_memory VALUES (?, ?)", (number, memory))
 
+    def site_memories(self) -> Iterator[tuple[str, bytes]]:
+        """Yield them, read in parts, so that others can go on."""
+        last: int | None = 0
+        while last is not None:
+            with self._transaction("DEFERRED") as db:
+                rows = db.execute(_SITE_MEMORIES, (last,)).fetchall()
+            yield from ((name, bytes(memory)) for name, memory, _ in rows)
+            last = rows[-1][2] if rows else None
+
+    def sweep(self) -> None:
+        """Remove them; while a run lives, its store has the numbers of scopes at hand."""
+        with self._transaction("DEFERRED") as db:  # others can write meanwhile
+            empty = db.execute(_EMPTY_RUNS).fetchall()  # an ended run gets no more pages
+        with self._transaction() as db:
+            db.execute(_SWEEP_SITE_MEMORIES)
+            db.executemany("DELETE FROM run WHERE id = ?", empty)
+            if not self._reap(db):
+                db.execute(_SWEEP_SCOPES)
+                self._mirror.clear()
+
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Make one transaction of all calls in the block: if one fails, all are taken back."""
@@ -149,6 +178,7 @@ class SQLiteStore(Store):
     def _begin(self, run: str) -> bool:
         """Take the lock of a run; remove what dead runs left, their lock files too."""
         with self._transaction() as db:
+            self._mirror.clear()  # scopes may have been swept
             self._locks.sweep(self._reap(db))
             known = "SELECT 1 FROM run WHERE name = CAST(? AS TEXT)"
             if db.execute(known, (as_bytes(run),)).fetchone() or not self._locks.take(run):

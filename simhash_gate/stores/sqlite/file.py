@@ -138,6 +138,8 @@ def _open(path: Path, timeout: float, *, new: bool = False) -> sqlite3.Connectio
         db.execute("PRAGMA synchronous = NORMAL")
         # Of records that come up again, 100,000 or so without sketches; in KiB.
         db.execute("PRAGMA cache_size = -32000")
+        # What is forgotten is overwritten: most builds of SQLite leave it in the file.
+        db.execute("PRAGMA secure_delete = ON")
         # Each checkpoint waits for the disk: fewer of them, for a log of 20 MB at most.
         db.execute("PRAGMA wal_autocheckpoint = 10000")
     except BaseException:

@@ -1,0 +1,103 @@
+"""The lines of `simhash-gate store export`: a page, or what a site repeats, in each."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import fields
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simhash_gate.common.wording import complaining
+from simhash_gate.fingerprints.hamming import from_hex, to_hex
+from simhash_gate.sources.jsonl import first_object, json_objects
+from simhash_gate.stores import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simhash_gate.common.wording import Complain
+
+SITE_MEMORY = "site_memory"
+_EXAMPLE = "those that `simhash-gate store export` writes"
+_PAGE = ("request", "digest", "sketch")
+_LATEST = 253_402_300_799.0  # the end of the year 9999, the last that every store can show
+
+
+class Repeated(NamedTuple):
+    """A scope, and what it repeats, as `Store.site_memory` has it."""
+
+    scope: str
+    memory: bytes
+
+
+def page_line(record: Record) -> dict[str, Any]:
+    """Return all of a record; times are Unix times."""
+    line = {item.name: getattr(record, item.name) for item in fields(record)}
+    hexadecimal = {name: to_hex(line[name]) for name in ("fingerprint", "digest")}
+    return line | hexadecimal | {"sketch": base64.b64encode(record.sketch).decode("ascii")}
+
+
+def memory_line(repeated: Repeated) -> dict[str, Any]:
+    """Return what a scope repeats."""
+    memory = base64.b64encode(repeated.memory).decode("ascii")
+    return {"scope": repeated.scope, SITE_MEMORY: memory}
+
+
+def is_exported(path: str) -> bool:
+    """Tell if the first line of a file is one that `store export` writes."""
+    first = first_object(path)
+    return SITE_MEMORY in first or all(key in first for key in _PAGE)
+
+
+def read_exported(path: str, complain: Complain) -> Iterator[Record | Repeated]:
+    """Yield what the lines of a file, or of stdin, are. Records have no run yet."""
+    for place, line in json_objects(path, complain, _EXAMPLE):
+        with complaining(complain, place):
+            yield _repeated(line) if SITE_MEMORY in line else _record(line)
+
+
+def _repeated(line: dict[str, Any]) -> Repeated:
+    return Repeated(_of(line, "scope"), _of(line, SITE_MEMORY))
+
+
+def _record(line: dict[str, Any]) -> Record:
+    """Return the record of a line. Raises ValueError that names the key and its value."""
+    # Run and settled are those of the run that imports it.
+    names = [item.name for item in fields(Record) if item.name not in ("run", "settled")]
+    return Record(**{name: _of(line, name) for name in names}, run="")
+
+
+def _of(line: dict[str, Any], name: str) -> Any:
+    if name not in line:
+        raise ValueError(f"no {name!r}: expected a line such as {_EXAMPLE}")
+    value = line[name]
+    try:
+        return _value(name, value)
+    except ValueError as error:
+        shown = repr(value)
+        shown = shown if len(shown) <= 80 else f"{shown[:80]}…"
+        raise ValueError(f"{name!r} is {shown}: {error}") from None
+
+
+def _value(name: str, value: Any) -> Any:
+    if name in ("fingerprint", "digest"):
+        return from_hex(_checked(value, str))
+    if name in ("first_seen", "last_seen"):
+        seconds = float(_checked(value, int, float))
+        if not (isfinite(seconds) and abs(seconds) <= _LATEST):
+            raise ValueError("expected a time")
+        return seconds
+    if name == "words":
+        if not 0 <= _checked(value, int) < 1 << 63:
+            raise ValueError("expected a count")
+        return value
+    text = _checked(value, str)
+    if name in ("sketch", SITE_MEMORY):
+        return base64.b64decode(text, validate=True)
+    return text
+
+
+def _checked(value: Any, *kinds: type) -> Any:
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        raise ValueError("expected a string" if str in kinds else "expected a number")
+    return value

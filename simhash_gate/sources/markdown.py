@@ -1,0 +1,126 @@
+"""The Markdown of a page -> HTML that reads as the page did: for what a corpus has no field of.
+
+It takes Markdown as `Page.markdown` writes it, where a backslash stands before every sign that is
+no mark. Lists and quotes become paragraphs: their words count, not how they are nested.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FENCE = re.compile(r"\s*(`{3,})")
+_CONTAINERS = re.compile(r"\s*(?:(?:[-+>]|\d{1,9}[.)]|:)(?:\s+|$))*")
+_HEADING = re.compile(r"(#{1,6})\s+(.*)")
+_RULE = re.compile(r"(?:-{3,}|\|(?:\s*:?-+:?\s*\|)+)\s*")
+_CELL = re.compile(r"(?<!\\)\|")
+_INLINE = re.compile(
+    r"\\([^\w\s])"  # a sign that is no mark
+    r"|(`+)(.+?)(?<!`)\2(?!`)"  # code
+    r"|(!?\[)"  # the start of a link or an image
+    r"|\]\(<?((?:[^()<>\s]|\([^()\s]*\))*)>?(?:\s+\"[^\"]*\")?\)"  # its end
+    r"|\*+|~~"  # other marks
+)
+
+
+def markdown_as_html(markdown: str, title: str, url: str) -> bytes:
+    """Return an HTML page of this title and address, with an article of this Markdown."""
+    article = "\n".join(_blocks(markdown))
+    page = (
+        f"<!doctype html><html><head><meta charset=utf-8><title>{escape(title)}</title>"
+        f'<link rel=canonical href="{escape(url)}"></head>'
+        f"<body><main><article>\n{article}\n</article></main></body></html>"
+    )
+    return page.encode("utf-8", "replace")
+
+
+def _blocks(markdown: str) -> Iterator[str]:
+    """Yield each block as HTML."""
+    lines = iter(markdown.splitlines())
+    paragraph: list[str] = []
+    rows: list[str] = []
+    for raw in lines:
+        line = raw[_end_of(_CONTAINERS, raw) :]
+        fence = _FENCE.match(line)
+        row = line.startswith("|")
+        heading = _HEADING.fullmatch(line)
+        if not row and rows:
+            yield _table(rows)
+        if paragraph and (fence or row or heading or line != raw.lstrip() or not line):
+            yield _paragraph(paragraph)
+        if fence:
+            yield _code(lines, fence[1])
+        elif row:
+            rows.append(line)
+        elif heading:
+            level = len(heading[1])
+            yield f"<h{level}>{_inline(heading[2])}</h{level}>"
+        elif line and not _RULE.fullmatch(line):
+            paragraph.append(line)
+    yield from filter(None, (_table(rows), _paragraph(paragraph)))
+
+
+def _end_of(pattern: re.Pattern[str], text: str) -> int:
+    found = pattern.match(text)
+    return found.end() if found else 0
+
+
+def _paragraph(lines: list[str]) -> str:
+    """Return a paragraph; a line that ends in two blanks is a line of its own."""
+    text = "\n".join(lines)
+    lines.clear()
+    return f"<p>{'<br>'.join(map(_inline, text.split('  ' + chr(10))))}</p>" if text else ""
+
+
+def _table(rows: list[str]) -> str:
+    found = []
+    for row in rows:
+        if not _RULE.fullmatch(row):
+            cells = _CELL.split(row.strip())[1:-1]
+            found.append("".join(f"<td>{_inline(cell)}</td>" for cell in cells))
+    rows.clear()
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in found)}</table>" if found else ""
+
+
+def _code(lines: Iterator[str], fence: str) -> str:
+    """Take the lines up to the fence that ends them."""
+    found = []
+    for line in lines:
+        if line.strip() == fence:
+            break
+        found.append(line)
+    return f"<pre>\n{escape(chr(10).join(found))}</pre>"
+
+
+def _inline(text: str) -> str:
+    """Return a line without its marks; links, images and code have tags."""
+    parts: list[str] = []
+    opened: list[int] = []  # where in `parts` a link or an image begins
+    place = 0
+    for mark in _INLINE.finditer(text):
+        parts.append(escape(text[place : mark.start()]))
+        place = mark.end()
+        sign, _, code, start, address = mark.groups()
+        if sign or code:
+            parts.append(escape(sign) if sign else f"<code>{escape(code)}</code>")
+        elif start:
+            opened.append(len(parts))
+            parts.append(start)
+        elif address is not None:
+            _close(parts, opened, address) if opened else parts.append(escape(mark[0]))
+    parts.append(escape(text[place:]))
+    return "".join(parts)
+
+
+def _close(parts: list[str], opened: list[int], address: str) -> None:
+    at = opened.pop()
+    if parts[at] == "[":
+        parts[at] = f'<a href="{escape(address)}">'
+        parts.append("</a>")
+    else:
+        alt = re.sub("<[^>]*>", "", "".join(parts[at + 1 :]))
+        parts[at:] = [f'<img src="{escape(address)}" alt="{alt}">']

@@ -1,0 +1,44 @@
+"""Moments in all the ways in which sources write them."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, timezone
+
+import pytest
+
+from simhash_gate.common.times import unix_time
+
+NOON = 1717243200.0  # of 1 June 2024, UTC
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        (NOON, NOON),
+        (1717243200, NOON),
+        ("2024-06-01T12:00:00Z", NOON),
+        ("2024-06-01t12:00:00z", NOON),
+        ("2024-06-01T12:00:00.5Z", NOON + 0.5),
+        ("2024-06-01T12:00:00.123456789Z", NOON + 0.123456789),
+        ("2024-06-01 14:00:00+02:00", NOON),
+        ("2024-06-01T07:00:00-0500", NOON),
+        (" 2024-06-01T12:00 ", NOON),
+        ("2024-06-01", NOON - 43_200),
+        (datetime(2024, 6, 1, 12), NOON),
+        (datetime(2024, 6, 1, 14, tzinfo=timezone(timedelta(hours=2))), NOON),
+        (date(2024, 6, 1), NOON - 43_200),
+    ],
+)
+def test_a_moment_is_a_unix_time(value, seconds: float) -> None:
+    assert unix_time(value) == pytest.approx(seconds, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(None, True, "", "yesterday", "2024-13-01", "2024-06-31T00:00:00Z", "2024-06-01T25:00Z"),
+        *(float("nan"), float("inf"), [2024], b"2024-06-01", "20240601120000", "٢٠٢٤-06-01"),
+    ],
+)
+def test_what_is_no_moment_is_none(value) -> None:
+    assert unix_time(value) is None

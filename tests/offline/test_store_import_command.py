@@ -1,0 +1,278 @@
+"""`simhash-gate store import`: archives, corpora and other stores become pages of a store."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from contextlib import closing
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from simhash_gate.offline.exported import Repeated, memory_line, page_line
+from simhash_gate.sources import request_fingerprint
+from simhash_gate.stores import open_store
+from tests.crawls.harness import Site, crawl, page, until
+from tests.offline.command import COMMAND
+from tests.offline.kept_pages import record, remembered
+from tests.offline.test_replay_warc import record as warc_record
+from tests.sources.corpora import FORMS, row, write_corpus
+
+A, B, COPY = (f"https://example.com/{name}" for name in ("a", "b", "copy"))
+TWELVE = bytes(range(1, 13))
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """A WARC file of 2020: two pages, a copy of one, an image, and one that is cut off."""
+    records = [
+        warc_record(page(1).body, url=A, WARC_Date="2020-06-01T00:00:00Z"),
+        warc_record(b"GIF89a", "Content-Type: image/gif", url=f"{A}.gif"),
+        warc_record(page(1, noise=3).body, url=COPY, WARC_Date="2020-06-01T00:00:01Z"),
+        warc_record(page(2).body, url=B, WARC_Date="2020-06-02T12:00:00Z"),
+    ]
+    path = tmp_path / "archive.warc"
+    path.write_bytes(b"".join(records))
+    return path
+
+
+def test_an_archive_leaves_what_a_crawl_would_have_kept(run, url, archive) -> None:
+    result = run("store", "import", url, archive)
+    assert (result.status, result.out) == (0, "")
+    assert result.err == "pages added: 2, copies: 1, skipped: 1\n"
+    first, second = remembered(url)
+    assert (first.url, first.scope, first.settled) == (A, "example.com", True)
+    assert first.request == request_fingerprint(A)
+    assert (first.first_seen, first.last_seen) == (1590969600.0, 1590969601.0)
+    assert (second.url, second.first_seen) == (B, 1591099200.0)
+    again = run("store", "import", url, archive)
+    assert again.err == "pages added: 0, copies: 3, skipped: 1\n"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_corpus_is_added_with_its_fingerprints(run, url, tmp_path, form: str) -> None:
+    rows = [row(page(n).body, f"https://example.com/{n}") for n in range(3)]
+    path = write_corpus(tmp_path, form, *rows)
+    result = run("store", "import", url, path)
+    assert result.status == 0
+    assert result.err.endswith("pages added: 3, copies: 0, skipped: 0\n")
+    kept = remembered(url)
+    assert [f"{page.fingerprint:016x}" for page in kept] == [row["fingerprint"] for row in rows]
+    assert [(page.url, page.title, page.words) for page in kept] == [
+        (row["url"], row["title"], row["words"]) for row in rows
+    ]
+    assert all(abs(page.first_seen - time.time()) < 600 for page in kept)
+    assert "added: 0, copies: 3" in run("store", "import", url, path).err
+
+
+def test_a_corpus_of_another_version_is_read_again(run, url, tmp_path) -> None:
+    rows = [
+        row(page(1).body, A, fingerprint="0" * 16, words=7, pipeline="of 2020"),
+        row(page(2).body, B),
+    ]
+    result = run("store", "import", url, write_corpus(tmp_path, "corpus.jsonl", *rows))
+    assert "1 page of another pipeline version: " in result.err
+    old, new = remembered(url)
+    expected = row(page(1).body, A)
+    assert (f"{old.fingerprint:016x}", old.words) == (expected["fingerprint"], expected["words"])
+    assert old.pipeline == new.pipeline
+
+
+def test_sources_of_all_kinds_are_told_apart(run, url, archive, tmp_path, manifest) -> None:
+    manifest({"url": "https://y.org/13", "html": page(13).body.decode(), "time": 86_400})
+    corpus = write_corpus(tmp_path, "corpus.jsonl", row(page(14).body, "https://example.com/14"))
+    exported = tmp_path / "exported.jsonl"
+    exported.write_text(json.dumps(page_line(record(15))))
+    with Site({"/a": page(16)}).running() as site:
+        cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path / "cache")}
+        crawl(tmp_path / "crawl", site, "/a", settings=cache)
+    began = time.time()
+    result = run("store", "import", url, archive, "manifest.jsonl",
+                 corpus, exported, "cache")  # fmt: skip
+    assert result.status == 0
+    assert "pages added: 6, copies: 1, skipped: 1\n" in result.err
+    kept = {page.url: page for page in remembered(url)}
+    assert [*kept] == [
+        A, B, "https://y.org/13",
+        "https://example.com/14", record(15).url, f"{site.url}/a",
+    ]  # fmt: skip
+    assert kept["https://y.org/13"].first_seen == 86_400
+    assert began - 600 < kept[f"{site.url}/a"].first_seen < began
+    assert len({page.run for page in kept.values()}) == 1
+
+
+def test_the_settings_are_those_of_the_crawl(run, url, archive) -> None:
+    options = ("SCOPE=host", "THRESHOLD=0", "VERIFY=distance", "SHINGLE_SIZE=4")
+    settings = [part for option in options for part in ("-s", f"SIMHASH_GATE_{option}")]
+    assert run("store", "import", url, archive).status == 0
+    assert run("store", "import", url, archive, *settings).status == 0
+    first, *_, last = remembered(url)
+    assert first.pipeline != last.pipeline
+    assert first.sketch != last.sketch == b""
+    wrong = run("store", "import", url, archive, "-s", "SIMHASH_GATE_THRESHOLD=far")
+    assert wrong.status == 2
+    assert "SIMHASH_GATE_THRESHOLD = 'far'" in wrong.err
+
+
+def test_no_window_bounds_an_import_and_a_crawl_that_would_is_told(run, url, manifest) -> None:
+    pages = [
+        {"url": f"https://{site}.org/{n}", "html": page(n).body.decode()}
+        for site, n in [("a", 1), ("b", 4), ("a", 2), ("a", 3), ("b", 5)]
+    ]
+    path = manifest(*pages)
+    result = run("store", "import", url, path, "-s", "SIMHASH_GATE_WINDOW=2")
+    assert result.status == 0
+    assert len(remembered(url)) == 5
+    assert "a.org: more than 2 pages. A crawl compares with the last 2" in result.err
+    assert "b.org" not in result.err
+    assert "more than" not in run("store", "import", url, path).err
+
+
+def test_pages_that_are_too_old_for_a_crawl_are_told(run, url, archive, manifest) -> None:
+    new = manifest({"url": "https://a.org/", "html": page(7).body.decode()})
+    result = run("store", "import", url, archive, new, "-s", "SIMHASH_GATE_TTL=864000")
+    assert "2 pages first seen longer ago than SIMHASH_GATE_TTL" in result.err
+    assert len(remembered(url)) == 3
+    later = run("store", "import", f"{url}2", archive, "-s", "SIMHASH_GATE_TTL=0.5")
+    assert "pages added: 3, copies: 0" in later.err  # each was too old for the next
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_added(run, url, archive, manifest) -> None:
+    archive.write_bytes(archive.read_bytes()[:-400])
+    lines = manifest("no json", {"html": "<p>no url</p>" * 20},
+                     {"url": "https://a.org/", "html": page(7).body.decode()})  # fmt: skip
+    result = run("store", "import", url, "missing.warc", archive, lines)
+    assert result.status == 1
+    assert "missing.warc: No such file or directory\n" in result.err
+    assert f"{archive}, record 4: cut off" in result.err
+    assert f"{lines}:1: not JSON" in result.err
+    assert f"{lines}:2: no URL" in result.err
+    assert "pages added: 2, copies: 1, skipped: 1\n" in result.err
+    assert result.err.endswith("inputs that could not be used: 4\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("missing.jsonl", "missing.jsonl: No such file or directory"),
+        ("empty", "no page in this folder"),
+        ("empty.jsonl", "empty.jsonl: no page in it"),
+        ("sqlite:///other.sqlite", "a store has no pages to read"),
+    ],
+)
+def test_a_source_without_pages_is_named(run, url, tmp_path, source, why) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty.jsonl").touch()
+    result = run("store", "import", url, source)
+    assert result.status == 1
+    assert why in result.err
+    assert remembered(url) == []
+
+
+def test_a_store_in_memory_is_not_filled(run, archive) -> None:
+    result = run("store", "import", "memory:", archive)
+    assert (result.status, result.err) == (
+        1,
+        "Error: store URL 'memory:': a store in memory ends with this command\n",
+    )
+
+
+def test_what_is_exported_and_imported_is_all_there(run, url, fill, tmp_path, request) -> None:
+    fill(*map(record, range(40)))
+    with closing(open_store(url)) as store:
+        store.keep_site_memory("a.example", TWELVE)
+    postgresql = request.getfixturevalue("postgresql_server").url_with(schema="moved")
+    redis = f"{request.getfixturevalue('redis_server').url}?prefix={tmp_path}:"
+    stores = [url, postgresql, redis, f"sqlite:///{tmp_path}/other.sqlite"]
+    for source, target in pairwise(stores):
+        exported = run("store", "export", source)
+        assert exported.status == 0
+        (tmp_path / "pages.jsonl").write_text(exported.out, "utf-8")
+        for counts in ("added: 40, copies: 0", "added: 0, copies: 40"):
+            result = run("store", "import", target, "pages.jsonl")
+            assert result.status == 0
+            assert result.err == (
+                f"pages {counts}, skipped: 0\nwhat sites repeat was added of 1 scope\n"
+            )
+        moved = [replace(page, run="crawl") for page in remembered(target)]
+        assert moved == [record(number, settled=True) for number in range(40)]
+        with closing(open_store(target)) as store:
+            assert [*store.site_memories()] == [("a.example", TWELVE)]
+
+
+def test_a_file_of_an_earlier_version_has_pages_alone(run_with_input, url) -> None:
+    lines = [page_line(replace(record(number), run="")) for number in range(3)]
+    for line in lines:
+        del line["run"], line["settled"]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    result = run_with_input(text, "store", "import", url)
+    assert (result.status, result.err) == (0, "pages added: 3, copies: 0, skipped: 0\n")
+    assert [page.url for page in remembered(url)] == [record(number).url for number in range(3)]
+
+
+def test_pages_with_one_fingerprint_are_all_moved(run_with_input, url) -> None:
+    pages = [record(number, fingerprint=7, digest=7, scope="a.example") for number in range(9)]
+    text = "".join(json.dumps(page_line(page)) + "\n" for page in [*pages, pages[3]])
+    result = run_with_input(text, "store", "import", url)
+    assert result.err == "pages added: 9, copies: 1, skipped: 0\n"
+    assert [page.url for page in remembered(url)] == [page.url for page in pages]
+
+
+def test_what_a_site_repeats_is_added_to_what_is_known(run_with_input, url) -> None:
+    mine, yours = (number.to_bytes(4, "big") + TWELVE[4:] for number in (1, 2))
+    with closing(open_store(url)) as store:
+        store.keep_site_memory("a.example", mine)
+    line = json.dumps(memory_line(Repeated("a.example", yours)))
+    result = run_with_input(f"{line}\n", "store", "import", url)
+    assert (result.status, "1 scope" in result.err) == (0, True)
+    with closing(open_store(url)) as store:
+        found = store.site_memory("a.example")
+    assert {found[:4], found[12:16]} == {mine[:4], yours[:4]}
+
+
+def test_an_import_that_is_interrupted_counts_for_nothing(url, tmp_path, environment) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "store", "import", url],
+        cwd=tmp_path,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        lines = (json.dumps(page_line(record(0, request=f"{n:x}"))) for n in range(600))
+        process.stdin.write("\n".join(lines))
+        process.stdin.flush()
+        until((tmp_path / "pages.sqlite").exists)
+        until(lambda: len(remembered(url)) >= 200)
+        os.kill(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert said.rstrip() == "the import did not end: none of its pages count"
+    assert remembered(url) == []
+
+
+def test_the_bar_of_an_import_counts_the_pages(run, url, manifest) -> None:
+    pages = [{"url": f"{A}{n}", "html": page(n).body.decode()} for n in range(3)]
+    result = run("store", "import", url, manifest(*pages), "--progress")
+    assert "3/3" in result.err
+    assert "pages added: 3" in result.err
+
+
+def test_all_processes_read_the_same(run, url, manifest) -> None:
+    pages = [{"url": f"{A}{n}", "html": page(n % 30, noise=n).body.decode()} for n in range(90)]
+    path = manifest(*pages)
+    kept = []
+    for workers in (0, 1, 3):
+        target = f"{url}{workers}"
+        result = run("store", "import", target, path, "-s", f"SIMHASH_GATE_WORKERS={workers}")
+        assert result.status == 0
+        kept.append([replace(p, run="", first_seen=0.0, last_seen=0.0) for p in remembered(target)])
+    assert kept[0] == kept[1] == kept[2]
+    assert len(kept[0]) == 30

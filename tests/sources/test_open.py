@@ -1,0 +1,228 @@
+"""Sources of every kind, several at once, and what is said of folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simhash_gate.journal.warc import warcinfo
+from tests.journal.pages import packed
+from tests.sources.opened import html, opened, warc_of, write_warc
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+URL = "https://example.com/"
+NOON = 1717243200.0  # of 1 June 2024
+SKIPS = "no page in this folder: no file in it ends in .html"
+
+
+def test_a_folder_may_mix_kinds_and_says_what_it_is_taken_for(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    html(folder, "b.html", "sub/e.htm")
+    write_warc(folder / "a.warc.gz", URL + "1", URL + "2")
+    (folder / "c.txt").write_text("Some words.")
+    (folder / "d.jsonl").write_text(json.dumps({"url": URL + "4", "html": "<p>word"}) + "\n")
+    (folder / "prints.jsonl").write_text('{"url": "u", "fingerprint": "0123456789abcdef"}\n')
+    (folder / "logo.png").write_bytes(b"\x89PNG")
+    found = opened(folder)
+    assert [entry.url or entry.path for entry in found.entries] == [
+        *(URL + "1", URL + "2", f"{folder}/b.html", f"{folder}/c.txt", URL + "4"),
+        f"{folder}/sub/e.htm",
+    ]
+    assert found.complaints == []
+    assert found.said == [
+        f"{folder}: 2 HTML files, 1 text file, 1 WARC file, 1 JSON Lines file, "
+        "2 other files not read"
+    ]
+
+
+def test_several_sources_come_in_the_order_in_which_they_are_named(tmp_path: Path) -> None:
+    html(tmp_path, "pages/a.html", "z.html")
+    write_warc(tmp_path / "b.warc.gz", URL)
+    found = opened(tmp_path / "z.html", tmp_path / "b.warc.gz", tmp_path / "pages")
+    assert [entry.own_name.rpartition("/")[2] for entry in found.entries] == [
+        "z.html",
+        "",
+        "a.html",
+    ]
+    assert found.said == [f"{tmp_path}/pages: 1 HTML file"]
+
+
+def test_the_pages_of_files_are_counted_ahead_where_that_is_cheap(tmp_path: Path) -> None:
+    html(tmp_path, "pages/a.html", "pages/b.html", "c.html")
+    (tmp_path / "d.jsonl").write_text('{"text": "a"}\n\n{"text": "b"}\n')
+    assert opened(tmp_path / "pages", tmp_path / "c.html", tmp_path / "d.jsonl").total == 5
+    write_warc(tmp_path / "e.warc.gz", URL)
+    assert opened(tmp_path / "pages", tmp_path / "e.warc.gz").total is None
+
+
+def test_the_journal_of_the_gate_is_a_source(tmp_path: Path) -> None:
+    (tmp_path / "dropped").mkdir()
+    (tmp_path / "dropped/dropped-20240601T120000000000Z-0badcafe.warc.gz").write_bytes(
+        warcinfo() + packed(1) + packed(2)
+    )
+    (tmp_path / "dropped/lock").touch()
+    found = opened(tmp_path / "dropped")
+    assert len(found.entries) == 2
+    assert all(entry.body and entry.url and entry.time for entry in found.entries)
+    assert found.complaints == []
+
+
+def test_an_archive_knows_when_a_page_was_captured(tmp_path: Path) -> None:
+    for date, time in (
+        ("2024-06-01T12:00:00Z", NOON),
+        ("2024-06-01T12:00:00.250Z", NOON + 0.25),
+        ("last summer", None),
+    ):
+        write_warc(tmp_path / "a.warc.gz", URL, WARC_Date=date)
+        assert opened(tmp_path / "a.warc.gz").entries[0].time == time
+    html(tmp_path, "a.html")
+    assert opened(tmp_path / "a.html").entries[0].time is None
+    lines = [
+        ({"time": NOON}, NOON),
+        ({"time": "2024-06-01T12:00:00Z"}, NOON),
+        ({"date": "2024-06-01T12:00:00Z"}, NOON),
+        ({"date": "2024-06-01", "pipeline": "9c1f"}, None),  # that of a corpus: the page says it
+        ({"time": "noon"}, None),
+        ({}, None),
+    ]
+    (tmp_path / "a.jsonl").write_text(
+        "".join(json.dumps({"html": "<p>word", **line}) + "\n" for line, _ in lines)
+    )
+    assert [entry.time for entry in opened(tmp_path / "a.jsonl").entries] == [
+        time for _, time in lines
+    ]
+
+
+def test_a_page_of_html_has_the_url_that_it_or_its_path_tells(tmp_path: Path) -> None:
+    canonical = '<link rel="canonical" href="https://me:secret@example.com/a">'
+    html(tmp_path / "m", "example.org/b.html", "c.html")
+    html(tmp_path / "m", "a.html", head=canonical)
+    (tmp_path / "m.jsonl").write_text(
+        '{"path": "m/a.html", "url": "https://example.com/named"}\n{"path": "m/a.html"}\n'
+    )
+    found = {entry.path: entry for entry in opened(tmp_path / "m").entries}
+    assert {path.rpartition("/")[2]: entry.url for path, entry in found.items()} == {
+        "a.html": "https://example.com/a",
+        "b.html": "https://example.org/b.html",
+        "c.html": "",
+    }
+    # Several pages may claim one URL: it is the path that tells them apart.
+    assert [entry.own_name for entry in found.values()] == [*found]
+    named, guessed = opened(tmp_path / "m.jsonl").entries
+    assert (named.url, named.own_name) == ("https://example.com/named",) * 2
+    assert (guessed.url, guessed.own_name) == ("https://example.com/a", "m/a.html")
+
+
+def test_a_manifest_in_a_folder_names_its_pages_which_are_read_once(tmp_path: Path) -> None:
+    html(tmp_path / "site", "pages/a.html", "pages/b.html", "pages/c.html")
+    lines = [{"path": f"pages/./{n}.html", "url": URL + n, "text": "other"} for n in "ab"]
+    (tmp_path / "site/pages.jsonl").write_text("".join(json.dumps(x) + "\n" for x in lines))
+    found = opened(tmp_path / "site")
+    assert [entry.name for entry in found.entries] == [
+        *(URL + "a", URL + "b", f"{tmp_path}/site/pages/c.html")
+    ]
+    assert found.entries[0].body == (tmp_path / "site/pages/a.html").read_bytes()
+
+
+def test_a_source_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
+    html(tmp_path, "pages/a.html")
+    write_warc(tmp_path / "pages/b.warc.gz", URL)
+    found = opened(tmp_path / "pages", tmp_path / "pages/b.warc.gz", tmp_path / "pages/a.html")
+    assert len(found.entries) == 2
+    assert found.said[0].startswith("sources named more than once are read once: ")
+
+
+def test_a_name_that_tells_nothing_is_known_by_its_start(tmp_path: Path) -> None:
+    html(tmp_path, "a.html")
+    (tmp_path / "a.html").rename(tmp_path / "page.php")
+    (tmp_path / "warc").write_bytes(b"".join([warc_of(URL)]))
+    (tmp_path / "plain").write_bytes(__import__("gzip").decompress(warc_of(URL)))
+    found = opened(tmp_path / "page.php", tmp_path / "plain")
+    assert [entry.name for entry in found.entries] == [f"{tmp_path}/page.php", URL]
+    assert found.complaints == []
+
+
+# What can't be used is named with its place; the rest goes on.
+
+
+def test_what_is_missing_empty_or_no_page_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+    html(tmp_path, "a.html")
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "empty.html").touch()
+    (tmp_path / "empty.warc.gz").touch()
+    (tmp_path / "broken.html").symlink_to("nowhere")
+    (tmp_path / "loop.html").symlink_to("loop.html")
+    (tmp_path / "text.warc").write_text("Not an archive.\n" * 50)
+    names = "bare empty.html empty.warc.gz broken.html loop.html text.warc nowhere.wacz a.html"
+    found = opened(*(tmp_path / name for name in names.split()))
+    assert [entry.path for entry in found.entries] == [
+        f"{tmp_path}/{n}.html" for n in ("empty", "a")
+    ]
+    told = {place.rpartition("/")[2]: message for place, message in found.complaints}
+    assert told.pop("bare").startswith(SKIPS)
+    assert told == {
+        "empty.warc.gz": "no WARC record in it",
+        "broken.html": "No such file or directory",
+        "loop.html": "Too many levels of symbolic links",
+        "text.warc": "Invalid WARC header; nothing after this can be read",
+        "nowhere.wacz": "No such file or directory",
+    }
+
+
+def test_a_folder_that_links_to_itself_ends(tmp_path: Path) -> None:
+    html(tmp_path / "crawl", "a.html", "sub/b.html")
+    (tmp_path / "crawl/sub/again").symlink_to("..")
+    (tmp_path / "crawl/self").symlink_to(".")
+    found = opened(tmp_path / "crawl")
+    assert [entry.path for entry in found.entries] == [
+        f"{tmp_path}/crawl/{name}" for name in ("a.html", "sub/b.html")
+    ]
+
+
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
+    html(tmp_path / "crawl", "b.html")
+    os.mkfifo(tmp_path / "crawl/a.html")
+    found = opened(tmp_path / "crawl")
+    assert [entry.path for entry in found.entries] == [f"{tmp_path}/crawl/b.html"]
+    assert found.complaints == [(f"{tmp_path}/crawl/a.html", "no ordinary file")]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_may_not_be_read_is_named(tmp_path: Path) -> None:
+    html(tmp_path / "crawl", "a.html", "sub/b.html")
+    (tmp_path / "crawl/sub").chmod(0)
+    found = opened(tmp_path / "crawl")
+    (tmp_path / "crawl/sub").chmod(0o700)
+    assert len(found.entries) == 1
+    assert found.complaints == [(f"{tmp_path}/crawl/sub", "Permission denied")]
+
+
+def test_a_page_that_is_too_large_is_skipped_and_said(tmp_path: Path) -> None:
+    for name in ("a.html", "a.txt", "a.md"):
+        (tmp_path / name).write_text("<p>" + "word " * 1000)
+    (tmp_path / "a.jsonl").write_text(json.dumps({"text": "word " * 1000, "url": URL}) + "\n")
+    found = opened(
+        *(tmp_path / f"a.{kind}" for kind in ("html", "txt", "md", "jsonl")), max_bytes=999
+    )
+    assert [(entry.skipped, entry.body) for entry in found.entries] == [("too large", b"")] * 4
+
+
+def test_a_file_that_goes_while_others_are_read_is_named(tmp_path: Path) -> None:
+    from simhash_gate.sources.open import open_pages
+
+    html(tmp_path / "crawl", "a.html", "b.html", "c/d.html")
+    told: list[str] = []
+    source = open_pages([f"{tmp_path}/crawl"], lambda p, m: told.append(p), 10_000, told.append)
+    first = next(source.entries)
+    (tmp_path / "crawl/b.html").unlink()
+    shutil.rmtree(tmp_path / "crawl/c")
+    assert [entry.path for entry in (first, *source.entries)] == [f"{tmp_path}/crawl/a.html"]
+    assert told == [
+        *(f"{tmp_path}/crawl: 3 HTML files", f"{tmp_path}/crawl/b.html", f"{tmp_path}/crawl/c")
+    ]

@@ -1,0 +1,193 @@
+"""WACZ files: several archives in one, damaged ones, hostile ones."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import random
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.sources.opened import measured, opened, warc_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+URL = "https://example.com/"
+SEVERAL = {
+    "archive/b.warc.gz": warc_of(URL + "3"),
+    "archive/a.warc.gz": warc_of(URL + "1", URL + "2"),
+    "pages/pages.jsonl": b'{"format": "json-pages-1.0", "id": "pages"}\n',
+    "datapackage.json": b"{}",
+}
+
+
+def wacz(members: dict[str, bytes], pack: int = zipfile.ZIP_STORED) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", pack) as file:
+        for name, data in members.items():
+            file.writestr(name, data)
+    return made.getvalue()
+
+
+def urls(path: Path) -> list[str]:
+    return [entry.url for entry in opened(path).entries]
+
+
+@pytest.mark.parametrize("pack", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+def test_the_archives_in_it_are_read_by_name(tmp_path: Path, pack: int) -> None:
+    path = tmp_path / "crawl.wacz"
+    path.write_bytes(wacz(SEVERAL, pack))
+    found = opened(path)
+    assert [entry.url for entry in found.entries] == [URL + n for n in "123"]
+    assert [entry.place for entry in found.entries] == [
+        f"{path}, archive/a.warc.gz, record 1",
+        f"{path}, archive/a.warc.gz, record 2",
+        f"{path}, archive/b.warc.gz, record 1",
+    ]
+    assert found.complaints == []
+
+
+def test_several_wacz_files_in_one_are_read_by_name(tmp_path: Path) -> None:
+    within = wacz({"archive/a.warc": gzip.decompress(warc_of(URL + "2"))})
+    path = tmp_path / "all.wacz"
+    path.write_bytes(
+        wacz({"z.wacz": within, "a.wacz": wacz({"archive/x.warc.gz": warc_of(URL + "1")})})
+    )
+    assert urls(path) == [URL + "1", URL + "2"]
+
+
+def test_a_folder_of_them_is_a_source_and_so_is_one_of_any_name(tmp_path: Path) -> None:
+    (tmp_path / "crawls").mkdir()
+    for name in ("a.wacz", "b.WACZ"):
+        (tmp_path / "crawls" / name).write_bytes(wacz({"archive/a.warc.gz": warc_of(URL + name)}))
+    found = opened(tmp_path / "crawls")
+    assert [entry.url for entry in found.entries] == [URL + "a.wacz", URL + "b.WACZ"]
+    assert found.said == [f"{tmp_path}/crawls: 2 WACZ files"]
+    (tmp_path / "crawls/a.wacz").rename(tmp_path / "download")
+    assert urls(tmp_path / "download") == [URL + "a.wacz"]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "no WACZ file, or damaged: File is not a zip file"),
+        (b"<p>A page.", "no WACZ file, or damaged: File is not a zip file"),
+        (wacz(SEVERAL)[:-30], "no WACZ file, or damaged: File is not a zip file"),
+        (wacz({}), "no WACZ file: no WARC file is in it"),
+        (wacz({"word/document.xml": b"<w>"}), "no WACZ file: no WARC file is in it"),
+    ],
+)
+def test_what_is_no_wacz_file_is_named(tmp_path: Path, content: bytes, complaint: str) -> None:
+    path = tmp_path / "a.wacz"
+    path.write_bytes(content)
+    found = opened(path)
+    assert found.entries == []
+    assert found.complaints == [(str(path), complaint)]
+
+
+def test_a_damaged_archive_in_it_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    whole, other = warc_of(URL + "1", URL + "2"), warc_of(URL + "3")
+    content = wacz(
+        {
+            "archive/a.warc.gz": whole[:-100],
+            "archive/b.warc.gz": b"",
+            "archive/c.warc.gz": other,
+            "archive/d.wacz": b"no zip",
+            "archive/e.warc.gz": warc_of(URL + "4"),
+        }
+    )
+    # The bytes of `c` change: its check sum tells.
+    place = content.index(other[-40:])
+    damaged = content[:place] + bytes(40) + content[place + 40 :]
+    path = tmp_path / "a.wacz"
+    path.write_bytes(damaged)
+    found = opened(path)
+    assert {URL + "1", URL + "4"} <= {entry.url for entry in found.entries}
+    assert URL + "2" not in {entry.url for entry in found.entries}
+    places = [place for place, _ in found.complaints]
+    for name in "abcd":
+        assert any(f"{path}, archive/{name}" in place for place in places)
+    assert not any("archive/e" in place for place in places)
+
+
+def test_an_encrypted_archive_is_named(tmp_path: Path) -> None:
+    content = bytearray(
+        wacz({"archive/a.warc.gz": warc_of(URL), "archive/b.warc.gz": warc_of(URL)})
+    )
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(mark) + flags] |= 1
+    path = tmp_path / "a.wacz"
+    path.write_bytes(content)
+    found = opened(path)
+    assert len(found.entries) == 1
+    ((place, message),) = found.complaints
+    assert place == f"{path}, archive/a.warc.gz"
+    assert "encrypted" in message
+
+
+def test_names_lead_nowhere_and_do_not_control_the_terminal(tmp_path: Path) -> None:
+    names = ["../../evil.warc.gz", "/etc/evil.warc.gz", "archive/\x1b[31mred.warc.gz"]
+    path = tmp_path / "in/a.wacz"
+    path.parent.mkdir()
+    path.write_bytes(wacz({name: warc_of(URL)[:-50] for name in names}))
+    found = opened(path)
+    assert len(found.complaints) == 3
+    assert all(place.isprintable() for place, _ in found.complaints)
+    assert [*tmp_path.rglob("*")] == [path.parent, path]
+
+
+def test_any_damage_is_said_and_nothing_else_happens(tmp_path: Path) -> None:
+    whole = wacz(SEVERAL, zipfile.ZIP_DEFLATED)
+    path = tmp_path / "a.wacz"
+    chance = random.Random(17)
+    for _ in range(300):
+        content = bytearray(whole)
+        for _ in range(chance.randrange(1, 20)):
+            content[chance.randrange(len(content))] = chance.randrange(256)
+        path.write_bytes(
+            content[: chance.randrange(len(content))] if chance.random() < 0.2 else content
+        )
+        found = opened(path)
+        assert len(found.entries) == 3 or found.complaints
+
+
+MEMORY = 300 << 20  # what the command may have of it
+BOMB = 800 << 20
+
+
+@pytest.mark.parametrize("kind", ["zeros", "one header", "one record", "one page"])
+def test_a_bomb_is_not_held_in_memory(tmp_path: Path, kind: str) -> None:
+    """A small file that unpacks to more than the command may have of memory."""
+    size, end = BOMB, b""
+    start = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\n"
+    start += b"WARC-Target-URI: https://example.com/\r\nContent-Type: application/http\r\n"
+    if kind == "zeros":
+        start = b""
+    elif kind == "one record":
+        start += b"Content-Length: %d\r\n\r\n" % size
+        end = b"\r\n\r\n"
+    elif kind == "one page":
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n"
+        page = io.BytesIO()
+        with gzip.GzipFile(fileobj=page, mode="wb") as file:
+            for _ in range(size >> 20):
+                file.write(b" " * (1 << 20))
+        block = head + page.getvalue()
+        start += b"Content-Length: %d\r\n\r\n%s\r\n\r\n" % (len(block), block)
+        size = 0
+    else:
+        start += b"X: "
+    path = tmp_path / "bomb.wacz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        with packed.open("archive/a.warc", "w") as member:
+            member.write(start)
+            for _ in range(size >> 20):
+                member.write(bytes(1 << 20))
+            member.write(end)
+        packed.writestr("archive/b.warc.gz", warc_of(URL))
+    memory, counts = measured(path)
+    assert memory < MEMORY
+    assert counts == ([2, 1, 0] if kind in ("one record", "one page") else [1, 0, 1])
