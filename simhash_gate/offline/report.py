@@ -12,7 +12,7 @@ import click
 from simhash_gate.common.wording import complaining
 from simhash_gate.offline.console import check_output, disk
 from simhash_gate.offline.replay import replay
-from simhash_gate.offline.texts import Texts, of_journal, of_pages
+from simhash_gate.offline.texts import PageTexts, of_journal, of_pages
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.sources.jsonl import STDIN, count_lines, first_object, json_objects
@@ -62,7 +62,8 @@ def run(
     if not summary.seen:
         console.complain_of_nothing(shown(*sources), "no verdict in it")
         return console.status()
-    summary.unusable = console.complaints
+    # Pages that a replay can't judge are complained of, and are in the figures all the same.
+    summary.unusable = console.complaints - (summary.total.outcomes["error"] if own else 0)
     texts = _texts(summary, settings, console, own, pages, journal)
     report = render(summary, name=shown(*sources), texts=texts)
     if output is None:
@@ -81,7 +82,7 @@ def _texts(
     own: Sequence[str],
     pages: Sequence[str],
     journal: str | None,
-) -> Texts | None:
+) -> PageTexts | None:
     """Return what reads the texts of pages, None if it is not known where any page is."""
     complain, most = console.complain, settings.max_bytes
     found = []
@@ -94,7 +95,7 @@ def _texts(
         found.append(of_journal(journal, complain))
     elif known and Path(known).exists():
         found.append(of_journal(known, _quiet))
-    return Texts(settings, found) if found else None
+    return PageTexts(settings, found) if found else None
 
 
 def _quiet(place: str, message: str) -> None:

@@ -21,7 +21,7 @@ Named = Callable[[Collection[str]], Iterator[tuple[str, Entry]]]
 """Given the names of pages, yields those that a source has, in its order, each with its name."""
 
 
-class Texts:
+class PageTexts:
     """Reads pages anew, from sources that are asked in turn for what is still missing.
 
     The first page of a name counts.
@@ -74,10 +74,8 @@ def of_pages(entries: Callable[[], Iterator[Entry]]) -> Named:
 
     def find(names: Collection[str]) -> Iterator[tuple[str, Entry]]:
         for entry in entries():
-            for name in (entry.name, str(entry.id)):
-                if name in names:
-                    yield name, entry
-                    break
+            known = entry.name, *([] if entry.id is None else [str(entry.id)])
+            yield from ((name, entry) for name in known if name in names)
 
     return find
 

@@ -224,8 +224,8 @@ def _lost(summary: Summary) -> Iterator[Finding]:
         )
     if summary.unusable:
         yield Finding(
-            f"{how_many(summary.unusable, 'input', ',')} could not be used, and are not in these "
-            "figures.",
+            f"{how_many(summary.unusable, 'input', ',')} could not be used, and "
+            "can't be counted here.",
             "The messages of `simhash-gate report` name each place.",
             "figures",
         )

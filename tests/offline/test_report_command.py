@@ -130,6 +130,22 @@ def test_what_differs_in_the_texts_is_marked_where_the_pages_are_there(
     assert "Its text is not to be had here." in half.out
 
 
+def test_pages_that_fail_are_told_once(run, pages, tmp_path, environment) -> None:
+    (tmp_path / "broken.py").write_text(
+        "class Broken:\n    def __call__(self, page):\n        raise RuntimeError('no')\n"
+    )
+    (tmp_path / "copy.html").unlink()
+    broken = "SIMHASH_GATE_EXTRACTOR=broken.Broken"
+    folder = f"{environment['PYTHONPATH']}:{tmp_path}"
+    result = run("report", pages, "-s", broken, PYTHONPATH=folder)
+    assert result.status == 1
+    root = html.fromstring(result.out)
+    assert [item.text_content() for item in root.xpath("//section[@id='answer']//li/b")] == [
+        "2 pages could not be judged: unreadable: RuntimeError: no (2).",
+        "1 input could not be used, and can't be counted here.",
+    ]
+
+
 def test_a_report_of_a_replay_names_its_settings(run, doubtful) -> None:
     root = html.fromstring(run("report", doubtful, *BY_DISTANCE).out)
     assert root.findtext(".//header/p").startswith("Report ")
@@ -211,7 +227,7 @@ def test_a_log_that_a_kill_cut_off_gives_a_report_of_the_rest(run, log, tmp_path
     assert result.err.endswith("could not be used: 2\n")
     page = tmp_path / "report.html"
     assert tiles(page)["Responses"] == "2"
-    assert "2 inputs could not be used, and are not in these figures." in page.read_text()
+    assert "2 inputs could not be used, and can" in page.read_text()
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", '{"later": 1}\n', "no JSON\n"])

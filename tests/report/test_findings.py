@@ -62,7 +62,7 @@ def test_all_that_looks_wrong_is_told_the_worst_first() -> None:
         ("unjudged", "1 page could not be judged"),
         ("unjudged", "1 page skipped"),
         ("figures", "These figures lack 7 verdicts"),
-        ("figures", "1 input could not be used, and are not in these figures."),
+        ("figures", "1 input could not be used, and can't be counted here."),
     ]
     assert all("`" in finding.advice for finding in got[:-2])
 
