@@ -72,6 +72,20 @@ def replay(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -
 )
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]")
 @output
+@click.option(
+    "--journal",
+    metavar="PATH",
+    help="The journal of the crawl, for the texts of dropped pages: the folder that "
+    "SIMHASH_GATE_JOURNAL names. A log that names it needs no --journal in the folder of the "
+    "crawl.",
+)
+@click.option(
+    "--pages",
+    metavar="SOURCE",
+    multiple=True,
+    help="Where the pages of a verdict log are, such as .scrapy/httpcache/news, for the texts of "
+    "kept and dropped pages. Anything that `replay` reads. Repeat the option for more sources.",
+)
 @setting
 @progress
 def report(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -> int:

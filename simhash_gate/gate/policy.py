@@ -163,6 +163,11 @@ class Policies:
         return [self.default, *self._domains.values()]
 
     @property
+    def of_domains(self) -> Mapping[str, Policy]:
+        """The policy of each domain that has one of its own."""
+        return self._domains
+
+    @property
     def compared(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Domains and the selectors of their fields; those of all others under ""."""
         found = {"": self.default} | self._domains
