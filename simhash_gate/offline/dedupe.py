@@ -69,7 +69,7 @@ def run(
             if duplicates:
                 _write_others(work, duplicates)
             if report:
-                _write_report(work, report, shown(*sources))
+                _write_report(work, report, shown(*sources), settings)
             _write_corpus(work, output, folder / "corpus", settings, console)
         _tell(outcomes, kept, console)
     return console.status()
@@ -198,13 +198,14 @@ def _write_others(work: WorkFile, path: str) -> None:
         write_rows(rows(), OTHERS, form, file.write)
 
 
-def _write_report(work: WorkFile, path: str, name: str) -> None:
+def _write_report(work: WorkFile, path: str, name: str, settings: Settings) -> None:
     summary = Summary()
+    summary.add_line(settings.crawl_line("dedupe", name))
     for _, _, original, line in work.verdicts():
         if original is not None:
-            line["matched_url"] = original.name
+            line |= {"matched_url": original.name, "matched_id": name_of(original)}
         summary.add_line(line)
-    write(render(summary, name=name), path)
+    write(render(summary, name=name, texts=work.texts_of), path)
 
 
 def _write_corpus(

@@ -20,7 +20,7 @@ from simhash_gate.stores.values import as_bytes, as_text, signed, unsigned
 from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from simhash_gate.options import Options
@@ -231,7 +231,19 @@ class WorkFile:
             ):
                 entry, _, page = _read_row(row)
                 assert isinstance(page, Page)
-                yield entry, page, as_text(zlib.decompress(markdown))
+                yield entry, page, _unpack(markdown)
+
+    def texts_of(self, names: Collection[str]) -> dict[str, str]:
+        """Return the Markdown of the first page of each of these names or ids that there is."""
+        numbers: dict[str, int] = {}
+        found = "SELECT markdown FROM page WHERE number = ? AND markdown IS NOT NULL"
+        with self._failures():
+            for number, names_of in self._db.execute("SELECT number, entry FROM page"):
+                entry = _decode(names_of)
+                for name in {entry.name, str(entry.id)} & set(names):
+                    numbers.setdefault(name, number)
+            rows = {name: self._db.execute(found, (n,)).fetchone() for name, n in numbers.items()}
+            return {name: _unpack(row[0]) for name, row in rows.items() if row}
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -288,6 +300,10 @@ def _read_row(row: list[Any]) -> tuple[Entry, int, Page | ReadError | None]:
         )
         return entry, size, page
     return entry, size, None if reason is None else ReadError(as_text(reason))
+
+
+def _unpack(markdown: bytes) -> str:
+    return as_text(zlib.decompress(markdown))
 
 
 def _hash(identity: tuple[object, ...]) -> bytes:

@@ -257,6 +257,22 @@ def test_a_report_shows_the_verdicts(run, tmp_path, stories) -> None:
     assert "https://example.com/1/11" in report
 
 
+def test_the_report_has_the_texts_of_doubtful_copies(run, tmp_path, manifest) -> None:
+    """Pages without URLs, and with the same: their ids tell them apart."""
+    story = text(1, 900)
+    rows = [
+        {"id": n, "url": url, "html": f"<p>{story} {more}"}
+        for n, url, more in (
+            ("kept", "https://example.com/", ""),
+            ("copy", "https://example.com/", "zebras"),
+        )
+    ]
+    result = run("dedupe", manifest(*rows), "-o", "corpus", "--report", "report.html")
+    assert "copies: 1" in result.err
+    report = (tmp_path / "report.html").read_text("utf-8")
+    assert "zebras</ins>" in report
+
+
 def started(tmp_path, environment, source, *options: str) -> subprocess.Popen[bytes]:
     command = [*COMMAND, "dedupe", source, "-o", "corpus.jsonl", *options]
     return subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE)
