@@ -18,10 +18,8 @@ from simhash_gate.offline.store import live_run
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.sources import find, request_fingerprint
-from simhash_gate.sources.corpus import CorpusEntry, corpus, is_corpus
 from simhash_gate.sources.jsonl import STDIN
-from simhash_gate.sources.open import check_packages, open_kept, pages_of
-from simhash_gate.sources.parquet import load
+from simhash_gate.sources.open import open_kept, pages_of
 from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.stores import Record, StoreError, Window
 
@@ -31,8 +29,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.policy import Policy
     from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
-    from simhash_gate.sources import Entry
-    from simhash_gate.sources.find import File
+    from simhash_gate.sources import Entry, File
     from simhash_gate.stores import Store
     from simhash_gate.workers.pool import ReadError
 
@@ -47,10 +44,7 @@ def run(settings: Settings, console: Console, *, url: str, sources: Sequence[str
     if url.partition(":")[0].lower() == "memory":
         raise StoreError(f"store URL {url!r}: a store in memory ends with this command")
     given = find.look_at(sources, console.complain, console.say, fingerprints=True)
-    check_packages(given)
-    if any(find.PARQUET in (one.kind, *one.counts) for one in given):
-        load()  # better missing now than after hours of reading
-    files = (file for one in given for file in one.files())
+    files = find.files_of(given, console.complain)
     with _all_or_nothing(console), live_run(url) as (store, run_name):
         seed = _Import(settings, console, store, run_name)
         for _ in console.bar(seed.each(files), lambda: find.total(given)):
@@ -111,22 +105,13 @@ class _Import:
 
     def _pages(self, files: Iterable[File]) -> Iterator[None]:
         """Judge pages as a crawl does that has a window without end."""
-        pages = read_pages(self._entries(files), self._settings)
+        entries = pages_of(files, self._console.complain, self._settings.max_bytes)
+        pages = read_pages(entries, self._settings)
         while some := list(islice(pages, _TOGETHER)):
             with self._store.batch():
                 for entry, page in some:
                     self._judge(entry, page)
             yield from [None] * len(some)
-
-    def _entries(self, files: Iterable[File]) -> Iterator[Entry]:
-        complain, max_bytes = self._console.complain, self._settings.max_bytes
-        for file in files:
-            of_corpus = is_corpus(file)
-            yield from (
-                corpus(file, complain, max_bytes)
-                if of_corpus
-                else pages_of([file], complain, max_bytes)
-            )
 
     def _judge(self, entry: Entry, page: Page | ReadError | None) -> None:
         if page is None:
@@ -139,8 +124,8 @@ class _Import:
         if not entry.url:
             self._console.complain(entry.place, "no URL. A manifest can name it")
             return
-        if isinstance(entry, CorpusEntry):
-            page = self._known(entry, page)
+        if entry.of_text:
+            page = self._once_html(entry, page)
         site = self._settings.policies.site_of(entry.url)
         verdict = self.gate.judge(
             page,
@@ -157,15 +142,19 @@ class _Import:
         else:  # nothing to compare
             self.skipped += 1
 
-    def _known(self, entry: CorpusEntry, page: Page) -> Page:
-        """Return a page of a corpus, read from its Markdown, as it was before it was Markdown."""
+    def _once_html(self, entry: Entry, page: Page) -> Page:
+        """Return a page that was read from its text as what it was before it was text."""
         claims = decode_claims(page.claims or NO_CLAIMS)
-        claims = read_from_text(claims, entry.title, entry.url)
-        page = replace(page, claims=claims.encode(), title=entry.title)
-        if entry.pipeline != self.gate.pipeline:
+        known = entry.known
+        title = page.title if known is None else known.title
+        claims = read_from_text(claims, title, entry.url)
+        page = replace(page, claims=claims.encode(), title=title)
+        if known is None or page.fingerprint is None:
+            return page
+        if known.pipeline != self.gate.pipeline:
             self._other_versions += 1
             return page
-        return replace(page, fingerprint=entry.fingerprint, words=entry.words, reason=None)
+        return replace(page, fingerprint=known.fingerprint, words=known.words, reason=None)
 
     def _count(self, record: Record, policy: Policy) -> None:
         self.added += 1

@@ -13,6 +13,7 @@ from simhash_gate.common.wording import complaining
 from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.sources import TOO_LARGE, Entry, Known, read_body
 from simhash_gate.sources.front_matter import front_matter
+from simhash_gate.sources.markdown import markdown_as_html
 from simhash_gate.sources.page_url import guess_url, url_of_path
 
 if TYPE_CHECKING:
@@ -47,8 +48,10 @@ def read_text(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]
             text = body.decode("utf-8-sig", "replace")
             if file.path.lower().endswith(".md"):
                 said, text = front_matter(text)
-            body = text_as_html(text, _text(said, "title"))
-        url = _text(said, "url")
+                body = markdown_as_html(text, text_of(said, "title"), text_of(said, "url"))
+            else:
+                body = text_as_html(text)
+        url = text_of(said, "url")
         yield Entry(
             file.path,
             body or b"",
@@ -58,7 +61,8 @@ def read_text(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]
             skipped=TOO_LARGE if body is None else "",
             time=unix_time(said.get("time")),
             guessed=not url,
-            known=_known(said),
+            known=known_of(said),
+            of_text=True,
         )
 
 
@@ -78,19 +82,20 @@ def _body(file: File, max_bytes: int) -> bytes | None:
     return read_body(path, max_bytes)
 
 
-def _text(said: dict[str, Any], key: str) -> str:
+def text_of(said: dict[str, Any], key: str) -> str:
+    """Return a text that front matter, or a line, has under a key; else ""."""
     value = said.get(key)
     return value if isinstance(value, str) else ""
 
 
-def _known(said: dict[str, Any]) -> Known | None:
-    """Return the fingerprint of a page, if its front matter has one."""
+def known_of(said: dict[str, Any]) -> Known | None:
+    """Return the fingerprint of a page of a corpus, if its front matter, or its line, has one."""
     with suppress(ValueError):
         words = said.get("words")
         return Known(
-            from_hex(_text(said, "fingerprint")),
-            _text(said, "title"),
+            from_hex(text_of(said, "fingerprint")),
+            text_of(said, "title"),
             words if isinstance(words, int) else 0,
-            _text(said, "pipeline"),
+            text_of(said, "pipeline"),
         )
     return None
