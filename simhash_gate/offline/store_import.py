@@ -122,7 +122,7 @@ class _Import:
             self._console.complain(entry.place, reason or "")
             return
         if not entry.url:
-            self._console.complain(entry.place, "no URL. A manifest can name it")
+            self._console.complain(entry.place, "no URL. A manifest can tell it")
             return
         if entry.of_text:
             page = self._once_html(entry, page)
