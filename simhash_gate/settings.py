@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, Literal
 
 from simhash_gate.gate.policy import POLICY_KINDS, Policies, Policy, Scope, bare_host, is_scope
-from simhash_gate.options import Options
+from simhash_gate.options import Options, pipeline_version
 from simhash_gate.stores import StoreError, store_opener
+from simhash_gate.stores.urls import without_password
 from simhash_gate.values import (
     FIELD_NAMES,
     FLAG,
@@ -33,6 +34,7 @@ from simhash_gate.workers.process import default_workers
 GIB = 1 << 30
 SQLITE_DEFAULT = "sqlite:"
 """The store that the plugin finds a path for."""
+_MOST_SHOWN = 20
 _HOST = re.compile(r"[a-zA-Z0-9._-]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
 
 
@@ -93,6 +95,46 @@ class Settings:
         """Whether any domain has a share of its duplicates audited."""
         return any(policy.audit for policy in self.policies.all)
 
+    def crawl_line(
+        self, by: str, name: str, *, started: float | None = None, scrapy: str = ""
+    ) -> dict[str, Any]:
+        """Return the line that verdicts begin with: who judged, in which versions, with what.
+
+        `by` is `crawl` or the name of a command, `name` that of the spider or of what was read.
+        `started` is a Unix time, `scrapy` the version of Scrapy.
+        """
+        versions = {"simhash_gate": _own_version(), "scrapy": scrapy}
+        versions["pipeline"] = pipeline_version(self.options)
+        return {
+            "crawl": {
+                "by": by,
+                "name": name,
+                "started": started,
+                "versions": {what: version for what, version in versions.items() if version},
+                "settings": self._changed(),
+                "domains": {
+                    domain: _differing(policy, self.policies.default, POLICY_KINDS)
+                    for domain, policy in self.policies.of_domains.items()
+                },
+            }
+        }
+
+    def _changed(self) -> dict[str, Any]:
+        """Return the settings that are not the default, by name. A store has no password."""
+        default = read_settings({})
+        found = {
+            PREFIX + name.upper(): value
+            for mine, plain, names in (
+                (self, default, _KINDS),
+                (self.policies.default, default.policies.default, POLICY_KINDS),
+                (self.options, default.options, _OPTIONS),
+            )
+            for name, value in _differing(mine, plain, names).items()
+        }
+        if self.store:
+            found[PREFIX + "STORE"] = without_password(self.store)
+        return found
+
 
 _KINDS: dict[str, Kind] = {
     name.name: name.metadata["kind"] for name in fields(Settings) if name.metadata
@@ -100,6 +142,26 @@ _KINDS: dict[str, Kind] = {
 _NO_SETTINGS = ("sketch", "markdown", "compare")
 _OPTIONS = tuple(name for name in Options.__dataclass_fields__ if name not in _NO_SETTINGS)
 NAMES = tuple(PREFIX + name.upper() for name in (*_KINDS, "domains", *POLICY_KINDS, *_OPTIONS))
+
+
+def _differing(mine: Any, other: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Return the values of one that are not those of the other. A table is shown by its length."""
+    found = {}
+    for name in names:
+        value = getattr(mine, name)
+        if value != getattr(other, name):
+            long = isinstance(value, tuple) and len(value) > _MOST_SHOWN
+            found[name] = f"{len(value)} values" if long else value
+    return found
+
+
+def _own_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # not before it is needed
+
+    try:
+        return version("simhash-gate")
+    except PackageNotFoundError:
+        return ""
 
 
 def read_settings(source: Mapping[str, Any]) -> Settings:

@@ -61,7 +61,8 @@ KNOWN = {
     "journal": {"common.files", "common.urls", "common.wording"},
     "gate": {"common", "fingerprints", "=page", "stores.base", "values"},
     "workers": {"options", "=page", "pipeline"},
-    "report": {"common", "fingerprints.hamming", "fingerprints.claims", "gate.policy"},
+    "report": {"common", "fingerprints.hamming", "fingerprints.claims", "fingerprints.words"}
+    | {"gate.policy", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
     | {"settings", "stores", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},

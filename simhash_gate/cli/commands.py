@@ -72,6 +72,20 @@ def replay(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -
 )
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]")
 @output
+@click.option(
+    "--journal",
+    metavar="PATH",
+    help="The journal of the crawl, for the texts of dropped pages: the folder that "
+    "SIMHASH_GATE_JOURNAL names. A log that names it needs no --journal in the folder of the "
+    "crawl.",
+)
+@click.option(
+    "--pages",
+    metavar="SOURCE",
+    multiple=True,
+    help="Where the pages of a verdict log are, such as .scrapy/httpcache/news, for the texts of "
+    "kept and dropped pages. Anything that `replay` reads. Repeat the option for more sources.",
+)
 @setting
 @progress
 def report(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -> int:
@@ -314,4 +328,75 @@ def recover(progress: bool | None, **chosen: Any) -> int:
     return run(Console(progress), **chosen)
 
 
-ALL = (compare, fingerprint, idf, pairs, recover, replay, report, similar, tune)
+@click.command(
+    short_help="Write a corpus without near-duplicates.",
+    epilog="Example: simhash-gate dedupe crawl/ more.warc.gz -o corpus.jsonl",
+)
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    required=True,
+    help="The corpus. It is a new folder of Markdown files, or a file that ends in .jsonl or "
+    ".parquet.",
+)
+@click.option(
+    "--duplicates",
+    metavar="FILE",
+    help="Write a line for each page that is not in the corpus, with the reason. FILE ends in "
+    ".jsonl, .csv or .parquet.",
+)
+@click.option("--report", metavar="FILE", help="Also write an HTML report of all verdicts.")
+@click.option(
+    "--keep",
+    type=click.Choice(["first", "longest", "newest"]),
+    default="first",
+    show_default=True,
+    help="Which of several copies is kept. The newest is the one that was captured last. If the "
+    "source does not tell the time, the date on the page counts.",
+)
+@click.option(
+    "-k",
+    "--distance",
+    type=click.IntRange(0, 8),
+    metavar="N",
+    help="The threshold: the greatest distance of a copy, in bits. The default is 3.",
+)
+@click.option(
+    "--verify",
+    type=click.Choice(["distance", "names", "text"]),
+    help="What must agree before a page is called a copy. The default is names.",
+)
+@click.option(
+    "--scope",
+    type=click.Choice(["domain", "host", "crawl"]),
+    help="Compare pages of the same domain, of the same host, or all pages. The default is domain.",
+)
+@setting
+@progress
+def dedupe(
+    assignments: tuple[str, ...],
+    progress: bool | None,
+    distance: int | None,
+    verify: str | None,
+    scope: str | None,
+    **chosen: Any,
+) -> int:
+    """Read the pages of all SOURCEs, in order, and write those that are no near-duplicates.
+
+    SOURCE is anything with pages that `pairs` reads. A page is judged as a crawl judges it, and
+    compared with all kept pages of its domain.
+
+    The command can be interrupted. The same command then goes on where it ended.
+    """
+    from simhash_gate.offline.dedupe import run
+
+    # A crawl compares with recent pages only.
+    given = [f"SIMHASH_GATE_WINDOW={1 << 62}", *assignments]
+    named = {"THRESHOLD": distance, "VERIFY": verify, "SCOPE": scope}
+    given += [f"SIMHASH_GATE_{key}={value}" for key, value in named.items() if value is not None]
+    return run(settings_of(given), Console(progress), **chosen)
+
+
+ALL = (compare, dedupe, fingerprint, idf, pairs, recover, replay, report, similar, tune)

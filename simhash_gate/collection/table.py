@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
     Write = Callable[[bytes], object]
 
-Row = tuple["str | int", ...]
+Row = tuple["str | int | None", ...]
 
 FORMATS = ("jsonl", "csv", "parquet")
+NUMBERS = frozenset({"distance", "words"})
+"""Columns of numbers, whatever is in their first rows."""
 _ROWS = 10_000  # written at once
 
 
@@ -62,7 +64,9 @@ def _json_lines(columns: Sequence[str]) -> Callable[[list[Row]], bytes]:
     shown = [f"{encode_basestring(column)}: {{}}" for column in columns]
     line = "{{" + ", ".join(shown) + "}}\n"
 
-    def value(cell: str | int) -> str | int:
+    def value(cell: str | int | None) -> str | int:
+        if cell is None:
+            return "null"
         return encode_basestring(cell) if isinstance(cell, str) else cell
 
     def text(rows: list[Row]) -> bytes:
@@ -80,23 +84,28 @@ def _write_parquet(parts: Iterable[list[Row]], columns: Sequence[str], write: Wr
     written = 0
     try:
         for part in parts:
-            cells = zip(*part, strict=True)
-            table = pa.table({name: _array(pa, c) for name, c in zip(columns, cells, strict=True)})
+            named = zip(columns, zip(*part, strict=True), strict=True)
+            table = pa.table({name: _array(pa, name, cells) for name, cells in named})
             writer = writer or pa.parquet.ParquetWriter(sink, table.schema)
             writer.write_table(table)
             written += len(part)
         if writer is None:
-            pa.parquet.write_table(pa.table({name: pa.array([]) for name in columns}), sink)
+            nothing = {name: _array(pa, name, ()) for name in columns}
+            pa.parquet.write_table(pa.table(nothing), sink)
     finally:
         if writer is not None:
             writer.close()
     return written
 
 
-def _array(pa: Any, cells: Sequence[str | int]) -> Any:
-    if isinstance(cells[0], int):
+def _array(pa: Any, name: str, cells: Sequence[str | int | None]) -> Any:
+    if name in NUMBERS or (cells and isinstance(cells[0], int)):
         return pa.array(cells, pa.int64())
-    return pa.array([str(c).encode("utf-8", "backslashreplace").decode() for c in cells])
+    texts = [
+        None if cell is None else str(cell).encode("utf-8", "backslashreplace").decode()
+        for cell in cells
+    ]
+    return pa.array(texts, pa.string())
 
 
 class _Sink(io.RawIOBase):

@@ -92,6 +92,17 @@ def whole_file(path: str | os.PathLike[str], *, private: bool = True) -> Iterato
             part.unlink()
 
 
+def write_new(path: str | os.PathLike[str], data: bytes) -> None:
+    """Make a file with its folders, as the umask says, like the output of other commands.
+
+    Raises OSError, FileExistsError where there is one.
+    """
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("xb") as new:
+        new.write(data)
+
+
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise OSError where `whole_file` can't open a file; what is there stays as it is."""
     target, part = _target_and_part(path)

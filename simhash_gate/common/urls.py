@@ -31,6 +31,14 @@ def host_of(url: str) -> str:
         return ""
 
 
+def end_of(url: str) -> str:
+    """Return the last part of a path: copies of a page share it more often than not."""
+    try:
+        return urlsplit(url).path.rstrip("/").rpartition("/")[2]
+    except ValueError:
+        return url
+
+
 def is_of_domain(url: str, domain: str) -> bool:
     """Tell if the host of a URL is a domain, or one of its subdomains; `www.` is no matter."""
     wanted = domain.lower().removeprefix("www.").rstrip(".")

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from collections.abc import Set as AbstractSet
 
-_UNSEGMENTED = (
+UNSEGMENTED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003134f"
 )
+"""The characters of scripts without spaces between words, as in a set of a pattern."""
 # Vowel signs and points are part of their word, and no \w for `re`.
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
@@ -29,7 +30,7 @@ _MARKS = (
 )
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 _FORMAT = re.compile(f"[{_INVISIBLE}]")
-_UNUSUAL = re.compile(f"[{_UNSEGMENTED}{_MARKS}{_INVISIBLE}]")
+_UNUSUAL = re.compile(f"[{UNSEGMENTED}{_MARKS}{_INVISIBLE}]")
 
 # Symbols that no page is told by: separators, bullets, box drawing, marks of rights, most arrows.
 _TYPOGRAPHY = re.compile(
@@ -82,9 +83,9 @@ SIGNS = _NAMED.union(
 """The tokens that are no words."""
 
 _SIGN = _any_of(SIGNS)
-_TOKEN = re.compile(rf"[{_UNSEGMENTED}]|(?:(?![{_UNSEGMENTED}_])[\w{_MARKS}])+|[{_SIGN}]")
+_TOKEN = re.compile(rf"[{UNSEGMENTED}]|(?:(?![{UNSEGMENTED}_])[\w{_MARKS}])+|[{_SIGN}]")
 _FAST_TOKEN = re.compile(rf"[^\W_]+|[{_SIGN}]")
-_CHAR = re.compile(rf"[{_UNSEGMENTED}]")
+_CHAR = re.compile(rf"[{UNSEGMENTED}]")
 ASCII_SIGNS = "".join(sorted(filter(str.isascii, SIGNS)))
 _ASCII_SIGN = re.compile(f"[{re.escape(ASCII_SIGNS)}]")
 # ASCII needs no pattern: all but letters, digits and signs are spaces.

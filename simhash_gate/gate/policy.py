@@ -155,11 +155,17 @@ class Policies:
         self.default = default
         self._scope = scope
         self._domains = {bare_host(name): policy for name, policy in (domains or {}).items()}
+        self._site_of_host = lru_cache(maxsize=1024)(self._find_site)
 
     @property
     def all(self) -> list[Policy]:
         """The general policy and each domain's."""
         return [self.default, *self._domains.values()]
+
+    @property
+    def of_domains(self) -> Mapping[str, Policy]:
+        """The policy of each domain that has one of its own."""
+        return self._domains
 
     @property
     def compared(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -174,7 +180,9 @@ class Policies:
 
         Domains are those of the settings.
         """
-        host = host_of(url)
+        return self._site_of_host(host_of(url))
+
+    def _find_site(self, host: str) -> Site:
         domain = registered_domain(host)
         policy = self._of_host(host)
         if self._scope == "host":

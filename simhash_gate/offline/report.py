@@ -12,6 +12,7 @@ import click
 from simhash_gate.common.wording import complaining
 from simhash_gate.offline.console import check_output, disk
 from simhash_gate.offline.replay import replay
+from simhash_gate.offline.texts import PageTexts, of_journal, of_pages
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.sources.jsonl import STDIN, count_lines, first_object, json_objects
@@ -28,11 +29,23 @@ if TYPE_CHECKING:
 LAST_LOGS = Path(".scrapy", "simhash_gate")
 """The folder of a Scrapy project that is searched for the log of the last crawl."""
 
+_OF_A_LOG = {"outcome", "audit", "crawl"}
 _EXAMPLE = "those that `simhash-gate replay` prints"
 
 
-def run(settings: Settings, console: Console, *, sources: Sequence[str], output: str | None) -> int:
-    """Write the report; return the exit status."""
+def run(
+    settings: Settings,
+    console: Console,
+    *,
+    sources: Sequence[str],
+    output: str | None,
+    journal: str | None,
+    pages: Sequence[str],
+) -> int:
+    """Write the report; return the exit status.
+
+    Texts come from the journal, from `pages`, and from those sources that are pages.
+    """
     if output is None and sys.stdout.isatty():
         raise click.UsageError(
             "A report is not shown on a terminal. Write it to a file: -o report.html"
@@ -41,7 +54,7 @@ def run(settings: Settings, console: Console, *, sources: Sequence[str], output:
         check_output(output)
     check_installed()
     sources = sources or [_last_log()]
-    lines, total = _verdicts(sources, settings, console)
+    lines, total, own = _verdicts(sources, settings, console)
     summary = Summary()
     for place, line in console.bar(lines, total):
         with complaining(console.complain, place):
@@ -49,7 +62,10 @@ def run(settings: Settings, console: Console, *, sources: Sequence[str], output:
     if not summary.seen:
         console.complain_of_nothing(shown(*sources), "no verdict in it")
         return console.status()
-    report = render(summary, name=shown(*sources))
+    # Pages that a replay can't judge are complained of, and are in the figures all the same.
+    summary.unusable = console.complaints - (summary.total.outcomes["error"] if own else 0)
+    texts = _texts(summary, settings, console, own, pages, journal)
+    report = render(summary, name=shown(*sources), texts=texts)
     if output is None:
         console.write_raw(report)
     else:
@@ -57,6 +73,33 @@ def run(settings: Settings, console: Console, *, sources: Sequence[str], output:
             write(report, output)
     console.say(f"verdicts in the report: {summary.seen}")
     return console.status()
+
+
+def _texts(
+    summary: Summary,
+    settings: Settings,
+    console: Console,
+    own: Sequence[str],
+    pages: Sequence[str],
+    journal: str | None,
+) -> PageTexts | None:
+    """Return what reads the texts of pages, None if it is not known where any page is."""
+    complain, most = console.complain, settings.max_bytes
+    found = []
+    known = summary.setting("JOURNAL")
+    if own:  # what can't be read of them was told when they were judged
+        found.append(of_pages(lambda: open_pages(own, _quiet, most, lambda _: None).entries))
+    if pages:
+        found.append(of_pages(lambda: open_pages(pages, complain, most, console.say).entries))
+    if journal:
+        found.append(of_journal(journal, complain))
+    elif known and Path(known).exists():
+        found.append(of_journal(known, _quiet))
+    return PageTexts(settings, found) if found else None
+
+
+def _quiet(place: str, message: str) -> None:
+    """Pass over what can't be used: it was told already, or nobody has asked for it."""
 
 
 def _last_log() -> str:
@@ -74,8 +117,8 @@ def _last_log() -> str:
 
 def _verdicts(
     sources: Sequence[str], settings: Settings, console: Console
-) -> tuple[Lines, Callable[[], int | None]]:
-    """Return the place and the line of each verdict, and what counts them, if that is cheap.
+) -> tuple[Lines, Callable[[], int | None], list[str]]:
+    """Return the place and the line of each verdict, what counts them, if that is cheap, and pages.
 
     A store gives its kept pages. Pages are replayed, those of all sources together.
     """
@@ -84,17 +127,18 @@ def _verdicts(
     for source in sources:
         if names_store(source):
             parts.append(_kept(source))
-        elif source == STDIN or not first_object(source).keys().isdisjoint({"outcome", "audit"}):
+        elif source == STDIN or not first_object(source).keys().isdisjoint(_OF_A_LOG):
             parts.append(json_objects(source, console.complain, _EXAMPLE))
         else:
             paths.append(source)
     if paths:
         pages = open_pages(paths, console.complain, settings.max_bytes, console.say)
-        lines = replay(pages.entries, settings, console.complain)
+        head = settings.crawl_line("report", shown(*paths))
+        lines = chain([head], replay(pages.entries, settings, console.complain))
         parts.append((shown(*paths), line) for line in lines)
     if len(parts) > 1:
-        return chain.from_iterable(parts), lambda: None
-    return parts[0], pages.total if paths else lambda: count_lines(sources[0])
+        return chain.from_iterable(parts), lambda: None, paths
+    return parts[0], pages.total if paths else lambda: count_lines(sources[0]), paths
 
 
 def _kept(url: str) -> Lines:

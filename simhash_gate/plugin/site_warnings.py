@@ -11,13 +11,13 @@ import logging
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.urls import end_of, without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.claims import decode_claims, same_name, split_claims
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.resend_dropped import remembered, send_again
+from simhash_gate.report.findings import SWALLOWED
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Collapses(Listener):
 
     def _dropped(self, cluster: _Cluster, judged: Judged) -> None:
         if len(cluster.ends) < MANY:
-            cluster.ends.add(_end_of(judged.request.url))
+            cluster.ends.add(end_of(judged.request.url))
         unsure = not cluster.told and len(cluster.dropped) < _MOST_DROPPED
         if unsure and not _of_one_name(judged.verdict):
             cluster.dropped.append(remembered(judged))
@@ -141,16 +141,6 @@ def _of_one_name(verdict: Verdict) -> bool:
         return False
 
 
-def _end_of(url: str) -> str:
-    """Return the last part of a path: copies of a page share it more often than not."""
-    try:
-        return urlsplit(url).path.rstrip("/").rpartition("/")[2]
-    except ValueError:
-        return url
-
-
-REPEATS = 20
-"""So many duplicates of one page are worth a warning; another comes at 32, 64, 128 and so on."""
 MOST_MATCHED = 100_000
 """Pages whose duplicates are counted: those that had one last."""
 
@@ -171,7 +161,8 @@ class Swallowing(Listener):
         self._duplicates[record.identity] = count
         if len(self._duplicates) > MOST_MATCHED:
             self._duplicates.popitem(last=False)
-        if count >= REPEATS and (count & (count - 1) == 0 or count == REPEATS):
+        # Another warning comes at 32, 64, 128 and so on.
+        if count >= SWALLOWED and (count & (count - 1) == 0 or count == SWALLOWED):
             logger.warning(
                 "%d pages of %s are duplicates of one page, %s (%s: %r). A block page or a "
                 "soft 404 looks like this; see that the site still answers.",

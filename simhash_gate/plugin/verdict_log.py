@@ -6,8 +6,11 @@ import logging
 import time
 from contextlib import closing
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from scrapy import __version__ as scrapy_version
 
 from simhash_gate.common.files import check_writable, open_anew, private_folder
 from simhash_gate.common.urls import without_credentials
@@ -15,6 +18,7 @@ from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.gate.verdict import line_of
 from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
 from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.report_texts import ReportTexts
 from simhash_gate.plugin.signals import near_duplicate_dropped
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.plugin.lines import Line
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.report.pairs import Texts
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +50,7 @@ class VerdictLog(Listener):
         super().__init__(crawl)
         self._settings = settings = crawl.settings
         self._thread: LineThread[Line] | None = None
+        self._texts = ReportTexts() if settings.report else None
         if settings.report:
             try:
                 check_installed()
@@ -59,12 +65,17 @@ class VerdictLog(Listener):
 
     def opened(self, spider: Spider) -> None:
         """Start to write."""
-        self._thread = LineThread("verdict", partial(self._work, spider.name))
+        head = self._settings.crawl_line(
+            "crawl", spider.name, started=round(time.time(), 3), scrapy=scrapy_version
+        )
+        self._thread = LineThread("verdict", partial(self._work, spider.name, head))
         self._thread.start()
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Write a verdict down, soon."""
         response = judged.response
+        if self._texts is not None:
+            self._texts.judged(judged)
         if self._thread is not None:
             line = line_of(
                 judged.verdict,
@@ -82,14 +93,14 @@ class VerdictLog(Listener):
                 self._thread.put(line)
             await self._thread.close()
 
-    def _work(self, spider: str, batches: Iterator[list[Line]]) -> None:
+    def _work(self, spider: str, head: Line, batches: Iterator[list[Line]]) -> None:
         summary = Summary() if self._settings.report else None
         report = Path(fill_in(self._settings.report, spider))
         path = fill_in(self._settings.verdicts, spider)
         if summary is not None:
             _check(report)
         with closing(LineFile(path, open_anew, setting="VERDICTS", what="verdict")) as file:
-            for lines in batches:
+            for lines in chain([[head]], batches):
                 file.write(lines)
                 if summary is not None:
                     for line in lines:
@@ -97,11 +108,11 @@ class VerdictLog(Listener):
         if summary is not None:
             assert self._thread is not None
             summary.missed = self._thread.missed
-            _report(summary, report, spider)
+            _report(summary, report, spider, self._texts)
 
 
-def _report(summary: Summary, path: Path, spider: str) -> None:
-    report = render(summary, name=spider)
+def _report(summary: Summary, path: Path, spider: str, texts: Texts | None) -> None:
+    report = render(summary, name=spider, texts=texts)
     try:
         write(report, path)
     except OSError as error:

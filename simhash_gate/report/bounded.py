@@ -6,6 +6,9 @@ import heapq
 from collections import Counter
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from simhash_gate.common.urls import end_of
+from simhash_gate.report.judged import MANY
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -103,6 +106,18 @@ class Cluster:
     def __init__(self, kept: Kept, most: int) -> None:
         self.kept = kept
         self.copies: Top[Judged] = Top(most)
+        self._ends: set[str] = set()
+
+    @property
+    def has_many_ends(self) -> bool:
+        """Whether the paths of the copies have many different ends: true copies share theirs."""
+        return len(self._ends) >= MANY
+
+    def add(self, page: Judged, rank: tuple[float, ...]) -> None:
+        """Count a copy."""
+        self.copies.add(rank, page)
+        if len(self._ends) < MANY:
+            self._ends.add(end_of(page.name))
 
 
 class Clusters:
@@ -121,13 +136,13 @@ class Clusters:
 
     def add(self, kept: Kept, page: Judged, rank: tuple[float, ...]) -> None:
         """Count a copy of a kept page."""
-        cluster = self._clusters.get(kept.url)
+        cluster = self._clusters.get(kept.name)
         if cluster is None:
-            cluster = self._clusters[kept.url] = Cluster(kept, self._copies)
-        cluster.copies.add(rank, page)
+            cluster = self._clusters[kept.name] = Cluster(kept, self._copies)
+        cluster.add(page, rank)
         if len(self._clusters) > 2 * self._capacity:
             self.exact = False
-            self._clusters = {c.kept.url: c for c in self.largest(self._capacity)}
+            self._clusters = {c.kept.name: c for c in self.largest(self._capacity)}
 
     def largest(self, most: int) -> list[Cluster]:
         """Return the largest clusters, the largest first."""

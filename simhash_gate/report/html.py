@@ -12,19 +12,35 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from simhash_gate.common.files import private_folder, whole_file
-from simhash_gate.common.proportion import wilson
 from simhash_gate.common.wording import MissingExtraError, how_many
 from simhash_gate.report import charts
 from simhash_gate.report.bounded import COPIES
-from simhash_gate.report.judged import LONGEST_URL, Judged
+from simhash_gate.report.changes import safe
+from simhash_gate.report.doubt import ORDER, difference
+from simhash_gate.report.findings import findings
+from simhash_gate.report.judged import LONGEST_URL
+from simhash_gate.report.pairs import side_by_side
 from simhash_gate.report.summary import OTHERS, Summary, Tally
+from simhash_gate.report.tables import labels, tables
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
+
+    from markupsafe import Markup
+
+    from simhash_gate.report.pairs import Texts
 
 MOST_DOMAINS = 1_000
 MOST_CLUSTERS = 50
+MOST_REASONS_SHOWN = 50
+AUDIT_BANDS = {
+    "bad": "too many are wrong",
+    "some": "some are wrong",
+    "few": "none found, but few compared",
+    "good": "none found",
+}
+"""What is said of the share of wrong drops of a domain."""
 HERE = Path(__file__).parent
 _PACKAGES = ("jinja2", "vl_convert")
 
@@ -46,10 +62,11 @@ def write(report: bytes, path: str | os.PathLike[str]) -> None:
         file.write(report)
 
 
-def render(summary: Summary, *, name: str) -> bytes:
+def render(summary: Summary, *, name: str, texts: Texts | None = None) -> bytes:
     """Return the report as HTML in UTF-8. `name` is that of the spider or file in its title.
 
-    Raises `MissingExtraError`.
+    `texts` is asked once for the texts of the doubtful duplicates and their kept pages. Raises
+    `MissingExtraError`.
     """
     check_installed()
     import jinja2
@@ -65,12 +82,12 @@ def render(summary: Summary, *, name: str) -> bytes:
     environment.filters |= {"count": "{:,}".format, "how_many": how_many}
     environment.filters |= {"share": _share, "size": _size, "utc": _utc}
     environment.tests["web"] = _is_web
+    environment.filters |= {"code": _code, "safe_text": safe}
     environment.globals["difference"] = difference
-    environment.globals["wilson"] = wilson
-    style, script = (
-        (HERE / "report.css").read_text("utf-8"),
-        (HERE / "report.js").read_text("utf-8"),
-    )
+    figures = _figures(summary)
+    pairs = side_by_side(summary.duplicates.ranked(), texts)
+    style, script = ((HERE / name).read_text("utf-8") for name in ("report.css", "report.js"))
+    style += labels(figures["tables"])
     page = environment.get_template("report.html.jinja").render(
         name=name,
         summary=summary,
@@ -80,7 +97,11 @@ def render(summary: Summary, *, name: str) -> bytes:
         "base-uri 'none'; form-action 'none'",
         made=time.time(),
         copies=COPIES,
-        **_figures(summary),
+        order=ORDER,
+        findings=findings(summary, pairs.pairs),
+        audit_bands=AUDIT_BANDS,
+        pairs=pairs,
+        **figures,
     )
     return page.encode("utf-8", "replace")  # a lone surrogate is no character
 
@@ -103,14 +124,14 @@ def _figures(summary: Summary) -> dict[str, Any]:
             for chart, sizes in drawn.items()
         },
         "shown": shown,
+        "tables": tables(shown, by_time=by_time),
         "threshold": threshold,
-        "remarks": list(summary.remarks()),
         "buckets": buckets,
         "by_time": by_time,
         "domains": list(_domains(summary)),
         "clusters": summary.clusters.largest(MOST_CLUSTERS),
         "near": summary.near.ranked(),
-        "duplicates": summary.duplicates.ranked(),
+        "reasons": [(*why, n) for why, n in summary.reasons.most_common(MOST_REASONS_SHOWN)],
     }
 
 
@@ -127,21 +148,6 @@ def _domains(summary: Summary) -> Iterator[tuple[str, Tally]]:
         yield f"({len(ranked) - MOST_DOMAINS:,} more)", rest
 
 
-def difference(page: Judged) -> Sequence[str]:
-    """Return what differs between a page and the kept one, in a few words each."""
-    found = []
-    if page.has_another_name:
-        found.append("another name")
-    elif page.kept is not None and page.kept.title != page.title:
-        found.append("another title")
-    if page.kept is not None and page.words is not None and page.kept.words is not None:
-        more = page.words - page.kept.words
-        if more:
-            found.append(how_many(more, "word", "+,"))
-    said = page.reason.partition("; ")[2]
-    return [*found, said] if said else found
-
-
 def _is_web(url: str) -> bool:
     """Tell whether a link may lead to a URL: only http and https, and no URL that was cut."""
     try:
@@ -149,6 +155,17 @@ def _is_web(url: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and bool(parts.netloc) and len(url) <= LONGEST_URL
+
+
+def _code(text: str) -> Markup:
+    """Return a text in which what stands between backticks is code."""
+    from markupsafe import Markup, escape
+
+    parts = [escape(part) for part in text.split("`")]
+    coded = (
+        Markup("<code>{}</code>").format(part) if n % 2 else part for n, part in enumerate(parts)
+    )
+    return Markup("").join(coded)
 
 
 def _share(part: int, whole: int) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
+from simhash_gate.common.proportion import Interval, wilson
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.fingerprints.claims import Claims, contradiction
 from simhash_gate.fingerprints.hamming import BITS
@@ -19,6 +20,10 @@ MANY = 5
 """Fewer pages of other names may be chance."""
 SHARE = 0.05
 """So may a smaller share of the pages that are as near."""
+FEW = 30
+"""Fewer audited pages give no more than a rough idea."""
+TOO_MANY = 0.05
+"""A share of wrong drops that is surely above this is too large."""
 ADVICE = (
     "These pages have much the same text, so no distance tells them from copies. Their names and "
     "offers do, if SIMHASH_GATE_VERIFY is 'names' or 'text'. To compare more of them, name the "
@@ -32,11 +37,17 @@ _LAST_TIME = 253_402_300_800.0  # the year 10,000, beyond what datetime can show
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The kept page that a page was compared with."""
+    """The kept page that a page was compared with. `id` is that of its source, if known."""
 
     url: str
     title: str
     words: int | None
+    id: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the page is known by: its URL, or else the name that its source has for it."""
+        return self.url or self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +66,12 @@ class Judged:
     size: int = 0
     at: float | None = None
     differs: str = ""
+    id: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the page is known by: its URL, or else the name that its source has for it."""
+        return self.url or self.id
 
     @property
     def is_within(self) -> bool:
@@ -77,28 +94,29 @@ class Judged:
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> Judged:
         """Return what a line says. Raises ValueError that names the key and its value."""
-        outcome = _text(line, "outcome", LONGEST_TEXT)
+        outcome = text_of(line, "outcome", LONGEST_TEXT)
         if outcome not in OUTCOMES:
             raise ValueError(f"'outcome' is {outcome!r}: expected one of {', '.join(OUTCOMES)}")
         kept = None
         if line.get("matched_url") is not None:
-            title = _text(line, "matched_title", LONGEST_TEXT)
+            title = text_of(line, "matched_title", LONGEST_TEXT)
             words = _count(line, "matched_words")
-            url = without_credentials(_text(line, "matched_url", LONGEST_URL + 1))
-            kept = Kept(url, title, words)
+            url = without_credentials(text_of(line, "matched_url", LONGEST_URL + 1))
+            kept = Kept(url, title, words, _id(line, "matched_id"))
         return cls(
-            without_credentials(_text(line, "url", LONGEST_URL + 1)),
+            without_credentials(text_of(line, "url", LONGEST_URL + 1)),
             outcome,
-            _text(line, "reason", LONGEST_TEXT),
-            _text(line, "title", LONGEST_TEXT),
+            text_of(line, "reason", LONGEST_TEXT),
+            text_of(line, "title", LONGEST_TEXT),
             _count(line, "words"),
             _count(line, "distance", BITS),
             kept,
             _count(line, "threshold", BITS),
             line.get("dropped") is True,
             _count(line, "bytes") or 0,
-            _time(line),
-            _text(line, "differs", LONGEST_TEXT),
+            time_of(line, "time"),
+            text_of(line, "differs", LONGEST_TEXT),
+            _id(line, "id"),
         )
 
 
@@ -115,6 +133,20 @@ class Audited:
     wrong: int
     fields: Mapping[str, int]
 
+    @property
+    def interval(self) -> Interval:
+        """What bounds the share of wrong drops, 0 to 1, at 95 % confidence."""
+        return wilson(self.wrong, self.compared)
+
+    @property
+    def band(self) -> Literal["bad", "some", "few", "good"]:
+        """How the share of wrong drops is to be taken."""
+        if self.interval.low > TOO_MANY:
+            return "bad"
+        if self.wrong:
+            return "some"
+        return "few" if self.compared < FEW else "good"
+
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> Audited:
         """Return what a line says. Raises ValueError that names the key and its value."""
@@ -124,7 +156,7 @@ class Audited:
         audited = _count(line, "audited") or 0
         compared = _count(line, "compared", audited) or 0
         return cls(
-            _text(line, "domain", LONGEST_TEXT),
+            text_of(line, "domain", LONGEST_TEXT),
             audited,
             compared,
             _count(line, "wrong", compared) or 0,
@@ -132,13 +164,20 @@ class Audited:
         )
 
 
-def _text(line: Mapping[str, Any], key: str, longest: int) -> str:
+def text_of(line: Mapping[str, Any], key: str, longest: int) -> str:
+    """Return a text, cut if it is too long. Raises ValueError for a value that is none."""
     value = line.get(key)
     if value is None:
         return ""
     if not isinstance(value, str):
         raise ValueError(f"{key!r} is {value!r}: expected a string")
     return value if len(value) <= longest else value[: longest - 1] + "…"
+
+
+def _id(line: Mapping[str, Any], key: str) -> str:
+    """Return an id as text: it is whatever a source has."""
+    value = line.get(key)
+    return "" if value is None else str(value)[: LONGEST_URL + 1]
 
 
 def _count(line: Mapping[str, Any], key: str, most: int = 1 << 53) -> int | None:
@@ -150,13 +189,14 @@ def _count(line: Mapping[str, Any], key: str, most: int = 1 << 53) -> int | None
     return value
 
 
-def _time(line: Mapping[str, Any]) -> float | None:
-    value = line.get("time")
+def time_of(line: Mapping[str, Any], key: str) -> float | None:
+    """Return a Unix time. Raises ValueError for a value that is none."""
+    value = line.get(key)
     if value is None:
         return None
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not isfinite(value) or not 0 <= value < _LAST_TIME:
-        raise ValueError(f"'time' is {value!r}: expected a Unix time in seconds")
+        raise ValueError(f"{key!r} is {value!r}: expected a Unix time in seconds")
     return float(value)
 
 

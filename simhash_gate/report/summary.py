@@ -10,7 +10,10 @@ from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
+from simhash_gate.report.crawled import Crawled
+from simhash_gate.report.doubt import doubt
 from simhash_gate.report.judged import ADVICE, Audited, Judged, Named
+from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,6 +24,8 @@ MOST_NEAR = 500
 ALIKE_IN_REPEATS = "alike only in what the site repeats"
 MOST_NAMED = 5
 """Domains that are named because pages of many names are near each other."""
+MOST_REASONS = 1_000
+MOST_CRAWLS = 10
 OTHERS = "(others)"
 
 
@@ -62,7 +67,9 @@ class Tally:
 class Summary:
     """Counts by domain, distances, a timeline, clusters, and the pages worth a look.
 
-    `missed` counts verdicts that are missing in the figures.
+    `crawls` are those that the verdicts come from, as far as these say. `reasons` counts why pages
+    were not judged, by outcome. `missed` counts verdicts that are missing in the figures, and
+    `unusable` inputs that are no verdicts.
     """
 
     def __init__(self) -> None:
@@ -77,7 +84,9 @@ class Summary:
         self.duplicates: Top[Judged] = Top(MOST_DUPLICATES)
         self.near: Top[Judged] = Top(MOST_NEAR)
         self.audits: list[Audited] = []
-        self.missed = 0
+        self.crawls: list[Crawled] = []
+        self.reasons: Counter[tuple[str, str]] = Counter()
+        self.missed = self.unusable = 0
 
     @property
     def seen(self) -> int:
@@ -93,15 +102,28 @@ class Summary:
             key=lambda item: -item[1].others,
         )
 
+    @property
+    def kept_within(self) -> str:
+        """A sentence about the pages within the threshold that passed; "" if there are none."""
+        kinds = ", ".join(
+            f"{pages:,} {ALIKE_IN_REPEATS if kind == 'repeats' else f'other {kind}'}"
+            for kind, pages in self.total.differs.most_common()
+        )
+        return f"Within the threshold, but not dropped: {kinds}." if kinds else ""
+
+    def setting(self, name: str) -> str:
+        """Return what all crawls say of a setting, by the end of its name; "" for the default."""
+        said = {crawl.settings.get(PREFIX + name, "") for crawl in self.crawls}
+        return said.pop() if len(said) == 1 else ""
+
+    def reasons_of(self, outcome: str) -> list[tuple[str, int]]:
+        """Return why pages had an outcome, and how many, the most frequent reason first."""
+        return [(said, n) for (kind, said), n in self.reasons.most_common() if kind == outcome]
+
     def remarks(self) -> Iterator[str]:
         """Yield sentences about what the counts of outcomes do not tell."""
-        differs = self.total.differs
-        if differs:
-            kinds = ", ".join(
-                f"{pages:,} {ALIKE_IN_REPEATS if kind == 'repeats' else f'other {kind}'}"
-                for kind, pages in differs.most_common()
-            )
-            yield f"Within the threshold, but not dropped: {kinds}."
+        if self.kept_within:
+            yield self.kept_within
         if self.total.named.dropped:
             dropped = how_many(self.total.named.dropped, "page", ",")
             yield f"Dropped, although the title contradicts that of the kept page: {dropped}."
@@ -125,6 +147,8 @@ class Summary:
         """
         if isinstance(line.get("audit"), dict):
             self.audits.append(Audited.of(line["audit"]))
+        elif "outcome" not in line and isinstance(line.get("crawl"), dict):
+            self.crawls = [*self.crawls, Crawled.of(line["crawl"])][:MOST_CRAWLS]
         elif "outcome" in line:
             self.add(Judged.of(line))
 
@@ -141,11 +165,15 @@ class Summary:
             if page.threshold is not None:
                 self.thresholds[page.threshold] += 1
         if page.is_duplicate:
-            self.duplicates.add(_doubt(page), page)
+            found = doubt(page)
+            self.duplicates.add(found, page)
             if page.kept is not None and page.outcome == "duplicate":
-                self.clusters.add(page.kept, page, _doubt(page))
+                self.clusters.add(page.kept, page, found)
         elif page.outcome == "near":
-            self.near.add((-(page.distance or 0), -_growth(page)), page)
+            self.near.add((-(page.distance or 0), -doubt(page).growth), page)
+        elif page.outcome in ("error", "skipped"):
+            known = len(self.reasons) < MOST_REASONS or (page.outcome, page.reason) in self.reasons
+            self.reasons[page.outcome, page.reason if known else OTHERS] += 1
 
     def _domain(self, url: str) -> Tally:
         domain = registered_domain(host_of(url))
@@ -155,15 +183,3 @@ class Summary:
                 domain = OTHERS
             tally = self.domains.setdefault(domain, Tally())
         return tally
-
-
-def _doubt(page: Judged) -> tuple[float, ...]:
-    """Rank a duplicate by how much it differs from the kept page."""
-    return (page.has_another_name, page.distance or 0, _growth(page))
-
-
-def _growth(page: Judged) -> float:
-    """Return by what share the number of words differs from that of the kept page."""
-    if page.kept is None or not page.words or not page.kept.words:
-        return 0.0
-    return abs(page.words - page.kept.words) / max(page.words, page.kept.words)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import closing
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from simhash_gate.page import Page
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-AHEAD = 4  # entries for each process: keeps it busy, and bounds what is in memory
+AHEAD = 16  # entries for each process: keeps it busy, and bounds what is in memory
+AHEAD_BYTES = 64 * 1024 * 1024  # of their bodies
 
 
 def read_pages(
@@ -96,21 +98,25 @@ def _in_order(
 ) -> Iterator[tuple[Entry, T | ReadError | None]]:
     """Yield each entry, in order, with what `read` promises, or why not; None if skipped."""
     waiting: deque[tuple[Entry, Future[T] | None]] = deque()
+    most, held = AHEAD * max(1, processes), 0
     for entry in entries:
         waiting.append((entry, None if entry.skipped else read(entry)))
-        yield from _results(waiting, AHEAD * max(1, processes))
-    yield from _results(waiting, 0)
+        held += len(entry.body)
+        while len(waiting) > most or held > AHEAD_BYTES:
+            for first, result in _results(waiting, (len(waiting) + 1) // 2):
+                held -= len(first.body)
+                yield first, result
+    yield from _results(waiting, len(waiting))
 
 
 def _results(
-    waiting: deque[tuple[Entry, Future[T] | None]], most: int
+    waiting: deque[tuple[Entry, Future[T] | None]], number: int
 ) -> Iterator[tuple[Entry, T | ReadError | None]]:
-    """Take the first entry while its result is there, or more than `most` wait."""
-    while waiting:
-        entry, future = waiting[0]
-        if future is not None and not future.done() and len(waiting) <= most:
-            return
-        waiting.popleft()
+    """Take the first entries with their results, so many of them."""
+    # To wait once for many takes less time than to wait for each.
+    wait([future for _, future in islice(waiting, number) if future is not None][-1:])
+    for _ in range(number):
+        entry, future = waiting.popleft()
         result: T | ReadError | None
         try:
             result = None if future is None else future.result()

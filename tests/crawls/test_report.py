@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 import pytest
 from lxml import html
@@ -28,11 +29,26 @@ def test_the_log_and_the_report_say_what_the_stats_say(tmp_path) -> None:
     settings = {
         "SIMHASH_GATE_VERDICTS": "logs/%(name)s.jsonl",
         "SIMHASH_GATE_REPORT": "reports/%(name)s %(time)s.html",
+        "SIMHASH_GATE_TIMEOUT": 9,
+        "SIMHASH_GATE_DOMAINS": json.dumps({"127.0.0.1": {"window": 99}}),
         "CONCURRENT_REQUESTS": 1,
     }
     with Site(ROUTES).running() as site:
         result = crawl(tmp_path, site, PATHS, settings=settings)
-    lines = [json.loads(line) for line in (tmp_path / "logs/test.jsonl").read_text().splitlines()]
+    head, *lines = map(json.loads, (tmp_path / "logs/test.jsonl").read_text().splitlines())
+    assert time.time() - head["crawl"].pop("started") < 300
+    assert head["crawl"].pop("versions").keys() == {"simhash_gate", "scrapy", "pipeline"}
+    assert head["crawl"] == {
+        "by": "crawl",
+        "name": "test",
+        "settings": {
+            "SIMHASH_GATE_WORKERS": 0,
+            "SIMHASH_GATE_VERDICTS": "logs/%(name)s.jsonl",
+            "SIMHASH_GATE_REPORT": "reports/%(name)s %(time)s.html",
+            "SIMHASH_GATE_TIMEOUT": 9.0,
+        },
+        "domains": {"127.0.0.1": {"window": 99}},
+    }
     for outcome in OUTCOMES:
         assert sum(line["outcome"] == outcome for line in lines) == result.count(outcome)
     dropped = [line for line in lines if line["dropped"]]
@@ -56,9 +72,40 @@ def test_the_log_and_the_report_say_what_the_stats_say(tmp_path) -> None:
     assert figures["judged"] == str(result.count("checked"))
     for name in ("new", "duplicate", "skipped", "dropped"):
         assert figures[name] == str(result.count(name))
+    assert "Spider test, started 20" in str(root.xpath("string(//header/p)"))
+    (said,) = root.xpath("//header//tbody/tr[2]/td[2]/code")
+    assert said.text_content() == "window = 99"
     links = root.xpath("//section[@id='clusters']/div/details[1]//a/@href")
     assert links[0] == f"{site.url}/a"
     assert set(links[1:]) == {f"{site.url}/b", f"{site.url}/e"}
+
+
+def test_the_report_of_a_crawl_has_the_texts_of_what_differs(tmp_path) -> None:
+    story, other = (
+        page(1).body.decode().replace("</article>", f"<p>Now {price} EUR for you.</p></article>")
+        for price in (12, 13)
+    )
+    routes = {"/a": html_answer(story), "/b": html_answer(other), "/c": html_answer(story)}
+    assert story != other
+    settings = {
+        "SIMHASH_GATE_REPORT": "report.html",
+        "SIMHASH_GATE_THRESHOLD": 8,
+        "SIMHASH_GATE_VERIFY": "distance",
+        "CONCURRENT_REQUESTS": 1,
+    }
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, "/a /b /c", settings=settings)
+    assert result.count("dropped") == 2
+    root = html.fromstring((tmp_path / "report.html").read_text("utf-8"))
+    first, second = root.xpath("//section[@id='duplicates']//details")
+    assert first.xpath(".//a/@href") == [f"{site.url}/a", f"{site.url}/b"]
+    (place,) = first.xpath("p[@class='place']")
+    assert [mark.text for mark in place.iter("ins", "del")] == ["12", "13"]
+    kept, own = first.xpath(".//div[@class='text']")
+    assert own.text_content().startswith(kept.text_content()[:40])
+    assert second.xpath(".//div[@class='text']") == []
+    (finding,) = root.xpath("//section[@id='answer']//li/b")
+    assert finding.text_content().startswith("1 page was dropped although it says another price")
 
 
 @pytest.mark.parametrize(
@@ -140,12 +187,11 @@ def test_a_killed_crawl_leaves_the_log_of_what_it_did(tmp_path) -> None:
     settings = {"SIMHASH_GATE_VERDICTS": log}
     with Site(routes).running() as site:
         process, finish = start(tmp_path, site, f"{PATHS} /slow", settings=settings)
-        until(lambda: log.exists() and len(log.read_bytes().splitlines()) == len(ROUTES))
+        until(lambda: log.exists() and len(log.read_bytes().splitlines()) > len(ROUTES))
         process.kill()
         finish()
-    assert {json.loads(line)["url"] for line in log.read_text().splitlines()} == {
-        site.url + path for path in ROUTES
-    }
+    _, *lines = log.read_text().splitlines()
+    assert {json.loads(line)["url"] for line in lines} == {site.url + path for path in ROUTES}
 
 
 @pytest.mark.parametrize("pattern", ["report-%(day)s.html", "100%.html", "%s%s"])

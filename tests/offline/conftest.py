@@ -32,6 +32,11 @@ class Result:
 
     @property
     def lines(self) -> list[dict]:
+        """The lines of pages, without that of a replay itself."""
+        return [line for line in self.all_lines if "crawl" not in line]
+
+    @property
+    def all_lines(self) -> list[dict]:
         return [json.loads(line) for line in self.out.splitlines()]
 
     def column(self, name: str) -> list:
@@ -40,7 +45,7 @@ class Result:
 
 Run = Callable[..., Result]
 
-READS_PAGES = {"compare", "fingerprint", "import", "pairs", "replay", "similar", "tune"}
+READS_PAGES = {"compare", "dedupe", "fingerprint", "import", "pairs", "replay", "similar", "tune"}
 INLINE = "SIMHASH_GATE_WORKERS=0"
 """Pages are read by the command itself, unless a test says otherwise: to start processes for two
 or three pages takes a second. The examples of the documentation run as they are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import closing
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 from lxml import html
 
+from simhash_gate.journal.warc import warcinfo
 from simhash_gate.stores import Record, open_store
+from tests.journal.pages import packed
 
 SITE = "https://example.com/"
 
@@ -68,14 +71,122 @@ def test_near_pages_of_other_names_are_no_good_sign(run, write_named, manifest) 
         write_named(f"{name}.html", f"{name} jam")
     path = manifest(*({"path": f"{n}.html", "url": SITE + n} for n in names))
     root = html.fromstring(run("report", path).out)
-    notes = [
-        note.text_content() for note in root.xpath("//section[@id='distances']/p[@class='note']")
-    ]
-    assert notes[0] == "Within the threshold, but not dropped: 5 other names."
-    assert notes[1] == "example.com: 5 of 5 pages within the threshold have another name."
-    assert "SIMHASH_GATE_COMPARE" in notes[2]
+    (note,) = root.xpath("//section[@id='distances']/p[@class='note']")
+    assert note.text_content() == "Within the threshold, but not dropped: 5 other names."
+    (finding,) = root.xpath("//section[@id='answer']//li")
+    said = finding.text_content()
+    assert said.startswith(
+        "Pages with different names read alike, and passed, in example.com (5 pages)."
+    )
+    assert "SIMHASH_GATE_COMPARE" in said
+    assert finding.xpath("a/@href") == ["#domains"]
     (row,) = root.xpath("//section[@id='domains']//tbody/tr")
     assert row[-1].text_content() == "5"
+
+
+def marks(page: str) -> list[list[str]]:
+    """Return, for each duplicate of a report, the words of its texts that are marked."""
+    root = html.fromstring(page)
+    pairs = root.xpath("//section[@id='duplicates']//details")
+    return [[mark.text for mark in pair.xpath("p[@class='place']/*")] for pair in pairs]
+
+
+def texts_of(page: str) -> list[int]:
+    """Return how many texts are shown of each duplicate of a report."""
+    pairs = html.fromstring(page).xpath("//section[@id='duplicates']//details")
+    return [len(pair.xpath(".//div[@class='text']")) for pair in pairs]
+
+
+@pytest.fixture
+def doubtful(write, write_named, manifest) -> Path:
+    """Two pages of one text and one price, the second with another price in its text."""
+    for name, price in (("a", "12"), ("b", "13")):
+        path = write(f"{name}.html", 1)
+        path.write_text(path.read_text().replace("</article>", f"<p>Now {price} €.</p></article>"))
+    return manifest(*({"path": f"{n}.html", "url": SITE + n} for n in ("a", "b")))
+
+
+BY_DISTANCE = ("-s", "SIMHASH_GATE_VERIFY=distance", "-s", "SIMHASH_GATE_THRESHOLD=8")
+
+
+def test_what_differs_in_the_texts_is_marked_where_the_pages_are_there(
+    run, doubtful, tmp_path
+) -> None:
+    own = run("report", doubtful, *BY_DISTANCE).out
+    assert marks(own) == [["12", "13"]]
+    log = tmp_path / "log.jsonl"
+    log.write_text(run("replay", doubtful, *BY_DISTANCE).out)
+    without = run("report", log).out
+    assert texts_of(without) == [0]
+    assert "--pages SOURCE" in without
+    there = run("report", log, "--pages", "nowhere", "--pages", doubtful)
+    assert (there.status, marks(there.out)) == (1, [["12", "13"]])
+    assert "nowhere: No such file or directory" in there.err
+    assert "1 page was dropped although it says another price or offer" in there.out
+    (tmp_path / "b.html").unlink()
+    half = run("report", log, "--pages", doubtful)
+    assert (half.status, texts_of(half.out)) == (1, [1])
+    assert "'b.html': No such file or directory" in half.err
+    assert "Its text is not to be had here." in half.out
+
+
+def test_pages_that_fail_are_told_once(run, pages, tmp_path, environment) -> None:
+    (tmp_path / "broken.py").write_text(
+        "class Broken:\n    def __call__(self, page):\n        raise RuntimeError('no')\n"
+    )
+    (tmp_path / "copy.html").unlink()
+    broken = "SIMHASH_GATE_EXTRACTOR=broken.Broken"
+    folder = f"{environment['PYTHONPATH']}:{tmp_path}"
+    result = run("report", pages, "-s", broken, PYTHONPATH=folder)
+    assert result.status == 1
+    root = html.fromstring(result.out)
+    assert [item.text_content() for item in root.xpath("//section[@id='answer']//li/b")] == [
+        "2 pages could not be judged: unreadable: RuntimeError: no (2).",
+        "1 input could not be used, and can't be counted here.",
+    ]
+
+
+def test_a_report_of_a_replay_names_its_settings(run, doubtful) -> None:
+    root = html.fromstring(run("report", doubtful, *BY_DISTANCE).out)
+    assert root.findtext(".//header/p").startswith("Report ")
+    said = [code.text_content() for code in root.xpath("//header//tbody//code")]
+    assert "SIMHASH_GATE_VERIFY = distance" in said
+    assert "SIMHASH_GATE_THRESHOLD = 8" in said
+
+
+def dropped(folder: Path, *drops: bytes) -> Path:
+    folder.mkdir()
+    path = folder / "dropped-20240601T120000000000Z-0badcafe.warc.gz"
+    path.write_bytes(warcinfo() + b"".join(drops))
+    return folder
+
+
+def test_texts_of_dropped_pages_come_from_the_journal(run, write, doubtful, tmp_path) -> None:
+    body = (tmp_path / "b.html").read_bytes()
+    drops = [packed(1, url=SITE + "other"), packed(2, url=SITE + "b", body=body)]
+    dropped(tmp_path / "dropped", *drops)
+    log = tmp_path / "log.jsonl"
+    said = [json.loads(line) for line in run("replay", doubtful, *BY_DISTANCE).out.splitlines()]
+    log.write_text("\n".join(map(json.dumps, said)))
+    assert texts_of(run("report", log).out) == [0]
+    page = run("report", log, "--journal", "dropped")
+    assert (page.status, texts_of(page.out)) == (0, [1])
+    assert "Now 13 €." in page.out
+    said[0]["crawl"]["settings"]["SIMHASH_GATE_JOURNAL"] = "dropped"
+    log.write_text("\n".join(map(json.dumps, said)))
+    assert texts_of(run("report", log).out) == [1]
+    (tmp_path / "a.jsonl").write_text(json.dumps({"path": "a.html", "url": SITE + "a"}))
+    both = run("report", log, "--pages", "a.jsonl")
+    assert marks(both.out) == [["12", "13"]]
+
+
+def test_a_journal_that_can_not_be_read_is_named(run, log, doubtful, tmp_path) -> None:
+    log.write_text(run("replay", doubtful, *BY_DISTANCE).out)
+    folder = dropped(tmp_path / "dropped", packed(2, url=SITE + "b")[:-40])
+    for journal in (folder, tmp_path / "nowhere"):
+        result = run("report", log, "--journal", journal)
+        assert (result.status, texts_of(result.out)) == (1, [0])
+        assert str(journal) in result.err
 
 
 def test_a_store_shows_what_it_kept(run, tmp_path) -> None:
@@ -96,7 +207,7 @@ def test_without_a_source_it_is_the_newest_log_of_the_project(run, log, tmp_path
     assert "SIMHASH_GATE_VERDICTS" in run("report").err
     folder = tmp_path / ".scrapy" / "simhash_gate"
     folder.mkdir(parents=True)
-    line = log.read_text().splitlines()[0]
+    line = log.read_text().splitlines()[1]
     (folder / "older.jsonl").write_text(line)
     os.utime(folder / "older.jsonl", (1, 1))
     log.rename(folder / "news.jsonl")
@@ -108,13 +219,15 @@ def test_without_a_source_it_is_the_newest_log_of_the_project(run, log, tmp_path
 def test_a_log_that_a_kill_cut_off_gives_a_report_of_the_rest(run, log, tmp_path) -> None:
     lines = log.read_bytes().splitlines(keepends=True)
     foreign = b'{"later": 1}\n{"outcome": "lost"}\n'
-    log.write_bytes(lines[0] + foreign + lines[1] + lines[2][:40])
+    log.write_bytes(lines[1] + foreign + lines[2] + lines[3][:40])
     result = run("report", log, "-o", "report.html")
     assert result.status == 1
     assert f"{log}:3: 'outcome' is 'lost'" in result.err
     assert f"{log}:5: not JSON" in result.err
     assert result.err.endswith("could not be used: 2\n")
-    assert tiles(tmp_path / "report.html")["Responses"] == "2"
+    page = tmp_path / "report.html"
+    assert tiles(page)["Responses"] == "2"
+    assert "2 inputs could not be used, and can" in page.read_text()
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", '{"later": 1}\n', "no JSON\n"])

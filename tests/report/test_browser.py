@@ -12,10 +12,13 @@ from playwright.sync_api import Browser, Page, expect
 from benchmarks.speed.chromium import running_chromium
 from simhash_gate.report.html import render
 from simhash_gate.report.summary import Summary
-from tests.report.verdicts import NOON, copy, near, verdict
+from tests.report.verdicts import NOON, audit, copy, crawl, near, verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
+
+    from simhash_gate.report.pairs import Texts
 
 PHONE, DESK = 360, 1280
 
@@ -39,12 +42,14 @@ def show(browser: Browser, tmp_path: Path, happened: list[str]) -> Iterator[Open
     """Open a report of some lines, and see that nothing happens."""
     opened: list[Page] = []
 
-    def show(*lines: dict[str, Any], width: int = DESK, **context: Any) -> Page:
+    def show(
+        *lines: dict[str, Any], width: int = DESK, texts: Texts | None = None, **context: Any
+    ) -> Page:
         summary = Summary()
         for line in lines:
             summary.add_line(line)
         path = tmp_path / "report.html"
-        path.write_bytes(render(summary, name="news"))
+        path.write_bytes(render(summary, name="news", texts=texts))
         page = browser.new_page(viewport={"width": width, "height": 900}, **context)
         opened.append(page)
         page.on("console", lambda message: happened.append(f"console: {message.text}"))
@@ -64,28 +69,30 @@ def show(browser: Browser, tmp_path: Path, happened: list[str]) -> Iterator[Open
 
 
 CRAWL = [
+    crawl(settings={"SIMHASH_GATE_THRESHOLD": 5}, domains={"example.com": {"action": "tag"}}),
     *(verdict(f"a{n}", time=NOON + n) for n in range(10)),
     *(copy(f"copy-{n}", "a1", n % 3, words=300 + n, time=NOON + n) for n in range(12)),
     *(near(f"near-{n}", "a2", 4 + n % 4, time=NOON + 60 * n) for n in range(8)),
     *(verdict(f"https://site{n}.org/", time=NOON) for n in range(6)),
     *(copy(f"https://site{n}.org/c", "a3", time=NOON) for n in range(3, 6)),
     copy("https://site3.org/d", "a3", 3, reason="distance 3, threshold 3; only 'x' → 'y' differs"),
-    verdict("robots.txt", "skipped"),
-    {
-        "audit": {
-            "domain": "example.com",
-            "audited": 50,
-            "compared": 40,
-            "wrong": 2,
-            "fields": {"price": 2},
-        }
-    },
+    verdict("robots.txt", "skipped", reason="not html"),
+    verdict("slow", "error", reason="reading took longer than 10 s"),
+    audit("example.com", 40, 2, price=2),
+    audit("site1.org", 400, 100, title=90, price=20),
+    audit("site2.org", 10, 0),
+    audit("site3.org", 100, 0),
 ]
+
+
+PAIR = [copy("lamp", "a3", title="Lamp", matched_title="Light", words=301)]
 
 
 def column(page: Page, section: str, number: int) -> list[str]:
     rows = page.locator(f"#{section} table.sortable > tbody > tr:visible")
-    return rows.locator(f"td:nth-child({number})").all_inner_texts()
+    # What is out of sight is not laid out, and has no inner text.
+    cells = rows.locator(f"td:nth-child({number})").all_text_contents()
+    return [cell.strip() for cell in cells]
 
 
 def tiles(page: Page) -> dict[str, str]:
@@ -97,10 +104,12 @@ def test_it_opens_with_the_figures_of_the_crawl(show: Open) -> None:
     page = show(*CRAWL)
     expect(page).to_have_title("Near-duplicates of news")
     assert tiles(page) == {
-        **{"Responses": "41", "New": "16", "Near": "8", "Duplicates": "16"},
+        **{"Responses": "42", "New": "16", "Near": "8", "Duplicates": "16", "Errors": "1"},
         **{"Dropped": "16", "Saved": "16.0 kB"},
     }
     assert column(page, "domains", 1)[0] == "example.com"
+    page.locator("#timeline h2").scroll_into_view_if_needed()  # what is out of sight is not drawn
+    expect(page.locator("#distances svg:visible")).to_have_count(1)
     assert page.locator("#distances svg:visible").count() == 1
     assert page.locator("#timeline svg:visible").count() == 1
     assert "threshold, 3 bits" in page.locator("#distances").inner_text()
@@ -108,9 +117,85 @@ def test_it_opens_with_the_figures_of_the_crawl(show: Open) -> None:
     expect(cluster.locator("summary")).to_have_text("12 copies of About a1")
     expect(cluster.locator("tbody tr").first).to_contain_text("another name; +11 words")
     expect(page.locator("#near-pages tbody tr").first).to_contain_text("https://example.com/near-0")
-    expect(page.locator("#duplicates tbody tr").first).to_contain_text("only 'x' → 'y' differs")
-    expect(page.locator("#audit tbody tr")).to_contain_text("price (2)")
-    assert column(page, "audit", 5) + column(page, "audit", 6) == ["1.4", "16.5"]
+    expect(page.locator("#duplicates details").first).to_contain_text("another name; +11 words")
+    expect(page.locator("#audit tbody tr").first).to_contain_text("price (2)")
+    assert (column(page, "audit", 6)[0], column(page, "audit", 7)[0]) == ("1.4", "16.5")
+    assert column(page, "audit", 2) == [
+        *("some are wrong", "too many are wrong"),
+        *("none found, but few compared", "none found"),
+    ]
+
+
+def test_it_answers_first_and_leads_to_what_looks_wrong(show: Open) -> None:
+    page = show(*CRAWL)
+    answer = page.locator("#answer")
+    expect(answer.locator("h2")).to_have_text("⚠ 3 things look wrong, the worst first.")
+    said = answer.locator("li").all_inner_texts()
+    assert [line.split(" ")[0] for line in said] == ["16", "Too", "1"]
+    for link in answer.locator("a").all():
+        link.click()
+        assert page.locator(page.url.rpartition("/report.html")[2]).is_visible()
+
+
+def test_its_head_names_spider_versions_and_settings(show: Open) -> None:
+    page = show(*CRAWL)
+    head = page.locator("header")
+    said = "Spider news, started 2024-06-01 12:00:00 UTC, simhash_gate 0.1.0, scrapy 2.15.0"
+    expect(head).to_contain_text(said)
+    head.locator("summary").click()
+    rows = head.locator("tbody tr").all_inner_texts()
+    assert rows == ["all domains\tSIMHASH_GATE_THRESHOLD = 5", "example.com\taction = tag"]
+
+
+TEXTS = {
+    "a3": "# Lamp\n\nPrice: 12.90 EUR\n\n" + "This is what both pages say. " * 60,
+    "lamp": "# Lamp\n\nPrice: 14.90 EUR\n\n" + "This is what both pages say. " * 60 + "\nNew!",
+    "other": "Something else, and only that.",
+}
+
+
+def texts(names: Collection[str]) -> dict[str, str]:
+    known = {f"https://example.com/{name}": text for name, text in TEXTS.items()}
+    return {name: known[name] for name in names if name in known}
+
+
+def test_what_differs_is_marked_and_both_texts_stand_side_by_side(show: Open) -> None:
+    lines = [
+        copy("other", "a3", title="Lamp", matched_title="Lamp", words=5),
+        copy("lamp", "a3", 3, title="Lamp", matched_title="Lamp", words=301),
+        copy("lamp", "b", 1, title="Lamp", matched_title="Lamp", words=301),
+        copy("z", "a3", title="Lamp", matched_title="Lamp", words=300),
+    ]
+    page = show(*lines, texts=texts)
+    page.evaluate("document.querySelectorAll('details').forEach(it => it.open = true)")
+    first, second, third, fourth = page.locator("#duplicates details.pair").all()
+    expect(first.locator("summary")).to_have_text("another price or offer; +1 word Lamp")
+    assert first.locator(".place del").all_text_contents() == ["12.90"]
+    assert first.locator(".place ins").all_text_contents() == ["14.90", "New!"]
+    kept, own = first.locator(".text").all()
+    assert kept.locator("del").all_text_contents() == ["12.90"]
+    assert own.locator("ins").all_text_contents() == ["14.90", "New!"]
+    expect(own).to_contain_text("… 321 words that agree …")
+    left, right = kept.bounding_box(), own.bounding_box()
+    assert left
+    assert right
+    assert (left["x"] < right["x"], left["y"]) == (True, right["y"])
+    expect(second.locator("summary")).to_contain_text("-295 words")
+    expect(third).to_contain_text("Its text is not to be had here.")
+    assert third.locator(".text").count() == 1
+    assert fourth.locator(".text").count() == 0
+    expect(page.locator("#duplicates")).to_contain_text("Of the 3 pairs that differ most, 2 can")
+    said = "1 page was dropped although it says another price or offer than the kept page"
+    expect(page.locator("#answer li")).to_contain_text(f"{said}: 1 of example.com.")
+
+
+def test_marks_are_told_by_more_than_their_colour(show: Open) -> None:
+    page = show(copy("lamp", "a3", title="Lamp", matched_title="Light"), texts=texts)
+    for tag, line, said in (("ins", "underline", "duplicate"), ("del", "line-through", "kept")):
+        mark = page.locator(f".text {tag}").first
+        style = "(it, pseudo) => getComputedStyle(it, pseudo)"
+        assert line in mark.evaluate(f"it => ({style})(it, null).textDecorationLine")
+        assert said in mark.evaluate(f"it => ({style})(it, '::before').content")
 
 
 def test_tables_are_sorted_by_mouse_and_by_keyboard(show: Open) -> None:
@@ -148,7 +233,7 @@ def test_filters_leave_what_contains_their_text(show: Open) -> None:
     assert len(column(page, "domains", 1)) == 7
     page.locator("#near-pages").get_by_label("Filter").fill("near-7")
     assert len(column(page, "near-pages", 1)) == 1
-    assert len(column(page, "duplicates", 1)) == 16
+    assert page.locator("#duplicates details:visible").count() == 16
 
 
 def test_without_scripts_all_is_there_to_read(show: Open) -> None:
@@ -198,12 +283,20 @@ def test_hostile_titles_reasons_and_addresses_do_nothing(show: Open) -> None:
         "wrong": 1,
         "fields": {HOSTILE[1]: 1},
     }
-    page = show(*lines, {"audit": domain})
+    words = [*HOSTILE, *NO_LINKS]
+
+    def hostile_texts(names: Collection[str]) -> dict[str, str]:
+        return {name: " and ".join(words[n % 7 :]) for n, name in enumerate(sorted(names))}
+
+    head = crawl(HOSTILE[0], settings={HOSTILE[1]: HOSTILE[2]}, domains={HOSTILE[3]: {"a": "b"}})
+    page = show(head, *lines, {"audit": domain}, texts=hostile_texts)
+    assert page.locator(".text").count() > 20
+    assert "\u202e" not in "".join(page.locator(".text, .place").all_text_contents())
     page.evaluate("document.querySelectorAll('details').forEach(it => it.open = true)")
     for link in page.locator("td a").all()[:5]:
         link.hover()
     assert page.evaluate("window.pwned") is None
-    assert page.locator("img, iframe, td script, bdi *").count() == 0
+    assert page.locator("img, iframe, td script, bdi :not(ins, del)").count() == 0
     addresses = page.evaluate("Array.from(document.links, it => it.getAttribute('href'))")
     assert {a.partition(":")[0] for a in addresses if not a.startswith("#")} == {"https"}
     assert not set(NO_LINKS) & set(addresses)
@@ -229,11 +322,52 @@ def test_a_script_that_came_in_all_the_same_would_not_run(show: Open, happened) 
 @pytest.mark.parametrize("width", [PHONE, DESK])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_is_accessible_and_fits_the_screen(show: Open, scheme: str, width: int) -> None:
-    page = show(*CRAWL, width=width, color_scheme=scheme)
+    page = show(*CRAWL, *PAIR, width=width, color_scheme=scheme, texts=texts)
     page.evaluate("document.querySelectorAll('details').forEach(it => it.open = true)")
+    # What is out of sight would not be looked at.
+    page.evaluate(
+        "document.querySelectorAll('section').forEach(it => it.style.contentVisibility = 'visible')"
+    )
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_a_phone_no_column_is_cut_off_and_each_cell_says_what_it_is(show: Open) -> None:
+    page = show(*CRAWL, *PAIR, width=PHONE, texts=texts)
+    page.evaluate("document.querySelectorAll('details').forEach(it => it.open = true)")
+    assert page.evaluate(
+        """() => Array.from(document.querySelectorAll("td, th, .text, .place"))
+            .filter((it) => it.textContent.trim() && it.getBoundingClientRect().right > innerWidth)
+            .map((it) => it.textContent)"""
+    ) == []  # fmt: skip
+    assert page.evaluate(
+        """() => Array.from(document.querySelectorAll("td:not(:empty)"))
+            .filter((it) => getComputedStyle(it, "::before").content === "none")
+            .map((it) => it.textContent)"""
+    ) == []  # fmt: skip
+    row = page.locator("#audit tbody tr").first
+    label = "it => getComputedStyle(it, '::before').content"
+    assert row.locator("td").nth(1).evaluate(label) == '"Wrong drops"'
+    assert row.locator("td").nth(7).evaluate(label) == '"Fields that differed"'
+    kept, own = page.locator("details.pair").first.locator(".text").all()
+    above, below = kept.bounding_box(), own.bounding_box()
+    assert above
+    assert below
+    assert above["y"] + above["height"] < below["y"]
+    header = page.locator("#domains th", has_text="Duplicate")
+    header.get_by_role("button").click()
+    expect(header).to_have_attribute("aria-sort", "descending")
+
+
+def test_printed_it_is_all_there(show: Open) -> None:
+    page = show(*CRAWL, *PAIR, texts=texts)
+    page.emulate_media(media="print")
+    assert not page.locator("nav").is_visible()
+    assert page.evaluate(
+        """() => Array.from(document.querySelectorAll(".box, .text"))
+            .filter((it) => it.scrollHeight > it.clientHeight + 1).length"""
+    ) == 0  # fmt: skip
 
 
 @pytest.mark.parametrize(

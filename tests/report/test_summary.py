@@ -53,7 +53,10 @@ def test_the_pages_worth_a_look_come_first_and_are_bounded() -> None:
     duplicates, nearest = summary.duplicates.ranked(), summary.near.ranked()
     assert len(duplicates) == MOST_DUPLICATES
     assert (duplicates[0].distance, duplicates[0].words) == (3, 308)
-    assert min(page.distance or 0 for page in duplicates) == 2
+    assert [(page.words, page.distance) for page in duplicates] == sorted(
+        ((page.words, page.distance) for page in duplicates), reverse=True
+    )
+    assert min(page.words or 0 for page in duplicates) == 304
     assert [page.distance for page in nearest] == sorted(page.distance or 0 for page in nearest)
     assert (len(nearest), nearest[0].distance, nearest[-1].distance) == (MOST_NEAR, 4, 6)
     assert summary.near.seen == MOST_NEAR + 500

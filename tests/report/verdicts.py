@@ -42,3 +42,16 @@ def copy(path: str, kept: str, distance: int = 0, **given: Any) -> dict[str, Any
 def near(path: str, kept: str, distance: int = 5, **given: Any) -> dict[str, Any]:
     """Return the line of a page that passed although it was near another."""
     return verdict(path, "near", kept=kept, distance=distance, **given)
+
+
+def crawl(name: str = "news", **given: Any) -> dict[str, Any]:
+    """Return the line of a crawl."""
+    versions = {"simhash_gate": "0.1.0", "scrapy": "2.15.0", "pipeline": "9c1f"}
+    said = {"by": "crawl", "name": name, "started": NOON, "versions": versions}
+    return {"crawl": said | {"settings": {}, "domains": {}} | given}
+
+
+def audit(domain: str, compared: int, wrong: int, **fields: int) -> dict[str, Any]:
+    """Return the line of an audit."""
+    counts = {"audited": compared + 10, "compared": compared, "wrong": wrong}
+    return {"audit": {"domain": domain, **counts, "fields": fields}}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from simhash_gate.common.proportion import wilson
 from simhash_gate.plugin.listeners import Columns
 from simhash_gate.plugin.stats import OTHERS
+from simhash_gate.report.judged import FEW, TOO_MANY
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FEW = 30
-"""Fewer pages than this give no more than a rough idea."""
-TOO_MANY = 0.05
-"""A share of wrong drops that is surely above this is worth a warning."""
 MOST_DOMAINS = 10_000
 MOST_FIELDS = 200
 

@@ -1,0 +1,139 @@
+"""A corpus: kept pages as a folder of Markdown files, as JSON Lines or as Parquet."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import astuple, dataclass, replace
+from hashlib import blake2b
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from simhash_gate.collection.table import write_rows
+from simhash_gate.common.files import whole_file, write_new
+from simhash_gate.sources.parquet import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Form = Literal["folder", "jsonl", "parquet"]
+
+COLUMNS = ("id", "url", "title", "date", "words", "fingerprint", "pipeline", "markdown")
+_FILES = (".csv", ".gz", ".htm", ".html", ".json", ".md", ".ndjson", ".txt", ".warc", ".zip")
+_ROWS = 200  # pages that are in memory at once, with their Markdown
+_SEGMENT, _SEGMENTS = 80, 12
+_UNSAFE = re.compile(r"[^\w.-]+")
+_ENDING = re.compile(r"\.x?html?\Z", re.IGNORECASE)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:/*", re.IGNORECASE)
+_BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+# Names that Windows keeps for devices.
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A kept page as a corpus has it. `date` is what the page says; the fingerprint is in hex."""
+
+    id: str | int
+    url: str
+    title: str
+    date: str | None
+    words: int
+    fingerprint: str
+    pipeline: str
+    markdown: str
+
+
+def form_of(path: str) -> Form:
+    """Return the form that a name tells. Raises click.UsageError for the name of another file."""
+    suffix = Path(path).suffix.lower()
+    if suffix in (".jsonl", ".parquet"):
+        return "jsonl" if suffix == ".jsonl" else "parquet"
+    if suffix in _FILES:
+        raise click.UsageError(
+            f"-o {path}: a corpus is a folder, or a file that ends in .jsonl or .parquet."
+        )
+    return "folder"
+
+
+def check_form(path: str) -> None:
+    """Raise what is wrong with a corpus's name before hours of reading.
+
+    Raises click.UsageError for a folder that is there, and `MissingExtraError`.
+    """
+    form = form_of(path)
+    if form == "parquet":
+        load()
+    if form == "folder" and Path(path).exists() and not is_empty_folder(Path(path)):
+        raise click.UsageError(f"-o {path}: it is there already. Name a new folder.")
+
+
+def is_empty_folder(path: Path) -> bool:
+    """Tell whether a path is a folder with nothing in it."""
+    return path.is_dir() and next(path.iterdir(), None) is None
+
+
+def write_corpus(pages: Iterable[Kept], path: str, form: Form) -> None:
+    """Write all pages; a file is replaced when all are written. Raises OSError."""
+    if form == "folder":
+        for page in pages:
+            _write_file(Path(path), page)
+        return
+    if form == "parquet":  # a column has one type
+        pages = (replace(page, id=str(page.id)) for page in pages)
+    with whole_file(path, private=False) as file:
+        write_rows(map(astuple, pages), COLUMNS, form, file.write, batch=_ROWS)
+
+
+def _write_file(folder: Path, page: Kept) -> None:
+    """Write a page under a name that its URL tells, with a number if the name is taken."""
+    data = f"{front_matter(page)}\n{page.markdown}\n".encode("utf-8", "backslashreplace")
+    for name in _names(page):
+        try:
+            write_new(folder / name, data)
+        except (FileExistsError, NotADirectoryError):
+            continue
+        return
+
+
+def _names(page: Kept) -> Iterator[str]:
+    """Yield names for a page until one is free."""
+    name = file_name(page.url or str(page.id))
+    yield name
+    # The file of another page may stand where this one needs a folder.
+    stem = name.removesuffix(".md").replace("/", "-")[-_SEGMENT:]
+    for number in count():
+        known = f"{page.id} {number}".encode("utf-8", "surrogatepass")
+        yield f"{stem}-{blake2b(known, digest_size=8).hexdigest()}.md"
+
+
+def front_matter(page: Kept) -> str:
+    """Return what a file begins with: YAML, of which each line is a key and a value in JSON."""
+    lines = [f"{name}: {_json(getattr(page, name))}" for name in COLUMNS if name != "markdown"]
+    return "\n".join(["---", *lines, "---", ""])
+
+
+def file_name(url: str) -> str:
+    """Return the path of a page within a corpus, such as `example.com/news/story.md`.
+
+    It has only letters, digits, `.`, `-`, `_` and `/`, and leads nowhere else.
+    """
+    segments = [_segment(part) for part in _SCHEME.sub("", url, count=1).split("/")]
+    segments = [part for part in segments if part][-_SEGMENTS:]
+    return _ENDING.sub("", "/".join(segments or ["page"])) + ".md"
+
+
+def _segment(text: str) -> str:
+    safe = _UNSAFE.sub("-", text).strip("-.")
+    while len(safe.encode()) > _SEGMENT:
+        safe = safe[: max(1, _SEGMENT * len(safe) // len(safe.encode()) - 1)]
+    return f"{safe}-" if _DEVICES.fullmatch(safe) else safe
+
+
+def _json(value: str | int | None) -> str:
+    """Return a value as JSON that YAML reads as the same."""
+    text = json.dumps(value, ensure_ascii=False)
+    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -1,0 +1,239 @@
+"""`simhash-gate dedupe`: a clean corpus, the pages of sources without their near-duplicates."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter, deque
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from filelock import Timeout
+
+from simhash_gate.collection.table import format_of, write_rows
+from simhash_gate.common.files import private_folder, private_lock, whole_file
+from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.verdict import line_of
+from simhash_gate.offline.console import check_output, disk, refuse_stores
+from simhash_gate.offline.corpus import Kept, check_form, form_of, is_empty_folder, write_corpus
+from simhash_gate.offline.replay import judge
+from simhash_gate.offline.store import live_run
+from simhash_gate.offline.work_file import Judged, WorkFile, read_whole
+from simhash_gate.options import pipeline_version
+from simhash_gate.page import Page
+from simhash_gate.report.html import check_installed, render, write
+from simhash_gate.report.summary import Summary
+from simhash_gate.sources.open import open_pages, shown
+from simhash_gate.sources.parquet import load
+from simhash_gate.sources.read_pages import extract_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simhash_gate.collection.table import Row
+    from simhash_gate.offline.console import Console
+    from simhash_gate.offline.work_file import Numbered
+    from simhash_gate.settings import Settings
+    from simhash_gate.sources import Entry
+
+OTHERS = ("id", "url", "kept", "distance", "reason")
+_TOGETHER = 500  # verdicts that are written at once
+_COPY = "duplicate"
+
+
+def run(
+    settings: Settings,
+    console: Console,
+    *,
+    sources: Sequence[str],
+    output: str,
+    duplicates: str | None,
+    report: str | None,
+    keep: str,
+) -> int:
+    """Write the corpus; return the exit status."""
+    refuse_stores(sources)
+    _check(output, duplicates, report)
+    with disk(output), _work_folder(output, console) as folder:
+        with closing(WorkFile(folder / "pages.sqlite", settings.options)) as work:
+            _read(work, sources, settings, console)
+            if not len(work):
+                console.complain_of_nothing(shown(*sources), "no page in it")
+                return console.status()
+            outcomes, kept = _judge(work, folder / "kept.sqlite", settings, console, keep)
+            if duplicates:
+                _write_others(work, duplicates)
+            if report:
+                _write_report(work, report, shown(*sources))
+            _write_corpus(work, output, folder / "corpus", settings, console)
+        _tell(outcomes, kept, console)
+    return console.status()
+
+
+def _check(output: str, duplicates: str | None, report: str | None) -> None:
+    """Raise what is wrong with the names of the files before hours of reading."""
+    check_form(output)
+    if duplicates and format_of(duplicates) == "parquet":
+        load()
+    if report:
+        check_installed()
+    for path in (duplicates, report, output if form_of(output) != "folder" else None):
+        check_output(path)
+
+
+@contextmanager
+def _work_folder(output: str, console: Console) -> Iterator[Path]:
+    """Make the folder of what has been done so far; it goes when all has been done."""
+    target = Path(output).absolute()
+    folder = target.with_name(f"{target.name}.work")
+    private_folder(folder)
+    try:
+        with private_lock(folder / "lock").acquire(blocking=False):
+            try:
+                yield folder
+            except BaseException:
+                console.say(f"What was read is in {folder}. The same command goes on from there.")
+                raise
+    except Timeout:
+        raise click.ClickException(f"{output}: another command is writing it") from None
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: Console) -> None:
+    """Read all pages that the working file does not have."""
+    if work.known:
+        console.say(f"pages that were read before: {work.known}")
+    settings = replace(settings, options=replace(settings.options, markdown=True))
+    unread: deque[tuple[int, bytes]] = deque()
+    count = 0
+
+    def without_known(entries: Iterable[Entry]) -> Iterator[Entry]:
+        nonlocal count
+        for entry in entries:
+            key = work.key_of(entry)
+            if not work.has(count, key):
+                unread.append((count, key))
+                yield entry
+            count += 1
+
+    pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
+    entries = without_known(console.bar(pages.entries, pages.total, "pages read"))
+    for entry, read in extract_pages(entries, settings, read_whole):
+        work.keep(*unread.popleft(), entry, _scope_of(entry, settings), read)
+    work.finish(count)
+
+
+def _scope_of(entry: Entry, settings: Settings) -> str:
+    return settings.policies.site_of(entry.url).scope if entry.scope is None else entry.scope
+
+
+def _judge(
+    work: WorkFile, store_path: Path, settings: Settings, console: Console, keep: str
+) -> tuple[Counter[str], int]:
+    """Judge all pages as a crawl would that meets them in this order; count the outcomes."""
+    for file in store_path.parent.glob(f"{store_path.name}*"):
+        file.unlink()
+    outcomes: Counter[str] = Counter()
+    kept = 0
+    with live_run(f"sqlite:///{store_path}") as (store, run):
+        gate = Gate(store, run=run, pipeline=pipeline_version(settings.options))
+        pages = iter(console.bar(work.pages(keep), lambda: len(work), "pages judged"))
+        while some := list(islice(pages, _TOGETHER)):
+            with work.together():
+                with store.batch():
+                    verdicts = [_verdict(gate, work, settings, each, console) for each in some]
+                work.judged(verdicts)
+            outcomes.update(found.line["outcome"] for found in verdicts)
+            kept += sum(found.kept for found in verdicts)
+    return outcomes, kept
+
+
+def _verdict(
+    gate: Gate, work: WorkFile, settings: Settings, each: Numbered, console: Console
+) -> Judged:
+    verdict = judge(gate, settings, each.entry, each.page)
+    outcome: str = verdict.outcome
+    kept = outcome not in (_COPY, "skipped")
+    if outcome == "error":
+        console.complain(each.entry.place, verdict.reason)
+        # A page that the disk kept from being judged is no copy of another.
+        kept = isinstance(each.page, Page) and not each.page.unreadable
+    if verdict.record is not None:
+        work.remember(verdict.record.identity, each.number)
+    original = None
+    if outcome == _COPY and verdict.match is not None:
+        original = work.number_of(verdict.match.record.identity)
+    line = line_of(
+        verdict, url=each.entry.name, id=name_of(each.entry), dropped=not kept, size=each.size
+    )
+    return Judged(each.number, kept, original, line)
+
+
+def name_of(entry: Entry) -> str | int:
+    """Return the id of a page: that of its source, else its path, or whatever names it alone."""
+    if entry.id is None:
+        return entry.own_name
+    return entry.id if isinstance(entry.id, str | int) else json.dumps(entry.id)
+
+
+def _write_others(work: WorkFile, path: str) -> None:
+    """Write a row for each page that is not in the corpus."""
+    form = format_of(path)
+
+    def rows() -> Iterator[Row]:
+        for entry, kept, original, line in work.verdicts():
+            if not kept:
+                name = name_of(entry)
+                its = None if original is None else name_of(original)
+                if form == "parquet":  # a column has one type
+                    name, its = str(name), None if its is None else str(its)
+                yield name, entry.url, its, line["distance"], line["reason"]
+
+    with whole_file(path, private=False) as file:
+        write_rows(rows(), OTHERS, form, file.write)
+
+
+def _write_report(work: WorkFile, path: str, name: str) -> None:
+    summary = Summary()
+    for _, _, original, line in work.verdicts():
+        if original is not None:
+            line["matched_url"] = original.name
+        summary.add_line(line)
+    write(render(summary, name=name), path)
+
+
+def _write_corpus(
+    work: WorkFile, output: str, part: Path, settings: Settings, console: Console
+) -> None:
+    """Write the kept pages; a folder takes its name when all are in it."""
+    pipeline = pipeline_version(settings.options)
+
+    def pages() -> Iterator[Kept]:
+        for entry, page, markdown in console.bar(work.kept(), unit="pages written"):
+            bits = None if page.fingerprint is None else to_hex(page.fingerprint)
+            yield Kept(
+                name_of(entry), entry.url, page.title, page.date, page.words, bits or "", pipeline,
+                markdown,
+            )  # fmt: skip
+
+    form = form_of(output)
+    if form != "folder":
+        write_corpus(pages(), output, form)
+        return
+    shutil.rmtree(part, ignore_errors=True)
+    write_corpus(pages(), str(part), form)
+    if is_empty_folder(Path(output)):
+        Path(output).rmdir()
+    part.rename(output)
+
+
+def _tell(outcomes: Counter[str], kept: int, console: Console) -> None:
+    console.say(
+        f"pages: {outcomes.total()}, kept: {kept}, copies: {outcomes[_COPY]}, "
+        f"without text to compare: {outcomes['skipped']}, not read: {outcomes['error']}"
+    )

@@ -1,0 +1,294 @@
+"""The working file of `simhash-gate dedupe`: each page is read once, also after an interruption."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import zlib
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simhash_gate.common.files import open_database
+from simhash_gate.common.times import unix_time
+from simhash_gate.options import pipeline_version
+from simhash_gate.page import Page
+from simhash_gate.pipeline import read_page
+from simhash_gate.sources import Entry
+from simhash_gate.stores.values import as_bytes, as_text, signed, unsigned
+from simhash_gate.workers.pool import ReadError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from simhash_gate.options import Options
+
+_SCHEMA = 1
+_NAMES = tuple(name for name in Entry.__dataclass_fields__ if name not in ("body", "known"))
+_TABLES = """
+CREATE TABLE IF NOT EXISTS page (
+    number INTEGER PRIMARY KEY, key BLOB NOT NULL,
+    entry TEXT NOT NULL, scope BLOB NOT NULL, time REAL, size INTEGER NOT NULL,
+    title BLOB, words INTEGER, fingerprint INTEGER, digest INTEGER, listing INTEGER, reason BLOB,
+    date TEXT, claims BLOB, sentences BLOB, sketch BLOB, markdown BLOB
+);
+CREATE TABLE IF NOT EXISTS verdict (
+    number INTEGER PRIMARY KEY, kept INTEGER NOT NULL, original INTEGER, line TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS original (identity BLOB PRIMARY KEY, number INTEGER) WITHOUT ROWID;
+"""
+_LEVEL = 1  # of zlib: higher ones take a fifth less room, and three times as long
+_TOGETHER = 100
+"""Pages that are written at once. After an interruption, no more are read again."""
+_INSERT = f"INSERT OR REPLACE INTO page VALUES ({','.join('?' * 17)})"
+_PAGE = """
+    entry, size, title, words, fingerprint, digest, listing, reason, date, claims, sentences, sketch
+"""
+ORDERS = {
+    "first": "scope, number",
+    "longest": "scope, words DESC, number",
+    "newest": "scope, time DESC, number",
+}
+"""Which pages are judged first, and so are kept rather than their copies."""
+
+
+class WholePage(NamedTuple):
+    """A page as a working file keeps it, and its Markdown, compressed."""
+
+    page: Page
+    markdown: bytes
+
+
+def read_whole(body: bytes, url: str, encoding: str | None, options: Options) -> WholePage:
+    """Read a page in a page-reading process; options ask for its Markdown."""
+    page = read_page(body, url=url, encoding=encoding, options=options)
+    markdown = zlib.compress(as_bytes(page.markdown), _LEVEL)
+    return WholePage(replace(page, article=b""), markdown)
+
+
+class Numbered(NamedTuple):
+    """An entry, by its place among all, and its page, or why it has none; None if skipped."""
+
+    number: int
+    entry: Entry
+    size: int
+    page: Page | ReadError | None
+
+
+class Judged(NamedTuple):
+    """The verdict on a page: whether it is kept, what it is a copy of, and its line."""
+
+    number: int
+    kept: bool
+    original: int | None
+    line: dict[str, Any]
+
+
+class WorkFile:
+    """A SQLite file of the pages of some sources, by their place in the order, and of verdicts.
+
+    Every method raises OSError where the disk fails, or the file is none of these.
+    """
+
+    def __init__(self, path: Path, options: Options) -> None:
+        self._path = path
+        made_by = f"{_SCHEMA} {pipeline_version(options)} {options.sketch} {options.compare}"
+        self._salt = made_by.encode("utf-8", "surrogatepass")
+        with self._failures():
+            self._db = open_database(path, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.executescript(_TABLES)
+            self._known = self._last_number() + 1
+        self._count = 0
+        self._held: list[tuple[Any, ...]] = []
+
+    def __len__(self) -> int:
+        """Return how many pages there are, once reading has finished."""
+        return self._count
+
+    @property
+    def known(self) -> int:
+        """How many pages an earlier command has read."""
+        return self._known
+
+    def key_of(self, entry: Entry) -> bytes:
+        """Return what tells an entry from every other, its bytes and its names: 16 bytes."""
+        digest = hashlib.blake2b(self._salt, digest_size=16)
+        for part in (as_bytes(_encode(entry)), entry.body):
+            digest.update(b"%d:" % len(part))
+            digest.update(part)
+        return digest.digest()
+
+    def has(self, number: int, key: bytes) -> bool:
+        """Tell whether the entry of this number and key was read before."""
+        if number >= self._known:
+            return False
+        with self._failures():
+            row = self._db.execute("SELECT key FROM page WHERE number = ?", (number,)).fetchone()
+            return row is not None and row[0] == key
+
+    def keep(
+        self, number: int, key: bytes, entry: Entry, scope: str, read: WholePage | ReadError | None
+    ) -> None:
+        """Keep a page that was read, or why it could not be read; None if it was skipped."""
+        values: tuple[Any, ...] = (None,) * 11
+        time = entry.time
+        if isinstance(read, WholePage):
+            page = read.page
+            values = (
+                as_bytes(page.title),
+                page.words,
+                None if page.fingerprint is None else signed(page.fingerprint),
+                signed(page.digest),
+                page.listing,
+                None if page.reason is None else as_bytes(page.reason),
+                page.date,
+                page.claims,
+                page.sentences,
+                page.sketch,
+                read.markdown,
+            )
+            time = unix_time(page.date) if time is None else time
+        elif read is not None:
+            # It is read again by the next command: a process may have been ended by chance.
+            key, values = b"", (None,) * 5 + (as_bytes(str(read)),) + (None,) * 5
+        names = (_encode(entry), as_bytes(scope), time, len(entry.body))
+        self._held.append((number, key, *names, *values))
+        if len(self._held) >= _TOGETHER:
+            self._write()
+
+    def finish(self, number: int) -> None:
+        """Note that there are so many pages, and no more, though sources once had more of them."""
+        self._count = number
+        self._write()
+        with self._failures():
+            self._db.execute("DELETE FROM page WHERE number >= ?", (number,))
+
+    def _write(self) -> None:
+        with self.together():
+            self._db.executemany(_INSERT, self._held)
+        self._held.clear()
+
+    def _last_number(self) -> int:
+        last = self._db.execute("SELECT max(number) FROM page").fetchone()[0]
+        return -1 if last is None else int(last)
+
+    def pages(self, order: str) -> Iterator[Numbered]:
+        """Yield all entries, scope by scope, in one of `ORDERS`; their pages have no Markdown."""
+        with self._failures():
+            self._db.execute("DELETE FROM verdict")
+            self._db.execute("DELETE FROM original")
+            # With an index, SQLite need not sort pages, which may be more than fit in memory.
+            self._db.execute(f"CREATE INDEX IF NOT EXISTS {order} ON page ({ORDERS[order]})")
+            for number, *row in self._db.execute(
+                f"SELECT number, {_PAGE} FROM page ORDER BY {ORDERS[order]}"
+            ):
+                yield Numbered(number, *_read_row(row))
+
+    def judged(self, verdicts: Iterable[Judged]) -> None:
+        """Keep some verdicts."""
+        rows = [
+            (found.number, found.kept, found.original, json.dumps(found.line)) for found in verdicts
+        ]
+        with self._failures():
+            self._db.executemany("INSERT INTO verdict VALUES (?, ?, ?, ?)", rows)
+
+    def remember(self, identity: tuple[object, ...], number: int) -> None:
+        """Note the number of a kept page by the identity of its record."""
+        with self._failures():
+            self._db.execute(
+                "INSERT OR REPLACE INTO original VALUES (?, ?)", (_hash(identity), number)
+            )
+
+    def number_of(self, identity: tuple[object, ...]) -> int | None:
+        """Return the number of the kept page whose record has this identity."""
+        with self._failures():
+            row = self._db.execute(
+                "SELECT number FROM original WHERE identity = ?", (_hash(identity),)
+            ).fetchone()
+            return None if row is None else int(row[0])
+
+    def verdicts(self) -> Iterator[tuple[Entry, bool, Entry | None, dict[str, Any]]]:
+        """Yield each entry, in order, if it is kept, what it is a copy of, and its line."""
+        with self._failures():
+            for entry, kept, original, line in self._db.execute(
+                "SELECT page.entry, kept, first.entry, line FROM verdict"
+                " JOIN page USING (number) LEFT JOIN page AS first ON first.number = original"
+                " ORDER BY verdict.number"
+            ):
+                its = None if original is None else _decode(original)
+                yield _decode(entry), bool(kept), its, json.loads(line)
+
+    def kept(self) -> Iterator[tuple[Entry, Page, str]]:
+        """Yield each kept page, in order, with its entry and its Markdown."""
+        with self._failures():
+            for markdown, *row in self._db.execute(
+                f"SELECT markdown, {_PAGE} FROM verdict JOIN page USING (number) WHERE kept"
+                " ORDER BY number"
+            ):
+                entry, _, page = _read_row(row)
+                assert isinstance(page, Page)
+                yield entry, page, as_text(zlib.decompress(markdown))
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write all that the block keeps at once, which is cheaper."""
+        with self._failures():
+            self._db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Write what has been read, and close the file."""
+        try:
+            self._write()
+        finally:
+            self._db.close()
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise OSError(f"the working file {self._path} failed: {error}") from error
+
+
+def _encode(entry: Entry) -> str:
+    """Return all of an entry but its body."""
+    return json.dumps({name: getattr(entry, name) for name in _NAMES})
+
+
+def _decode(entry: str) -> Entry:
+    return Entry(**json.loads(entry))
+
+
+def _read_row(row: list[Any]) -> tuple[Entry, int, Page | ReadError | None]:
+    """Return an entry, the size of its body, and its page."""
+    names, size, title, words, bits, digest, listing, reason, date, *rest = row
+    claims, sentences, sketch = rest
+    entry = _decode(names)
+    if words is not None:
+        page = Page(
+            as_text(title),
+            words,
+            None if bits is None else unsigned(bits),
+            unsigned(digest),
+            bool(listing),
+            None if reason is None else as_text(reason),
+            claims,
+            sentences,
+            sketch,
+            date=date,
+            url=entry.url,
+        )
+        return entry, size, page
+    return entry, size, None if reason is None else ReadError(as_text(reason))
+
+
+def _hash(identity: tuple[object, ...]) -> bytes:
+    return hashlib.blake2b(as_bytes(repr(identity)), digest_size=16).digest()

@@ -1,0 +1,253 @@
+"""What differs between the texts of two pages, marked up, and both texts side by side.
+
+`<del>` marks what only the kept page says, `<ins>` what only the other one does.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.common.urls import text_without_credentials
+from simhash_gate.fingerprints.words import UNSEGMENTED
+from simhash_gate.report.doubt import other_prices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from markupsafe import Markup
+
+LONGEST = 50_000
+"""Characters of a text that are looked at."""
+SIDE = 6_000
+"""Characters of a text that are shown beside another."""
+PLACES = 8
+"""Places where two texts differ that are shown with the words around them."""
+
+_MOST_COMPARED = 2_000  # words of each text, from the first to the last that differs
+_LONGEST_WORD = 100
+_CONTEXT = 6  # words around a place
+_SHOWN = 40  # words of a place
+_FOLDED = 60  # words that agree: of more, the middle is left out
+_ENDS = 20  # words that are left of it on either side
+_BETWEEN = 2  # fewer words that agree do not part two places
+
+_WORD = re.compile(rf"(?:[{UNSEGMENTED}]|[^\s{UNSEGMENTED}]+)\s*")
+_EMPHASIS = "*_`"
+_SPACES = re.compile(r"\s+")
+_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}(?: \"[^\"]{0,500}\")?\)")
+# What would change how the rest of a text is read, or is no character.
+_UNSAFE = re.compile(
+    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+class Part(NamedTuple):
+    """Words of the kept page and of the other; they agree if `same`."""
+
+    same: bool
+    kept: Sequence[str]
+    page: Sequence[str]
+
+
+class Difference(NamedTuple):
+    """What differs between two texts: the first places, how many there are, and both texts.
+
+    `share` is that of the words that only one of the two has, 0 to 1. `offer` tells that each
+    says an amount of money that the other does not.
+    """
+
+    places: list[Markup]
+    number: int
+    kept: Markup
+    page: Markup
+    share: float
+    offer: bool
+
+
+def difference_of(kept: str, page: str) -> Difference:
+    """Return what differs between the texts of two pages. Links are shown by their words."""
+    kept, page = kept[:LONGEST], page[:LONGEST]
+    parts = _parts(_words_of(kept), _words_of(page))
+    places = [number for number, part in enumerate(parts) if not part.same]
+    changed = sum(len(parts[number].kept) + len(parts[number].page) for number in places)
+    known = sum(len(part.kept) + len(part.page) for part in parts)
+    return Difference(
+        [_place(parts, number) for number in places[:PLACES]],
+        len(places),
+        _side([(part.same, part.kept) for part in parts], "del"),
+        _side([(part.same, part.page) for part in parts], "ins"),
+        changed / known if known else 0.0,
+        other_prices(kept, page),
+    )
+
+
+class Titles(NamedTuple):
+    """Two titles with marks around the words that only one of them has, and both as one."""
+
+    kept: Markup
+    page: Markup
+    both: Markup
+
+
+def marked(kept: str, page: str) -> Titles:
+    """Return two titles with marks."""
+    if kept == page:
+        return Titles(*[_run(True, [safe(page)], "")] * 3)
+    parts = _parts(_WORD.findall(safe(kept)), _WORD.findall(safe(page)))
+    return Titles(
+        _join(_run(part.same, part.kept, "del") for part in parts),
+        _join(_run(part.same, part.page, "ins") for part in parts),
+        _join(_in_one(part) for part in parts),
+    )
+
+
+def alone(text: str) -> Markup:
+    """Return the text of a page that can be compared with no other."""
+    return _side([(False, _words_of(text))], "")
+
+
+def safe(text: str) -> str:
+    """Return a text in which no character changes how others are shown."""
+    return _UNSAFE.sub("\ufffd", text)
+
+
+def _words_of(text: str) -> list[str]:
+    text = text_without_credentials(safe(text[:LONGEST]))
+    text = _LINK.sub(r"\1", _LINK.sub(r"\1", text))  # an image may be in a link
+    words = (found[0] for found in _WORD.finditer(text))
+    return [word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}… " for word in words]
+
+
+def _parts(kept: list[str], page: list[str]) -> list[Part]:
+    """Return two texts as parts that agree and parts that don't, in turn."""
+    one, other = [_key(word) for word in kept], [_key(word) for word in page]
+    start = next(
+        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
+    most = min(len(one), len(other)) - start
+    backwards = zip(reversed(one), reversed(other), strict=False)
+    end = next((n for n, (a, b) in enumerate(islice(backwards, most)) if a != b), most)
+    found = [Part(True, kept[:start], page[:start])]
+    stops = len(kept) - end, len(page) - end
+    limits = min(stops[0], start + _MOST_COMPARED), min(stops[1], start + _MOST_COMPARED)
+    matcher = SequenceMatcher(None, one[start : limits[0]], other[start : limits[1]])
+    for tag, a, a_end, b, b_end in matcher.get_opcodes():
+        own, its = kept[start + a : start + a_end], page[start + b : start + b_end]
+        found.append(Part(tag == "equal", own, its))
+    found.append(Part(False, kept[limits[0] : stops[0]], page[limits[1] : stops[1]]))
+    found.append(Part(True, kept[len(kept) - end :], page[len(page) - end :]))
+    return list(_merged(part for part in found if part.kept or part.page))
+
+
+def _key(word: str) -> str:
+    """Return what of a word is compared: it may be emphasised on one page only."""
+    bare = word.rstrip()
+    return bare.strip(_EMPHASIS) or bare
+
+
+def _merged(parts: Iterable[Part]) -> Iterator[Part]:
+    """Join places that differ and have next to nothing between them, and parts of one kind."""
+    last: Part | None = None
+    waiting: Part | None = None  # it agrees, and is so short that it may join two places
+    for part in parts:
+        if last is not None and not last.same and part.same and len(part.kept) < _BETWEEN:
+            waiting = part
+            continue
+        if waiting is not None and last is not None:
+            last = Part(False, [*last.kept, *waiting.kept], [*last.page, *waiting.page])
+            waiting = None
+        if last is not None and last.same == part.same:
+            last = Part(part.same, [*last.kept, *part.kept], [*last.page, *part.page])
+            continue
+        if last is not None:
+            yield last
+        last = part
+    if last is not None:
+        yield last
+    if waiting is not None:
+        yield waiting
+
+
+def _place(parts: Sequence[Part], number: int) -> Markup:
+    """Return a place where two texts differ, with a few words before it and after it."""
+    before = parts[number - 1].page[-_CONTEXT:] if number else []
+    after = parts[number + 1].page[:_CONTEXT] if number + 1 < len(parts) else []
+    shown = Part(False, _cut(parts[number].kept), _cut(parts[number].page))
+    found = (_run(True, before, ""), _in_one(shown), _run(True, after, ""))
+    return _join(_in_a_line(run) for run in found)
+
+
+def _in_one(part: Part) -> Markup:
+    """Return what both pages say, one after the other if it is not the same."""
+    if part.same:
+        return _run(True, part.page, "")
+    gone, come = _run(False, part.kept, "del"), _run(False, part.page, "ins")
+    return _join((gone, " " if gone and come and not gone[-1].isspace() else "", come))
+
+
+def _in_a_line(run: Markup | str) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(_SPACES.sub(" ", run))  # it is escaped already
+
+
+def _cut(words: Sequence[str]) -> Sequence[str]:
+    return words if len(words) <= _SHOWN else [*words[:_SHOWN], "…"]
+
+
+def _side(parts: Iterable[tuple[bool, Sequence[str]]], tag: str) -> Markup:
+    """Return one of two texts: long parts that agree without their middle, and a bounded whole."""
+    left, found = SIDE, []
+    for same, words in parts:
+        for piece in _folded(words) if same else (words,):
+            if isinstance(piece, int):
+                found.append(_folding(piece))
+                continue
+            shown = list(_within(piece, left))
+            left -= sum(map(len, shown))
+            found.append(_run(same, shown, tag))
+            if len(shown) < len(piece):
+                return _join([*found, _run(True, ["…"], "")])
+    return _join(found)
+
+
+def _folded(words: Sequence[str]) -> tuple[Sequence[str] | int, ...]:
+    """Return words that agree: the first, how many are left out, and the last."""
+    if len(words) <= _FOLDED:
+        return (words,)
+    return words[:_ENDS], len(words) - 2 * _ENDS, words[-_ENDS:]
+
+
+def _within(words: Iterable[str], most: int) -> Iterator[str]:
+    for word in words:
+        most -= len(word)
+        if most < 0:
+            return
+        yield word
+
+
+def _folding(number: int) -> Markup:
+    from markupsafe import Markup
+
+    return Markup("<i>… {:,} words that agree …</i>\n").format(number)
+
+
+def _run(same: bool, words: Sequence[str], tag: str) -> Markup:
+    """Return words, with marks if they differ; the white space after them stays outside."""
+    from markupsafe import Markup, escape
+
+    text = "".join(words)
+    if same or not tag or not text:
+        return escape(text)
+    inner = text.rstrip()
+    return Markup(f"<{tag}>{escape(inner)}</{tag}>{text[len(inner) :]}")  # white space is harmless
+
+
+def _join(runs: Iterable[Markup | str]) -> Markup:
+    from markupsafe import Markup
+
+    return Markup("").join(runs)

@@ -1,0 +1,61 @@
+"""The line of a verdict log that is of the whole crawl: its spider, versions, settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from simhash_gate.report.judged import LONGEST_TEXT, text_of, time_of
+
+MOST_SHOWN = 200
+"""Settings and domains that are kept of one crawl."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """Who made verdicts, when (a Unix time), in which versions, and with which settings.
+
+    `by` is `crawl` or the name of a command, `name` that of a spider or source. `settings` are
+    those that are not the default, `domains` what is different for a domain: each value as text.
+    """
+
+    by: str
+    name: str
+    started: float | None
+    versions: Mapping[str, str]
+    settings: Mapping[str, str]
+    domains: Mapping[str, Mapping[str, str]]
+
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> Crawled:
+        """Return what a line says. Raises ValueError that names the key and its value."""
+        domains = _mapping(line, "domains")
+        return cls(
+            text_of(line, "by", LONGEST_TEXT),
+            text_of(line, "name", LONGEST_TEXT),
+            time_of(line, "started"),
+            _texts(_mapping(line, "versions")),
+            _texts(_mapping(line, "settings")),
+            {_short(domain): _texts(_mapping(domains, domain)) for domain in domains},
+        )
+
+
+def _mapping(line: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = line.get(key)
+    if value is not None and not isinstance(value, Mapping):
+        raise ValueError(f"{key!r} is {value!r}: expected an object")
+    return dict(list((value or {}).items())[:MOST_SHOWN])
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    return {_short(name): _short(_said(value)) for name, value in values.items()}
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"

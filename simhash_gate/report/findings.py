@@ -1,0 +1,251 @@
+"""What looks wrong in the verdicts of a crawl, and what to do about it, the worst first."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.common.urls import host_of
+from simhash_gate.common.wording import how_many
+from simhash_gate.gate.policy import registered_domain
+from simhash_gate.report.judged import ADVICE, MANY
+from simhash_gate.values import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simhash_gate.report.bounded import Cluster
+    from simhash_gate.report.judged import Audited
+    from simhash_gate.report.pairs import Pair
+    from simhash_gate.report.summary import Summary
+
+SWALLOWED = 20
+"""So many copies of one kept page, at different addresses, may be copies of a block page."""
+_NAMED = 3  # domains, reasons or pages that are named
+_TITLE = 80  # characters
+_MUCH = 0.05  # of the pages: with so many that have no text, something is wrong
+
+_UNJUDGED = {
+    "took longer than": "Give them more time with `SIMHASH_GATE_TIMEOUT`.",
+    "emory": "Give them more memory with `SIMHASH_GATE_WORKER_MEMORY`.",
+    "store": "See whether the store answers. `SIMHASH_GATE_STORE_FAILURE = 'close'` stops a crawl "
+    "that can't use its store.",
+    "": "They passed. `simhash-gate fingerprint FILE` shows how one of them is read.",
+}
+_SKIPPED = {
+    "too large": "Read larger pages with `SIMHASH_GATE_MAX_BYTES`.",
+    "incomplete": "They passed unjudged. Fetch them again: see `DOWNLOAD_MAXSIZE`, "
+    "`DOWNLOAD_FAIL_ON_DATALOSS` and `RETRY_TIMES` of Scrapy.",
+}
+_SETTING = re.compile(PREFIX + r"\w+")
+_EMPTY = ("no text", "empty page")
+
+
+class Finding(NamedTuple):
+    """Something that looks wrong: what, what to do, and the section of the report that shows it.
+
+    Names of settings and commands stand between backticks.
+    """
+
+    said: str
+    advice: str
+    section: str
+
+
+def findings(summary: Summary, pairs: Iterable[Pair] = ()) -> list[Finding]:
+    """Return what looks wrong, the worst first.
+
+    `pairs` are the duplicates that differ most, of which more may be known than their verdicts say.
+    """
+    return [
+        *_other_names(summary),
+        *_other_offers(summary, pairs),
+        *_wrong_drops(summary),
+        *_swallowed(summary),
+        *_alike(summary),
+        *_errors(summary),
+        *_skipped(summary),
+        *_lost(summary),
+    ]
+
+
+def _other_names(summary: Summary) -> Iterator[Finding]:
+    number = summary.total.named.dropped
+    if not number:
+        return
+    domains = Counter(
+        {domain: tally.named.dropped for domain, tally in summary.domains.items()}
+    ).most_common()
+    where = _listed((f"{n:,} of {domain or '(no host)'}" for domain, n in domains if n), "domain")
+    was = "1 page was dropped although its title names"
+    were = f"{number:,} pages were dropped although their titles name"
+    yield Finding(
+        f"{was if number == 1 else were} something else than that of the kept page: {where}.",
+        f"Compare the first ones. If they are pages of their own, {_stricter(summary, 'the `h1`')}",
+        "duplicates",
+    )
+
+
+def _other_offers(summary: Summary, pairs: Iterable[Pair]) -> Iterator[Finding]:
+    found = [p for p in pairs if p.page.dropped and p.found.offer and not p.found.name]
+    if found:
+        domains = Counter(registered_domain(host_of(pair.page.url)) for pair in found)
+        each = (f"{n:,} of {domain or '(no host)'}" for domain, n in domains.most_common())
+        one = len(found) == 1
+        yield Finding(
+            f"{how_many(len(found), 'page', ',')} {'was' if one else 'were'} dropped although "
+            f"{'it says' if one else 'they say'} another price or offer than the kept page: "
+            f"{_listed(each, 'domain')}.",
+            f"Compare them. If they are pages of their own, {_stricter(summary, 'the price')}",
+            "duplicates",
+        )
+
+
+def _stricter(summary: Summary, such_as: str) -> str:
+    """Say by which setting more of two pages is compared."""
+    verify = summary.setting("VERIFY")
+    way = "set `SIMHASH_GATE_VERIFY = 'text'`"
+    if verify == "text":
+        way = f"name what tells them apart, such as {such_as}, in `SIMHASH_GATE_COMPARE`"
+    elif verify == "distance":
+        way = "set `SIMHASH_GATE_VERIFY = 'names'`"
+    return f"{way}; for one domain, in `SIMHASH_GATE_DOMAINS`.{_recover(summary)}"
+
+
+def _wrong_drops(summary: Summary) -> Iterator[Finding]:
+    rows = [row for row in summary.audits if row.wrong]
+    rows.sort(key=lambda row: (row.band != "bad", -row.interval.low, -row.wrong))
+    if not rows:
+        return
+    bad = sum(row.band == "bad" for row in rows)
+    surely = f"Too many drops are surely wrong in {how_many(bad, 'domain', ',')}. " if bad else ""
+    fields = Counter(name for row in rows for name in row.fields)
+    those = f" (`{'`, `'.join(name for name, _ in fields.most_common(_NAMED))}`)" if fields else ""
+    yield Finding(
+        f"{surely}The audit found wrong drops: {_listed(map(_row, rows), 'domain')}.",
+        "For these domains, set a lower `threshold`, `'verify': 'text'` or `'action': 'tag'` in "
+        f"`SIMHASH_GATE_DOMAINS`. If the fields that differ{those} are no content, name only the "
+        "others in `SIMHASH_GATE_AUDIT_FIELDS`.",
+        "audit",
+    )
+
+
+def _row(row: Audited) -> str:
+    low, high = (f"{100 * bound:.1f}" for bound in row.interval)
+    counts = f"{row.wrong:,} of {row.compared:,} in {row.domain or '(no host)'}"
+    return f"{counts} (a share of {low} to {high} %)"
+
+
+def _swallowed(summary: Summary) -> Iterator[Finding]:
+    found = [cluster for cluster in summary.clusters.largest(1_000) if is_swallowing(cluster)]
+    if not found:
+        return
+    pages = sum(cluster.copies.seen for cluster in found)
+    of, these, they = (
+        ("one page", "this page", "it is a")
+        if len(found) == 1
+        else (f"{len(found):,} pages", "these pages", "one is a")
+    )
+    titles = _listed((f"“{_cut(c.kept.title or c.kept.url)}”" for c in found), "page")
+    yield Finding(
+        f"{pages:,} pages at different addresses are duplicates of {of}: {titles}.",
+        f"Open {these}. If {they} block page, a 'not found' page or a wall that asks for consent, "
+        "slow the crawl down or render its pages, and crawl again. If the site has more to say, "
+        "name its article by `SIMHASH_GATE_EXTRACTOR`." + _recover(summary),
+        "clusters",
+    )
+
+
+def is_swallowing(cluster: Cluster) -> bool:
+    """Tell whether many pages at different addresses are copies of one."""
+    return cluster.copies.seen >= SWALLOWED and cluster.has_many_ends
+
+
+def _alike(summary: Summary) -> Iterator[Finding]:
+    found = [
+        (f"{domain or '(no host)'} ({named.others:,} pages)")
+        for domain, named in summary.of_many_names
+        if named.others - named.dropped >= MANY  # what was dropped is a finding of its own
+    ]
+    if found:
+        yield Finding(
+            f"Pages with different names read alike, and passed, in {_listed(found, 'domain')}.",
+            _SETTING.sub(r"`\g<0>`", ADVICE),
+            "domains",
+        )
+
+
+def _errors(summary: Summary) -> Iterator[Finding]:
+    pages = summary.total.outcomes["error"]
+    if pages:
+        reasons = summary.reasons_of("error")
+        advice = {
+            next(said for part, said in _UNJUDGED.items() if part in reason): None
+            for reason, _ in reasons[:_NAMED]
+        }
+        yield Finding(
+            f"{how_many(pages, 'page', ',')} could not be judged: "
+            f"{_listed((f'{_cut(reason)} ({n:,})' for reason, n in reasons), 'reason')}.",
+            " ".join(advice),
+            "unjudged",
+        )
+
+
+def _skipped(summary: Summary) -> Iterator[Finding]:
+    reasons = summary.reasons_of("skipped")
+    seen = summary.total.outcomes
+    if reasons and not summary.total.checked and not seen["kept"]:
+        listed = _listed((f"{_cut(reason)} ({n:,})" for reason, n in reasons), "reason")
+        advice = "See that the crawl reached the site, and what it answered."
+        yield Finding(f"No page was judged: all were skipped: {listed}.", advice, "unjudged")
+        return
+    for reason, pages in reasons:
+        if advice := _SKIPPED.get(reason, ""):
+            said = f"{how_many(pages, 'page', ',')} skipped: {reason}."
+            yield Finding(said, advice, "unjudged")
+    empty = sum(pages for reason, pages in reasons if reason in _EMPTY)
+    if empty and empty >= _MUCH * (empty + summary.total.checked):
+        yield Finding(
+            f"{how_many(empty, 'page', ',')} skipped, because no text was found.",
+            "If the site writes its text by JavaScript, render its pages. Else name its article by "
+            "`SIMHASH_GATE_EXTRACTOR`.",
+            "unjudged",
+        )
+
+
+def _lost(summary: Summary) -> Iterator[Finding]:
+    if summary.missed:
+        yield Finding(
+            f"These figures lack {how_many(summary.missed, 'verdict', ',')}: the disk was too slow "
+            "to write them.",
+            "Write `SIMHASH_GATE_VERDICTS` and `SIMHASH_GATE_REPORT` to a faster disk.",
+            "figures",
+        )
+    if summary.unusable:
+        yield Finding(
+            f"{how_many(summary.unusable, 'input', ',')} could not be used, and "
+            "can't be counted here.",
+            "The messages of `simhash-gate report` name each place.",
+            "figures",
+        )
+
+
+def _recover(summary: Summary) -> str:
+    """Say how dropped pages come back, where a journal has them."""
+    journal = summary.setting("JOURNAL")
+    if not journal:
+        return ""
+    return f" `SIMHASH_GATE_RECOVER = {journal!r}` gives dropped pages to their callbacks."
+
+
+def _listed(said: Iterable[str], noun: str) -> str:
+    """Return the first of some things, and how many more there are."""
+    each = list(said)
+    more = len(each) - _NAMED
+    shown = ", ".join(each[:_NAMED])
+    return f"{shown} and {how_many(more, f'more {noun}', ',')}" if more > 0 else shown
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _TITLE else f"{text[:_TITLE]}…"

@@ -1,0 +1,128 @@
+"""What looks wrong: said in a sentence, with what helps, the worst first; or nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from simhash_gate.report.findings import SWALLOWED, Finding, findings
+from simhash_gate.report.judged import MANY
+from simhash_gate.report.pairs import side_by_side
+from simhash_gate.report.summary import Summary
+from tests.report.verdicts import audit, copy, crawl, near, verdict
+
+OTHER = {"title": "Red shirt", "matched_title": "Blue shirt"}
+SAME = {"title": "Shirt", "matched_title": "Shirt"}
+
+
+def found(*lines: dict[str, Any], **counts: int) -> list[Finding]:
+    summary = Summary()
+    for line in lines:
+        summary.add_line(line)
+    for name, number in counts.items():
+        setattr(summary, name, number)
+    return findings(summary, side_by_side(summary.duplicates.ranked(), None).pairs)
+
+
+def test_a_crawl_that_drops_copies_looks_right() -> None:
+    lines = [verdict(f"a{n}") for n in range(100)]
+    lines += [copy(f"print/a{n}", f"a{n}", n % 4, **SAME) for n in range(40)]
+    lines += [copy(f"a1?session={n}", "a1", **SAME) for n in range(2 * SWALLOWED)]
+    lines += [near(f"n{n}", "a1", 5) for n in range(9)]
+    lines += [verdict("x.pdf", "skipped", reason="not html"), audit("example.com", 40, 0)]
+    lines += [verdict("gone", "skipped", reason="status"), crawl()]
+    lines += [verdict("empty", "skipped", reason="no text")]
+    assert found(*lines) == []
+
+
+def test_all_that_looks_wrong_is_told_the_worst_first() -> None:
+    lines = [
+        verdict("slow", "error", reason="reading took longer than 10 s"),
+        verdict("large", "skipped", reason="too large"),
+        *(near(f"n{n}", "a", 0, differs="names", **OTHER) for n in range(MANY)),
+        *(copy(f"block/{n}", "b", **SAME) for n in range(SWALLOWED)),
+        audit("example.com", 40, 2, price=2),
+        copy("money", "a", reason="distance 0, threshold 3; only '$12' → '$13' differs", **SAME),
+        copy("other", "a", **OTHER),
+    ]
+    got = found(*lines, missed=7, unusable=1)
+    assert [(finding.section, finding.said.partition(":")[0]) for finding in got] == [
+        (
+            "duplicates",
+            "1 page was dropped although its title names something else than that of the kept page",
+        ),
+        (
+            "duplicates",
+            "1 page was dropped although it says another price or offer than the kept page",
+        ),
+        ("audit", "The audit found wrong drops"),
+        ("clusters", f"{SWALLOWED} pages at different addresses are duplicates of one page"),
+        ("domains", "Pages with different names read alike, and passed, in example.com (6 pages)."),
+        ("unjudged", "1 page could not be judged"),
+        ("unjudged", "1 page skipped"),
+        ("figures", "These figures lack 7 verdicts"),
+        ("figures", "1 input could not be used, and can't be counted here."),
+    ]
+    assert all("`" in finding.advice for finding in got[:-2])
+
+
+def test_the_domains_with_most_are_named() -> None:
+    lines = [copy(f"https://s{n}.com/{m}", "a", **OTHER) for n in range(6) for m in range(n)]
+    (finding,) = found(*lines)
+    assert finding.said.endswith(
+        "of the kept page: 5 of s5.com, 4 of s4.com, 3 of s3.com and 2 more domains."
+    )
+
+
+@pytest.mark.parametrize(
+    ("verify", "advice"),
+    [
+        (None, "`SIMHASH_GATE_VERIFY = 'text'`"),
+        ("distance", "`SIMHASH_GATE_VERIFY = 'names'`"),
+        ("text", "`SIMHASH_GATE_COMPARE`"),
+    ],
+)
+def test_advice_is_what_the_settings_leave_to_do(verify: str | None, advice: str) -> None:
+    settings = {"SIMHASH_GATE_JOURNAL": "dropped"}
+    if verify:
+        settings["SIMHASH_GATE_VERIFY"] = verify
+    (finding,) = found(crawl(settings=settings), copy("other", "a", **OTHER))
+    assert advice in finding.advice
+    assert "`SIMHASH_GATE_RECOVER = 'dropped'`" in finding.advice
+
+
+def test_a_domain_that_is_surely_bad_comes_before_one_with_more_wrong_drops() -> None:
+    (finding,) = found(audit("a.com", 1_000, 60), audit("b.com", 40, 20, title=20))
+    assert finding.said == (
+        "Too many drops are surely wrong in 1 domain. The audit found wrong drops: 20 of 40 in "
+        "b.com (a share of 35.2 to 64.8 %), 60 of 1,000 in a.com (a share of 4.7 to 7.6 %)."
+    )
+    assert "(`title`)" in finding.advice
+
+
+@pytest.mark.parametrize(
+    ("reason", "setting"),
+    [
+        ("reading took longer than 10 s", "SIMHASH_GATE_TIMEOUT"),
+        ("unreadable: MemoryError: ", "SIMHASH_GATE_WORKER_MEMORY"),
+        ("the store can't be reached", "SIMHASH_GATE_STORE_FAILURE"),
+        ("unreadable: ValueError: x", "simhash-gate fingerprint"),
+    ],
+)
+def test_what_helps_against_an_error_is_named(reason: str, setting: str) -> None:
+    (finding,) = found(verdict("a"), verdict("b", "error", reason=reason))
+    assert setting in finding.advice
+
+
+def test_a_crawl_of_which_nothing_was_judged_is_wrong() -> None:
+    (finding,) = found(*(verdict(f"{n}", "skipped", reason="status") for n in range(3)))
+    assert finding.said == "No page was judged: all were skipped: status (3)."
+
+
+def test_many_pages_without_a_text_are_wrong() -> None:
+    pages = [verdict(f"{n}") for n in range(90)]
+    empty = [verdict(f"e{n}", "skipped", reason="no text") for n in range(10)]
+    assert found(*pages, *empty[:2]) == []
+    (finding,) = found(*pages, *empty)
+    assert "JavaScript" in finding.advice

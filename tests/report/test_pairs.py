@@ -1,0 +1,97 @@
+"""Duplicates beside their kept pages: their order, and which texts are asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simhash_gate.report.html import render
+from simhash_gate.report.pairs import MOST_BYTES, MOST_TEXTS, Pairs, Texts, side_by_side
+from simhash_gate.report.summary import Summary
+from tests.report.verdicts import SITE, copy
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+SAME = {"title": "Shirt", "matched_title": "Shirt"}
+
+
+def pairs_of(*lines: dict, texts: Texts | None = None) -> Pairs:
+    summary = Summary()
+    for line in lines:
+        summary.add_line(line)
+    return side_by_side(summary.duplicates.ranked(), texts)
+
+
+def names(pairs: Pairs) -> list[str]:
+    return [pair.page.url.removeprefix(SITE) for pair in pairs.pairs]
+
+
+def test_what_differs_decides_the_order_and_bits_come_last() -> None:
+    only = "distance 3, threshold 3; only '12:04' → '12:31' differs"
+    pairs = pairs_of(
+        copy("bits", "a", 3, **SAME),
+        copy("words", "a", 3, reason=only, **SAME),
+        copy("length", "a", 2, words=400, **SAME),
+        copy("title", "a", 1, title="Shirt sale", matched_title="Shirt"),
+        copy("price", "a", 0, reason="distance 0, threshold 3; only '12 €' → '13 €'", **SAME),
+        copy("name", "a", 0, title="Red shirt", matched_title="Blue shirt"),
+        copy("none", "a", 0, **SAME),
+    )
+    assert names(pairs) == ["name", "price", "title", "length", "words", "bits", "none"]
+    assert [pair.said for pair in pairs.pairs] == [
+        "another name",
+        "another price or offer; only '12 €' → '13 €'",
+        "another title",
+        "+100 words",
+        "only '12:04' → '12:31' differs",
+        *("", ""),
+    ]
+
+
+def test_texts_are_asked_for_once_and_only_those_of_doubtful_pages() -> None:
+    asked = []
+
+    def texts(names: Collection[str]) -> dict[str, str]:
+        asked.append(set(names))
+        return {}
+
+    lines = [
+        copy("same", "a", **SAME),
+        copy("self", "self", 2, **SAME),
+        copy("nothing", "b", 2, matched_url=None, **SAME),
+        copy("", "", 2, id="pages/1.html", matched_url="", matched_id="pages/2.html", **SAME),
+        copy("c", "c", 2, id="c-2", matched_id="c-1", **SAME),
+        copy("d", "a", 2, **SAME),
+    ]
+    for line in lines[3:4]:
+        line["url"] = ""
+    pairs = pairs_of(*lines, texts=texts)
+    assert asked == [{SITE + "d", SITE + "a", "pages/1.html", "pages/2.html", "c-1", "c-2"}]
+    assert (pairs.asked, pairs.wanted, pairs.whole) == (True, 3, 0)
+    many = [copy(f"m{n}", f"k{n}", 2, **SAME) for n in range(2 * MOST_TEXTS)]
+    pairs_of(*many, texts=texts)
+    assert len(asked[1]) == 2 * MOST_TEXTS
+
+
+def test_texts_say_more_of_what_differs_than_verdicts() -> None:
+    found = {"a": "It costs 12 EUR.", "far": "It costs 13 EUR.", "near": "It costs 12 EUR. "}
+    pairs = pairs_of(
+        *(copy("near", "a", 3, **SAME), copy("far", "a", 1, **SAME)),
+        texts=lambda names: {SITE + name: text for name, text in found.items()},
+    )
+    assert names(pairs) == ["far", "near"]
+    assert [pair.said for pair in pairs.pairs] == ["another price or offer", ""]
+    assert [pair.text and pair.text.number for pair in pairs.pairs] == [1, 0]
+
+
+def test_the_texts_of_a_report_are_bounded_together() -> None:
+    """Marks around every word, and characters that HTML writes as five."""
+    summary = Summary()
+    for n in range(MOST_TEXTS):
+        summary.add_line(copy(f"p{n}", "a", 2, **SAME))
+    empty = len(render(summary, name="news"))
+
+    def texts(names: Collection[str]) -> dict[str, str]:
+        return {name: ("& " if name.endswith("/a") else "&& x ") * 20_000 for name in names}
+
+    assert len(render(summary, name="news", texts=texts)) < empty + MOST_BYTES + 50_000
