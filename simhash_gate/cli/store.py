@@ -115,7 +115,7 @@ def _import(
 ) -> int:
     """Add the pages of SOURCEs to the store at URL, so that a new crawl knows them.
 
-    SOURCE is anything with pages: WARC or WACZ files, Scrapy's HttpCache, HTML, JSON Lines, and
+    SOURCE is anything with pages: WARC, WACZ, Scrapy's HttpCache, HTML, JSON Lines, Parquet, and
     folders of them; a corpus that `dedupe` made; or the output of `store export`, which is also
     read from stdin if no SOURCE is named.
 

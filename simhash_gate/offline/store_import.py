@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.policy import Policy
     from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
-    from simhash_gate.sources import Entry, File, Known
+    from simhash_gate.sources import Entry, File
     from simhash_gate.stores import Store
     from simhash_gate.workers.pool import ReadError
 
@@ -122,10 +122,10 @@ class _Import:
             self._console.complain(entry.place, reason or "")
             return
         if not entry.url:
-            self._console.complain(entry.place, "no URL. A manifest can name it")
+            self._console.complain(entry.place, "no URL. A manifest can tell it")
             return
-        if entry.known:
-            page = self._with(entry.known, entry.url, page)
+        if entry.of_text:
+            page = self._once_html(entry, page)
         site = self._settings.policies.site_of(entry.url)
         verdict = self.gate.judge(
             page,
@@ -142,11 +142,15 @@ class _Import:
         else:  # nothing to compare
             self.skipped += 1
 
-    def _with(self, known: Known, url: str, page: Page) -> Page:
-        """Return a page of a corpus, read from its Markdown, as it was before it was Markdown."""
+    def _once_html(self, entry: Entry, page: Page) -> Page:
+        """Return a page that was read from its text as what it was before it was text."""
         claims = decode_claims(page.claims or NO_CLAIMS)
-        claims = read_from_text(claims, known.title, url)
-        page = replace(page, claims=claims.encode(), title=known.title)
+        known = entry.known
+        title = page.title if known is None else known.title
+        claims = read_from_text(claims, title, entry.url)
+        page = replace(page, claims=claims.encode(), title=title)
+        if known is None or page.fingerprint is None:
+            return page
         if known.pipeline != self.gate.pipeline:
             self._other_versions += 1
             return page

@@ -39,7 +39,8 @@ class Entry:
     the URL. `request` is Scrapy's request fingerprint in hex, if the source knows it. A page that a
     crawl would not judge has no body; `skipped` says why. `time` is the Unix time of its capture,
     None where the source does not know it. A URL that is `guessed` is what the page or its path
-    says: other pages may have the same.
+    says: other pages may have the same. Of a page that is `of_text` there is no HTML any more: what
+    its data said is not known.
     """
 
     place: str
@@ -54,6 +55,7 @@ class Entry:
     time: float | None = None
     guessed: bool = False
     known: Known | None = None
+    of_text: bool = False
 
     def __post_init__(self) -> None:
         shown = without_credentials(self.url)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import html
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.common.times import unix_time
 from simhash_gate.common.wording import complaining
-from simhash_gate.sources import TOO_LARGE, Entry, read_body
-from simhash_gate.sources.corpus import known_of, text_of
+from simhash_gate.fingerprints.hamming import from_hex
+from simhash_gate.sources import TOO_LARGE, Entry, Known, read_body
 from simhash_gate.sources.front_matter import front_matter
 from simhash_gate.sources.markdown import markdown_as_html
 from simhash_gate.sources.page_url import guess_url, url_of_path
@@ -61,11 +62,12 @@ def read_text(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]
             time=unix_time(said.get("time")),
             guessed=not url,
             known=known_of(said),
+            of_text=True,
         )
 
 
 def text_as_html(text: str, title: str = "") -> bytes:
-    """Return an HTML page of this title, whose article has the paragraphs of a text."""
+    """Return an HTML page whose article has the paragraphs of a text."""
     paragraphs = "".join(f"<p>{html.escape(part)}</p>\n" for part in _PARAGRAPH.split(text))
     named = f"<title>{html.escape(title)}</title>" if title else ""
     page = f"<!doctype html><meta charset=utf-8>{named}<article>\n{paragraphs}</article>"
@@ -78,3 +80,22 @@ def _body(file: File, max_bytes: int) -> bytes | None:
     if file.folder and path.exists() and not path.is_file():
         raise OSError("no ordinary file")  # to open a pipe would wait for its writer
     return read_body(path, max_bytes)
+
+
+def text_of(said: dict[str, Any], key: str) -> str:
+    """Return a text that front matter, or a line, has under a key; else ""."""
+    value = said.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def known_of(said: dict[str, Any]) -> Known | None:
+    """Return the fingerprint of a page of a corpus, if its front matter, or its line, has one."""
+    with suppress(ValueError):
+        words = said.get("words")
+        return Known(
+            from_hex(text_of(said, "fingerprint")),
+            text_of(said, "title"),
+            words if isinstance(words, int) else 0,
+            text_of(said, "pipeline"),
+        )
+    return None

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_gate.common.times import unix_time
 from simhash_gate.common.wording import complaining, why
-from simhash_gate.sources import TOO_LARGE, Entry, corpus, read_body
-from simhash_gate.sources.files import text_as_html
+from simhash_gate.sources import TOO_LARGE, Entry, read_body
+from simhash_gate.sources.files import known_of, text_as_html, text_of
 from simhash_gate.sources.jsonl import check_strings, json_objects
 from simhash_gate.sources.markdown import markdown_as_html
 from simhash_gate.sources.page_url import guess_url
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 PAGES = ("html", "path", "markdown", "text")
 """Keys of a line that hold a page, or name its file. The first of them that is there counts."""
-KEYS = (*PAGES, "url", "id", "encoding", "scope", "time", *corpus.KEYS)
+_OF_CORPUS = ("words", "fingerprint", "pipeline")
+KEYS = (*PAGES, "url", "id", "title", "encoding", "scope", "time", "date", *_OF_CORPUS)
 _TEXTS = (*PAGES, "url", "encoding", "scope")
 _EXAMPLE = '{"path": "page.html"}'
 
@@ -76,7 +77,8 @@ def entry_of(place: str, line: dict[str, Any], folder: Path, max_bytes: int) -> 
         skipped=TOO_LARGE if too_large else "",
         time=unix_time(line.get("date") if time is None and "pipeline" not in line else time),
         guessed=not url,
-        known=corpus.known_of(line) if held == "markdown" else None,
+        known=known_of(line) if held == "markdown" else None,
+        of_text=held in ("markdown", "text"),
     )
 
 
@@ -90,7 +92,7 @@ def _body(held: str, line: dict[str, Any], folder: Path, max_bytes: int) -> byte
             raise ValueError(f"{page!r}: {why(error)}") from None
     if held == "html":
         return page if isinstance(page, bytes) else page.encode("utf-8", "replace")
-    title = corpus.text_of(line, "title")
+    title = text_of(line, "title")
     if held == "markdown":
         return markdown_as_html(page, title, line.get("url") or "")
     return text_as_html(page, title)

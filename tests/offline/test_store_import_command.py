@@ -21,6 +21,7 @@ from tests.offline.command import COMMAND
 from tests.offline.kept_pages import record, remembered
 from tests.offline.test_replay_warc import record as warc_record
 from tests.sources.corpora import FORMS, row, write_corpus
+from tests.sources.test_wacz import wacz
 
 A, B, COPY = (f"https://example.com/{name}" for name in ("a", "b", "copy"))
 TWELVE = bytes(range(1, 13))
@@ -82,25 +83,33 @@ def test_a_corpus_of_another_version_is_read_again(run, url, tmp_path) -> None:
     assert old.pipeline == new.pipeline
 
 
-def test_sources_of_all_kinds_are_told_apart(run, url, archive, tmp_path, manifest) -> None:
+def test_sources_of_all_kinds_are_told_apart(run, url, archive, tmp_path, write, manifest) -> None:
+    write("mirror/example.org/a.html", 11)
+    (tmp_path / "named.html").write_bytes(
+        page(12).body.replace(b"</head>", b'<link rel=canonical href="https://x.org/12"></head>')
+    )
     manifest({"url": "https://y.org/13", "html": page(13).body.decode(), "time": 86_400})
     corpus = write_corpus(tmp_path, "corpus.jsonl", row(page(14).body, "https://example.com/14"))
     exported = tmp_path / "exported.jsonl"
     exported.write_text(json.dumps(page_line(record(15))))
+    inside = warc_record(page(17).body, url="https://z.org/17", WARC_Date="2019-01-01T00:00:00Z")
+    (tmp_path / "crawl.wacz").write_bytes(wacz({"archive/data.warc": inside}))
     with Site({"/a": page(16)}).running() as site:
         cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path / "cache")}
         crawl(tmp_path / "crawl", site, "/a", settings=cache)
     began = time.time()
-    result = run("store", "import", url, archive, "manifest.jsonl",
-                 corpus, exported, "cache")  # fmt: skip
+    result = run("store", "import", url, archive, "mirror", "named.html", "manifest.jsonl",
+                 corpus, exported, "cache", "crawl.wacz")  # fmt: skip
     assert result.status == 0
-    assert "pages added: 6, copies: 1, skipped: 1\n" in result.err
+    assert "pages added: 9, copies: 1, skipped: 1\n" in result.err
     kept = {page.url: page for page in remembered(url)}
     assert [*kept] == [
-        A, B, "https://y.org/13",
-        "https://example.com/14", record(15).url, f"{site.url}/a",
+        A, B, "https://example.org/a.html", "https://x.org/12", "https://y.org/13",
+        "https://example.com/14", record(15).url, f"{site.url}/a", "https://z.org/17",
     ]  # fmt: skip
     assert kept["https://y.org/13"].first_seen == 86_400
+    assert kept["https://z.org/17"].first_seen == 1_546_300_800
+    assert kept["https://x.org/12"].first_seen >= began  # the time of a file is no capture
     assert began - 600 < kept[f"{site.url}/a"].first_seen < began
     assert len({page.run for page in kept.values()}) == 1
 
