@@ -42,7 +42,7 @@ _CACHED, _OTHER = "response", "other"
 class Given:
     """What one path of a command is. `counts` are those of the files in a folder, by kind.
 
-    `fingerprints` tells that files which have these alone are sources too.
+    `fingerprints` tells that its files have these alone.
     """
 
     path: str
@@ -104,8 +104,9 @@ def look_at(
     """Tell what each path is. A folder is searched, and `say` told what it is taken for.
 
     A path that is named more than once is taken once. With `fingerprints`, files that have these
-    alone are sources too. A folder without any source is complained of, as is one that has files
-    for which a package is missing. Raises `MissingExtraError` for such a file that is named.
+    alone are sources too, but not among pages. A folder without any source is complained of, as is
+    one that has files for which a package is missing. Raises `MissingExtraError` for such a file
+    that is named.
     """
     return [_given(path, complain, say, fingerprints=fingerprints) for path in distinct(paths, say)]
 
@@ -169,14 +170,19 @@ def _given(
         if kind in _NEEDED:
             _NEEDED[kind]()
         return Given(path, kind)
-    given = Given(path, FOLDER, fingerprints=fingerprints)
+    return _folder(path, complain, say, fingerprints=fingerprints)
+
+
+def _folder(
+    path: str, complain: Complain, say: Callable[[str], object], *, fingerprints: bool
+) -> Given:
     failed: list[OSError] = []
-    unread: Counter[str] = Counter()
-    for place, kind in _walk(path, failed.append):
-        if missing := _missing(kind):
-            unread[missing] += 1
-        known = not missing and _is_source(place, kind, fingerprints=fingerprints)
-        given.counts[kind if known else _OTHER] += 1
+    counts, alone, unread = _counted(path, failed)
+    # Among pages, fingerprints are those of a log: of the very same pages.
+    if fingerprints and alone and not counts.keys() - {_OTHER}:
+        given = Given(path, FOLDER, counts - Counter({_OTHER: alone.total()}) + alone, True)
+    else:
+        given = Given(path, FOLDER, counts)
     for message, number in unread.items():
         complain(path, f"{how_many(number, 'file')} can't be read: {message}")
     if given.counts.keys() - {_OTHER}:
@@ -184,6 +190,23 @@ def _given(
     elif not failed and not unread:
         complain(path, _nothing(path))
     return given
+
+
+def _counted(path: str, failed: list[OSError]) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """Count the files of a folder by kind; those of fingerprints alone; and by missing package."""
+    counts: Counter[str] = Counter()
+    alone: Counter[str] = Counter()
+    unread: Counter[str] = Counter()
+    for place, kind in _walk(path, failed.append):
+        if missing := _missing(kind):
+            unread[missing] += 1
+        elif _is_source(place, kind):
+            counts[kind] += 1
+            continue
+        elif _is_source(place, kind, fingerprints=True):
+            alone[kind] += 1
+        counts[_OTHER] += 1
+    return counts, alone, unread
 
 
 @lru_cache
@@ -235,7 +258,7 @@ def _kind_of_file(path: str) -> str:
     return next((kind for mark, kind in _STARTS.items() if start.startswith(mark)), JSONL)
 
 
-def _is_source(path: str, kind: str, *, fingerprints: bool) -> bool:
+def _is_source(path: str, kind: str, *, fingerprints: bool = False) -> bool:
     """Tell of a file in a folder if there may be pages, or fingerprints, in it."""
     if kind in (JSONL, PARQUET):
         keys = jsonl.first_object(path) if kind == JSONL else parquet.columns_of(path)
