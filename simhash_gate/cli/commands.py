@@ -390,10 +390,10 @@ def dedupe(
 
     The command can be interrupted. The same command then goes on where it ended.
     """
-    from simhash_gate.offline.dedupe import run
+    from simhash_gate.offline.dedupe import ALL_PAGES, run
 
     # A crawl compares with recent pages only.
-    given = [f"SIMHASH_GATE_WINDOW={1 << 62}", *assignments]
+    given = [f"SIMHASH_GATE_WINDOW={ALL_PAGES}", *assignments]
     named = {"THRESHOLD": distance, "VERIFY": verify, "SCOPE": scope}
     given += [f"SIMHASH_GATE_{key}={value}" for key, value in named.items() if value is not None]
     return run(settings_of(given), Console(progress), **chosen)

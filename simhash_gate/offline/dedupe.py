@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry
 
+ALL_PAGES = 1 << 62
+"""The window of a command that compares a page with all kept pages of its scope."""
 OTHERS = ("id", "url", "kept", "distance", "reason")
 _TOGETHER = 500  # verdicts that are written at once
 _COPY = "duplicate"
@@ -200,7 +202,10 @@ def _write_others(work: WorkFile, path: str) -> None:
 
 def _write_report(work: WorkFile, path: str, name: str, settings: Settings) -> None:
     summary = Summary()
-    summary.add_line(settings.crawl_line("dedupe", name))
+    head = settings.crawl_line("dedupe", name)
+    if settings.policies.default.window == ALL_PAGES:
+        del head["crawl"]["settings"]["SIMHASH_GATE_WINDOW"]  # nobody has chosen it
+    summary.add_line(head)
     for _, _, original, line in work.verdicts():
         if original is not None:
             line |= {"matched_url": original.name, "matched_id": name_of(original)}
