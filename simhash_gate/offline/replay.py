@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.gate.judge import Gate
@@ -21,7 +20,7 @@ from simhash_gate.stores import StoreError
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from simhash_gate.common.wording import Complain
     from simhash_gate.offline.console import Console
@@ -35,9 +34,7 @@ def run(settings: Settings, console: Console, *, sources: Sequence[str]) -> int:
     refuse_stores(sources)
     summary = Summary()
     pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
-    head = settings.crawl_line("replay", shown(*sources))
-    lines = replay(pages.entries, settings, console.complain)
-    lines = _counted(lines, summary, partial(console.write, head))
+    lines = _counted(replay(pages.entries, settings, console.complain), summary)
     outcomes = console.write_lines(lines, pages.total)
     if not outcomes:
         console.complain_of_nothing(shown(*sources), "no page in it")
@@ -48,14 +45,10 @@ def run(settings: Settings, console: Console, *, sources: Sequence[str]) -> int:
     return console.status()
 
 
-def _counted(
-    lines: Generator[dict[str, Any]], summary: Summary, write_head: Callable[[], None]
-) -> Generator[dict[str, Any]]:
-    """Yield each line, and count it in a summary. The head is written before the first one."""
+def _counted(lines: Generator[dict[str, Any]], summary: Summary) -> Generator[dict[str, Any]]:
+    """Yield each line, and count it in a summary."""
     with closing(lines):
         for line in lines:
-            if not summary.seen:
-                write_head()
             summary.add_line(line)
             yield line
 

@@ -32,11 +32,6 @@ class Result:
 
     @property
     def lines(self) -> list[dict]:
-        """The lines of pages, without that of a replay itself."""
-        return [line for line in self.all_lines if "crawl" not in line]
-
-    @property
-    def all_lines(self) -> list[dict]:
         return [json.loads(line) for line in self.out.splitlines()]
 
     def column(self, name: str) -> list:

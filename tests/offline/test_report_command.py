@@ -13,6 +13,7 @@ from lxml import html
 from simhash_gate.journal.warc import warcinfo
 from simhash_gate.stores import Record, open_store
 from tests.journal.pages import packed
+from tests.report.verdicts import crawl as crawl_line
 
 SITE = "https://example.com/"
 
@@ -172,7 +173,7 @@ def test_texts_of_dropped_pages_come_from_the_journal(run, write, doubtful, tmp_
     page = run("report", log, "--journal", "dropped")
     assert (page.status, texts_of(page.out)) == (0, [1])
     assert "Now 13 €." in page.out
-    said[0]["crawl"]["settings"]["SIMHASH_GATE_JOURNAL"] = "dropped"
+    said.insert(0, crawl_line(settings={"SIMHASH_GATE_JOURNAL": "dropped"}))
     log.write_text("\n".join(map(json.dumps, said)))
     assert texts_of(run("report", log).out) == [1]
     (tmp_path / "a.jsonl").write_text(json.dumps({"path": "a.html", "url": SITE + "a"}))
@@ -219,7 +220,7 @@ def test_without_a_source_it_is_the_newest_log_of_the_project(run, log, tmp_path
 def test_a_log_that_a_kill_cut_off_gives_a_report_of_the_rest(run, log, tmp_path) -> None:
     lines = log.read_bytes().splitlines(keepends=True)
     foreign = b'{"later": 1}\n{"outcome": "lost"}\n'
-    log.write_bytes(lines[1] + foreign + lines[2] + lines[3][:40])
+    log.write_bytes(lines[0] + foreign + lines[1] + lines[2][:40])
     result = run("report", log, "-o", "report.html")
     assert result.status == 1
     assert f"{log}:3: 'outcome' is 'lost'" in result.err
