@@ -14,7 +14,7 @@ from simhash_gate.sources import File, httpcache, jsonl, manifest, parquet, wacz
 from simhash_gate.stores.urls import without_password
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from simhash_gate.common.wording import Complain
 
@@ -35,6 +35,7 @@ _NEEDED: dict[str, Callable[[], object]] = {
     PARQUET: parquet.load,
 }
 _KNOWN = ", ".join(suffix for suffixes in _SUFFIXES.values() for suffix in suffixes)
+_FINGERPRINTS = ("fingerprint", "site_memory")  # what a store exports, too
 _CACHED, _OTHER = "response", "other"
 
 
@@ -261,9 +262,12 @@ def _kind_of_file(path: str) -> str:
 def _is_source(path: str, kind: str, *, fingerprints: bool = False) -> bool:
     """Tell of a file in a folder if there may be pages, or fingerprints, in it."""
     if kind in (JSONL, PARQUET):
-        keys = jsonl.first_object(path) if kind == JSONL else parquet.columns_of(path)
+        keys: Collection[str] = (
+            jsonl.first_object(path, of_page=True) if kind == JSONL else parquet.columns_of(path)
+        )
         # One that can't be read is named where it is read.
-        return not keys or manifest.is_pages(keys) or (fingerprints and "fingerprint" in keys)
+        wanted = (*manifest.PAGES, *(_FINGERPRINTS if fingerprints else ()))
+        return not keys or any(key in keys for key in wanted)
     return kind != _OTHER
 
 
