@@ -205,26 +205,24 @@ def bare_host(host: str) -> str:
     return host.lower().rstrip(".").removeprefix("www.")
 
 
-@lru_cache(maxsize=4096)
 def registered_domain(host: str) -> str:
     """Return the registered domain; for an IP address, localhost or a bare suffix the host."""
+    return _public_domain(host) or host
+
+
+def is_public_host(name: str) -> bool:
+    """Tell whether a name is that of a host: of a registered domain, or an IP address."""
+    return bool(_public_domain(name))
+
+
+@lru_cache(maxsize=4096)
+def _public_domain(host: str) -> str:
     try:
         ip_address(host)
     except ValueError:
         parts = _suffixes.extract_str(host)
-        return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else host
+        return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else ""
     return host
-
-
-@lru_cache(maxsize=4096)
-def is_public_host(name: str) -> bool:
-    """Tell whether a name is that of a host: of a registered domain, or an IPv4 address."""
-    try:
-        ip_address(name)
-    except ValueError:
-        parts = _suffixes.extract_str(name)
-        return bool(parts.domain and parts.suffix)
-    return True
 
 
 def is_scope(domain: str, scope: Scope) -> bool:

@@ -128,94 +128,6 @@ def test_only_the_same_scope_and_pipeline_version_is_compared(store, make_record
     assert not store.check_and_add(make_record(BASE, pipeline="v2"), 3).added
 
 
-def test_a_window_keeps_the_last_pages_of_its_scope_of_whatever_pipeline_version(
-    store, make_record
-):
-    window = Window(pages=3)
-    elsewhere = make_record(BASE, scope="other.example")
-    store.check_and_add(elsewhere, 0, window=window)
-    pages = [make_record(number << 20, pipeline=f"v{number % 2}") for number in range(6)]
-    for page in pages:
-        assert store.check_and_add(page, 0, window=window).added
-    assert [*store.records()] == [elsewhere, *pages[3:]]
-    assert not store.check_and_add(pages[3], 0, window=window).added
-    assert store.check_and_add(pages[2], 0, window=window).added
-
-
-def test_a_forgotten_page_makes_room_in_the_window(store, make_record):
-    window = Window(pages=3)
-    pages = [make_record(number << 20) for number in range(4)]
-    for page in pages[:3]:
-        store.check_and_add(page, 0, window=window)
-    store.forget(pages[1])
-    store.check_and_add(pages[3], 0, window=window)
-    assert [*store.records()] == [pages[0], *pages[2:]]
-
-
-def test_a_narrower_window_counts_at_once_and_evicts_when_a_page_is_added(store, make_record):
-    pages = [make_record(number << 20) for number in range(5)]
-    for page in pages:
-        store.check_and_add(page, 0)
-    assert not store.check_and_add(pages[4], 0, window=Window(pages=2)).added
-    assert len([*store.records()]) == 5
-    again = make_record(pages[2].fingerprint)
-    assert store.check_and_add(again, 0, window=Window(pages=2)).added
-    assert [*store.records()] == [pages[4], again]
-
-
-def test_no_page_is_remembered_in_a_window_of_none(store, make_record):
-    store.check_and_add(make_record(BASE), 3)
-    assert store.check_and_add(make_record(BASE), 3, window=Window(pages=0)) == Answer(True, None)
-    assert [*store.records()] == []
-
-
-def test_pages_older_than_the_window_are_not_compared_and_evicted_oldest_first(store, make_record):
-    old = make_record(BASE, first_seen=100.0, last_seen=199.0)
-    young = make_record(BASE ^ 0xFF00, first_seen=150.0)
-    store.check_and_add(old, 3)
-    store.check_and_add(young, 3)
-    window = Window(seconds=60.0)
-    assert not store.check_and_add(make_record(BASE, first_seen=160.0), 3, window=window).added
-    page = make_record(BASE, first_seen=160.5)
-    assert store.check_and_add(page, 3, window=window).added
-    assert [*store.records()] == [young, page]
-
-
-def test_an_old_page_behind_a_younger_one_is_not_compared_either(store, make_record):
-    store.check_and_add(make_record(BASE ^ 0xFF00, first_seen=150.0), 3)
-    store.check_and_add(make_record(BASE, first_seen=50.0), 3)
-    page = make_record(BASE, first_seen=160.0)
-    assert store.check_and_add(page, 3, window=Window(seconds=60.0)).added
-
-
-def test_pages_of_an_archive_take_their_place_after_those_that_are_there(store, make_record):
-    now, long_ago = 1.7e9, -1e9
-    young = make_record(BASE, first_seen=now)
-    old = [make_record(1 << at, first_seen=long_ago + at, last_seen=long_ago) for at in range(3)]
-    for page in (young, *old):
-        assert store.check_and_add(page, 0, window=Window(pages=3)).added
-    assert [*store.records()] == old
-    again = make_record(old[1].fingerprint, first_seen=now, last_seen=now)
-    assert store.check_and_add(again, 0).match.record == replace(old[1], last_seen=now)
-    older = make_record(old[1].fingerprint, first_seen=long_ago, last_seen=long_ago)
-    assert store.check_and_add(older, 0).match.record == replace(old[1], last_seen=now)
-
-
-def test_the_age_of_an_archive_is_that_at_the_time_of_each_of_its_pages(store, make_record):
-    window = Window(seconds=60.0)
-    times = (1.7e9, 1.2e9, 1.2e9 + 60, 1.2e9 + 61)
-    young, old, copy, later = (make_record(BASE, first_seen=at, last_seen=at) for at in times)
-    store.check_and_add(young, None)
-    store.check_and_add(old, None)
-    assert store.check_and_add(copy, 0, [young], window=window).match.record.first_seen == 1.2e9
-    assert store.check_and_add(later, 0, [young], window=window).added
-    assert [page.first_seen for page in store.records()] == [1.7e9, 1.2e9, 1.2e9 + 61]
-    # Behind a younger page the old ones keep their places, and are compared with nothing.
-    now = make_record(BASE, first_seen=1.7e9 + 1)
-    assert store.check_and_add(now, 0, [young], window=window) == Answer(True, None)
-    assert len([*store.records()]) == 4
-
-
 def test_a_sweep_removes_what_is_left_of_pages_that_are_gone(url, make_record):
     with closing(open_store(url)) as store:
         store.begin("run")
@@ -376,14 +288,6 @@ def test_an_exact_lookup_compares_records_with_the_same_digest_only(store, make_
 def test_nothing_is_looked_at_without_a_radius(store, make_record):
     for _ in range(2):
         assert store.check_and_add(make_record(7), None, near=64) == Answer(True, None)
-
-
-def test_what_is_too_old_goes_also_behind_a_younger_page_that_is_one_too_many(store, make_record):
-    pages = [make_record(1 << at, first_seen=seen) for at, seen in enumerate((9.0, 8.0, 9.0))]
-    for page in pages[:2]:
-        store.check_and_add(page, 0)
-    store.check_and_add(pages[2], 0, window=Window(pages=2, seconds=0.0))
-    assert [*store.records()] == pages[2:]
 
 
 def test_calls_of_a_batch_see_each_other_and_last(store, make_record):
