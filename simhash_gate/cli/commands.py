@@ -365,8 +365,9 @@ def recover(progress: bool | None, **chosen: Any) -> int:
 )
 @click.option(
     "--verify",
-    type=click.Choice(["distance", "names", "text"]),
-    help="What must agree before a page is called a copy. The default is names.",
+    is_flag=True,
+    help="Call a page a copy only if its text agrees too, as SIMHASH_GATE_VERIFY=text does. The "
+    "default compares fingerprints and names.",
 )
 @click.option(
     "--scope",
@@ -379,7 +380,7 @@ def dedupe(
     assignments: tuple[str, ...],
     progress: bool | None,
     distance: int | None,
-    verify: str | None,
+    verify: bool,
     scope: str | None,
     **chosen: Any,
 ) -> int:
@@ -394,7 +395,7 @@ def dedupe(
 
     # A crawl compares with recent pages only.
     given = [f"SIMHASH_GATE_WINDOW={ALL_PAGES}", *assignments]
-    named = {"THRESHOLD": distance, "VERIFY": verify, "SCOPE": scope}
+    named = {"THRESHOLD": distance, "VERIFY": "text" if verify else None, "SCOPE": scope}
     given += [f"SIMHASH_GATE_{key}={value}" for key, value in named.items() if value is not None]
     return run(settings_of(given), Console(progress), **chosen)
 

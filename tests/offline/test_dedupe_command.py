@@ -86,6 +86,24 @@ def test_a_corpus_can_be_a_folder_or_parquet(run, tmp_path, stories) -> None:
         assert {int(row["id"]): int(row["kept"]) for row in csv.DictReader(file)} == COPY_OF
 
 
+@pytest.mark.parametrize("name", ["corpus", "corpus.jsonl", "corpus.parquet"])
+def test_other_commands_know_the_pages_of_a_corpus(run, tmp_path, stories, name: str) -> None:
+    run("dedupe", stories, "-o", "lines.jsonl")
+    known = {line["url"]: line["fingerprint"] for line in lines(tmp_path / "lines.jsonl")}
+    assert run("dedupe", stories, "-o", name).status == 0
+    for url, fingerprint in known.items():
+        found = run("similar", name, fingerprint, "-k", "0")
+        assert found.column("page") == [url]
+        assert found.column("fingerprint") == [fingerprint]
+    store = f"sqlite:///{tmp_path}/kept.sqlite"
+    assert run("store", "import", store, name).status == 0
+    listed = run("store", "list", store).lines
+    assert {line["url"]: line["fingerprint"] for line in listed} == known
+    seeded = run("replay", stories, "-s", f"SIMHASH_GATE_STORE={store}")
+    assert set(seeded.column("outcome")) == {"unchanged", "duplicate"}
+    assert {line["matched_url"] for line in seeded.lines} == known.keys()
+
+
 def test_it_keeps_what_a_replay_in_that_order_keeps(run, tmp_path, write_named, manifest) -> None:
     chance = random.Random(5)
     rows = []
@@ -172,12 +190,24 @@ def test_options_are_settings_of_the_gate(run, tmp_path, stories, write_named, m
         return ids(tmp_path / "corpus.jsonl")
 
     assert kept() == ["a", "b"]
-    assert kept("--verify", "distance", "-k", "8") == ["a"]
-    assert kept("--verify", "distance", "-k", "8", "--scope", "host") == ["a", "b"]
+    distance = ("-s", "SIMHASH_GATE_VERIFY=distance")
+    assert kept(*distance, "-k", "8") == ["a"]
+    assert kept(*distance, "-k", "8", "--scope", "host") == ["a", "b"]
     domains = 'SIMHASH_GATE_DOMAINS={"example.com": {"verify": "distance", "threshold": 8}}'
     assert kept("-s", domains) == ["a"]
-    assert kept("--verify", "distance", "-k", "0") == ["a", "b"]
+    assert kept(*distance, "-k", "0") == ["a", "b"]
     assert run("dedupe", source, "-o", "x.jsonl", "-k", "9").status == 2
+
+
+def test_texts_can_be_verified(run, tmp_path, manifest) -> None:
+    story = text(1, 900)
+    rows = [
+        {"id": n, "url": f"https://example.com/{n}", "html": f"<p>{story} {n} zebras"}
+        for n in ("five", "six")
+    ]
+    for options, kept in (((), ["five"]), (("--verify",), ["five", "six"])):
+        assert run("dedupe", manifest(*rows), "-o", "corpus.jsonl", *options).status == 0
+        assert ids(tmp_path / "corpus.jsonl") == kept
 
 
 def test_a_page_is_compared_with_all_kept_ones(run, tmp_path, stories) -> None:
