@@ -98,7 +98,7 @@ class Settings:
     def crawl_line(
         self, by: str, name: str, *, started: float | None = None, scrapy: str = ""
     ) -> dict[str, Any]:
-        """Return the line that verdicts begin with: who judged, in which versions, with what.
+        """Return what the first of some verdicts tells: who judged, in which versions, with what.
 
         `by` is `crawl` or the name of a command, `name` that of the spider or of what was read.
         `started` is a Unix time, `scrapy` the version of Scrapy.

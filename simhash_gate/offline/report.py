@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LAST_LOGS = Path(".scrapy", "simhash_gate")
 """The folder of a Scrapy project that is searched for the log of the last crawl."""
 
-_OF_A_LOG = {"outcome", "audit", "crawl"}
+_OF_A_LOG = {"outcome", "audit"}
 _EXAMPLE = "those that `simhash-gate replay` prints"
 
 

@@ -6,7 +6,6 @@ import logging
 import time
 from contextlib import closing
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,12 +99,15 @@ class VerdictLog(Listener):
         if summary is not None:
             _check(report)
         with closing(LineFile(path, open_anew, setting="VERDICTS", what="verdict")) as file:
-            for lines in chain([[head]], batches):
+            for lines in batches:
+                # The first line has it: whoever reads each line as a verdict can go on to do so.
+                lines[0], head = {**lines[0], **head}, {}
                 file.write(lines)
                 if summary is not None:
                     for line in lines:
                         summary.add_line(line)
         if summary is not None:
+            summary.add_line(head)
             assert self._thread is not None
             summary.missed = self._thread.missed
             _report(summary, report, spider, self._texts)

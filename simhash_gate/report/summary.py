@@ -145,10 +145,10 @@ class Summary:
 
         Raises ValueError that names the key, if the value of a verdict is wrong.
         """
+        if isinstance(line.get("crawl"), dict):
+            self.crawls = [*self.crawls, Crawled.of(line["crawl"])][:MOST_CRAWLS]
         if isinstance(line.get("audit"), dict):
             self.audits.append(Audited.of(line["audit"]))
-        elif "outcome" not in line and isinstance(line.get("crawl"), dict):
-            self.crawls = [*self.crawls, Crawled.of(line["crawl"])][:MOST_CRAWLS]
         elif "outcome" in line:
             self.add(Judged.of(line))
 

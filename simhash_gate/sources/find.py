@@ -14,7 +14,7 @@ from simhash_gate.sources import File, httpcache, jsonl, manifest, parquet, wacz
 from simhash_gate.stores.urls import without_password
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simhash_gate.common.wording import Complain
 
@@ -262,16 +262,11 @@ def _kind_of_file(path: str) -> str:
 def _is_source(path: str, kind: str, *, fingerprints: bool = False) -> bool:
     """Tell of a file in a folder if there may be pages, or fingerprints, in it."""
     if kind in (JSONL, PARQUET):
-        keys = _keys_of_lines(path) if kind == JSONL else parquet.columns_of(path)
+        keys = jsonl.first_object(path) if kind == JSONL else parquet.columns_of(path)
         # One that can't be read is named where it is read.
         wanted = (*manifest.PAGES, *(_FINGERPRINTS if fingerprints else ()))
         return not keys or any(key in keys for key in wanted)
     return kind != _OTHER
-
-
-def _keys_of_lines(path: str) -> Collection[str]:
-    """Return the keys of the first page of a file; of none, those of its first object."""
-    return jsonl.first_object(path, of_page=True) or jsonl.first_object(path)
 
 
 def _is_dir(path: str) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from simhash_gate.common.wording import complaining
 from simhash_gate.fingerprints.hamming import from_hex
-from simhash_gate.sources.jsonl import check_strings, first_object, is_of_a_crawl, json_objects
+from simhash_gate.sources.jsonl import check_strings, first_object, json_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,8 +97,8 @@ def _each(lines: list[bytes], first: int, path: str, complain: Complain) -> Numb
 
 
 def is_fingerprinted(path: str) -> bool:
-    """Tell if the first line of a page in a file is an object with a fingerprint."""
-    return "fingerprint" in first_object(path, of_page=True)
+    """Tell if the first line of a file is an object with a fingerprint."""
+    return "fingerprint" in first_object(path)
 
 
 def fingerprinted(
@@ -106,11 +106,11 @@ def fingerprinted(
 ) -> Iterator[tuple[str, dict[str, Any], int | None]]:
     """Yield the place of each line, its object, and its fingerprint, None if it has none.
 
-    The lines of a crawl and of its audit, which stand among verdicts, are passed over; so is what a
-    site repeats in an exported store.
+    The lines of a crawl's audit, which stand among its verdicts, are passed over; so is what a site
+    repeats in an exported store.
     """
     for place, line in json_objects(path, complain, _EXAMPLE):
-        if is_of_a_crawl(line) or "site_memory" in line:
+        if "audit" in line or "site_memory" in line:
             continue
         with complaining(complain, place):
             yield place, line, _fingerprint(line)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from simhash_gate.common.wording import complaining
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from simhash_gate.common.wording import Complain
 
@@ -64,16 +64,8 @@ def check_strings(line: dict[str, Any], keys: Iterable[str]) -> None:
             raise ValueError(f"{key!r} is {value!r}: expected a string")
 
 
-def is_of_a_crawl(line: Mapping[str, Any]) -> bool:
-    """Tell if a line among verdicts is of no page: of the crawl, or of its audit."""
-    return "url" not in line and any(isinstance(line.get(key), dict) for key in ("crawl", "audit"))
-
-
-def first_object(path: str, *, of_page: bool = False) -> dict[str, Any]:
-    """Return the first object of a file; an empty one if its start has none.
-
-    With `of_page`, lines of a crawl and of its audit are passed over.
-    """
+def first_object(path: str) -> dict[str, Any]:
+    """Return the first object of a file; an empty one if its start has none."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(_MOST)
@@ -81,9 +73,7 @@ def first_object(path: str, *, of_page: bool = False) -> dict[str, Any]:
         return {}
     for line in head.splitlines():
         with suppress(ValueError):
-            found = _object(line, "")
-            if not (of_page and is_of_a_crawl(found)):
-                return found
+            return _object(line, "")
     return {}
 
 
