@@ -7,11 +7,18 @@ import os
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from simhash_gate.common.times import seconds_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 PREFIX = "SIMHASH_GATE_"
 MIB = 1 << 20
+FLAGS = {
+    **dict.fromkeys(("true", "1", "yes", "on"), True),
+    **dict.fromkeys(("false", "0", "no", "off"), False),
+}
+"""The words for True and False."""
 
 
 class SettingsError(ValueError):
@@ -75,12 +82,12 @@ def _number(value: Any) -> float:
 
 
 def _flag(value: Any) -> bool:
-    words = {"true": True, "1": True, "false": False, "0": False}
-    return words[str(value).strip().lower()]
+    return FLAGS[str(value).strip().lower()]
 
 
 def _seconds(value: Any) -> float:
-    number = _number(value)
+    span = isinstance(value, str) and value.strip()[-1:].isalpha() and value.strip()[:1].isdigit()
+    number = seconds_of(value) if span else _number(value)
     if not (math.isfinite(number) and number > 0):
         raise ValueError
     return number
@@ -127,8 +134,11 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 FLAG = Kind("True or False", _flag)
-SECONDS = Kind("a number of seconds above 0", _seconds)
-OPTIONAL_SECONDS = Kind("a number of seconds above 0, or None for no limit", _optional_seconds)
+SECONDS = Kind("a number of seconds above 0, or a time such as '90s'", _seconds)
+OPTIONAL_SECONDS = Kind(
+    "a number of seconds above 0, or None for no limit; or a time such as '12h' or '7d'",
+    _optional_seconds,
+)
 SHARE = Kind("a share from 0 to 1", _share)
 SIZE_LIMIT = Kind(f"bytes, a whole number at least {MIB}, or 0 for no limit", _size_limit)
 PATH = Kind("the path of a file or folder", _path)

@@ -45,6 +45,23 @@ def test_strings_from_the_command_line_are_parsed() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "read"),
+    [
+        ("TTL", "7d", 604_800.0),
+        ("TTL", "None", None),
+        ("VERIFY", "yes", "text"),
+        ("VERIFY", "off", "distance"),
+        ("VERIFY", "Names", "names"),
+    ],
+)
+def test_values_are_read_as_people_write_them(name: str, value: str, read) -> None:
+    policy = read_settings({f"SIMHASH_GATE_{name}": value}).policies.default
+    assert getattr(policy, name.lower()) == read
+    assert not read_settings({"SIMHASH_GATE_ENABLED": "no"}).enabled
+    assert read_settings({"SIMHASH_GATE_TIMEOUT": "2m"}).timeout == 120
+
+
 def test_other_settings_are_none_of_its_business() -> None:
     assert read_settings({"BOT_NAME": "x", "SIMHASH": 1}).enabled
 
@@ -63,6 +80,8 @@ def test_other_settings_are_none_of_its_business() -> None:
         ("WORKERS", -1, "a whole number at least 0"),
         ("MAX_BYTES", 0, "a whole number at least 1"),
         ("TIMEOUT", 0, "seconds above 0"),
+        ("TTL", "7y", "a time such as '12h' or '7d'"),
+        ("VERIFY", "maybe", "'names', 'text' (or True), or 'distance' (or False)"),
         ("WORKER_MEMORY", 512, "bytes, a whole number at least 1048576, or 0 for no limit"),
         ("DOMAINS", "[1]", "mapping"),
         ("DOMAINS", "{", "mapping"),

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simhash_gate.common.times import seconds_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -61,10 +63,10 @@ def settings_of(assignments: Sequence[str]) -> Settings:
 
 def age(value: str) -> float:
     """Return the seconds of a time span such as 7d."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", value)
-    if not found:
-        raise click.BadParameter(f"{value!r}: expected a number and s, m, h or d, such as 7d")
-    return float(found[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400}[found[2]]
+    try:
+        return seconds_of(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def size(value: str) -> int:

@@ -1,4 +1,4 @@
-"""Moments as sources write them: Unix times, ISO 8601."""
+"""Times as people write them: moments (Unix times, ISO 8601) and spans such as 7d."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ _ISO = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,9}))? ?(Z|[+-]\d\d:?\d\d)?)?",
     re.IGNORECASE | re.ASCII,
 )
+_SPAN = re.compile(r"(\d+(?:\.\d+)?) ?([smhdw])")
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+
+def seconds_of(span: str) -> float:
+    """Return the seconds of a span of time such as 90s, 12h or 7d. Raises ValueError."""
+    found = _SPAN.fullmatch(span.strip())
+    if found is None:
+        raise ValueError(f"{span!r}: expected a number and s, m, h, d or w, such as 7d")
+    return float(found[1]) * _SECONDS[found[2]]
 
 
 def unix_time(value: object) -> float | None:

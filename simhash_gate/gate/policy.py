@@ -15,6 +15,7 @@ from cssselect import HTMLTranslator, SelectorError
 
 from simhash_gate.common.urls import host_of
 from simhash_gate.values import (
+    FLAGS,
     OPTIONAL_SECONDS,
     SHARE,
     Kind,
@@ -55,12 +56,10 @@ SELECTORS = Kind("CSS selectors, as a list", _selectors)
 
 def _verify(value: Any) -> str:
     # It was True or False before there were three ways.
-    words = {
-        "distance": "distance", "false": "distance", "0": "distance",
-        "names": "names",
-        "text": "text", "true": "text", "1": "text",
-    }  # fmt: skip
-    return words[str(value).strip().lower()]
+    word = str(value).strip().lower()
+    if word in ("distance", "names", "text"):
+        return word
+    return "text" if FLAGS[word] else "distance"
 
 
 VERIFY = Kind("'names', 'text' (or True), or 'distance' (or False)", _verify)

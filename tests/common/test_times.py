@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta, timezone
 
 import pytest
 
-from simhash_gate.common.times import unix_time
+from simhash_gate.common.times import seconds_of, unix_time
 
 NOON = 1717243200.0  # of 1 June 2024, UTC
 
@@ -31,6 +31,15 @@ NOON = 1717243200.0  # of 1 June 2024, UTC
 )
 def test_a_moment_is_a_unix_time(value, seconds: float) -> None:
     assert unix_time(value) == pytest.approx(seconds, abs=1e-6)
+
+
+def test_a_span_is_a_number_and_a_unit() -> None:
+    assert [seconds_of(span) for span in ("90s", "1.5m", "12h", " 7 d ", "2w")] == [
+        *(90, 90, 43_200, 604_800, 1_209_600)
+    ]
+    for wrong in ("", "7", "d", "7y", "-1d", "1d2h"):
+        with pytest.raises(ValueError, match="such as 7d"):
+            seconds_of(wrong)
 
 
 @pytest.mark.parametrize(
