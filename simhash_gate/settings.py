@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
+from simhash_gate.common.wording import why
 from simhash_gate.gate.policy import POLICY_KINDS, Policies, Policy, Scope, bare_host, is_scope
 from simhash_gate.options import Options, pipeline_version
 from simhash_gate.stores import StoreError, store_opener
@@ -31,6 +35,11 @@ from simhash_gate.values import (
 )
 from simhash_gate.workers.process import default_workers
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 GIB = 1 << 30
 SQLITE_DEFAULT = "sqlite:"
 """The store that the plugin finds a path for."""
@@ -51,14 +60,46 @@ def _store_url(value: Any) -> str:
 
 
 def _domains(value: Any) -> Mapping[str, Any]:
-    parsed = json.loads(value) if isinstance(value, str) else value
+    if isinstance(value, str | PathLike):
+        path = str(value)
+        parsed = _read_toml(path) if path.lower().endswith(".toml") else json.loads(path)
+    else:
+        parsed = value
     if not isinstance(parsed, Mapping) or not all(isinstance(name, str) for name in parsed):
         raise TypeError
     return parsed
 
 
+def _read_toml(path: str) -> dict[str, Any]:
+    """Return the tables of a file by domain. Raises `SettingsError` that names the file."""
+    try:
+        with Path(path).open("rb") as file:
+            return dict(_tables(tomllib.load(file)))
+    except OSError as error:
+        raise SettingsError(f"{path}: {why(error)}") from None
+    except ValueError as error:
+        raise SettingsError(f"{path}: not TOML: {error}") from None
+
+
+def _tables(found: Mapping[str, Any], domain: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the tables of domains: TOML takes [example.com] for a table `com` in `example`."""
+    for name, table in found.items():
+        whole = f"{domain}.{name}" if domain else name
+        if isinstance(table, Mapping) and table and _has_tables_alone(table):
+            yield from _tables(table, whole)
+        else:
+            yield whole, table
+
+
+def _has_tables_alone(table: Mapping[str, Any]) -> bool:
+    return all(isinstance(value, Mapping) for value in table.values())
+
+
 STORE = Kind("the URL of a store", _store_url)
-DOMAINS = Kind("a mapping of domain names to mappings of policy values, or its JSON", _domains)
+DOMAINS = Kind(
+    "a mapping of domain names to mappings of policy values, its JSON, or the path of a .toml file",
+    _domains,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

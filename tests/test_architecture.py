@@ -72,8 +72,7 @@ KNOWN = {
     | {"report", "settings", "sources", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}
     | {"settings", "stores", "values", "workers"},
-    "cli": {"collection.listing", "common", "offline", "settings", "stores", "tuning"}
-    | {"values"},
+    "cli": {"collection.listing", "common", "offline", "settings", "stores", "tuning"} | {"values"},
 }
 
 

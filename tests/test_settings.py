@@ -62,6 +62,45 @@ def test_values_are_read_as_people_write_them(name: str, value: str, read) -> No
     assert read_settings({"SIMHASH_GATE_TIMEOUT": "2m"}).timeout == 120
 
 
+DOMAINS = """
+["example.com"]
+threshold = 5
+ttl = "7d"
+[shop.example.com]
+threshold = 1
+[localhost]
+"""
+
+
+def test_domains_are_read_from_a_file(tmp_path) -> None:
+    path = tmp_path / "domains.toml"
+    path.write_text(DOMAINS)
+    for named in (path, str(path)):
+        policies = read_settings({"SIMHASH_GATE_DOMAINS": named}).policies
+        assert policies.of_domains == {
+            "example.com": Policy(threshold=5, ttl=604_800),
+            "shop.example.com": Policy(threshold=1),
+            "localhost": Policy(),
+        }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[example", "not TOML"),
+        ('["example.com"]\ntreshold = 1', r"DOMAINS\['example.com'\]: unknown key 'treshold'"),
+        ("threshold = 1", r"DOMAINS\['threshold'\] = 1: expected a mapping"),
+        (None, "domains.toml: No such file"),
+    ],
+)
+def test_a_wrong_file_of_domains_is_named(tmp_path, text, said: str) -> None:
+    path = tmp_path / "domains.toml"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(SettingsError, match=said):
+        read_settings({"SIMHASH_GATE_DOMAINS": str(path)})
+
+
 def test_other_settings_are_none_of_its_business() -> None:
     assert read_settings({"BOT_NAME": "x", "SIMHASH": 1}).enabled
 
