@@ -120,6 +120,7 @@ class Settings:
     store_failure: Literal["pass", "close"] = setting("pass", one_of("pass", "close"))
     durable: Literal["run", "page"] = setting("run", one_of("run", "page"))
     worker_memory: int = setting(GIB, SIZE_LIMIT)
+    log: Literal["drops", "summary"] = setting("drops", one_of("drops", "summary"))
     verdicts: str = setting("", PATH_PATTERN)
     report: str = setting("", PATH_PATTERN)
     audit_items: Literal["drop", "pass"] = setting("drop", one_of("drop", "pass"))

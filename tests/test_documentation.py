@@ -27,6 +27,7 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 PLAIN = (
+    "log",
     "enabled",
     "scope",
     "timeout",

@@ -136,12 +136,21 @@ def _check(report: Path) -> None:
 
 
 class Announcements(Listener):
-    """Makes every drop visible: a line in the log, and the signal."""
+    """Makes every drop visible: a line in the log, and the signal.
+
+    Where the log is to have a summary only, a line at the end says where each of them is.
+    """
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._unsaid = 0
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Say that a page was seen, and what happens to it."""
-        if judged.verdict.rejected:
+        if judged.verdict.rejected and self._crawl.settings.log == "drops":
             self._log(judged)
+        elif judged.verdict.rejected:
+            self._unsaid += 1
         if judged.dropped:
             crawler = self._crawl.crawler
             crawler.signals.send_catch_log(
@@ -150,6 +159,19 @@ class Announcements(Listener):
                 response=judged.response,
                 verdict=judged.verdict,
                 spider=crawler.spider,
+            )
+
+    async def closed(self, closing: Closing) -> None:
+        """Say how many pages were not named."""
+        if self._unsaid:
+            path = self._crawl.settings.verdicts
+            logger.info(
+                "Near-duplicates: %d. Their lines are left out (%sLOG = 'summary'). %s",
+                self._unsaid,
+                PREFIX,
+                f"The verdict log has them: {path}"
+                if path
+                else f"To have them, set {PREFIX}VERDICTS",
             )
 
     def _log(self, judged: Judged) -> None:

@@ -81,6 +81,19 @@ def test_the_log_and_the_report_say_what_the_stats_say(tmp_path) -> None:
     assert set(links[1:]) == {f"{site.url}/b", f"{site.url}/e"}
 
 
+@pytest.mark.parametrize("verdicts", ["", "log.jsonl"])
+def test_a_summary_names_no_drop_and_says_where_they_are(tmp_path, verdicts: str) -> None:
+    settings = {"SIMHASH_GATE_LOG": "summary", "SIMHASH_GATE_VERDICTS": verdicts}
+    with Site(ROUTES).running() as site:
+        result = crawl(tmp_path, site, PATHS, settings=settings | {"CONCURRENT_REQUESTS": 1})
+    assert result.count("dropped") == 3
+    assert "Dropped" not in result.log
+    assert "Near-duplicates: 3. Their lines are left out" in result.log
+    where = "log has them: log.jsonl" if verdicts else "To have them, set SIMHASH_GATE_VERDICTS"
+    assert where in result.log
+    assert "all domains" in result.log or "127.0.0.1" in result.log
+
+
 def test_the_report_of_a_crawl_has_the_texts_of_what_differs(tmp_path) -> None:
     story, other = (
         page(1).body.decode().replace("</article>", f"<p>Now {price} EUR for you.</p></article>")
