@@ -30,6 +30,7 @@ MOST_TALLIES = 10_000
 """Domains that are counted one by one; all beyond them are counted as one."""
 OTHERS = "(others)"
 NOT_COMPARED = {
+    "store_failed": f"the store failed ({PREFIX}STORE)",
     "not_compared/no_sketch": f"kept pages like them have no sketch ({PREFIX}VERIFY)",
     "not_compared/many_alike": "too many pages look like them, and are others "
     f"({PREFIX}THRESHOLD, {PREFIX}VERIFY)",
@@ -38,6 +39,8 @@ NOT_COMPARED = {
     "skipped/too_large": f"too large ({PREFIX}MAX_BYTES)",
 }
 """Why pages pass without having been compared with all that is like them, by stat."""
+_FAILED = ("store_failed", "not_compared/unreadable", "not_compared/no_sketch")
+"""Those of them that are worth a warning."""
 PASSED_FOR = {
     "names": "names_differ",
     "offers": "offers_differ",
@@ -135,12 +138,13 @@ class GateStats(Listener):
             self._stats.set_value("simhash_gate/seconds_saved", round(mean * dropped, 3))
         if self._run.outages:
             self._stats.set_value("simhash_gate/store_outages", self._run.outages)
-        passed = [(self._number(name), why) for name, why in NOT_COMPARED.items()]
-        if any(number for number, _ in passed):
+        passed = {name: number for name in NOT_COMPARED if (number := self._number(name))}
+        if passed:
             listed = "; ".join(
-                f"{how_many(number, 'page')}: {why}" for number, why in passed if number
+                f"{how_many(number, 'page')}: {NOT_COMPARED[name]}"
+                for name, number in passed.items()
             )
-            level = logging.WARNING if passed[0][0] else logging.INFO
+            level = logging.INFO if passed.keys().isdisjoint(_FAILED) else logging.WARNING
             logger.log(level, "Passed without having been compared: %s", listed)
         if self._domains:
             logger.info("Near-duplicates by domain:\n%s", self._table(closing.columns))

@@ -125,6 +125,8 @@ def test_an_outage_passes_every_page_is_told_once_and_ends(tmp_path, store, befo
     assert result.count("store_outages") == 1
     assert result.log.count("Pages pass unjudged until the store is back") == 1
     assert result.log.count("The store is back after") == 1
+    closing = f"WARNING: Passed without having been compared: {len(outcomes) - 2} pages: the store"
+    assert closing in result.log
     assert "Traceback" not in result.log
 
 
