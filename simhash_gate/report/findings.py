@@ -63,7 +63,6 @@ def findings(summary: Summary, pairs: Iterable[Pair] = ()) -> list[Finding]:
         *_other_offers(summary, pairs),
         *_wrong_drops(summary),
         *_swallowed(summary),
-        *_alike(summary),
         *_errors(summary),
         *_skipped(summary),
         *_lost(summary),
@@ -162,18 +161,17 @@ def is_swallowing(cluster: Cluster) -> bool:
     return cluster.copies.seen >= SWALLOWED and cluster.has_many_ends
 
 
-def _alike(summary: Summary) -> Iterator[Finding]:
+def notes(summary: Summary) -> list[Finding]:
+    """Return what is worth knowing though nothing went wrong: names alone tell pages apart."""
     found = [
         (f"{domain or '(no host)'} ({named.others:,} pages)")
         for domain, named in summary.of_many_names
         if named.others - named.dropped >= MANY  # what was dropped is a finding of its own
     ]
-    if found:
-        yield Finding(
-            f"Pages with different names read alike, and passed, in {_listed(found, 'domain')}.",
-            _SETTING.sub(r"`\g<0>`", ADVICE),
-            "domains",
-        )
+    if not found:
+        return []
+    said = f"Pages with different names read alike, and passed, in {_listed(found, 'domain')}."
+    return [Finding(said, _SETTING.sub(r"`\g<0>`", ADVICE), "domains")]
 
 
 def _errors(summary: Summary) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from simhash_gate.report import charts
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.changes import safe
 from simhash_gate.report.doubt import ORDER, difference
-from simhash_gate.report.findings import findings
+from simhash_gate.report.findings import findings, notes
 from simhash_gate.report.judged import LONGEST_URL
 from simhash_gate.report.pairs import side_by_side
 from simhash_gate.report.summary import OTHERS, Summary, Tally
@@ -99,6 +99,7 @@ def render(summary: Summary, *, name: str, texts: Texts | None = None) -> bytes:
         copies=COPIES,
         order=ORDER,
         findings=findings(summary, pairs.pairs),
+        notes=notes(summary),
         audit_bands=AUDIT_BANDS,
         pairs=pairs,
         **figures,

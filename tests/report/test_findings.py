@@ -58,7 +58,6 @@ def test_all_that_looks_wrong_is_told_the_worst_first() -> None:
         ),
         ("audit", "The audit found wrong drops"),
         ("clusters", f"{SWALLOWED} pages at different addresses are duplicates of one page"),
-        ("domains", "Pages with different names read alike, and passed, in example.com (6 pages)."),
         ("unjudged", "1 page could not be judged"),
         ("unjudged", "1 page skipped"),
         ("figures", "These figures lack 7 verdicts"),
