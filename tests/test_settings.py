@@ -119,7 +119,7 @@ def test_other_settings_are_none_of_its_business() -> None:
         ("WORKERS", -1, "a whole number at least 0"),
         ("MAX_BYTES", 0, "a whole number at least 1"),
         ("TIMEOUT", 0, "seconds above 0"),
-        ("TTL", "7y", "a time such as '12h' or '7d'"),
+        ("TTL", "7w", "a time such as '12h' or '7d'"),
         ("VERIFY", "maybe", "'names', 'text' (or True), or 'distance' (or False)"),
         ("WORKER_MEMORY", 512, "bytes, a whole number at least 1048576, or 0 for no limit"),
         ("DOMAINS", "[1]", "mapping"),

@@ -10,15 +10,15 @@ _ISO = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,9}))? ?(Z|[+-]\d\d:?\d\d)?)?",
     re.IGNORECASE | re.ASCII,
 )
-_SPAN = re.compile(r"(\d+(?:\.\d+)?) ?([smhdw])")
-_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_SPAN = re.compile(r"(\d+(?:\.\d+)?) ?([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 def seconds_of(span: str) -> float:
     """Return the seconds of a span of time such as 90s, 12h or 7d. Raises ValueError."""
     found = _SPAN.fullmatch(span.strip())
     if found is None:
-        raise ValueError(f"{span!r}: expected a number and s, m, h, d or w, such as 7d")
+        raise ValueError(f"{span!r}: expected a number and s, m, h or d, such as 7d")
     return float(found[1]) * _SECONDS[found[2]]
 
 

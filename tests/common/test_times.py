@@ -34,10 +34,10 @@ def test_a_moment_is_a_unix_time(value, seconds: float) -> None:
 
 
 def test_a_span_is_a_number_and_a_unit() -> None:
-    assert [seconds_of(span) for span in ("90s", "1.5m", "12h", " 7 d ", "2w")] == [
-        *(90, 90, 43_200, 604_800, 1_209_600)
+    assert [seconds_of(span) for span in ("90s", "1.5m", "12h", " 7 d ")] == [
+        *(90, 90, 43_200, 604_800)
     ]
-    for wrong in ("", "7", "d", "7y", "-1d", "1d2h"):
+    for wrong in ("", "7", "d", "7w", "-1d", "1d2h"):
         with pytest.raises(ValueError, match="such as 7d"):
             seconds_of(wrong)
 
