@@ -96,6 +96,8 @@ def _work_folder(output: str, console: Console) -> Iterator[Path]:
     private_folder(folder)
     try:
         with private_lock(folder / "lock").acquire(blocking=False):
+            # Its folder may be in a source: half a corpus must not be read as pages.
+            shutil.rmtree(folder / "corpus", ignore_errors=True)
             try:
                 yield folder
             except BaseException:
@@ -231,7 +233,6 @@ def _write_corpus(
     if form != "folder":
         write_corpus(pages(), output, form)
         return
-    shutil.rmtree(part, ignore_errors=True)
     write_corpus(pages(), str(part), form)
     if is_empty_folder(Path(output)):
         Path(output).rmdir()

@@ -359,6 +359,17 @@ def test_pages_that_changed_are_read_again(run, tmp_path, manifest) -> None:
     assert ids(tmp_path / "c.jsonl") == [n for n in range(140) if n != 7]
 
 
+def test_half_a_corpus_is_not_read_as_pages(run, tmp_path, write) -> None:
+    write("pages/a.html", 1)
+    left = tmp_path / "pages/corpus.work/corpus/left.md"
+    left.parent.mkdir(parents=True)
+    left.write_text(text(2, 60))
+    result = run("dedupe", "pages", "-o", "pages/corpus")
+    assert result.status == 0
+    assert "pages: 1, kept: 1" in result.err
+    assert [path.name for path in (tmp_path / "pages/corpus").rglob("*.md")] == ["a.md"]
+
+
 def test_two_commands_do_not_write_one_corpus(run, tmp_path, environment, stories) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     process = started(tmp_path, environment, "pipe.jsonl")
