@@ -7,8 +7,6 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-import pytest
-
 from simhash_gate.journal.warc import warcinfo
 from tests.journal.pages import packed
 from tests.sources.opened import html, opened, warc_of, write_warc
@@ -193,14 +191,13 @@ def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
     assert found.complaints == [(f"{tmp_path}/crawl/a.html", "no ordinary file")]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_folder_that_may_not_be_read_is_named(tmp_path: Path) -> None:
-    html(tmp_path / "crawl", "a.html", "sub/b.html")
-    (tmp_path / "crawl/sub").chmod(0)
-    found = opened(tmp_path / "crawl")
-    (tmp_path / "crawl/sub").chmod(0o700)
+def test_a_folder_that_may_not_be_read_is_named(without_root: Path) -> None:
+    html(without_root / "crawl", "a.html", "sub/b.html")
+    (without_root / "crawl/sub").chmod(0)
+    found = opened(without_root / "crawl")
+    (without_root / "crawl/sub").chmod(0o700)
     assert len(found.entries) == 1
-    assert found.complaints == [(f"{tmp_path}/crawl/sub", "Permission denied")]
+    assert found.complaints == [(f"{without_root}/crawl/sub", "Permission denied")]
 
 
 def test_a_page_that_is_too_large_is_skipped_and_said(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import sqlite3
@@ -128,11 +127,15 @@ def test_a_path_below_a_file_is_named(tmp_path):
         SQLiteStore(path)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_or_file_that_cannot_be_written_is_named(filled):
-    other = filled.with_name("other.sqlite")
-    for target, mode, path in ((filled, 0o444, filled), (filled.parent, 0o555, other)):
-        before = everything_below(filled.parent)
+def test_a_folder_or_file_that_cannot_be_written_is_named(without_root, make_record):
+    filled = without_root / "store.sqlite"
+    with closing(SQLiteStore(filled)) as store:
+        store.begin("run")
+        store.check_and_add(make_record(1), 0)
+        store.end("run")
+    other = without_root / "other.sqlite"
+    for target, mode, path in ((filled, 0o444, filled), (without_root, 0o555, other)):
+        before = everything_below(without_root)
         target.chmod(mode)
         try:
             with pytest.raises(StoreError, match=f"{re.escape(str(path))}.*can be written"):
