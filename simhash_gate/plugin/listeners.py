@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Action
     from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.requests import NotSent
     from simhash_gate.plugin.store_thread import StoreThread
     from simhash_gate.settings import Settings
     from simhash_gate.stores import Record
@@ -129,6 +130,9 @@ class Listener:
 
     def opened(self, spider: Spider) -> None:
         """The spider was opened."""
+
+    def not_sent(self, request: Request, why: NotSent) -> None:
+        """A request was not sent."""
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """A response has its verdict; it is followed as `page` if it can still fail."""

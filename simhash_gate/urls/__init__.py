@@ -1,0 +1,1 @@
+"""Rules learned from pages about which parts of a URL do not matter."""
