@@ -43,6 +43,7 @@ from simhash_gate.plugin.spider_middleware import (
 )
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
+from simhash_gate.plugin.trap_shield import TrapGuard
 from simhash_gate.plugin.unsettled import SureJudge
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
 from simhash_gate.stores import StoreError
@@ -106,8 +107,11 @@ class SimhashGateMiddleware(CrawlGate):
         crawl = Crawl(crawler, settings, self._store)
         self._audit = Audit.for_crawl(crawl)
         stats = GateStats(crawl)
-        made = (self._audit, stats, *(kind.for_crawl(crawl) for kind in LISTENERS))
+        self._traps = TrapGuard.for_crawl(crawl)
+        made = (self._audit, stats, self._traps, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
+        if self._traps is not None:
+            self._traps.note = self.lifecycle.note
         self._judge = SureJudge(self._store, self.lifecycle, crawler.stats)
         self._deliveries = Deliveries(crawler)
         self.reader = PageReader(settings, stats)
@@ -136,9 +140,11 @@ class SimhashGateMiddleware(CrawlGate):
         return cls(crawler, settings)
 
     def process_request(self, request: Request) -> None:
-        """Let no verdict travel from one request to the next."""
+        """Let no verdict travel from one request to the next; raise `HeldBack` in a trap."""
         request.meta.pop(VERDICT_KEY, None)
         forget_others(request, self.crawler.request_fingerprinter)
+        if self._traps is not None:
+            self._traps.ask(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Leave the verdict in the request's meta; return the response or raise `NearDuplicate`."""
