@@ -44,6 +44,7 @@ from simhash_gate.plugin.spider_middleware import (
 )
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
+from simhash_gate.plugin.trap_shield import TrapGuard
 from simhash_gate.plugin.unsettled import SureJudge
 from simhash_gate.plugin.url_rules import UrlRules
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
@@ -109,8 +110,12 @@ class SimhashGateMiddleware(CrawlGate):
         self._audit = Audit.for_crawl(crawl)
         stats = GateStats(crawl)
         self._url_rules = UrlRules.for_crawl(crawl)
-        made = (self._audit, stats, self._url_rules, *(kind.for_crawl(crawl) for kind in LISTENERS))
+        self._traps = TrapGuard.for_crawl(crawl)
+        own = (self._audit, stats, self._url_rules, self._traps)
+        made = (*own, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
+        if self._traps is not None:
+            self._traps.note = self.lifecycle.note
         self._judge = SureJudge(self._store, self.lifecycle, crawler.stats)
         self._deliveries = Deliveries(crawler)
         self.reader = PageReader(settings, stats)
@@ -145,6 +150,8 @@ class SimhashGateMiddleware(CrawlGate):
         try:
             if self._url_rules is not None:
                 self._url_rules.ask(request, self.settings.policies.site_of(request.url))
+            if self._traps is not None:
+                self._traps.ask(request)
         except NotSent as why:
             self.lifecycle.not_sent(request, why)
             raise

@@ -151,6 +151,9 @@ RELEASED_KEY = "simhash_gate_released"
 KEPT_KEY = "simhash_gate_kept"
 """Where the gate notes which request's page it kept, so that a retry of it is known."""
 
+FOUND_KEY = "simhash_gate_found"
+"""Where the gate notes on which page a request was found, for the trap shield."""
+
 
 def mark_kept(request: Request, fingerprint: str) -> None:
     """Note in the request's meta that its page was kept, for the requests that are made from it."""

@@ -1,1 +1,1 @@
-"""Rules learned from pages about which parts of a URL do not matter."""
+"""What URLs tell before their pages are fetched: rules that were learned, and traps."""
