@@ -67,7 +67,7 @@ KNOWN = {
     | {"settings", "stores", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
-    | {"pipeline", "report", "settings", "sources", "stores", "values", "workers.pool"},
+    | {"pipeline", "report", "settings", "sources", "stores", "urls", "values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
     "urls": {"common", "fingerprints.hamming"},
