@@ -24,6 +24,7 @@ from simhash_gate.plugin.head_start import taken
 from simhash_gate.plugin.journal import Journal
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
+from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.requests import (
     META_KEY,
@@ -125,15 +126,16 @@ class SimhashGateMiddleware(CrawlGate):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the settings. Raises `SettingsError`, which stops the crawl before it starts."""
-        settings = settings_of(crawler)
-        if not settings.enabled:
-            raise NotConfigured(f"{PREFIX}ENABLED is False")
-        check(settings, crawler.settings)
-        if settings.recover:
-            from simhash_gate.plugin.recover_journal import check_journal
+        with told_in_one_line():
+            settings = settings_of(crawler)
+            if not settings.enabled:
+                raise NotConfigured(f"{PREFIX}ENABLED is False")
+            check(settings, crawler.settings)
+            if settings.recover:
+                from simhash_gate.plugin.recover_journal import check_journal
 
-            check_journal(settings.recover, crawler.settings)
-        return cls(crawler, settings)
+                check_journal(settings.recover, crawler.settings)
+            return cls(crawler, settings)
 
     def process_request(self, request: Request) -> None:
         """Let no verdict travel from one request to the next."""

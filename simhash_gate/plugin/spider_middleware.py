@@ -16,6 +16,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
 from simhash_gate.plugin.listeners import Stage
+from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.requests import VERDICT_KEY
 from simhash_gate.settings import read_settings
 from simhash_gate.values import PREFIX
@@ -61,8 +62,9 @@ class GateFollower:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the component for this crawl."""
-        if not settings_of(crawler).enabled:
-            raise NotConfigured(f"{PREFIX}ENABLED is False")
+        with told_in_one_line():
+            if not settings_of(crawler).enabled:
+                raise NotConfigured(f"{PREFIX}ENABLED is False")
         return cls(crawler)
 
     @property
