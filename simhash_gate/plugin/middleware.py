@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Site
     from simhash_gate.gate.verdict import NotCompared
+    from simhash_gate.page import Page
     from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -99,6 +101,10 @@ class SimhashGateMiddleware(CrawlGate):
         self.settings = settings
         self._links = is_installed(crawler.settings)
         self._opening: Future[None] | None = None
+        # Other components change requests and want verdicts: the arguments that callbacks were
+        # sent with, and what was judged before it came here.
+        self._sent: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()
+        self._early: WeakSet[Request] = WeakSet()
         self._store = StoreThread(
             pipeline_version(settings.options), durable=settings.durable == "page"
         )
@@ -140,10 +146,14 @@ class SimhashGateMiddleware(CrawlGate):
     def process_request(self, request: Request) -> None:
         """Let no verdict travel from one request to the next."""
         request.meta.pop(VERDICT_KEY, None)
+        self._sent[request] = dict(request.cb_kwargs)
         forget_others(request, self.crawler.request_fingerprinter)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Leave the verdict in the request's meta; return the response or raise `NearDuplicate`."""
+        if request in self._early:
+            self._early.discard(request)
+            return response
         judged = await self._judged(request, response)
         verdict = request.meta[VERDICT_KEY] = judged.verdict
         if verdict.record is not None:
@@ -155,12 +165,24 @@ class SimhashGateMiddleware(CrawlGate):
             raise NearDuplicate(response, verdict)
         return response
 
+    async def verdict_on(self, request: Request, response: Response) -> Verdict:
+        """Return the verdict for those who need it before the response has come here.
+
+        Raises `NearDuplicate` for a page that is dropped.
+        """
+        if VERDICT_KEY not in request.meta:
+            await self.process_response(request, response)
+            self._early.add(request)
+        verdict: Verdict = request.meta[VERDICT_KEY]
+        return verdict
+
     async def _judged(self, request: Request, response: Response) -> Judged:
         """Return the response with its verdict; that of one that is not judged is `skipped`."""
         site = self.settings.policies.site_of(response.url)
         reason = self._why_not(request, response)
         if reason:
-            verdict = Verdict("skipped", reason.replace("_", " "))
+            page = await self._recovered_page(response) if reason == "recovered" else None
+            verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)
         start = time.perf_counter()
         verdict, fingerprint = await self._verdict(request, response, site)
@@ -175,7 +197,17 @@ class SimhashGateMiddleware(CrawlGate):
             fingerprint=fingerprint,
             skipped="empty" if verdict.outcome == "skipped" else "",
             seconds=time.perf_counter() - start,
+            cb_kwargs=self._sent.get(request),
         )
+
+    async def _recovered_page(self, response: Response) -> Page | None:
+        """Return what a page of a journal says, as if it had been kept."""
+        try:
+            return await self.reader.page(response)
+        except ReadError as error:
+            url = without_credentials(response.url)
+            logger.warning("Recovered %s without its Markdown: %s", url, error)
+            return None
 
     def _why_not(self, request: Request, response: Response) -> str:
         """Return why a response is none of the gate's business; "" if it is judged."""

@@ -18,14 +18,12 @@ from scrapy.utils.misc import load_object
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, how_many, why
-from simhash_gate.gate.verdict import Verdict
 from simhash_gate.journal.contents import Found, drops, journal_files, load
 from simhash_gate.journal.warc import need_fastwarc
 from simhash_gate.plugin.one_line import told_in_one_line
-from simhash_gate.plugin.requests import RECOVERED_KEY, VERDICT_KEY, request_of
+from simhash_gate.plugin.requests import RECOVERED_KEY, request_of
 from simhash_gate.plugin.spider_middleware import GateFollower, is_installed, settings_of
 from simhash_gate.values import PREFIX, SettingsError
-from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
@@ -192,19 +190,9 @@ class RecoverDownloaderMiddleware(_Recover):
             self._failed(found.place, error)
             raise IgnoreRequest(f"{found.place}: {error}") from error
 
-    async def process_response(self, request: Request, response: Response) -> Response:
-        """Return the response; its verdict has the page as if it had been kept."""
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Count the response."""
         self._count("recovered")
-        verdict = Verdict("skipped", "recovered")
-        if self.gate:
-            try:
-                page = await self.gate.reader.page(response)
-            except ReadError as error:
-                url = without_credentials(response.url)
-                logger.warning("Recovered %s without its Markdown: %s", url, error)
-            else:
-                verdict = Verdict("skipped", "recovered", page=page)
-        request.meta[VERDICT_KEY] = verdict
         return response
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
+    from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.lifecycle import Lifecycle
     from simhash_gate.plugin.reading import PageReader
     from simhash_gate.settings import Settings
@@ -50,6 +51,10 @@ class CrawlGate:
 
     lifecycle: Lifecycle
     reader: PageReader
+
+    async def verdict_on(self, request: Request, response: Response) -> Verdict:
+        """Return the verdict on a response, wherever it is on its way to the gate."""
+        raise NotImplementedError
 
 
 class GateFollower:

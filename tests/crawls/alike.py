@@ -6,7 +6,7 @@ first page fails when its copies have been dropped, where a test asks for that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tests.crawls.harness import Crawl, Route, Site, crawl, page
@@ -62,6 +62,10 @@ def articles(result: Crawl) -> list[str]:
     return sorted(item["markdown"] for item in result.items if "markdown" in item)
 
 
+_without: dict[tuple, Crawl] = {}
+"""The crawls without a plugin, by what was crawled and how: they are the same for all."""
+
+
 @dataclass
 class Beside:
     """Crawls with a plugin: its settings, a spider that uses it, and how it sees the pages."""
@@ -69,32 +73,25 @@ class Beside:
     spider: str
     settings: Mapping[str, object]
     serve: Callable[[Mapping[str, Route]], Mapping[str, Route]] = dict
-    feed: str = "items.jsonl"
-    logs: list[str] = field(default_factory=list)
 
     def both(self, folder: Path, routes: Mapping[str, Route], **settings) -> tuple[Crawl, Crawl]:
         """Crawl the same pages without the plugin, and with it."""
         settings = {"CONCURRENT_REQUESTS": 1, **settings}
         paths = " ".join(routes)
-        with Site(routes).running() as site:
-            without = crawl(
-                folder / "without", site, paths, spider=TROUBLE + PLAIN, settings=settings
-            )
+        key = (paths, *sorted(settings.items()))
+        if key not in _without:
+            with Site(routes).running() as site:
+                _without[key] = crawl(
+                    folder / "without", site, paths, spider=TROUBLE + PLAIN, settings=settings
+                )
         with Site(self.serve(routes)).running() as site:
             result = self.crawl(folder / "beside", site, paths, **settings)
-        return without, result
+        return _without[key], result
 
     def crawl(self, folder: Path, site: Site, paths: str, **settings) -> Crawl:
         """Crawl with the plugin."""
-        result = crawl(
-            folder,
-            site,
-            paths,
-            spider=TROUBLE + self.spider,
-            settings={**self.settings, **settings},
-        )
-        self.logs.append(result.log)
-        return result
+        settings = {**self.settings, **settings}
+        return crawl(folder, site, paths, spider=TROUBLE + self.spider, settings=settings)
 
 
 def drops_alike(beside: Beside, folder: Path) -> Crawl:
