@@ -25,6 +25,7 @@ from simhash_gate.values import (
     PATH_PATTERN,
     PREFIX,
     SECONDS,
+    SHARE,
     SIZE_LIMIT,
     Kind,
     SettingsError,
@@ -129,6 +130,11 @@ class Settings:
     journal: str = setting("", PATH)
     journal_bytes: int = setting(GIB, whole_number(MIB))
     recover: str = setting("", PATH)
+    monitor_min_dropped: float = setting(0.0, SHARE)
+    monitor_max_dropped: float = setting(0.9, SHARE)
+    monitor_max_unjudged: float = setting(0.01, SHARE)
+    monitor_max_wrong: float = setting(0.05, SHARE)
+    monitor_max_collapses: int = setting(0, whole_number(0))
     policies: Policies
     options: Options
 
