@@ -11,6 +11,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydispatch.dispatcher import getAllReceivers, liveReceivers
 from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers, HtmlResponse, Response
@@ -28,6 +29,7 @@ from simhash_gate.values import PREFIX, SettingsError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
 
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
@@ -41,12 +43,14 @@ OUTERMOST = -20_000
 UNUSED = {
     "HTTPCACHE_ENABLED": False,
     "JOBDIR": None,
+    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    "DUPEFILTER_CLASS": "scrapy.dupefilters.RFPDupeFilter",
     f"{PREFIX}JOURNAL": "",
     f"{PREFIX}VERDICTS": "",
     f"{PREFIX}REPORT": "",
 }
-"""What a recovery does without: it fills no cache, takes nothing from a waiting queue, and leaves
-the journal, log and report of the crawl before as they are."""
+"""What a recovery does without: it fills no cache, takes nothing from a waiting queue, which may be
+that of other crawlers, and leaves the journal, log and report of the crawl before as they are."""
 
 
 def install(settings: BaseSettings) -> None:
@@ -114,6 +118,7 @@ class RecoverSpiderMiddleware(_Recover):
         """Yield the requests of the pages that this spider dropped, in place of its own."""
         spider = self._crawler.spider
         assert spider is not None
+        self._ask_for_no_more(spider)
         others: Counter[str] = Counter()
         for found in drops(self._path, self._failed):
             if found.drop.spider != spider.name:
@@ -151,6 +156,13 @@ class RecoverSpiderMiddleware(_Recover):
             self._count("not_fetched")
             return False
         return True
+
+    def _ask_for_no_more(self, spider: Spider) -> None:
+        """Let a spider that is idle take no request from elsewhere: it would not be fetched."""
+        manager = self._crawler.signals
+        for receiver in list(liveReceivers(getAllReceivers(self._crawler, signals.spider_idle))):
+            if getattr(receiver, "__self__", None) is spider:
+                manager.disconnect(receiver, signals.spider_idle)
 
     def _incomplete(self, found: Found) -> None:
         self._count("recovered_incomplete")
