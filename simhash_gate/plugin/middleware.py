@@ -19,6 +19,7 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
+from simhash_gate.plugin.browser_page import close, orphaned_page
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.head_start import taken
@@ -160,8 +161,12 @@ class SimhashGateMiddleware(CrawlGate):
             mark_kept(request, judged.fingerprint)
         if judged.dropped:
             response.request = request
+        ends = judged.dropped and not verdict.audited
+        orphan = orphaned_page(request) if ends else None
         self.lifecycle.judged(judged)
-        if judged.dropped and not verdict.audited:
+        if orphan is not None:
+            await close(orphan)
+        if ends:
             raise NearDuplicate(response, verdict)
         return response
 
