@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -197,6 +198,41 @@ class ArticlePage(web_poet.WebPage):
     assert result.count("rescheduled") >= 1
 
 
+# The same page for two callbacks: other dependencies make another request of it.
+TWICE = """
+    async def start(self):
+        yield self.request("/a", priority=1, callback=self.plainly)
+        yield self.request("/a", callback=self.parse, meta=self.settings.getdict("TEST_META"))
+    def plainly(self, response):
+        yield {"path": "plainly"}
+    def parse(self, response, article: "MarkdownPage"):
+        yield {"path": "parse"}
+from simhash_gate.poet import MarkdownPage
+"""
+
+
+@pytest.mark.parametrize(
+    ("meta", "delivered"), [({}, ["plainly"]), ({"simhash_gate": False}, ["parse", "plainly"])]
+)
+def test_a_page_for_a_second_callback_is_a_duplicate_unless_its_request_says_otherwise(
+    tmp_path, order, meta, delivered
+) -> None:
+    settings = {**settings_of(order), "CONCURRENT_REQUESTS": 1, "TEST_META": json.dumps(meta)}
+    with Site({"/a": page(1)}).running() as site:
+        result = crawl(tmp_path, site, "", spider=TWICE, settings=settings)
+    assert site.hits["/a"] == 2
+    assert result.delivered() == delivered
+
+
+def test_a_crawl_with_other_dependencies_does_not_know_its_pages_as_unchanged(tmp_path) -> None:
+    settings = {**settings_of(USUAL), "SIMHASH_GATE_STORE": "sqlite:///store.sqlite"}
+    asks = alike.TROUBLE + NO_RESPONSE
+    with Site({"/a": page(1)}).running() as site:
+        for spider, outcomes in (("", ["new"]), ("", ["unchanged"]), (asks, [])):
+            result = crawl(tmp_path, site, "/a", spider=spider, settings=settings)
+            assert [item["outcome"] for item in result.items if "outcome" in item] == outcomes
+
+
 def test_what_fixtures_keep_is_what_was_provided() -> None:
     pages = [
         replace(read_page(page(1).body, url=f"https://example.com/{path}"), price="19.99 EUR")
@@ -210,7 +246,8 @@ def test_what_fixtures_keep_is_what_was_provided() -> None:
             for each in pages
         ]
     assert [verdict.outcome for verdict in verdicts] == ["new", "duplicate"]
-    for kept in (*verdicts, Verdict("skipped", "meta"), MarkdownPage.of("https://a/", pages[0])):
+    provided: list[Any] = [*verdicts, Verdict("skipped", "meta")]
+    for kept in (*provided, MarkdownPage.of("https://a/", pages[0]), MarkdownPage("https://b/")):
         again = deserialize_leaf(type(kept), serialize_leaf(kept))
         assert again == kept
         assert again.markdown == kept.markdown
