@@ -132,6 +132,11 @@ class Settings:
     journal: str = setting("", PATH)
     journal_bytes: int = setting(GIB, whole_number(MIB))
     recover: str = setting("", PATH)
+    monitor_min_dropped: float = setting(0.0, SHARE)
+    monitor_max_dropped: float = setting(0.9, SHARE)
+    monitor_max_unjudged: float = setting(0.01, SHARE)
+    monitor_max_wrong: float = setting(0.05, SHARE)
+    monitor_max_collapses: int = setting(0, whole_number(0))
     policies: Policies
     options: Options
 
