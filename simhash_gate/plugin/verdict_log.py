@@ -65,7 +65,11 @@ class VerdictLog(Listener):
     def opened(self, spider: Spider) -> None:
         """Start to write."""
         head = self._settings.crawl_line(
-            "crawl", spider.name, started=round(time.time(), 3), scrapy=scrapy_version
+            "crawl",
+            spider.name,
+            run=self._crawl.store.run.name,
+            started=round(time.time(), 3),
+            scrapy=scrapy_version,
         )
         self._thread = LineThread("verdict", partial(self._work, spider.name, head))
         self._thread.start()
@@ -83,6 +87,9 @@ class VerdictLog(Listener):
                 size=len(response.body),
                 at=round(time.time(), 3),
             )
+            match = judged.verdict.match
+            line["held"] = judged.held and not judged.dropped
+            line["matched_run"] = match.record.run if match else None
             self._thread.put(line)
 
     async def closed(self, closing: Closing) -> None:
