@@ -72,6 +72,8 @@ def run(
         with complaining(console.complain, place):
             fleet.add_line(line)
     summary = fleet.total
+    for place in fleet.empty if summary.seen else ():
+        console.complain(place, "no verdict in it")
     if not summary.seen:
         console.complain_of_nothing(shown(*sources), "no verdict in it")
         return console.status()

@@ -100,14 +100,20 @@ class Fleet:
     def __init__(self) -> None:
         self.total = Summary()
         self.crawlers: list[Crawler] = []
-        self._place = ""
+        self._places: list[str] = []
+        self._filled: set[str] = set()
         self._is_new = True
         self._deliveries = 0
 
     def begin(self, place: str) -> None:
         """Begin with a log; `place` is where it was read."""
-        self._place = place
+        self._places.append(place)
         self._is_new = True
+
+    @property
+    def empty(self) -> list[str]:
+        """The logs that had no verdict."""
+        return [place for place in self._places if place not in self._filled]
 
     def add_line(self, line: Mapping[str, Any]) -> None:
         """Count a line of a verdict log. Lines of other kinds are passed over.
@@ -126,7 +132,12 @@ class Fleet:
             crawler = self._crawler()
             self._add(Judged.of(line, crawler.number), crawler)
 
+    @property
+    def _place(self) -> str:
+        return self._places[-1] if self._places else ""
+
     def _add(self, page: Judged, crawler: Crawler) -> None:
+        self._filled.add(self._place)
         domain, found = looked_at(page)
         self.total.take(page, domain, found)
         crawler.counts.count(page, domain, found)

@@ -182,11 +182,11 @@ def test_the_page_has_a_section_for_each_crawler() -> None:
     assert "run r2, simhash_gate 0.1.0" in text
     assert "pages of news #1 (2), pages that no crawler here has kept (1)" in text
     assert "1 page was dropped although its title names something else" in text
-    assert [link for link in root.xpath("//section[@id='fleet']//a/@href") if "#" in link] == [
+    assert root.xpath("//section[@id='fleet']//a/@href") == [
         "#crawler-1",
         "#crawler-2",
     ]
-    assert "Dropped by shop #2." in root.xpath("//section[@id='duplicates']")[0].text_content()
+    assert root.xpath("boolean(//section[@id='duplicates'][contains(., 'Dropped by shop #2.')])")
 
 
 def test_a_report_of_many_pages_and_crawlers_is_small() -> None:
