@@ -33,7 +33,7 @@ from simhash_gate.values import (
     setting,
     whole_number,
 )
-from simhash_gate.workers.process import default_workers
+from simhash_gate.workers.share import default_workers
 
 if sys.version_info >= (3, 11):
     import tomllib
