@@ -60,7 +60,7 @@ KNOWN = {
     "stores": {"common", "fingerprints"},
     "journal": {"common.files", "common.urls", "common.wording"},
     "gate": {"common", "fingerprints", "=page", "stores.base", "values"},
-    "workers": {"options", "=page", "pipeline"},
+    "workers": {"common.files", "options", "=page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "fingerprints.words"}
     | {"gate.policy", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
