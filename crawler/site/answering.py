@@ -126,7 +126,16 @@ class Answering(ABC):
 
     def contents(self, urls: Iterable[str]) -> list[str]:
         """Return what each URL shows, as `Reply.content`, without serving it."""
-        return [self._content(url) for url in urls]
+        return [self.content(url) for url in urls]
+
+    def content(self, url: str) -> str:
+        """Return what one URL shows; blank where it shows no page."""
+        for _ in range(5):
+            reply = self.answer(url, 1)  # at the first time some pages are too busy
+            if "Location" not in reply.headers:
+                return reply.content
+            url = urljoin(url, reply.headers["Location"])
+        return ""
 
     def told(self, target: str, body: bytes) -> Reply:
         """Return the response to a POST: what the URLs show that are a list in JSON."""
@@ -153,14 +162,6 @@ class Answering(ABC):
     def draw(self, name: str, target: str) -> float:
         """Return a number from 0 to 1 that hangs on seed, name and target alone."""
         return zlib.crc32(f"{self.seed}/{name}/{target}".encode()) / 2**32
-
-    def _content(self, url: str) -> str:
-        for _ in range(5):
-            reply = self.answer(url, 1)  # at the first time some pages are too busy
-            if "Location" not in reply.headers:
-                return reply.content
-            url = urljoin(url, reply.headers["Location"])
-        return ""
 
 
 def target_of(url: str) -> str:
