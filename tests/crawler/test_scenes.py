@@ -4,6 +4,7 @@ import json
 import random
 import re
 from html import unescape
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import pytest
@@ -14,6 +15,10 @@ from crawler.site.scenes.catalogue import SCENES, TRAPS, VARIANTS, make_site
 from crawler.site.site import Site
 
 LINK = re.compile(r'<a [^>]*?href="([^"#]*)"')
+
+
+def scene(name, articles, seed) -> Any:
+    return make_site(name, articles, seed)
 
 
 def home(site):
@@ -62,14 +67,14 @@ def everything(site):
 @pytest.fixture(scope="module")
 def walked():
     """The sites with variants, and all that links lead to there."""
-    sites = {name: make_site(name, 24, 5) for name in VARIANTS}
+    sites = {name: scene(name, 24, 5) for name in VARIANTS}
     return {name: (site, walk(site)) for name, site in sites.items()}
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_crawler_that_takes_each_content_once_finds_every_article_in_any_order(name, seed):
-    site = make_site(name, 20, seed)
+    site = scene(name, 20, seed)
     found = walk(site, rng=random.Random(seed), once=True)
     contents = [reply.content for reply in found.values()]
     assert len(contents) == len(set(contents))
@@ -79,13 +84,13 @@ def test_a_crawler_that_takes_each_content_once_finds_every_article_in_any_order
 @pytest.mark.parametrize("name", TRAPS)
 @pytest.mark.parametrize("seed", range(2))
 def test_every_article_is_found_without_a_step_into_the_trap(name, seed):
-    site = make_site(name, 20, seed)
+    site = scene(name, 20, seed)
     assert articles(walk(site, rng=random.Random(seed), traps=False)) == everything(site)
 
 
 @pytest.mark.parametrize("name", TRAPS)
 def test_a_trap_has_no_end_in_width_or_in_depth(name):
-    site = make_site(name, 24, 1)
+    site = scene(name, 24, 1)
     wide = walk(site, most=300)
     assert sum(reply.trap for reply in wide.values()) > 170
     assert articles(wide) == everything(site)
@@ -100,7 +105,7 @@ def test_a_trap_has_no_end_in_width_or_in_depth(name):
 
 @pytest.mark.parametrize("name", TRAPS)
 def test_the_way_into_a_trap_is_between_links_to_articles(name):
-    site = make_site(name, 60, 1)
+    site = scene(name, 60, 1)
     hrefs = [link.href for link in site.lists["/"].entries]
     door = hrefs.index(site.door.href)
     assert 0 < door < len(hrefs) - 1
@@ -131,7 +136,7 @@ def test_what_has_one_content_shows_one_article_or_one_list(name, walked):
 
 @pytest.mark.parametrize("name", [*SCENES, ""])
 def test_what_a_url_shows_is_told_without_serving_it(name):
-    site, other = make_site(name, 12, 1), make_site(name, 12, 1)
+    site, other = scene(name, 12, 1), scene(name, 12, 1)
     walked = list(walk(site, most=60)) if name else [*site.pages.views][:60]
     served = [other.reply(url) for url in walked]
     before = len(other.log)
@@ -146,13 +151,13 @@ def test_what_a_url_shows_is_told_without_serving_it(name):
 
 
 def test_a_site_without_a_scenario_is_the_news():
-    assert isinstance(make_site("", 2, 1), Site)
+    assert isinstance(scene("", 2, 1), Site)
 
 
 @pytest.mark.parametrize("name", SCENES)
 def test_the_same_seed_gives_the_same_pages_and_another_one_others(name):
-    urls = list(walk(make_site(name, 12, 3), most=25))
-    first, second, third = (make_site(name, 12, seed) for seed in (3, 3, 4))
+    urls = list(walk(scene(name, 12, 3), most=25))
+    first, second, third = (scene(name, 12, seed) for seed in (3, 3, 4))
     assert [first.reply(url).body for url in urls] == [second.reply(url).body for url in urls]
     assert {article.opening for article in first.articles}.isdisjoint(
         article.opening for article in third.articles
@@ -188,7 +193,7 @@ def test_print_views_have_less_around_the_same_article(walked):
 
 
 def test_of_the_facets_of_a_list_some_matter_and_some_do_not():
-    site = make_site("facets", 600, 1)
+    site = scene("facets", 600, 1)
     plain, grid, compact, first = site.contents(
         f"/sport{query}" for query in ("", "?view=grid", "?view=compact&from=menu", "?page=1")
     )
@@ -200,7 +205,7 @@ def test_of_the_facets_of_a_list_some_matter_and_some_do_not():
 
 
 def test_some_articles_are_behind_a_facet_that_matters():
-    site = make_site("facets", 100, 1)
+    site = scene("facets", 100, 1)
     plain = {
         link.href
         for section in site.sections
@@ -221,7 +226,7 @@ def test_aliases_have_hosts_schemes_slashes_capitals_and_headlines(walked):
 
 
 def test_a_parameter_matters_on_some_paths_only():
-    site = make_site("partial", 12, 1)
+    site = scene("partial", 12, 1)
     archived, reviewed, plain = (site.base(site.articles[number]) for number in (0, 1, 2))
     assert site.contents([archived, f"{archived}&ref=rss"]) == ["a00000;1"] * 2
     assert site.contents([reviewed, f"{reviewed}&v=3"]) == ["a00001;1"] * 2
@@ -233,7 +238,7 @@ def test_a_parameter_matters_on_some_paths_only():
 
 
 def test_a_parameter_begins_to_matter_when_half_of_the_crawl_is_done():
-    site = make_site("turning", 20, 1)
+    site = scene("turning", 20, 1)
     latest = b'href="/latest"'
     assert latest not in site.reply("/about").body
     for article in site.articles[: site.old]:
@@ -250,7 +255,7 @@ def test_a_parameter_begins_to_matter_when_half_of_the_crawl_is_done():
 
 
 def test_a_month_in_which_something_was_published_is_no_trap():
-    site = make_site("calendar", 12, 1)
+    site = scene("calendar", 12, 1)
     month = f"/calendar/{site.articles[0].published:%Y/%m}"
     assert site.articles[0].slug.encode() in site.reply(month).body
     assert [site.answer(url, 0).trap for url in (month, "/calendar/2399/02")] == [False, True]
@@ -260,7 +265,7 @@ def test_a_month_in_which_something_was_published_is_no_trap():
 
 
 def test_a_page_of_a_maze_is_like_no_other():
-    site = make_site("maze", 12, 1)
+    site = scene("maze", 12, 1)
     inside = [reply for reply in walk(site, most=120).values() if reply.trap]
     said = []
     for reply in inside[:40]:
@@ -273,7 +278,7 @@ def test_a_page_of_a_maze_is_like_no_other():
 
 
 def test_a_session_in_the_path_is_new_at_each_visit():
-    site = make_site("session-path", 12, 1)
+    site = scene("session-path", 12, 1)
     pages = [site.reply("/s/x/front").body.decode() for _ in range(2)]
     sessions = [set(re.findall(r"/s/([0-9a-f]{20})/", page)) for page in pages]
     assert all(sessions)
@@ -281,7 +286,7 @@ def test_a_session_in_the_path_is_new_at_each_visit():
 
 
 def test_a_site_ends_a_trap_that_is_not_left_and_says_so():
-    site = make_site("sort", 12, 1)
+    site = scene("sort", 12, 1)
     assert site.trap_limit == TRAP_LIMIT
     site.trap_limit = 3
     replies = [site.reply(f"/browse?sort={number}") for number in range(5)]
@@ -295,10 +300,10 @@ def test_a_site_ends_a_trap_that_is_not_left_and_says_so():
     [("/-/contents", b"not json"), ("/-/contents", b'{"a": 1}'), ("/elsewhere", b"[]")],
 )
 def test_a_question_that_is_not_understood_is_answered_with_404(target, body):
-    assert make_site("sort", 2, 1).told(target, body).status == 404
+    assert scene("sort", 2, 1).told(target, body).status == 404
 
 
 def test_what_urls_show_is_told_as_json():
-    site = make_site("partial", 4, 1)
+    site = scene("partial", 4, 1)
     body = json.dumps([site.base(site.articles[0]), "/nowhere", 7]).encode()
     assert json.loads(site.told("/-/contents", body).body) == ["a00000;1", ""]
