@@ -33,6 +33,19 @@ def report(figures: Score) -> str:
     return "\n".join(["What the gate did, against what the site knows:", *lines])
 
 
+def report_urls(figures: Score) -> str:
+    """Return the figures about requests that were not sent, as a few lines of text."""
+    after = f"after the first {figures.warmup} pages"
+    end = "; FAILED: the site had to end it" if figures.trap_full else ""
+    rows = [
+        ("avoidable", figures.avoidable, f"requests for what is known, {after}"),
+        ("avoided", figures.fetches_avoided, f"requests not sent, {figures.probes} probes sent"),
+    ]
+    if figures.trap_fetches:
+        rows.append(("in the trap", figures.trap_fetches, f"pages fetched{end}"))
+    return "\n".join(f"  {name:<14}{count:>7}   {remark}" for name, count, remark in rows)
+
+
 def settle_place(settings: BaseSettings, spider: str, *, unasked: bool) -> Path | None:
     """Return where the gate will write its report; None if it will not, or will refuse the setting.
 

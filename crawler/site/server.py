@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import FrameType
 
-    from crawler.site.site import Site
+    from crawler.site.answering import Answering, Reply
 
 HOST = "127.0.0.1"
 
 
 class Server(ThreadingHTTPServer):
-    """An HTTP server that answers from a `Site`."""
+    """An HTTP server that answers from a site."""
 
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, site: Site, port: int) -> None:
+    def __init__(self, site: Answering, port: int) -> None:
         self.site = site
         super().__init__((HOST, port), Handler)
 
@@ -44,7 +44,14 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer a GET."""
         accepts_gzip = "gzip" in self.headers.get("Accept-Encoding", "")
-        reply = self.server.site.reply(self.path, accepts_gzip=accepts_gzip)
+        self._send(self.server.site.reply(self.path, accepts_gzip=accepts_gzip))
+
+    def do_POST(self) -> None:
+        """Tell what URLs show, which are a list in JSON."""
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self._send(self.server.site.told(self.path, body))
+
+    def _send(self, reply: Reply) -> None:
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)
@@ -56,7 +63,7 @@ class Handler(BaseHTTPRequestHandler):
         """Keep quiet: the site has a log of its own."""
 
 
-def serve(site: Site, port: int, *, until_stdin_ends: bool = False) -> None:
+def serve(site: Answering, port: int, *, until_stdin_ends: bool = False) -> None:
     """Serve until SIGTERM or SIGINT, or until standard input ends with the process behind it.
 
     Raises OSError when the port can't be had.

@@ -62,7 +62,7 @@ def overridden(policy: Policy, request: Request, settings: Settings, *, links: b
     if overrides is None or overrides is True:
         return policy
     policy = policy.override(overrides, f"meta[{META_KEY!r}]")
-    for name in ("window", "ttl", "compare"):
+    for name in ("window", "ttl", "compare", "urls", "traps"):
         if name in overrides:
             raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: can't be set for one request")
     if policy.action == "links" and not links:

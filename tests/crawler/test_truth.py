@@ -151,6 +151,12 @@ def test_the_figures_have_the_names_that_scripts_read():
         "offers",
         "offers_lost",
         "pages_per_second",
+        "fetches_avoided",
+        "avoidable",
+        "warmup",
+        "probes",
+        "trap_fetches",
+        "trap_full",
     ]
 
 
