@@ -1,6 +1,7 @@
 """`python -m benchmarks.urls CRAWL...`: rules about URLs, ours and others', on a crawl on disk.
 
-A crawl is anything with pages and their URLs: a manifest, a WARC or WACZ file, an HttpCache.
+A crawl is anything with pages and their URLs: a manifest, a WARC or WACZ file, an HttpCache. With
+`--generate SCENARIO` it is one of a site that is made up.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.speed.measure import markdown_table, say, write_json
+from benchmarks.urls.generated import SCENARIOS, generate
 from benchmarks.urls.simulate import Figures, as_json, crawl, halves, shuffled
 from benchmarks.urls.truth import load
 
@@ -41,16 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print a table for each order, and write all figures; 2 for a crawl without URLs."""
     options = _options(arguments)
     methods = dict(_found(options.methods))
-    complaints: Counter[str] = Counter()
-    cache = options.out / "truth.jsonl"
-    visits = load(
-        options.crawl,
-        cache,
-        lambda _, message: complaints.update((message,)),
-        workers=options.workers,
-    )
-    for message, number in complaints.most_common():
-        say(f"{number} × {message}")
+    visits = _visits(options)
     if not visits:
         say(f"{' '.join(options.crawl)}: no page whose URL is known")
         return 2
@@ -65,6 +58,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found[title] = {name: as_json(each) for name, each in figures.items()}
     write_json(options.out / "urls.json", {"orders": found}, PACKAGES)
     return 0
+
+
+def _visits(options: argparse.Namespace) -> list[Visit]:
+    if options.generate:
+        return [*generate(options.generate, options.articles, options.seed)]
+    complaints: Counter[str] = Counter()
+    cache = options.out / "truth.jsonl"
+    visits = load(
+        options.crawl,
+        cache,
+        lambda _, message: complaints.update((message,)),
+        workers=options.workers,
+    )
+    for message, number in complaints.most_common():
+        say(f"{number} × {message}")
+    return visits
 
 
 def _ways(
@@ -112,7 +121,16 @@ def _row(method: type[Method], figures: Figures) -> tuple[str, ...]:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.urls", description=__doc__)
-    parser.add_argument("crawl", nargs="+", metavar="CRAWL", help="its pages, with their URLs")
+    parser.add_argument("crawl", nargs="*", metavar="CRAWL", help="its pages, with their URLs")
+    parser.add_argument(
+        "--generate",
+        choices=SCENARIOS,
+        metavar="SCENARIO",
+        help=f"a site of the demonstration in place of a crawl: {', '.join(SCENARIOS)}",
+    )
+    parser.add_argument(
+        "--articles", type=int, default=1000, help="of the site that is generated (%(default)s)"
+    )
     parser.add_argument(
         "--methods",
         default=",".join(METHODS),
@@ -135,6 +153,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="processes that read pages (%(default)s)",
     )
     options = parser.parse_args(arguments)
+    if bool(options.generate) == bool(options.crawl):
+        parser.error("name a crawl, or --generate a scenario")
     options.methods = [name for name in options.methods.split(",") if name]
     unknown = [name for name in options.methods if name not in METHODS]
     if unknown:
