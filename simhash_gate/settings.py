@@ -25,6 +25,7 @@ from simhash_gate.values import (
     PATH_PATTERN,
     PREFIX,
     SECONDS,
+    SHARE,
     SIZE_LIMIT,
     Kind,
     SettingsError,
@@ -120,6 +121,8 @@ class Settings:
     store_failure: Literal["pass", "close"] = setting("pass", one_of("pass", "close"))
     durable: Literal["run", "page"] = setting("run", one_of("run", "page"))
     worker_memory: int = setting(GIB, SIZE_LIMIT)
+    url_probes: float = setting(0.05, SHARE)
+    url_bound: float = setting(0.9, SHARE)
     log: Literal["drops", "summary"] = setting("drops", one_of("drops", "summary"))
     verdicts: str = setting("", PATH_PATTERN)
     report: str = setting("", PATH_PATTERN)

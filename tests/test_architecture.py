@@ -70,8 +70,9 @@ KNOWN = {
     | {"pipeline", "report", "settings", "sources", "stores", "values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
+    "urls": {"common", "fingerprints.hamming"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}
-    | {"settings", "stores", "values", "workers"},
+    | {"settings", "stores", "urls", "values", "workers"},
     "cli": {"collection.listing", "common", "offline", "settings", "stores", "tuning"} | {"values"},
 }
 

@@ -54,6 +54,9 @@ class Reply(NamedTuple):
 class Answering(ABC):
     """Answers requests. Safe to call from several threads."""
 
+    host = ""
+    """The name of the site's host, where it has one of its own."""
+
     def __init__(self, articles: Sequence[Article], seed: int) -> None:
         self.articles = articles
         self.seed = seed

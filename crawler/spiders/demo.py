@@ -13,6 +13,8 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.defer import deferred_from_coro
 
+from crawler.hosts import SETTING as SITE_HOSTS
+from crawler.hosts import SiteHosts
 from crawler.items import PageItem, page_item
 from crawler.links import Links, site_of
 from crawler.report import report, report_urls, settle_place, whereabouts
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
 STORE = "SIMHASH_GATE_STORE"
@@ -100,8 +103,11 @@ class DemoSpider(Spider):
             self.served_before = serve_number(self.site)
         except SiteError as error:
             raise SystemExit(str(error)) from error
-        self.shop = shop_url(self.site)
-        self.links = Links({site_of(self.site), site_of(self.shop)})
+        host = self.scene.host if self.scene else ""
+        self.homes = [f"http://{host}/"] if host else [f"{self.site}/"]
+        if not self.scene:
+            self.homes.append(shop_url(self.site))
+        self.links = Links({site_of(home) for home in self.homes})
         self.delivered: set[int] = set()
         self.judged: set[int] = set()
         self.avoided: set[str] = set()
@@ -123,9 +129,7 @@ class DemoSpider(Spider):
                 spider.logger.warning("%s=%s is for -a site=...; not used here", STORE, asked)
             crawler.settings.set(STORE, "memory:", priority="cmdline")
         if spider.scene:
-            for name, value in DEMONSTRATED.items():
-                if (crawler.settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["cmdline"]:
-                    crawler.settings.set(name, value, priority="cmdline")
+            spider.demonstrate(spider.scene.host, crawler.settings)
         spider.recovers = bool(crawler.settings.get(RECOVER))
         own = spider.process is not None
         spider.report = settle_place(crawler.settings, spider.name, unasked=own)
@@ -137,12 +141,21 @@ class DemoSpider(Spider):
             crawler.signals.connect(spider.skipped, url_skipped)
         return spider
 
+    def demonstrate(self, host: str, settings: BaseSettings) -> None:
+        """Set what a scenario is there to show, and how its host is found."""
+        for name, value in DEMONSTRATED.items():
+            if (settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["cmdline"]:
+                settings.set(name, value, priority="cmdline")
+        if host:
+            middlewares = {**settings["DOWNLOADER_MIDDLEWARES"], SiteHosts: SiteHosts.order}
+            settings.set("DOWNLOADER_MIDDLEWARES", middlewares, priority="cmdline")
+            settings.set(SITE_HOSTS, [host, self.site], priority="cmdline")
+
     async def start(self) -> AsyncIterator[Request]:
-        """Yield the site's home page, and that of its shop."""
+        """Yield the site's home page, and that of its shop if it has one."""
         self.started = time.monotonic()
-        yield self.request(f"{self.site}/", dont_filter=True)
-        if not self.scene:
-            yield self.request(self.shop, dont_filter=True)
+        for home in self.homes:
+            yield self.request(home, dont_filter=True)
 
     def request(self, url: str, **kwargs: Any) -> Request:
         """Return a request; the gate leaves pages alone that belong to another crawl."""

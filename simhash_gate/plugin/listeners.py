@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Action
     from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.lines import Line
+    from simhash_gate.plugin.requests import NotSent
     from simhash_gate.plugin.store_thread import StoreThread
     from simhash_gate.settings import Settings
     from simhash_gate.stores import Record
@@ -130,8 +132,17 @@ class Listener:
     def opened(self, spider: Spider) -> None:
         """The spider was opened."""
 
+    def not_sent(self, request: Request, why: NotSent) -> None:
+        """A request was not sent."""
+
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """A response has its verdict; it is followed as `page` if it can still fail."""
+
+    def found(self, request: Request, response: Response) -> None:
+        """A request leaves the spider middlewares; it was found on a page."""
+
+    def noted(self, line: Line) -> None:
+        """Something that is no verdict is to be written down in the verdict log."""
 
     def item(self, page: FollowedPage, response: Response, item: Any) -> None:
         """An item came out of a followed page."""

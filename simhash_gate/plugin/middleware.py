@@ -29,6 +29,7 @@ from simhash_gate.plugin.requests import (
     META_KEY,
     RECOVERED_KEY,
     VERDICT_KEY,
+    NotSent,
     forget_others,
     is_retry,
     mark_kept,
@@ -43,7 +44,9 @@ from simhash_gate.plugin.spider_middleware import (
 )
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
+from simhash_gate.plugin.trap_shield import TrapGuard
 from simhash_gate.plugin.unsettled import SureJudge
+from simhash_gate.plugin.url_rules import UrlRules
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.urls import without_password
@@ -106,8 +109,13 @@ class SimhashGateMiddleware(CrawlGate):
         crawl = Crawl(crawler, settings, self._store)
         self._audit = Audit.for_crawl(crawl)
         stats = GateStats(crawl)
-        made = (self._audit, stats, *(kind.for_crawl(crawl) for kind in LISTENERS))
+        self._url_rules = UrlRules.for_crawl(crawl)
+        self._traps = TrapGuard.for_crawl(crawl)
+        own = (self._audit, stats, self._url_rules, self._traps)
+        made = (*own, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
+        if self._traps is not None:
+            self._traps.note = self.lifecycle.note
         self._judge = SureJudge(self._store, self.lifecycle, crawler.stats)
         self._deliveries = Deliveries(crawler)
         self.reader = PageReader(settings, stats)
@@ -136,9 +144,22 @@ class SimhashGateMiddleware(CrawlGate):
         return cls(crawler, settings)
 
     def process_request(self, request: Request) -> None:
-        """Let no verdict travel from one request to the next."""
+        """Let no verdict travel on to another request. Raise `NotSent` for a needless one."""
         request.meta.pop(VERDICT_KEY, None)
         forget_others(request, self.crawler.request_fingerprinter)
+        try:
+            if self._url_rules is not None:
+                self._url_rules.ask(request, self.settings.policies.site_of(request.url))
+            if self._traps is not None:
+                self._traps.ask(request)
+        except NotSent as why:
+            self.lifecycle.not_sent(request, why)
+            raise
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Note that a request has no answer."""
+        if self._url_rules is not None and not isinstance(exception, NotSent):
+            self._url_rules.failed(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Leave the verdict in the request's meta; return the response or raise `NearDuplicate`."""

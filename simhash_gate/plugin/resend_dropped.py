@@ -17,7 +17,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.plugin.listeners import Listener, Stage
-from simhash_gate.plugin.requests import VERDICT_KEY
+from simhash_gate.plugin.requests import FOUND_KEY, VERDICT_KEY
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -177,9 +177,10 @@ def remembered(judged: Judged) -> Dropped:
     request, verdict = judged.request, judged.verdict
     assert verdict.page is not None
     assert verdict.match is not None
-    page = replace(verdict.page, article=b"")  # its Markdown is not needed to compare it
+    page = replace(verdict.page, article=b"", gist=b"")  # neither is needed to compare it
     again = request.replace(
-        meta={key: value for key, value in request.meta.items() if key != VERDICT_KEY},
+        # Whatever its shape has brought since, it is fetched.
+        meta={k: value for k, value in request.meta.items() if k not in (VERDICT_KEY, FOUND_KEY)},
         dont_filter=True,
     )
     contents = (again.url, again.body, dict(again.headers), again.meta, again.cb_kwargs)

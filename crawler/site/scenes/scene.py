@@ -38,10 +38,6 @@ class Scene(Answering):
     which URL a request comes down to (`plain`): the truth, which no crawler is told.
     """
 
-    start = "/"
-    host = ""
-    """The name of the site's host, where it has one of its own."""
-
     def __init__(self, articles: int, seed: int) -> None:
         super().__init__([Article(seed, number) for number in range(articles)], seed)
         self.sections = [*grammar("en").topics(), *EDITIONS]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler.site.content import Link
+from crawler.site.listings import listing
 from crawler.site.scenes.address import Address, also
-from crawler.site.scenes.scene import Scene, dated, numbered
+from crawler.site.scenes.scene import Found, Scene, dated, numbered
 from crawler.site.urls import CAMPAIGNS, SOURCES
 
 if TYPE_CHECKING:
     from random import Random
 
+    from crawler.site.answering import Reply
     from crawler.site.articles import Article
 
 CAMPAIGN = ("utm_source", "utm_medium", "utm_campaign")
@@ -58,6 +61,32 @@ class Tracking(Sections):
     def plain(self, address: Address) -> str:
         """Return the URL without its marks."""
         return address.without(self.noise).plain()
+
+
+class Sessions(Sections):
+    """Visitors are told apart by their URLs: PHPSESSID, ;jsessionid, and an id in the path."""
+
+    def variants(self, article: Article, rng: Random) -> list[str]:
+        """Return the URL as several visitors have it."""
+        base, group = self.base(article), self.group(article.section)
+        return [self.visited(base, group, rng) for _ in range(rng.randint(2, 5))]
+
+    def visited(self, base: str, group: int, rng: Random) -> str:
+        """Return a URL with a new session id, in the way of its section."""
+        session = f"{rng.getrandbits(128):032x}"
+        match group:
+            case 0:
+                return f"{base};jsessionid={session.upper()}"
+            case 1:
+                return f"/s/{session[:24]}{base}"
+        return also(base, f"PHPSESSID={session}")
+
+    def plain(self, address: Address) -> str:
+        """Return the URL without its session id."""
+        path = address.path.partition(";jsessionid=")[0]
+        if path.startswith("/s/"):
+            path = f"/{path.split('/', 3)[-1]}"
+        return address._replace(path=path).without({"PHPSESSID"}).plain()
 
 
 class Print(Sections):
@@ -132,3 +161,68 @@ class Partial(Scene):
         elif address.path.startswith("/reviews/"):
             noise = {"v"}
         return address.without(noise).plain()
+
+
+class Turning(Scene):
+    """A parameter that says nothing until the site changes, half-way through the crawl.
+
+    A story of the old half of the articles is the same in every edition. From the change on, each
+    page links to the latest stories, which the editions of a number have for themselves.
+    """
+
+    turn = 0.6
+    """Which share of the old half must have been served before the site changes."""
+
+    def __init__(self, articles: int, seed: int) -> None:
+        self.old = (articles + 1) // 2
+        self.seen: set[str] = set()
+        super().__init__(articles, seed)
+        later = [self.link(article, "latest") for article in self.articles[self.old :]]
+        self.lists |= listing("/latest", "Latest", later)
+
+    @property
+    def turned(self) -> bool:
+        """Whether the site has changed."""
+        return len(self.seen) >= self.turn * self.old
+
+    def base(self, article: Article) -> str:
+        """Return the plain URL: two new articles share a number."""
+        if article.number < self.old:
+            return f"/stories/{1000 + article.number}"
+        number, second = divmod(article.number - self.old, 2)
+        edition = "evening" if second else "morning"
+        return f"/stories/{1000 + self.old + number}?edition={edition}"
+
+    def variants(self, article: Article, rng: Random) -> list[str]:
+        """Return the editions of an old story."""
+        if article.number >= self.old:
+            return []
+        editions = rng.sample(["morning", "evening", "weekend"], rng.randint(2, 3))
+        return [also(self.base(article), f"edition={edition}") for edition in editions]
+
+    def plain(self, address: Address) -> str:
+        """Return the URL without its edition, where there is only one."""
+        number = address.path.removeprefix("/stories/")
+        old = number.isdecimal() and int(number) < 1000 + self.old
+        return address.without({"edition"}).plain() if old else address.plain()
+
+    def make_shelves(self, by_list: dict[str, list[Link]]) -> None:
+        """Make the lists below the home page, without what is not there yet."""
+        later = {self.base(article) for article in self.articles[self.old :]}
+        for path, entries in by_list.items():
+            by_list[path] = [link for link in entries if link.href not in later]
+        super().make_shelves(by_list)
+
+    def find(self, address: Address, hit: int) -> Found | None:
+        """Return what an address shows; since the change, with a link to the latest stories."""
+        found = super().find(address, hit)
+        if found is None or not self.turned:
+            return found
+        entries = (Link("/latest", "Latest stories"), *found.page.entries)
+        return found._replace(page=replace(found.page, entries=entries))
+
+    def note(self, target: str, serve: int, reply: Reply) -> None:
+        """Write down what was served, and which old stories are known."""
+        super().note(target, serve, reply)
+        if reply.article and int(reply.article[1:]) < self.old:
+            self.seen.add(reply.article)

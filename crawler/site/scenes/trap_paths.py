@@ -1,71 +1,20 @@
-"""Sites with spaces of URLs that have no end, beside articles like those of any other."""
+"""Traps of paths: calendars, relative links, mazes, sessions, and what is never missing."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
 from typing import TYPE_CHECKING
 
 from crawler.site.articles import Block
 from crawler.site.content import Content, Link
-from crawler.site.listings import listing
 from crawler.site.prose import Writer, grammar
-from crawler.site.scenes.scene import Found, Scene, dated
+from crawler.site.scenes.scene import Found
+from crawler.site.scenes.trap import Trap
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.site.articles import Article
     from crawler.site.scenes.address import Address
-
-
-class Trap(Scene):
-    """Articles with one URL each, and a trap; some of them are linked behind its doors alone.
-
-    A door stands in the middle of the home page and of each section, and before the features: a
-    tenth of the articles, which no other list has.
-    """
-
-    door = Link("/", "")
-    """Where the trap begins."""
-
-    def base(self, article: Article) -> str:
-        """Return the only URL of an article."""
-        return dated(article)
-
-    def doors(self) -> Sequence[Link]:
-        """Return the way in."""
-        return (self.door,)
-
-    def shelf(self, article: Article) -> str:
-        """Return the section of an article, or the features."""
-        return "/features" if article.number % 10 == 3 else super().shelf(article)
-
-    def make_shelves(self, by_list: dict[str, list[Link]]) -> None:
-        """Make the features, whose first page has the door before its entries."""
-        entries = [self.door, *by_list.pop("/features", [])]
-        self.lists |= listing("/features", "Features", entries)
-        self.more.append(Link("/features", "Features"))
-        super().make_shelves(by_list)
-
-    def elsewhere(self, address: Address, hit: int) -> Found | None:
-        """Return a page of the trap."""
-        page = self.inside(address, self.random(address))
-        return Found(page, str(address), trap=True) if page else None
-
-    @abstractmethod
-    def inside(self, address: Address, rng: Random) -> Content | None:
-        """Return the page of the trap at an address; None if the trap has none there."""
-
-    def random(self, address: Address) -> Random:
-        """Return the random generator of an address: the same at each visit."""
-        return Random(f"{self.seed}/trap/{address}")
-
-    def teasers(self, rng: Random, count: int = 8) -> tuple[Link, ...]:
-        """Return links to some articles."""
-        chosen = rng.sample(self.articles, min(count, len(self.articles)))
-        return tuple(self.link(article, "trap") for article in chosen)
 
 
 class Calendar(Trap):
@@ -109,18 +58,8 @@ class Calendar(Trap):
         ]
         if not published:
             return found
-        page = found.page
-        entries = (*page.entries, *published)
-        return Found(
-            Content(
-                title=page.title,
-                design="table",
-                entries=entries,
-                formats=page.formats,
-                related=page.related,
-            ),
-            found.key,
-        )
+        entries = (*found.page.entries, *published)
+        return Found(replace(found.page, entries=entries), found.key)
 
     def _day(self, year: int, day: date, rng: Random) -> Content:
         events = [Block("p", (self._event(rng),)) for _ in range(rng.randint(1, 3))]
@@ -190,3 +129,56 @@ class Maze(Trap):
         title = Writer("en", topic, rng).write("headline")
         slug = "-".join(word for word in title.lower().split()[:6] if word.isalnum())
         return Link(f"/research/{topic}/{slug}-{rng.getrandbits(24):06x}", title)
+
+
+class SessionPath(Trap):
+    """A copy of the site for each visitor: every page of it leads on under a new id in the path."""
+
+    door = Link("/s/welcome/front", "My Daily Miniature")
+
+    def elsewhere(self, address: Address, hit: int) -> Found | None:
+        """Return a page of the visitor's copy; the front has another choice at each visit."""
+        kind, _, rest = address.path.removeprefix("/").partition("/")
+        session, _, inner = rest.partition("/")
+        if kind != "s" or not inner:
+            return None
+        rng = Random(f"{self.seed}/session/{address}/{hit}")
+        front = Link(self._in_session("/front", rng), "My front page")
+        teasers = tuple(
+            link._replace(href=self._in_session(link.href, rng)) for link in self.teasers(rng, 12)
+        )
+        if inner == "front":
+            page = Content(title="My Daily Miniature", entries=(front, *teasers))
+            return Found(page, f"/s/{session}/front/{hit}", trap=True)
+        if article := self.bases.get(f"/{inner}"):
+            page = replace(self.story(article, address), related=teasers, formats=(front,))
+            return Found(page, f"{article.id};1", trap=True)
+        return None
+
+    def inside(self, address: Address, rng: Random) -> None:
+        """Return nothing: what is inside hangs on the visit too."""
+
+    def _in_session(self, path: str, rng: Random) -> str:
+        return f"/s/{rng.getrandbits(80):020x}{path}"
+
+
+class Soft404(Trap):
+    """A site that never says that a page is missing, and names others that are missing too."""
+
+    door = Link("/offers/summer", "Offers")
+
+    def inside(self, address: Address, rng: Random) -> Content | None:
+        """Return what stands for any page that is not there."""
+        words = address.path.strip("/").replace("-", " ").replace("/", " ").split()
+        wanted = " ".join(words[-4:])
+        guesses = []
+        for _ in range(6):
+            title = Writer("en", rng.choice(grammar("en").topics()), rng).write("thing")
+            slug = "-".join(title.lower().split())
+            guesses.append(Link(f"/{slug}/{'-'.join(words[-1:])}-{rng.randint(1, 999)}", title))
+        sorry = f"We could not find “{wanted}”. Perhaps you are looking for one of these."
+        return Content(
+            title=f"Results for {wanted}",
+            blocks=(Block("p", (sorry,)),),
+            entries=(*guesses, *self.teasers(rng)),
+        )
