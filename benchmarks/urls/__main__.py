@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 METHODS = {
     "none": "method.Nothing",
+    "learned": "learned.Learned",
     "discarder": "discarder.Discarder",
     "maybedont": "maybedont_.MaybeDont",
     "duster": "duster.Duster",
@@ -35,7 +36,16 @@ METHODS = {
 PACKAGES = ("duplicate-url-discarder", "duplicate-url-discarder-rules", "MaybeDont", "datasketch")
 COLUMNS = (
     *("method", "written", "requests", "avoided", "of the avoidable", "too early", "unknown"),
-    *("contents lost", "probes", "rules", "memory MB", "µs to decide", "µs to learn"),
+    *(
+        "contents lost",
+        "probes",
+        "wrong",
+        "taken back",
+        "rules",
+        "memory MB",
+        "µs to decide",
+        "µs to learn",
+    ),
 )
 
 
@@ -112,6 +122,8 @@ def _row(method: type[Method], figures: Figures) -> tuple[str, ...]:
         f"{figures.unknown:,}",
         f"{figures.lost:,}",
         f"{figures.probes:,}",
+        f"{figures.wrong_probes:,}",
+        f"{figures.taken_back:,}",
         f"{figures.rules:,}",
         f"{figures.bytes / 1e6:.1f}" if figures.bytes else "–",
         f"{figures.microseconds(figures.decide_seconds):.1f}",

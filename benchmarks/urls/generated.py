@@ -11,16 +11,19 @@ from itertools import count
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
+import mmh3
 from scrapy.http import HtmlResponse
 
 from benchmarks.urls.truth import Visit
 from crawler.links import Links, site_of
 from crawler.site.scenes.catalogue import SCENES, make_site
 from simhash_gate.sources import request_fingerprint
+from simhash_gate.urls.learner import MOST_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+HASHES = 1 << 16
 SCENARIOS = tuple(SCENES)
 TRAP_PAGES = 1000
 """How many pages of a trap the site has."""
@@ -47,7 +50,14 @@ def generate(scenario: str, articles: int, seed: int) -> Iterator[Visit]:
             waiting.appendleft(urljoin(url, reply.headers["Location"]))
         if reply.status != 200 or not reply.html:
             continue
-        known = bool(reply.content)
-        yield Visit(url, site_of(url), contents[reply.content or url], known)
+        yield _visit(url, contents[reply.content or url], known=bool(reply.content))
         body = HtmlResponse(url, body=reply.body, headers=reply.headers)
         waiting.extend(links.of(body))
+
+
+def _visit(url: str, content: int, *, known: bool) -> Visit:
+    """Return a visit; what the gate would keep of two contents has nothing in common."""
+    fingerprint = mmh3.hash64(str(content), signed=False)[0]
+    first = content * MOST_WORDS % HASHES
+    words = tuple(range(first, first + MOST_WORDS))
+    return Visit(url, site_of(url), content, known, "", fingerprint, words)

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from w3lib.url import canonicalize_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+
+
+class Read(NamedTuple):
+    """What the gate keeps of a page to compare it with others."""
+
+    fingerprint: int | None = None
+    words: tuple[int, ...] = ()
+
+
+NOT_READ = Read()
 
 
 class Method(ABC):
@@ -28,12 +38,18 @@ class Method(ABC):
         """Tell if the content of a URL was fetched before, as far as the method knows."""
 
     @abstractmethod
-    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
+    def learn(
+        self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
+    ) -> None:
         """Take notice of a page that was fetched.
 
         If it is the `same`, `kept` is the URL by which its content was fetched first; if not, a URL
         whose page looks alike and is another, "" for none. None: nobody knows.
         """
+
+    def taken_back(self) -> Sequence[str]:
+        """Return URLs that were skipped, and are to be fetched after all."""
+        return ()
 
     def settle(self) -> None:
         """Learn from all that was fetched so far; what learns in batches does not learn again."""
@@ -55,7 +71,9 @@ class Nothing(Method):
         """Never."""
         return False
 
-    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
+    def learn(
+        self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
+    ) -> None:
         """Learn nothing."""
 
     @property
@@ -113,7 +131,9 @@ class BatchMethod(Method):
         site = self._sites[scope]
         return site.rules is not None and site.canonical(url) in site.fetched
 
-    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
+    def learn(
+        self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
+    ) -> None:
         """Remember the page, and learn anew if enough have come since the last time."""
         site = self._sites[scope]
         if same is None:
@@ -154,7 +174,9 @@ class FixedRules(Method):
         """Tell if a fetched URL becomes the same under the rules."""
         return canonicalize_url(self._canonical(url)) in self._fetched
 
-    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
+    def learn(
+        self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
+    ) -> None:
         """Remember the URL, and nothing of its page."""
         self._fetched.add(canonicalize_url(self._canonical(url)))
 

@@ -9,6 +9,8 @@ import tracemalloc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.urls.method import Read
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -24,7 +26,8 @@ class Figures:
     it was skipped, and its content had been fetched; a skip is `early` if it had not. Contents are
     `lost` if nothing fetched them in the end. Skipped pages of which nobody knows whether their
     content is another's are `unknown`: they count neither way. Of the `probes`, which are fetched
-    though they could be skipped, `wrong_probes` found another content.
+    though they could be skipped, `wrong_probes` found another content. A skip that is `taken_back`
+    is a fetch, and counts as nothing else.
     """
 
     requests: int = 0
@@ -37,6 +40,7 @@ class Figures:
     lost: int = 0
     probes: int = 0
     wrong_probes: int = 0
+    taken_back: int = 0
     rules: int = 0
     decide_seconds: float = 0.0
     learn_seconds: float = 0.0
@@ -63,6 +67,7 @@ class Simulation:
         self._random = random.Random(seed)
         self._first_urls: dict[int, str] = {}
         self._urls: set[str] = set()
+        self._skipped: dict[str, tuple[Visit, str]] = {}
 
     def run(self, visits: Iterable[Visit], *, skipping: bool = True) -> Figures:
         """Make the requests, and return what became of these; without `skipping` make all."""
@@ -94,12 +99,9 @@ class Simulation:
             figures.probes += 1
             figures.wrong_probes += visit.sure and not is_there
             return False
-        if not visit.sure:
-            figures.unknown += 1
-        elif is_there:
-            figures.avoided += 1
-        else:
-            figures.early += 1
+        counted = "unknown" if not visit.sure else "avoided" if is_there else "early"
+        self._skipped[visit.url] = visit, counted
+        _add(figures, counted, 1)
         return True
 
     def _fetch(self, visit: Visit, figures: Figures) -> None:
@@ -111,8 +113,20 @@ class Simulation:
         self._first_urls.setdefault(visit.content, visit.url)
         self._urls.add(visit.url)
         began = time.thread_time()
-        self._method.learn(visit.scope, visit.url, kept, same)
+        read = Read(visit.fingerprint, visit.words)
+        self._method.learn(visit.scope, visit.url, kept, same, read)
+        taken_back = self._method.taken_back()
         figures.learn_seconds += time.thread_time() - began
+        for url in taken_back:
+            late, counted = self._skipped.pop(url)
+            _add(figures, counted, -1)
+            figures.fetched += 1
+            figures.taken_back += 1
+            self._fetch(late, figures)
+
+
+def _add(figures: Figures, name: str, number: int) -> None:
+    setattr(figures, name, getattr(figures, name) + number)
 
 
 def crawl(create: Callable[[], Method], visits: Sequence[Visit], *, seed: int) -> Figures:

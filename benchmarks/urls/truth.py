@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simhash_gate.fingerprints.claims import least_said
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.options import pipeline_version
@@ -19,6 +20,7 @@ from simhash_gate.settings import read_settings
 from simhash_gate.sources import request_fingerprint
 from simhash_gate.sources.open import open_pages
 from simhash_gate.sources.read_pages import read_pages
+from simhash_gate.urls.learner import MOST_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -39,6 +41,7 @@ class Visit:
     `content` is a number that URLs of the same content share. If the page is not `sure`, nobody
     knows whether its content is that of others; then it has a number of its own. `differs_from` is
     the URL of a page that looks alike, and that a closer look found different; "" for none.
+    `fingerprint` and `words` are what the gate keeps of the page.
     """
 
     url: str
@@ -46,6 +49,8 @@ class Visit:
     content: int
     sure: bool
     differs_from: str = ""
+    fingerprint: int | None = None
+    words: tuple[int, ...] = ()
 
 
 def load(
@@ -82,7 +87,9 @@ def judged(entries: Iterable[Entry], settings: Settings, complain: Complain) -> 
             contents[entry.url] = number
             differs = "" if same or verdict.differs not in _TOLD_APART else kept
             scope = scope_of(entry.url, "domain")
-            yield Visit(entry.url, scope, number, same or is_sure(verdict), differs)
+            words = least_said(verdict.page.claims, MOST_WORDS) if verdict.page else ()
+            known = (same or is_sure(verdict), differs, verdict.fingerprint, tuple(words))
+            yield Visit(entry.url, scope, number, *known)
 
 
 def is_sure(verdict: Verdict) -> bool:
@@ -119,6 +126,7 @@ def _cached(cache: Path, about: dict[str, Any]) -> list[Visit] | None:
         with cache.open(encoding="utf-8") as lines:
             if json.loads(next(lines)) != about:
                 return None
-            return [Visit(**json.loads(line)) for line in lines]
-    except (OSError, StopIteration, TypeError, ValueError):
+            found = [json.loads(line) for line in lines]
+            return [Visit(**{**each, "words": tuple(each["words"])}) for each in found]
+    except (KeyError, OSError, StopIteration, TypeError, ValueError):
         return None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks.urls.__main__ import main
-from benchmarks.urls.method import Method, Nothing
+from benchmarks.urls.generated import generate
+from benchmarks.urls.learned import Learned
+from benchmarks.urls.method import Method, Nothing, Read
 from benchmarks.urls.simulate import Simulation, crawl, halved, halves, shuffled
 from benchmarks.urls.truth import Visit, load
 
@@ -39,7 +42,7 @@ class Oracle(Method):
     def skips(self, scope: str, url: str) -> bool:
         return self.contents[url] in self.fetched
 
-    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
+    def learn(self, scope: str, url: str, kept: str, same: bool | None, read: Read) -> None:
         self.told.append((url, kept, same))
         self.fetched.add(self.contents[url])
 
@@ -205,4 +208,76 @@ def test_what_has_no_urls_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_an_unknown_method_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main([str(tmp_path), "--methods=none,duster2"])
-    assert "unknown method 'duster2'; known are none, discarder" in capsys.readouterr().err
+    assert "unknown method 'duster2'; known are none, learned, " in capsys.readouterr().err
+
+
+def test_what_is_taken_back_is_fetched_after_all() -> None:
+    class Repents(Oracle):
+        def skips(self, scope: str, url: str) -> bool:
+            return url.endswith(("/1", "/2"))
+
+        def taken_back(self) -> list[str]:
+            return ["http://a.example/1"] if self.told[-1][0].endswith("/3") else []
+
+    made = visits(1, 2, 1, 3)
+    method = Repents(made)
+    figures = Simulation(method).run(made)
+    assert (figures.fetched, figures.taken_back, figures.avoided, figures.early) == (3, 1, 1, 0)
+    assert figures.lost == 0
+    assert method.told[-1] == ("http://a.example/1", "", False)
+
+
+def test_a_generated_site_knows_which_urls_show_the_same() -> None:
+    made = [*generate("tracking", 40, 1)]
+    assert [*generate("tracking", 40, 1)] == made
+    assert len({visit.url for visit in made}) == len(made) > 80
+    figures = crawl(lambda: Oracle(made), made, seed=1)
+    assert figures.avoidable == figures.avoided > 40
+    by_content = {
+        visit.content: {v.words for v in made if v.content == visit.content} for visit in made
+    }
+    assert all(len(words) == 1 for words in by_content.values())
+    assert {visit.scope for visit in made} == {"news.example"}
+
+
+def test_a_trap_ends() -> None:
+    assert 1000 <= len([*generate("calendar", 10, 1)]) < 2000
+
+
+def test_a_scenario_takes_the_place_of_a_crawl(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["--generate=print", "--articles=60", f"--out={tmp_path}", "--methods=none,learned"]
+    assert main(run) == 0
+    assert capsys.readouterr().out.count("| **simhash_gate** |") == 4
+    with pytest.raises(SystemExit):
+        main(["--methods=none"])
+    assert "name a crawl, or --generate a scenario" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scenario", ["tracking", "print", "partial"])
+def test_what_we_learn_loses_nothing_of_the_scenarios(scenario: str) -> None:
+    made = [*generate(scenario, 150, 1)]
+    for order in (made, shuffled(made, 1)):
+        figures = Simulation(Learned(), seed=1).run(order)
+        assert (figures.lost, figures.early) == (0, 0)
+        assert figures.avoided > 0
+        assert figures.fetched + figures.avoided + figures.unknown == figures.requests
+
+
+def test_what_we_skipped_by_a_rule_that_proves_wrong_is_fetched() -> None:
+    """Of each article /a/N, v says nothing; then it chooses the article."""
+    old = [(f"/a/{n}{query}", n) for n in range(120) for query in ("", f"?v={n % 7}")]
+    new = [
+        (f"/a/{n}{query}", 10 * n + len(query)) for n in range(120, 240) for query in ("", "?v=1")
+    ]
+    made = []
+    for url, content in (*old, *new):
+        words = tuple(range(content * 32 % 60_000, content * 32 % 60_000 + 32))
+        fingerprint = random.Random(content).getrandbits(64)
+        page = (content, True, "", fingerprint, words)
+        made.append(Visit(f"http://a.example{url}", "a.example", *page))
+    figures = Simulation(Learned(), seed=1).run(made)
+    assert figures.wrong_probes > 0
+    assert figures.taken_back > 0
+    assert figures.rules == 0
