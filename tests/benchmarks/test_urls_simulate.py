@@ -11,7 +11,7 @@ import pytest
 from benchmarks.urls.__main__ import main
 from benchmarks.urls.generated import generate
 from benchmarks.urls.learned import Learned
-from benchmarks.urls.method import Method, Nothing, Read
+from benchmarks.urls.method import NOT_READ, Method, Nothing, Read
 from benchmarks.urls.simulate import Simulation, crawl, halved, halves, shuffled
 from benchmarks.urls.truth import Visit, load
 
@@ -42,7 +42,9 @@ class Oracle(Method):
     def skips(self, scope: str, url: str) -> bool:
         return self.contents[url] in self.fetched
 
-    def learn(self, scope: str, url: str, kept: str, same: bool | None, read: Read) -> None:
+    def learn(
+        self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
+    ) -> None:
         self.told.append((url, kept, same))
         self.fetched.add(self.contents[url])
 
