@@ -19,7 +19,7 @@ from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.urls.evidence import PRIOR, Evidence, Pool, State
 from simhash_gate.urls.known import OTHER_VIEW, is_known
 from simhash_gate.urls.parts import Parts, Shapes, parts_of
-from simhash_gate.urls.rules import Reduction, Rule, differences
+from simhash_gate.urls.rules import ANY_VALUE, Reduction, Rule, differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -175,7 +175,13 @@ class Learner:
         one, two = parts_of(url), parts_of(other)
         acting = [*self._acting_on(scope, one), *self._acting_on(scope, two)]
         wanted = set(differences(one, two) or ())
-        wanted |= {rule._replace(value="*") for rule in wanted if rule.kind == "parameter"}
+        wanted |= {_wider(rule) for rule in wanted}
+        wanted |= {
+            Rule("parameter", name, value)
+            for each in (one, two)
+            for name, value in each.query
+            if Rule("parameter", name, ANY_VALUE) in wanted
+        }
         found = [each for each in acting if each[1] in wanted] or acting
         return tuple(sorted(set(found)))
 
@@ -217,32 +223,47 @@ class Learner:
             rules = differences(*(self.reduce(active, each.parts) for each in (page, other)))
         if not rules:
             return
-        if not same and len(rules) > 1:
-            rules = self._suspects(scope, rules, page)
+        if not same:
+            rules = self._suspects(scope, rules, page, other)
         for rule in rules:
-            shapes = {self.shapes.of(each.parts) for each in (page, other) if changes(rule, each)}
-            for shape in shapes:
+            for shape in self._shapes_of(rule, page, other):
                 if not same or (shape, rule) not in told:
                     told[shape, rule] = (same, other)
-            if rule.kind == "parameter" and rule.value != "*":
-                wider = rule._replace(value="*")
-                for shape in shapes:
+            if rule.kind == "parameter" and rule.value != ANY_VALUE:
+                wider = rule._replace(value=ANY_VALUE)
+                for shape in self._shapes_of(rule, page, other):
                     if not same or (shape, wider) not in told:
                         told[shape, wider] = (same, other)
 
-    def _suspects(self, scope: str, rules: tuple[Rule, ...], page: Fetched) -> tuple[Rule, ...]:
-        """Return the rule to blame that two URLs differ by several: one that is not active.
+    def _shapes_of(self, rule: Rule, page: Fetched, other: Fetched) -> set[str]:
+        """Return the shapes of those of two URLs that a rule takes something out of."""
+        return {self.shapes.of(each.parts) for each in (page, other) if changes(rule, each)}
 
-        Where several are not, nobody can tell; where all are, each may be wrong.
+    def _suspects(
+        self, scope: str, rules: tuple[Rule, ...], page: Fetched, other: Fetched
+    ) -> tuple[Rule, ...]:
+        """Return the rules to blame that two URLs of other contents differ by.
+
+        A single one is to blame. Of several, the only one that does not act is; where all act, each
+        may be wrong. Where a parameter has two values, the rules that take each of them out can't
+        both be right.
         """
         active = self._active.get(scope, {})
         acting = {rule for reduction in active.values() for rule in reduction.rules}
-        others = [
-            rule for rule in rules if rule not in acting and rule._replace(value="*") not in acting
+        blamed = rules
+        if len(rules) > 1:
+            idle = [rule for rule in rules if rule not in acting and _wider(rule) not in acting]
+            blamed = tuple(idle) if len(idle) == 1 else () if idle else rules
+        values = [
+            Rule("parameter", rule.name, value)
+            for rule in blamed
+            if rule.kind == "parameter" and rule.value == ANY_VALUE
+            for each in (page, other)
+            for name, value in each.parts.query
+            if name == rule.name
         ]
-        if not others:
-            return rules
-        return tuple(others) if len(others) == 1 else ()
+        claimed = [rule for rule in values if (scope, rule) in self._pools]
+        return (*blamed, *(claimed if len(claimed) > 1 else ()))
 
     def _count(
         self, scope: str, shape: str, rule: Rule, pair: tuple[Fetched, Fetched], *, same: bool
@@ -338,7 +359,7 @@ class Learner:
             if len(names) > 1:
                 found.append((scope, path, ()))
             for name in list(names)[:_PARAMETERS]:
-                pool = self._pools.get((scope, Rule("parameter", name, "*")))
+                pool = self._pools.get((scope, Rule("parameter", name, ANY_VALUE)))
                 known = pool.shapes.get(shape) if pool is not None else None
                 if known is None or not _is_hopeless(known):
                     rest = tuple(pair for pair in query if pair[0] != name)
@@ -433,6 +454,11 @@ def reduction_by(rule: Rule) -> Reduction:
 
 def _is_hopeless(evidence: Evidence) -> bool:
     return evidence.against >= _HOPELESS and evidence.support < evidence.against
+
+
+def _wider(rule: Rule) -> Rule:
+    """Return the rule for every value of a parameter."""
+    return rule._replace(value=ANY_VALUE) if rule.kind == "parameter" else rule
 
 
 def _value_of(rule: Rule, pair: tuple[Fetched, Fetched]) -> int:
