@@ -76,12 +76,12 @@ def to_discarder(entries: Iterable[dict[str, Any]]) -> tuple[str, int]:
     for entry in entries:
         if entry.get("state") != "active" and entry.get("word") != "pinned":
             continue
-        pattern = _pattern(entry)
         kind, name, value = entry["kind"], entry.get("name", ""), entry.get("value", "")
+        place = _place(entry)
         if kind == "parameter" and value == ANY_VALUE:
-            named[pattern].add(name)
-        elif kind in ("place", "segment") and (place := _place(entry)) is not None:
-            paths[pattern].add(place)
+            named[_pattern(entry)].add(name)
+        elif place is not None:
+            paths[_pattern(entry, place)].add(place)
         else:
             left_out += 1
     rules = [_rule(pattern, "queryRemoval", sorted(names)) for pattern, names in named.items()]
@@ -100,21 +100,27 @@ def _rule(pattern: str, processor: str, args: list[Any]) -> dict[str, Any]:
     }
 
 
-def _pattern(entry: dict[str, Any]) -> str:
+def _pattern(entry: dict[str, Any], place: int | None = None) -> str:
+    """Return the pattern of the URLs that a rule acts on; of a segment, those that have it."""
     if entry["shape"] == EVERY:
         return "" if entry["scope"] == ALL_SITES else str(entry["scope"])
-    host, _, path = entry["shape"].partition("/")
-    return f"{host}/{re.sub(r'{[a-z]+}', '*', path)}"
+    host, *path = re.sub(r"{[a-z]+}", "*", entry["shape"]).split("/")
+    if place is not None and entry["kind"] == "segment":
+        path[place] = entry["name"]
+    return "/".join((host, *path))
 
 
 def _place(entry: dict[str, Any]) -> int | None:
-    """Return which part of the path goes, counted from 0; None if that differs."""
+    """Return which part of the path a rule takes out, from 0; None if it takes none out.
+
+    Where that depends on the length of the path, or the part has no name, none is returned.
+    """
     if entry["kind"] == "place":
         return int(entry["name"])
+    if entry["kind"] != "segment" or entry["shape"] == EVERY or entry["name"][0] == "{":
+        return None
     place = int(entry["value"])
-    if place >= 0:
-        return place
-    return None if entry["shape"] == EVERY else entry["shape"].count("/") + place
+    return place if place >= 0 else entry["shape"].count("/") + place
 
 
 def from_clearurls(text: str | bytes, where: str, scope_of: Callable[[str], str]) -> Imported:
