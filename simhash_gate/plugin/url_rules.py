@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import sqlite3
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,17 +22,22 @@ from simhash_gate.fingerprints.claims import least_said
 from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.requests import META_KEY, RECOVERED_KEY, RELEASED_KEY, NotSent
 from simhash_gate.plugin.resend_dropped import MOST_BYTES, weight
+from simhash_gate.stores import StoreError
 from simhash_gate.urls.learn import Told, told_by
-from simhash_gate.urls.learner import MOST_WORDS, Fetched, Learner, content_of, relation
+from simhash_gate.urls.learner import EVERY, MOST_WORDS, Fetched, Learner, content_of, relation
 from simhash_gate.urls.parts import parts_of
 from simhash_gate.urls.rules import Rule
+from simhash_gate.urls.saved import RulesError, entries_of, from_json, load
 from simhash_gate.urls.visits import Visit, Visits
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from scrapy import Request, Spider
     from typing_extensions import Self
 
+    from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.policy import Site
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
     from simhash_gate.urls.learner import Change
@@ -126,6 +133,7 @@ class UrlRules(Listener):
         super().__init__(crawl)
         self._crawler = crawl.crawler
         self._stats = crawl.crawler.stats
+        self._recalled: dict[str, Future[bytes] | None] = {}
         self._settings = settings = crawl.settings
         self._learner = Learner(settings.url_bound)
         self._visits: Visits | None = None
@@ -168,8 +176,32 @@ class UrlRules(Listener):
         if skipped is not None:
             raise skipped
 
+    def _recall(self, scope: str) -> None:
+        """Take over what earlier crawls learned about a scope, as soon as the store has said it."""
+        if scope not in self._recalled:
+            self._recalled[scope] = self._crawl.store.submit(
+                lambda gate: gate.store.url_rules(scope)
+            )
+        answer = self._recalled[scope]
+        if answer is None or not answer.done():
+            return
+        self._recalled[scope] = None
+        try:
+            if known := answer.result():
+                load(self._learner, from_json(known, f"rules of {scope} in the store"))
+        except (StoreError, RulesError) as error:
+            logger.warning("What is known of the URLs of %s was not read: %s", scope, error)
+
+    def _keep(self) -> None:
+        """Let the store keep what was learned, for later crawls."""
+        for scope, entries in entries_of(self._learner).items():
+            rules = json.dumps(entries, ensure_ascii=False).encode("utf-8", "replace")
+            self._crawl.store.submit(partial(_keep_rules, scope=scope, rules=rules))
+
     def _skipped(self, visits: Visits, request: Request, site: Site) -> UrlSkipped | None:
         scope, url = site.scope, without_credentials(request.url)
+        self._recall(EVERY)
+        self._recall(scope)
         visits.catch_up(self._learner.canonical)
         canonical = self._learner.canonical(scope, url)
         shape = self._learner.shapes.of(parts_of(url))
@@ -379,12 +411,17 @@ class UrlRules(Listener):
                 "%sURLS = 'skip' spares them",
                 *(how_many(avoidable, "request"), PREFIX),
             )
+        self._keep()
         if self._visits is not None:
             self._visits.close()
 
     def _failed(self, error: sqlite3.Error) -> None:
         logger.error("No more requests are skipped (%sURLS): %s", PREFIX, error)
         self._visits = None
+
+
+def _keep_rules(gate: Gate, *, scope: str, rules: bytes) -> None:
+    gate.store.keep_url_rules(scope, rules)
 
 
 def _count(tested: list[_Tested], *, skipped: int = 0, probed: int = 0) -> None:

@@ -67,7 +67,11 @@ class VerdictLog(Listener):
     def opened(self, spider: Spider) -> None:
         """Start to write."""
         head = self._settings.crawl_line(
-            "crawl", spider.name, started=round(time.time(), 3), scrapy=scrapy_version
+            "crawl",
+            spider.name,
+            run=self._crawl.store.run.name,
+            started=round(time.time(), 3),
+            scrapy=scrapy_version,
         )
         self._thread = LineThread("verdict", partial(self._work, spider.name, head))
         self._thread.start()
@@ -85,6 +89,9 @@ class VerdictLog(Listener):
                 size=len(response.body),
                 at=round(time.time(), 3),
             )
+            match = judged.verdict.match
+            line["held"] = judged.held and not judged.dropped
+            line["matched_run"] = match.record.run if match else None
             self._thread.put(line)
 
     def not_sent(self, request: Request, why: NotSent) -> None:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from simhash_gate.urls.rules import Rule
 
 State = Literal["learning", "active", "suspended", "dropped"]
-Word = Literal["", "pinned", "forbidden"]
+Word = Literal["", "pinned", "forbidden", "guess"]
+"""What a person said of a rule: it acts, it never acts, or it seldom fails."""
 
 WINDOW = 100
 """A rule rests for so many cases after a contradiction."""

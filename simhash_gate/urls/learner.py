@@ -155,8 +155,11 @@ class Learner:
             parts = reduced
         return parts
 
-    def _acting_on(self, scope: str, parts: Parts) -> list[tuple[str, Rule]]:
+    def acting_on(self, scope: str, url: str) -> list[tuple[str, Rule]]:
         """Return each rule that takes something out of a URL, with the shape that it acts on."""
+        return self._acting_on(scope, parts_of(url))
+
+    def _acting_on(self, scope: str, parts: Parts) -> list[tuple[str, Rule]]:
         found: list[tuple[str, Rule]] = []
         active = self._active.get(scope, {})
         for _ in range(_SHAPES):
@@ -195,7 +198,17 @@ class Learner:
     def put(self, scope: str, shape: str, rule: Rule, evidence: Evidence) -> list[Change]:
         """Take over what is known of a rule, from an earlier crawl or from its user."""
         pool = self._pool(scope, rule)
+        known = pool.shapes.get(shape)
+        if known is not None and known.seen:
+            known.earlier, known.word = evidence.earlier, evidence.word
+            return self._settle(scope, shape, rule, pool, known)
         pool.shapes[shape] = evidence
+        pool.against += evidence.contradictions
+        pool.support += evidence.support
+        for content in evidence.contents:
+            pool.note(content)
+        if evidence.word == "guess":
+            pool.prior = PRIOR
         self._propose(scope, shape, rule)
         return self._settle(scope, shape, rule, pool, evidence)
 
@@ -296,7 +309,9 @@ class Learner:
         last: tuple[str, str] | None = None,
     ) -> list[Change]:
         """Let a rule act, or act no more, as its evidence now says."""
-        acts = pool.is_proven(rule, shape, self._least)
+        everywhere = pool.shapes.get(EVERY)
+        forbidden = everywhere is not None and everywhere.word == "forbidden"
+        acts = not forbidden and pool.is_proven(rule, shape, self._least)
         rules = self._rules.get((scope, shape), set())
         if acts == (rule in rules):
             return []
@@ -328,7 +343,8 @@ class Learner:
     def _pool(self, scope: str, rule: Rule) -> Pool:
         pool = self._pools.get((scope, rule))
         if pool is None:
-            pool = self._pools[scope, rule] = Pool(prior=PRIOR if is_known(rule) else 0)
+            guessed = is_known(rule) or (EVERY, rule) in self._pools
+            pool = self._pools[scope, rule] = Pool(prior=PRIOR if guessed else 0)
             if len(self._pools) > MOST_RULES:
                 self._let_go()
         self._pools.move_to_end((scope, rule))
