@@ -28,6 +28,8 @@ DOCUMENTS = [
 ]
 PLAIN = (
     "log",
+    "url_probes",
+    "url_bound",
     "enabled",
     "scope",
     "timeout",
