@@ -43,6 +43,11 @@ PLAIN = (
     "audit_items",
     "audit_fields",
     "audit_log",
+    "monitor_min_dropped",
+    "monitor_max_dropped",
+    "monitor_max_unjudged",
+    "monitor_max_wrong",
+    "monitor_max_collapses",
 )
 
 

@@ -62,7 +62,7 @@ class Answering(ABC):
         self.seed = seed
         self.log: list[Served] = []
         self.trap_limit = TRAP_LIMIT
-        self.trapped = 0
+        self._trapped = 0
         self._hits: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -88,7 +88,7 @@ class Answering(ABC):
             hit = self._hits[target]
             self._hits[target] += 1
         reply = self.answer(target, hit)
-        if reply.trap and self.trapped >= self.trap_limit:
+        if reply.trap and self._is_full():
             reply = reply._replace(status=410, body=b"no more of this")
             reply.headers["X-Demo-Trap"] = "full"
         if accepts_gzip and reply.html and self.draw("gzip", target) < 0.4:
@@ -96,7 +96,6 @@ class Answering(ABC):
             reply = reply._replace(body=gzip.compress(reply.body, 1, mtime=0))
         with self._lock:
             serve = len(self.log) + 1
-            self.trapped += reply.trap
             self.note(target, serve, reply)
         reply.headers["X-Demo-Serve"] = str(serve)
         if reply.article:
@@ -126,7 +125,16 @@ class Answering(ABC):
 
     def contents(self, urls: Iterable[str]) -> list[str]:
         """Return what each URL shows, as `Reply.content`, without serving it."""
-        return [self._content(url) for url in urls]
+        return [self.content(url) for url in urls]
+
+    def content(self, url: str) -> str:
+        """Return what one URL shows; blank where it shows no page."""
+        for _ in range(5):
+            reply = self.answer(url, 1)  # at the first time some pages are too busy
+            if "Location" not in reply.headers:
+                return reply.content
+            url = urljoin(url, reply.headers["Location"])
+        return ""
 
     def told(self, target: str, body: bytes) -> Reply:
         """Return the response to a POST: what the URLs show that are a list in JSON."""
@@ -154,13 +162,11 @@ class Answering(ABC):
         """Return a number from 0 to 1 that hangs on seed, name and target alone."""
         return zlib.crc32(f"{self.seed}/{name}/{target}".encode()) / 2**32
 
-    def _content(self, url: str) -> str:
-        for _ in range(5):
-            reply = self.answer(url, 1)  # at the first time some pages are too busy
-            if "Location" not in reply.headers:
-                return reply.content
-            url = urljoin(url, reply.headers["Location"])
-        return ""
+    def _is_full(self) -> bool:
+        """Count a page of a trap, and tell whether the site has served enough of them."""
+        with self._lock:
+            self._trapped += 1
+            return self._trapped > self.trap_limit
 
 
 def target_of(url: str) -> str:

@@ -40,10 +40,13 @@ class Truth:
 class SiteProcess:
     """A running site. It stops with `stop()`, and by itself when this process dies."""
 
-    def __init__(self, articles: int, seed: int, port: int = 0, *, urls: str = "") -> None:
+    def __init__(
+        self, articles: int, seed: int, port: int = 0, *, urls: str = "", trap_limit: int = 0
+    ) -> None:
         command = [sys.executable, "-m", "crawler.site", "--parent-pipe"]
         command += [f"--articles={articles}", f"--seed={seed}", f"--port={port}"]
         command += [f"--urls={urls}"] if urls else []
+        command += [f"--trap-limit={trap_limit}"] if trap_limit else []
         # A session of its own: Ctrl-C is for the crawl, which stops the site when it is done.
         self.process = subprocess.Popen(
             command,
@@ -74,9 +77,11 @@ class SiteProcess:
 
 
 @contextmanager
-def running_site(articles: int, seed: int = 1, *, urls: str = "") -> Iterator[str]:
+def running_site(
+    articles: int, seed: int = 1, *, urls: str = "", trap_limit: int = 0
+) -> Iterator[str]:
     """Run a site on a free port as long as the block lasts; the value is its URL."""
-    site = SiteProcess(articles, seed, urls=urls)
+    site = SiteProcess(articles, seed, urls=urls, trap_limit=trap_limit)
     try:
         yield site.url
     finally:

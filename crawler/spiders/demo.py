@@ -28,8 +28,8 @@ from crawler.site.process import (
 )
 from crawler.site.scenes.catalogue import SCENES
 from crawler.truth import Skips, score
-from simhash_gate.plugin import signals as gate_signals
 from simhash_gate.plugin.requests import META_KEY
+from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -135,10 +135,9 @@ class DemoSpider(Spider):
         spider.report = settle_place(crawler.settings, spider.name, unasked=own)
         # After the feeds, which may be written to stdout too: the figures are its last line.
         crawler.signals.connect(spider.engine_stopped, signals.engine_stopped)
-        crawler.signals.connect(spider.dropped, gate_signals.near_duplicate_dropped)
+        crawler.signals.connect(spider.dropped, near_duplicate_dropped)
         crawler.signals.connect(spider.downloaded, signals.response_downloaded)
-        if url_skipped := getattr(gate_signals, "url_skipped", None):
-            crawler.signals.connect(spider.skipped, url_skipped)
+        crawler.signals.connect(spider.skipped, url_skipped)
         return spider
 
     def demonstrate(self, host: str, settings: BaseSettings) -> None:

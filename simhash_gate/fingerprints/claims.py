@@ -115,6 +115,14 @@ def decode_claims(data: bytes) -> Claims:
         raise ValueError(f"no claims: {error}") from None
 
 
+def least_said(data: bytes, count: int) -> tuple[int, ...]:
+    """Return the least hashes of words in claims as `encode` wrote them, `count` at most."""
+    if len(data) < _HEAD.size:
+        return ()
+    size = min(2 * count, _HEAD.unpack_from(data)[1])
+    return struct.unpack_from(f">{size // 2}H", data, _HEAD.size)
+
+
 def read_from_text(claims: Claims, title: str, url: str) -> Claims:
     """Return the claims of a page of which the title and the text are known, and not its data.
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.lines import Line
     from simhash_gate.plugin.listeners import Crawl, Identity, Judged, Listener
+    from simhash_gate.plugin.requests import NotSent
     from simhash_gate.stores import Record
 
 # The least size that Scrapy counts for a response it works on (scrapy.core.scraper.Slot).
@@ -70,6 +71,11 @@ class Lifecycle:
         """Tell that the spider was opened."""
         for listener in self._listeners:
             listener.opened(spider)
+
+    def not_sent(self, request: Request, why: NotSent) -> None:
+        """Tell that a request was not sent."""
+        for listener in self._listeners:
+            listener.not_sent(request, why)
 
     def judged(self, judged: Judged) -> None:
         """Follow a page that has its verdict, if it can still fail."""

@@ -174,7 +174,7 @@ def send_again(crawler: Crawler, dropped: Dropped, why: str) -> bool:
 
 def remembered(judged: Judged) -> Dropped:
     """Return what is remembered of a request whose page was dropped."""
-    request, verdict = judged.request, judged.verdict
+    request, verdict = judged.as_sent, judged.verdict
     assert verdict.page is not None
     assert verdict.match is not None
     page = replace(verdict.page, article=b"", gist=b"")  # neither is needed to compare it

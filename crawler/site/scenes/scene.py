@@ -97,6 +97,11 @@ class Scene(Answering):
             reply = reply._replace(article=article.id, version=1)
         return reply._replace(trap=found.trap)
 
+    def content(self, url: str) -> str:
+        """Return what one URL shows; blank where it shows no page."""
+        found = self.find(Address.of(url), 1)
+        return found.key if found else ""
+
     def story(self, article: Article, address: Address) -> Content:
         """Return an article page."""
         version = article.versions[0]

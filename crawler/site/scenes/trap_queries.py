@@ -29,7 +29,10 @@ ORDERS = ("date", "title", "length", "section", "author", "views", "comments", "
 
 
 class Filters(Trap):
-    """A catalogue where each filter can be added to all others, in any order."""
+    """A catalogue where each filter can be added to all others, in any order, on pages of its own.
+
+    There is always a next page.
+    """
 
     door = Link("/catalogue", "Catalogue")
 
@@ -44,8 +47,11 @@ class Filters(Trap):
             for value in rng.sample(values, 2)
             if value not in chosen
         )
+        page = address.first("page", "1")
+        after = int(page) + 1 if page.isdecimal() else 2
+        next_page = Link(also(str(address.without({"page"})), f"page={after}"), "Next page")
         title = ", ".join(["Catalogue", *sorted(chosen)])
-        return Content(title=title, entries=self.teasers(rng, 12), formats=more)
+        return Content(title=title, entries=self.teasers(rng, 12), formats=(*more, next_page))
 
 
 class Sort(Trap):
