@@ -1,13 +1,16 @@
-"""Real crawls of sites with traps: what is held back, what is said of it, and what is left alone."""
+"""Real crawls of sites with traps: what is held back, what is said of it, what is left alone."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.crawls.harness import Answer, Site, crawl, html_answer, page
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SPIDER = """
 class Follows(Base):
@@ -61,7 +64,11 @@ def test_what_leads_into_a_trap_is_held_back_or_told_of(tmp_path: Path, mode: st
         )
         hits = {path for path in site.hits if path.startswith("/list")}
     assert {f"/story/{number}" for number in range(20)} <= set(done.delivered())
-    held = [line["held_back"] for line in map(json.loads, log.open()) if "held_back" in line]
+    held = [
+        line["held_back"]
+        for line in map(json.loads, log.read_text().splitlines())
+        if "held_back" in line
+    ]
     failed = [item for item in done.items if item.get("failure") == "HeldBack"]
     if mode == "limit":
         assert len(hits) <= 100

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +15,9 @@ from simhash_gate.urls.trap_shapes import MOST_COUNTED, Shapes
 from simhash_gate.urls.traps import TrapShield
 from tests.urls import sites
 from tests.urls.sites import crawl
+
+if TYPE_CHECKING:
+    import random
 
 ORDERS = ("breadth", "depth", "shuffled")
 
