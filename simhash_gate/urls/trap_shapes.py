@@ -99,27 +99,26 @@ class Shapes:
         """Count a part of a URL, and return it, or `*` where it is one of many in its place."""
         part = _plain(part) if folded else part[:_LONGEST]
         counts = self._counts
-        counts[before] = counts.get(before, 0) + 1
-        counts[before + part] = counts.get(before + part, 0) + 1
-        if len(counts) > MOST_COUNTED:
-            self._forget()
-        return self._known(before, part)
-
-    def _known(self, before: str, part: str) -> str:
         key = before + part
+        whole = counts[before] = counts.get(before, 0) + 1
+        count = counts[key] = counts.get(key, 0) + 1
         if key in self._frequent:
             return part
-        count = self._counts.get(key, 0)
-        if count < _OFTEN or count < _SHARE * self._counts.get(before, 0):
+        if len(counts) > MOST_COUNTED:
+            self._forget()
+        if count < _OFTEN or count < _SHARE * whole:
             return "*"
         self._frequent.add(key)  # and it remains so, however many others a trap makes of it
         return part
 
+    def _known(self, before: str, part: str) -> str:
+        return part if before + part in self._frequent else "*"
+
     def _forget(self) -> None:
-        """Halve the counts, and forget what was met once."""
-        self._counts = {key: count >> 1 for key, count in self._counts.items() if count > 1}
-        while len(self._counts) > MOST_COUNTED // 2:
-            del self._counts[next(iter(self._counts))]
+        """Halve the counts, and forget what was met once, and what is rare."""
+        left = [(key, count >> 1) for key, count in self._counts.items() if count > 1]
+        left.sort(key=lambda entry: -entry[1])
+        self._counts = dict(left[: MOST_COUNTED // 2])
         self._frequent &= self._counts.keys()
 
 
@@ -128,4 +127,4 @@ def _keys(query: str) -> set[str]:
 
 
 def _plain(part: str) -> str:
-    return _DIGITS.sub("0", part[:_LONGEST])
+    return part if part.isalpha() and len(part) <= _LONGEST else _DIGITS.sub("0", part[:_LONGEST])
