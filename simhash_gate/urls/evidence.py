@@ -26,6 +26,8 @@ as "not found" for a while."""
 LEAST_OF_FEW = 0.95
 ENOUGH_VALUES = 3
 """A parameter needs so many values before all of them count as no matter."""
+SURE = 0.75
+"""A rule rests where more than a quarter of its cases can't be told."""
 MOST_CONTRADICTIONS = 3
 """A rule that was contradicted so often does not come back."""
 PRIOR = 30
@@ -43,13 +45,14 @@ MOST_EARLIER = 60
 class Evidence:
     """The evidence on URLs of one shape.
 
-    `support` and `against` are numbers of cases, `seen` is how many there ever were, and `bad_at`
+    `support` and `against` are numbers of cases, `unsure` of those of which nobody can tell, `seen` is how many there ever were, and `bad_at`
     which of these was the last contradiction. `contents` and `values` are hashes of what was seen,
     up to as many as are needed. `examples` are URLs and what they were the same as.
     """
 
     support: float = 0.0
     against: float = 0.0
+    unsure: float = 0.0
     seen: int = 0
     bad_at: int | None = None
     contradictions: int = 0
@@ -73,6 +76,10 @@ class Evidence:
         if not same:
             self.bad_at = self.seen
             self.contradictions += 1
+
+    def add_unsure(self) -> None:
+        """Count a case of which nobody can tell."""
+        self.unsure = self.unsure * FADES + 1
 
     def note(self, content: int, value: int, pair: tuple[str, str]) -> None:
         """Note what a case that speaks for the rule was of."""
@@ -139,6 +146,9 @@ class Pool:
             return False
         several = rule.kind != "parameter" or rule.value != "*"
         if not several and len(evidence.values) < ENOUGH_VALUES:
+            return False
+        told = evidence.support + evidence.against
+        if told < SURE * (told + evidence.unsure):
             return False
         contents = evidence.contents if self.against else self.contents
         if len(contents) < ENOUGH_CONTENTS:

@@ -116,6 +116,8 @@ class Learner:
             found = relation(page, other)
             if found is not None:
                 self._compare(scope, page, other, told, same=found)
+            elif page.fingerprint is not None and other.fingerprint is not None:
+                self._wonder(scope, page, other)
         self._remember(page, keys)
         return [
             change
@@ -248,6 +250,17 @@ class Learner:
                     if not same or (shape, wider) not in told:
                         told[shape, wider] = (same, other)
 
+    def _wonder(self, scope: str, page: Fetched, other: Fetched) -> None:
+        """Count a case of which nobody can tell, where a single rule is at stake."""
+        rules = differences(page.parts, other.parts)
+        if rules is None or len(rules) != 1:
+            return
+        for rule in {rules[0], _wider(rules[0])}:
+            pool = self._pools.get((scope, rule))
+            for shape in self._shapes_of(rule, page, other) if pool is not None else ():
+                if pool is not None and shape in pool.shapes:
+                    pool.shapes[shape].add_unsure()
+
     def _shapes_of(self, rule: Rule, page: Fetched, other: Fetched) -> set[str]:
         """Return the shapes of those of two URLs that a rule takes something out of."""
         return {self.shapes.of(each.parts) for each in (page, other) if changes(rule, each)}
@@ -261,8 +274,7 @@ class Learner:
         may be wrong. Where a parameter has two values, the rules that take each of them out can't
         both be right.
         """
-        active = self._active.get(scope, {})
-        acting = {rule for reduction in active.values() for rule in reduction.rules}
+        acting = {rule for each in (page, other) for _, rule in self._acting_on(scope, each.parts)}
         blamed = rules
         if len(rules) > 1:
             idle = [rule for rule in rules if rule not in acting and _wider(rule) not in acting]

@@ -74,7 +74,7 @@ def mask(segment: str) -> str:
     return bare.lower()
 
 
-MOST_WORDS = 16
+MOST_WORDS = 40
 """So many different words at one place of the paths of a site are names, not sections."""
 MOST_PLACES = 4_096
 
