@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ClosingWitness,
         SimhashGateSpiderMiddleware,
     )
+    from simhash_gate.plugin.trap_shield import HeldBack
     from simhash_gate.stores import open_store
 
 _HOMES = {
@@ -35,6 +36,7 @@ _HOMES = {
     "ClosingWitness": "plugin.spider_middleware",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
+    "HeldBack": "plugin.trap_shield",
     "NearDuplicate": "plugin.middleware",
     "Options": "options",
     "Page": "page",
@@ -57,6 +59,7 @@ __all__ = [
     "ClosingWitness",
     "Gate",
     "HammingIndex",
+    "HeldBack",
     "NearDuplicate",
     "Options",
     "Page",

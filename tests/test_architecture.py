@@ -70,7 +70,7 @@ KNOWN = {
     | {"pipeline", "report", "settings", "sources", "stores", "urls", "values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
-    "urls": {"common", "fingerprints.hamming"},
+    "urls": {"common", "fingerprints.gist", "fingerprints.hamming"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}
     | {"settings", "stores", "urls", "values", "workers"},
     "cli": {"collection.listing", "common", "offline", "settings", "stores", "tuning"} | {"values"},

@@ -25,10 +25,15 @@ _DEEPER = "(deeper)"
 
 
 class Shape(NamedTuple):
-    """The shape of a URL, and the group of shapes that begin alike: one branch of the site."""
+    """The shape of a URL, and the groups of shapes that it belongs to.
+
+    `group` are those that begin alike, one branch of the site; `keys` those with the same
+    parameters under any path, "" for a URL without.
+    """
 
     name: str
     group: str
+    keys: str = ""
 
 
 class Shapes:
@@ -36,6 +41,11 @@ class Shapes:
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
+        self._frequent: set[str] = set()
+
+    def __len__(self) -> int:
+        """How many parts of URLs are counted."""
+        return len(self._counts)
 
     def of(self, url: str) -> Shape:
         """Return the shape of a URL, which is counted."""
@@ -43,7 +53,7 @@ class Shapes:
             parts = urlsplit(url)
         except ValueError:
             return Shape("(unreadable)", "(unreadable)")
-        name = self._part("", parts.netloc.rpartition("@")[2])
+        name = self._part("", parts.netloc.rpartition("@")[2], folded=False)
         segments = [segment for segment in parts.path.split("/") if segment]
         query = "?" if parts.query else ""
         seen: set[str] = set()
@@ -61,46 +71,60 @@ class Shapes:
                 group = name
         if len(segments) > 1:
             group += "/.."
-        return Shape(name + query + self._keys(parts.query), group + query)
+        keys = self._keys(parts.query)
+        return Shape(name + query + keys, group + query, query and f"(any path)?{keys}")
 
-    def group_of(self, url: str) -> str:
-        """Return the group of a URL, which is not counted."""
+    def groups_of(self, url: str) -> tuple[str, str]:
+        """Return the `group` and the `keys` of a URL, which is not counted."""
         try:
             parts = urlsplit(url)
         except ValueError:
-            return ""
-        name = self._known("", _plain(parts.netloc.rpartition("@")[2]))
+            return "", ""
+        name = self._known("", parts.netloc.rpartition("@")[2][:_LONGEST])
         segments = [segment for segment in parts.path.split("/") if segment]
         if segments:
             name += "/" + self._known(name + "/", _plain(segments[0]))
-        return name + ("/.." if len(segments) > 1 else "") + ("?" if parts.query else "")
+        name += "/.." if len(segments) > 1 else ""
+        if not parts.query:
+            return name, ""
+        keys = sorted({self._known("?", _plain(key)) for key in _keys(parts.query)})
+        return f"{name}?", f"(any path)?{'&'.join(keys[:_MOST_KEYS])}"
 
     def _keys(self, query: str) -> str:
         if not query:
             return ""
-        keys = {pair.partition("=")[0] for pair in query.split("&", 50)[:50]}
-        return "&".join(sorted({self._part("?", key) for key in keys})[:_MOST_KEYS])
+        return "&".join(sorted({self._part("?", key) for key in _keys(query)})[:_MOST_KEYS])
 
-    def _part(self, before: str, part: str) -> str:
+    def _part(self, before: str, part: str, *, folded: bool = True) -> str:
         """Count a part of a URL, and return it, or `*` where it is one of many in its place."""
-        part = _plain(part)
+        part = _plain(part) if folded else part[:_LONGEST]
         counts = self._counts
-        counts[before] = counts.get(before, 0) + 1
-        counts[before + part] = counts.get(before + part, 0) + 1
+        key = before + part
+        whole = counts[before] = counts.get(before, 0) + 1
+        count = counts[key] = counts.get(key, 0) + 1
+        if key in self._frequent:
+            return part
         if len(counts) > MOST_COUNTED:
             self._forget()
-        return self._known(before, part)
+        if count < _OFTEN or count < _SHARE * whole:
+            return "*"
+        self._frequent.add(key)  # and it remains so, however many others a trap makes of it
+        return part
 
     def _known(self, before: str, part: str) -> str:
-        count = self._counts.get(before + part, 0)
-        return part if count >= _OFTEN and count >= _SHARE * self._counts.get(before, 0) else "*"
+        return part if before + part in self._frequent else "*"
 
     def _forget(self) -> None:
-        """Halve the counts, and forget what was met once."""
-        self._counts = {key: count >> 1 for key, count in self._counts.items() if count > 1}
-        while len(self._counts) > MOST_COUNTED // 2:
-            del self._counts[next(iter(self._counts))]
+        """Halve the counts, and forget what was met once, and what is rare."""
+        left = [(key, count >> 1) for key, count in self._counts.items() if count > 1]
+        left.sort(key=lambda entry: -entry[1])
+        self._counts = dict(left[: MOST_COUNTED // 2])
+        self._frequent &= self._counts.keys()
+
+
+def _keys(query: str) -> set[str]:
+    return {pair.partition("=")[0] for pair in query.split("&", 50)[:50]}
 
 
 def _plain(part: str) -> str:
-    return _DIGITS.sub("0", part[:_LONGEST])
+    return part if part.isalpha() and len(part) <= _LONGEST else _DIGITS.sub("0", part[:_LONGEST])

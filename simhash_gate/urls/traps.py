@@ -54,7 +54,7 @@ class Origin(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """Shapes that begin alike."""
+    """Shapes that begin alike, or have the same parameters."""
 
     name: str
     budget: Budget = field(default_factory=Budget)
@@ -70,9 +70,15 @@ class ShapeOfUrls:
 
     name: str
     group: Group
+    keys: Group | None = None
     other: Budget = field(default_factory=Budget)
     deep: Budget = field(default_factory=Budget)
     tried: bool = False
+
+    @property
+    def groups(self) -> list[Group]:
+        """The groups that it belongs to."""
+        return [self.group] if self.keys is None else [self.group, self.keys]
 
     @property
     def fetched(self) -> int:
@@ -161,14 +167,17 @@ class TrapShield:
         """Return a request with what is to be done with it."""
         visit = self.visit(url, scope, origin)
         shape, group = visit.shape, visit.shape.group
+        poor = None
+        if not shape.proven:
+            poor = next((each for each in shape.groups if each.budget.limited), None)
         if visit.budget.limited:
             visit.why = "barren"
-        elif group.budget.limited and not shape.proven:
-            if not shape.fetched and not shape.tried and group.firsts > 0:
-                group.firsts -= 1
+        elif poor is not None:
+            if not shape.fetched and not shape.tried and poor.firsts > 0:
+                poor.firsts -= 1
                 shape.tried = True
                 return visit
-            visit.why, visit.budget = "barren", group.budget
+            visit.why, visit.budget = "barren", poor.budget
         elif group.maze.endless and visit.inside:
             visit.why, visit.budget = "endless", group.of_maze
         if visit.why:
@@ -196,17 +205,16 @@ class TrapShield:
         return changes + self._followed(visit, novelty, links)
 
     def _barren(self, visit: Visit) -> list[Change]:
-        shape, group = visit.shape, visit.shape.group
+        shape = visit.shape
         budget = shape.deep if visit.deep else shape.other
         changes = []
         if budget.spend(visit.url):
             changes.append(Change(True, "barren", shape.name, budget, tuple(budget.examples)))
-        if not shape.proven and group.budget.spend(visit.url):
-            group.firsts = _FIRSTS
-            examples = tuple(group.budget.examples)
-            changes.append(
-                Change(True, "barren", f"{group.name} and all below", group.budget, examples)
-            )
+        for group in [] if shape.proven else shape.groups:
+            if group.budget.spend(visit.url):
+                group.firsts = _FIRSTS
+                examples = tuple(group.budget.examples)
+                changes.append(Change(True, "barren", group.name, group.budget, examples))
         return changes
 
     def _fruitful(self, visit: Visit) -> list[Change]:
@@ -225,7 +233,7 @@ class TrapShield:
     ) -> list[Change]:
         """Look where a page leads, if it may be one of a maze."""
         group, scope = visit.shape.group, self._scopes.get(visit.scope)
-        if scope is None or visit.origin is None or visit.barren:
+        if scope is None or visit.origin is None:
             return []
         maze = group.maze
         if not visit.inside:
@@ -236,7 +244,7 @@ class TrapShield:
         page = hash(visit.url)
         before = len(scope.known)
         scope.known.add(page, hash(visit.origin.url))
-        own = {hash(url) for url in links() if scope.urls.group_of(url) == group.name}
+        own = {hash(url) for url in links() if _leads_deeper(scope, group, url)}
         was = maze.endless
         maze.step(own, scope.known, page, novelty.words)
         self._known += len(scope.known) - before
@@ -248,7 +256,7 @@ class TrapShield:
         budget.held = 0
         budget.limited = maze.endless
         examples = (visit.origin.url, visit.url)
-        return [Change(maze.endless, "endless", f"{group.name} and all below", budget, examples)]
+        return [Change(maze.endless, "endless", group.name, budget, examples)]
 
     def _shape(self, name: str, url: str) -> ShapeOfUrls:
         scope = self._scopes.get(name)
@@ -260,10 +268,9 @@ class TrapShield:
         found = scope.urls.of(url)
         shape = scope.shapes.get(found.name)
         if shape is None:
-            group = scope.groups.get(found.group)
-            if group is None:
-                group = scope.groups[found.group] = Group(found.group)
-            shape = scope.shapes[found.name] = ShapeOfUrls(found.name, group)
+            keys = _group(scope, found.keys) if found.keys else None
+            shape = ShapeOfUrls(found.name, _group(scope, found.group), keys)
+            scope.shapes[found.name] = shape
             self._shapes += 1
             self._make_room(scope)
         scope.shapes.move_to_end(found.name)
@@ -273,9 +280,9 @@ class TrapShield:
         while len(scope.shapes) > MOST_SHAPES:
             scope.shapes.popitem(last=False)
             self._shapes -= 1
-        if len(scope.groups) > MOST_SHAPES:
-            left = {shape.group.name for shape in scope.shapes.values()}
-            scope.groups = {name: scope.groups[name] for name in left}
+        if len(scope.groups) > 2 * MOST_SHAPES:
+            left = [group for shape in scope.shapes.values() for group in shape.groups]
+            scope.groups = {group.name: group for group in left}
         while self._shapes > MOST_SHAPES_IN_ALL and len(self._scopes) > 1:
             self._let_go()
 
@@ -286,13 +293,32 @@ class TrapShield:
         self._known -= len(scope.known)
 
 
+def _leads_deeper(scope: _Scope, group: Group, url: str) -> bool:
+    """Tell if a URL belongs to a group, or to one that brings nothing."""
+    name, keys = scope.urls.groups_of(url)
+    if name == group.name:
+        return True
+    others = [other for key in (name, keys) if (other := scope.groups.get(key))]
+    return any(other.budget.limited or other.maze.endless for other in others)
+
+
+def _group(scope: _Scope, name: str) -> Group:
+    group = scope.groups.get(name)
+    if group is None:
+        group = scope.groups[name] = Group(name)
+    return group
+
+
 def _gain(shape: ShapeOfUrls, *, deep: bool, fetched: bool = True) -> list[Change]:
     """Give a shape, and its group, something back."""
-    budget, group = shape.deep if deep else shape.other, shape.group
+    budget = shape.deep if deep else shape.other
+    groups = [] if shape.proven else shape.groups
     changes = []
-    of_group = not shape.proven
     if budget.gain(fetched=fetched):
         changes.append(Change(False, "barren", shape.name, budget))
-    if of_group and group.budget.gain(fetched=fetched):
-        changes.append(Change(False, "barren", f"{group.name} and all below", group.budget))
+    changes += [
+        Change(False, "barren", group.name, group.budget)
+        for group in groups
+        if group.budget.gain(fetched=fetched)
+    ]
     return changes

@@ -61,7 +61,6 @@ class Crawled:
 
     fetched: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
-    wrong: list[str] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     shield: TrapShield = field(default_factory=TrapShield)
 
@@ -86,7 +85,6 @@ def crawl(
     queue: deque[tuple[str, Visit | None]] = deque((path, None) for path in starts)
     seen = set(starts)
     texts: set[str] = set()
-    again: dict[str, list[tuple[str, Visit | None]]] = {}
     while queue and len(done.fetched) < most:
         batch = []
         while queue and len(batch) < in_flight:
@@ -97,24 +95,22 @@ def crawl(
                 visit = done.shield.ask(HOST + path, "site.example", origin)
                 if visit.held:
                     done.held.append(path)
-                    again.setdefault(visit.shape.name, []).append((path, parent))
                     continue
             batch.append((path, visit))
-        for path, visit in batch:
+        for path, asked in batch:
             made = pages(path)
             if made is None:
                 continue
+            visit = asked or done.shield.visit(HOST + path, "site.example", None)
             done.fetched.append(path)
             said = repr(made.blocks)
             new = said not in texts
             texts.add(said)
-            if visit is None:
-                visit = done.shield.ask(HOST + path, "site.example", None)
             done.changes += done.shield.told(
                 visit,
                 passed=new,
                 title=made.title,
-                gist=_gist(said, made),
+                gist=read_gist(gist_of(made.blocks)),
                 links=lambda made=made: [HOST + link for link in made.links],
             )
             for link in made.links:
@@ -122,10 +118,6 @@ def crawl(
                     seen.add(link)
                     queue.append((link, visit))
     return done
-
-
-def _gist(said: str, made: Made):
-    return read_gist(gist_of(made.blocks))
 
 
 def _next(queue: deque, order: str, rng: random.Random):
@@ -139,7 +131,14 @@ def _next(queue: deque, order: str, rng: random.Random):
 # Honest sites.
 
 
-def archive(size: int, *, vocabulary: int = 0, related: int = 0, neighbours: bool = False) -> Pages:
+def archive(
+    size: int,
+    *,
+    vocabulary: int = 0,
+    related: int = 0,
+    neighbours: bool = False,
+    words: int = 160,
+) -> Pages:
     """Articles of one shape, linked from numbered listings; with links among them, or none."""
     per = 20
 
@@ -159,7 +158,7 @@ def archive(size: int, *, vocabulary: int = 0, related: int = 0, neighbours: boo
         links = ["/", *(f"/article/{rng.randrange(size)}" for _ in range(related))]
         if neighbours:
             links += [f"/article/{each}" for each in (number - 1, number + 1) if 0 <= each < size]
-        return article(path, links, vocabulary=vocabulary)
+        return article(path, links, vocabulary=vocabulary, words=words)
 
     return pages
 
@@ -317,7 +316,7 @@ def session_path(path: str) -> Made | None:
     """Forty articles under an id that is another one on each page."""
     if path == "/":
         return Made("home", [["home"]], ("/s/start/article/1",))
-    _, _, session, _, number = path.split("/")
+    _, _, _session, _, number = path.split("/")
     rng = random.Random(path)
     ids = [f"{rng.getrandbits(64):016x}" for _ in range(3)]
     links = [f"/s/{each}/article/{rng.randrange(40)}" for each in ids]
