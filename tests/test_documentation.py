@@ -25,6 +25,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "examples").glob("**/README.md")),
 ]
 PLAIN = (
     "log",
