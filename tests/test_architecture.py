@@ -70,6 +70,8 @@ KNOWN = {
     | {"pipeline", "report", "settings", "sources", "stores", "values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
+    "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
+    | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}
     | {"settings", "stores", "values", "workers"},
     "cli": {"collection.listing", "common", "offline", "settings", "stores", "tuning"} | {"values"},
