@@ -25,6 +25,7 @@ SLOW_FIXTURES = {
     "redis_server",
     "run",
     "run_with_input",
+    "spark",
 }
 """What starts a browser, a server, or a process for each test."""
 SKIPPED_IN_CI = {
