@@ -46,6 +46,13 @@ def oldest_scrapy(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", *(session.posargs or ["tests/crawls", "tests/plugin"]))
 
 
+@nox.session(name="spark-3.5", python="3.11")  # the newest that it knows
+def oldest_spark(session: nox.Session) -> None:
+    """The oldest PySpark."""
+    session.install("-e", ".[test]", "pyspark==3.5.*")
+    session.run("python", "-m", "pytest", *(session.posargs or ["tests/spark"]))
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """The linter and the type checker."""

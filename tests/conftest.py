@@ -15,7 +15,7 @@ from benchmarks.speed.measure import MissingError
 from tests.crawls.harness import end_crawls
 
 HERE = Path(__file__).parent
-SLOW_ROOMS = {"benchmarks", "crawls"}
+SLOW_ROOMS = {"benchmarks", "crawls", "examples"}
 SLOW_FIXTURES = {
     "chromium",
     "crawler",
@@ -25,6 +25,7 @@ SLOW_FIXTURES = {
     "redis_server",
     "run",
     "run_with_input",
+    "spark",
 }
 """What starts a browser, a server, or a process for each test."""
 SKIPPED_IN_CI = {

@@ -71,6 +71,8 @@ KNOWN = {
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
     "urls": {"common", "fingerprints.gist", "fingerprints.hamming"},
+    "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
+    | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}
     | {"settings", "stores", "urls", "values", "workers"},
     "cli": {"collection.listing", "common", "offline", "settings", "stores", "tuning"} | {"values"},

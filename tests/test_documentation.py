@@ -25,9 +25,12 @@ README = (ROOT / "README.md").read_text("utf-8")
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "examples").glob("**/README.md")),
 ]
 PLAIN = (
     "log",
+    "url_probes",
+    "url_bound",
     "enabled",
     "scope",
     "timeout",

@@ -233,9 +233,7 @@ class DemoSpider(Spider):
             changed=known.changed,
             seconds=self.ended - self.started,
         )
-        print(report(figures))
-        if self.scene:
-            print(report_urls(figures))
+        print(report_urls(figures) if self.scene else report(figures))
         if place := whereabouts(self.report, self.since):
             print(place)
         print(json.dumps(figures.as_dict()), flush=True)

@@ -45,9 +45,10 @@ MOST_EARLIER = 60
 class Evidence:
     """The evidence on URLs of one shape.
 
-    `support` and `against` are numbers of cases, `unsure` of those of which nobody can tell, `seen` is how many there ever were, and `bad_at`
-    which of these was the last contradiction. `contents` and `values` are hashes of what was seen,
-    up to as many as are needed. `examples` are URLs and what they were the same as.
+    `support` and `against` are numbers of cases, `unsure` of those of which nobody can tell. `seen`
+    is how many there ever were, and `bad_at` which of these was the last contradiction; `earlier`
+    are cases of earlier crawls. `contents` and `values` are hashes of what was seen, up to as many
+    as are needed. `examples` are URLs and what they were the same as.
     """
 
     support: float = 0.0

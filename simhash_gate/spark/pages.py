@@ -1,0 +1,197 @@
+"""`read_pages`: the pages of a DataFrame, read on the executors."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import (
+    BinaryType,
+    BooleanType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructType,
+)
+
+from simhash_gate.options import pipeline_version
+from simhash_gate.pipeline import read_page
+from simhash_gate.settings import read_settings
+from simhash_gate.sources import TOO_LARGE, Entry
+from simhash_gate.sources.read_pages import extract_pages
+from simhash_gate.stores.values import signed
+from simhash_gate.values import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pyarrow import RecordBatch
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
+
+    from simhash_gate.options import Options
+    from simhash_gate.page import Page
+    from simhash_gate.settings import Settings
+    from simhash_gate.workers.pool import ReadError
+
+logger = logging.getLogger(__name__)
+
+_LOOK = (
+    StructType()
+    .add("pipeline", StringType())
+    .add("digest", LongType())
+    .add("listing", BooleanType())
+    .add("claims", BinaryType())
+    .add("sentences", BinaryType())
+    .add("sketch", BinaryType())
+)
+_READ = {
+    "title": StringType(),
+    "markdown": StringType(),
+    "words": IntegerType(),
+    "fingerprint": LongType(),
+    "reason": StringType(),
+    "look": _LOOK,
+}
+_TAKEN = ("body", "encoding", "skipped")
+_ROWS = 100
+_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_MOST_IN_BATCH = 1_000
+
+
+def read_pages(df: DataFrame, settings: Mapping[str, Any] | None = None) -> DataFrame:
+    """Read the pages of columns `body` (binary, or a string) and `url`.
+
+    Returns the other columns as they are, and `title`, `markdown`, `words`, `fingerprint` (the 64
+    bits as a signed bigint), `scope` unless there is one, `reason` why a page has no fingerprint or
+    could not be read, and `look`, what `dedupe` compares besides. Every row comes back. A page that
+    could not be read has no `words`.
+
+    `df` may have `encoding`, what the HTTP header says, and `skipped`, why a page is not to be
+    read. `settings` are `SIMHASH_GATE_*`. A page is read in a process beside the task, with the
+    limits of `SIMHASH_GATE_TIMEOUT`, `_WORKER_MEMORY` and `_MAX_BYTES`. Raises ValueError for
+    columns that are missing or in the way, `SettingsError` for settings.
+    """
+    given = dict(settings or {})
+    read_settings(given)
+    _check(df)
+    together = int(df.sparkSession.conf.get(_BATCH, "10000") or 0)
+    if not 0 < together <= _MOST_IN_BATCH:
+        logger.warning(
+            "%s is %d: so many pages are in memory at once. 200 are enough", _BATCH, together
+        )
+    others = [field for field in df.schema.fields if field.name not in _TAKEN]
+    schema = df.select(*[field.name for field in others]).schema
+    for name, kind in _added(df.columns).items():
+        schema = schema.add(name, kind)
+    return df.mapInArrow(partial(_read, given=given), schema)
+
+
+def _check(df: DataFrame) -> None:
+    types = dict(df.dtypes)
+    for name, known in (("body", ("binary", "string")), ("url", ("string",))):
+        if types.get(name) not in known:
+            there = f"is {types[name]}" if name in types else "is missing"
+            raise ValueError(f"column {name!r} {there}: expected {' or '.join(known)}")
+    for name in _READ:
+        if name in types:
+            raise ValueError(f"column {name!r} is there: rename it, read_pages writes its own")
+
+
+def _added(names: Sequence[str]) -> dict[str, DataType]:
+    """Return the columns that are added, and their types."""
+    return _READ if "scope" in names else {**_READ, "scope": StringType()}
+
+
+def _read(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Iterator[RecordBatch]:
+    """Read the pages of one task."""
+    settings = read_settings(given)
+    settings = replace(settings, options=replace(settings.options, markdown=True))
+    workers = settings.workers if f"{PREFIX}WORKERS" in given else 1  # a task has one core
+    waiting: deque[RecordBatch] = deque()
+
+    def entries() -> Iterator[Entry]:
+        for batch in batches:
+            for start in range(0, batch.num_rows, _ROWS):
+                waiting.append(batch.slice(start, _ROWS))
+                yield from _entries(waiting[-1], settings.max_bytes)
+
+    rows: list[dict[str, Any]] = []
+    version = pipeline_version(settings.options)
+    for entry, found in extract_pages(entries(), settings, _whole, workers=workers):
+        rows.append(_row(entry, found, settings, version))
+        if len(rows) == waiting[0].num_rows:
+            yield _with(waiting.popleft(), rows)
+            rows.clear()
+
+
+def _entries(batch: RecordBatch, max_bytes: int) -> Iterator[Entry]:
+    columns = {
+        name: batch.column(name).to_pylist()
+        for name in ("url", *_TAKEN)
+        if name in batch.schema.names
+    }
+    for values in zip(*columns.values(), strict=True):
+        row = dict(zip(columns, values, strict=True))
+        body, encoding = row["body"] or b"", row.get("encoding")
+        if isinstance(body, str):
+            body, encoding = body.encode("utf-8", "replace"), "utf-8"
+        skipped = row.get("skipped") or (TOO_LARGE if len(body) > max_bytes else "")
+        url = row["url"] or ""
+        yield Entry(
+            url, b"" if skipped else body, url=url, encoding=encoding or None, skipped=skipped
+        )
+
+
+def _whole(body: bytes, url: str, encoding: str | None, options: Options) -> tuple[Page, str]:
+    """Read a page and its Markdown in a page-reading process."""
+    page = read_page(body, url=url, encoding=encoding, options=options)
+    return replace(page, article=b""), page.markdown
+
+
+def _row(
+    entry: Entry, found: tuple[Page, str] | ReadError | None, settings: Settings, version: str
+) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(_READ)
+    row["scope"] = settings.policies.site_of(entry.url).scope
+    if not isinstance(found, tuple):
+        return row | {"reason": _text(entry.skipped if found is None else str(found))}
+    page, markdown = found
+    if page.unreadable:
+        return row | {"reason": _text(page.reason)}
+    return row | {
+        "title": _text(page.title),
+        "markdown": _text(markdown),
+        "words": page.words,
+        "fingerprint": None if page.fingerprint is None else signed(page.fingerprint),
+        "reason": _text(page.reason),
+        "look": {
+            "pipeline": version,
+            "digest": signed(page.digest),
+            "listing": page.listing,
+            "claims": page.claims,
+            "sentences": page.sentences,
+            "sketch": page.sketch,
+        },
+    }
+
+
+def _text(said: str | None) -> str | None:
+    """Return text that UTF-8 can hold: broken pages have lone surrogates."""
+    return None if said is None else said.encode("utf-8", "replace").decode("utf-8")
+
+
+def _with(batch: RecordBatch, rows: list[dict[str, Any]]) -> RecordBatch:
+    """Return the columns of a batch that stay, and those of what was read."""
+    from pyarrow import RecordBatch, array
+
+    names = [name for name in batch.schema.names if name not in _TAKEN]
+    columns = [batch.column(name) for name in names]
+    for name, kind in _added(batch.schema.names).items():
+        names.append(name)
+        columns.append(array([row[name] for row in rows], to_arrow_type(kind)))
+    return RecordBatch.from_arrays(columns, names=names)

@@ -1,0 +1,86 @@
+"""One Spark session for all tests: a JVM takes seconds to start."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crawls.harness import ROOT
+from tests.offline.conftest import environment, run, run_with_input
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+__all__ = ["environment", "java", "run", "run_with_input", "spark"]
+
+HERE = Path(__file__).parent
+CONFIG = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.executorEnv.PYTHONPATH": str(ROOT),
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "200",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # Tests have few rows: to compile code for them takes longer than to do without.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+@pytest.fixture(scope="session")
+def java() -> str:
+    """The path of a Java runtime. Without one the test is skipped."""
+    found = shutil.which("java")
+    if found is None:
+        pytest.skip("no Java runtime: apt install default-jre-headless")
+    return found
+
+
+@pytest.fixture(scope="session")
+def spark(java: str, tmp_path_factory) -> Iterator[SparkSession]:
+    """A local Spark with two cores, in a JVM of its own."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in CONFIG.items():
+        builder = builder.config(name, value)
+    folder = tmp_path_factory.mktemp("spark")
+    builder = builder.config("spark.local.dir", str(folder))
+    session = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse")).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+    gateway = session.sparkContext._gateway
+    assert gateway is not None
+    gateway.shutdown()
+    gateway.proc.stdin.close()  # the JVM ends with it
+    gateway.proc.wait(60)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items) -> None:
+    """Let PySpark leave its sockets on loopback to the garbage collector."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+
+
+@pytest.fixture(autouse=True)
+def _sockets_are_closed_where_they_were_opened() -> Iterator[None]:
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
