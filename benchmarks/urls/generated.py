@@ -6,6 +6,7 @@ No page is judged: what the site says is the truth.
 
 from __future__ import annotations
 
+import struct
 from collections import defaultdict, deque
 from itertools import count
 from typing import TYPE_CHECKING
@@ -59,5 +60,5 @@ def _visit(url: str, content: int, *, known: bool) -> Visit:
     """Return a visit; what the gate would keep of two contents has nothing in common."""
     fingerprint = mmh3.hash64(str(content), signed=False)[0]
     first = content * MOST_WORDS % HASHES
-    words = tuple(range(first, first + MOST_WORDS))
+    words = struct.pack(f">{MOST_WORDS}H", *range(first, first + MOST_WORDS))
     return Visit(url, site_of(url), content, known, "", fingerprint, words)

@@ -50,7 +50,7 @@ class Visit:
     sure: bool
     differs_from: str = ""
     fingerprint: int | None = None
-    words: tuple[int, ...] = ()
+    words: bytes = b""
 
 
 def load(
@@ -64,7 +64,7 @@ def load(
         pages = open_pages(sources, complain, settings.max_bytes, lambda _: None)
         found = list(judged(pages.entries, settings, complain))
         cache.parent.mkdir(parents=True, exist_ok=True)
-        lines = [about, *map(asdict, found)]
+        lines = [about, *({**asdict(each), "words": each.words.hex()} for each in found)]
         cache.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     return found
 
@@ -87,8 +87,8 @@ def judged(entries: Iterable[Entry], settings: Settings, complain: Complain) -> 
             contents[entry.url] = number
             differs = "" if same or verdict.differs not in _TOLD_APART else kept
             scope = scope_of(entry.url, "domain")
-            words = least_said(verdict.page.claims, MOST_WORDS) if verdict.page else ()
-            known = (same or is_sure(verdict), differs, verdict.fingerprint, tuple(words))
+            words = least_said(verdict.page.claims, MOST_WORDS) if verdict.page else b""
+            known = (same or is_sure(verdict), differs, verdict.fingerprint, words)
             yield Visit(entry.url, scope, number, *known)
 
 
@@ -127,6 +127,6 @@ def _cached(cache: Path, about: dict[str, Any]) -> list[Visit] | None:
             if json.loads(next(lines)) != about:
                 return None
             found = [json.loads(line) for line in lines]
-            return [Visit(**{**each, "words": tuple(each["words"])}) for each in found]
+            return [Visit(**{**each, "words": bytes.fromhex(each["words"])}) for each in found]
     except (KeyError, OSError, StopIteration, TypeError, ValueError):
         return None

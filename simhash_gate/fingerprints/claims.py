@@ -115,12 +115,15 @@ def decode_claims(data: bytes) -> Claims:
         raise ValueError(f"no claims: {error}") from None
 
 
-def least_said(data: bytes, count: int) -> tuple[int, ...]:
-    """Return the least hashes of words in claims as `encode` wrote them, `count` at most."""
+def least_said(data: bytes, count: int) -> bytes:
+    """Return the least hashes of words in claims as `encode` wrote them, `count` at most.
+
+    Each takes two bytes.
+    """
     if len(data) < _HEAD.size:
-        return ()
+        return b""
     size = min(2 * count, _HEAD.unpack_from(data)[1])
-    return struct.unpack_from(f">{size // 2}H", data, _HEAD.size)
+    return data[_HEAD.size : _HEAD.size + size]
 
 
 def read_from_text(claims: Claims, title: str, url: str) -> Claims:

@@ -203,8 +203,7 @@ class UrlRules(Listener):
         self._recall(EVERY)
         self._recall(scope)
         visits.catch_up(self._learner.canonical)
-        canonical = self._learner.canonical(scope, url)
-        shape = self._learner.shapes.of(parts_of(url))
+        shape, canonical = self._learner.place(scope, url)
         stand_in = None
         if self._learner.acts_on(scope) and not _left_alone(request):
             stand_in = self._stand_in(visits, scope, url, canonical)

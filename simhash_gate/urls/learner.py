@@ -9,6 +9,7 @@ for webpage de-duplication, 2010) have them for each prefix.
 
 from __future__ import annotations
 
+import struct
 from collections import OrderedDict, deque
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,7 +25,7 @@ from simhash_gate.urls.rules import ANY_VALUE, Reduction, Rule, differences
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-MOST_SEEN = 16_384
+MOST_SEEN = 12_000
 """Pages whose URLs are compared with new ones."""
 MOST_RULES = 16_384
 """Rules of all sites of which evidence is kept; those that were not met for longest go first."""
@@ -39,7 +40,7 @@ LEAST = 0.9
 EVERY = "*"
 """In the place of a shape: URLs of every shape."""
 _GROUP = 4
-_PAIRS = 8
+_PAIRS = 6
 _PARAMETERS = 6
 _HOPELESS = 20
 _SHAPES = 3
@@ -62,14 +63,15 @@ class Fetched(NamedTuple):
     """A page that was fetched.
 
     `content` is a number that pages of one content share; `words` are the least hashes of its
-    words, in their order, none if they are not known.
+    words, two bytes each, in their order; empty if they are not known.
     """
 
     url: str
     parts: Parts
     content: int
     fingerprint: int | None = None
-    words: tuple[int, ...] = ()
+    words: bytes = b""
+    shape: str = ""
 
 
 class Learner:
@@ -94,7 +96,7 @@ class Learner:
         same: bool | None = None,
         *,
         fingerprint: int | None = None,
-        words: tuple[int, ...] = (),
+        words: bytes = b"",
         others: Iterable[Fetched] = (),
     ) -> list[Change]:
         """Learn from a page that was fetched and compared; return what changed.
@@ -106,12 +108,13 @@ class Learner:
         parts = parts_of(url)
         self.shapes.note(parts)
         content = content_of(kept if same and kept else url)
-        page = Fetched(url, parts, content, fingerprint, words)
+        shape = self.shapes.of(parts)
+        page = Fetched(url, parts, content, fingerprint, words, shape)
         told: dict[tuple[str, Rule], tuple[bool, Fetched]] = {}
         if kept is not None and same is not None and kept != url:
             other = Fetched(kept, parts_of(kept), content_of(kept))
             self._compare(scope, page, other, told, same=same)
-        keys = self._keys(scope, parts)
+        keys = self._keys(scope, page)
         for other in (*others, *self._siblings(keys, url)):
             found = relation(page, other)
             if found is not None:
@@ -143,14 +146,24 @@ class Learner:
         active = self._active.get(scope)
         return url.partition("#")[0] if not active else self.reduce(active, parts_of(url)).url
 
+    def place(self, scope: str, url: str) -> tuple[str, str]:
+        """Return the shape of a URL, and its canonical URL."""
+        parts = parts_of(url)
+        shape = self.shapes.of(parts)
+        active = self._active.get(scope)
+        if not active:
+            return shape, url.partition("#")[0]
+        return shape, self.reduce(active, parts, shape).url
+
     def acts_on(self, scope: str) -> bool:
         """Tell whether any rule is active."""
         return scope in self._active
 
-    def reduce(self, active: dict[str, Reduction], parts: Parts) -> Parts:
+    def reduce(self, active: dict[str, Reduction], parts: Parts, shape: str = "") -> Parts:
         """Return what the active rules of a scope leave of a URL."""
         for _ in range(_SHAPES):  # a shorter path may have another shape, with rules of its own
-            reduction = active.get(self.shapes.of(parts)) or active.get(EVERY)
+            reduction = active.get(shape or self.shapes.of(parts)) or active.get(EVERY)
+            shape = ""
             reduced = reduction.apply(parts) if reduction is not None else parts
             if reduced == parts:
                 break
@@ -263,7 +276,8 @@ class Learner:
 
     def _shapes_of(self, rule: Rule, page: Fetched, other: Fetched) -> set[str]:
         """Return the shapes of those of two URLs that a rule takes something out of."""
-        return {self.shapes.of(each.parts) for each in (page, other) if changes(rule, each)}
+        found = [each for each in (page, other) if changes(rule, each)]
+        return {each.shape or self.shapes.of(each.parts) for each in found}
 
     def _suspects(
         self, scope: str, rules: tuple[Rule, ...], page: Fetched, other: Fetched
@@ -376,13 +390,13 @@ class Learner:
         elif rule.kind == "place":
             self._places.setdefault((scope, shape), set()).add(int(rule.name))
 
-    def _keys(self, scope: str, parts: Parts) -> tuple[int, ...]:
-        """Return the groups of URLs that this one is compared with."""
+    def _keys(self, scope: str, page: Fetched) -> tuple[int, ...]:
+        """Return the groups of URLs that the URL of a page is compared with."""
+        parts, shape = page.parts, page.shape
         path = self._path(scope, parts)
         query = tuple(sorted(parts.query))
         found = [(scope, path, query)]
         if query:
-            shape = self.shapes.of(parts)
             names = dict.fromkeys(name for name, _ in query)
             if len(names) > 1:
                 found.append((scope, path, ()))
@@ -396,7 +410,7 @@ class Learner:
         if places:
             found += [
                 (scope, (*path[:place], "*", *path[place + 1 :]), query)
-                for place in places.get((scope, self.shapes.of(parts)), ())
+                for place in places.get((scope, shape), ())
                 if place < len(path)
             ]
         return tuple(hash(key) for key in dict.fromkeys(found))
@@ -453,14 +467,14 @@ def relation(page: Fetched, other: Fetched) -> bool | None:
     return False if _shared(page.words, other.words) < SHARED else None
 
 
-def _shared(words: tuple[int, ...], others: tuple[int, ...]) -> float:
+def _shared(words: bytes, others: bytes) -> float:
     """Estimate the Jaccard index of two sets by the least hashes of each.
 
     Source: Broder, On the resemblance and containment of documents (1997), section 3.
     """
-    both = set(words) | set(others)
-    least = sorted(both)[: min(MOST_WORDS, len(both))]
-    common = set(words) & set(others)
+    mine, theirs = (set(struct.unpack(f">{len(each) // 2}H", each)) for each in (words, others))
+    least = sorted(mine | theirs)[:MOST_WORDS]
+    common = mine & theirs
     return sum(word in common for word in least) / len(least)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
+from functools import lru_cache
 from typing import NamedTuple
 
 Query = tuple[tuple[str, str], ...]
@@ -31,6 +32,7 @@ class Parts(NamedTuple):
         return f"{self.scheme}://{self.host}{path}{end}{'?' if query else ''}{query}"
 
 
+@lru_cache(maxsize=2048)
 def parts_of(url: str) -> Parts:
     """Return the parts of a URL. What is none has what can be found of them; it never fails."""
     scheme, _, rest = url.partition("#")[0].partition("://")
@@ -56,6 +58,7 @@ _SCRIPT = re.compile(r"\.(?:php\d?|aspx?|jsp|cgi|pl|do|cfm|py|dll|exe)\Z", re.IG
 NUMBER, CODE, SLUG, ANY = "{number}", "{code}", "{slug}", "*"
 
 
+@lru_cache(maxsize=8192)
 def mask(segment: str) -> str:
     """Return what segments like this one share: a number, a code, a text, or the word that it is.
 

@@ -6,7 +6,6 @@ that SQLite removes by itself.
 
 from __future__ import annotations
 
-from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 import mmh3
@@ -37,7 +36,7 @@ class Visit(NamedTuple):
     url: str
     content: int | None
     fingerprint: int | None
-    words: tuple[int, ...] = ()
+    words: bytes = b""
 
 
 class Visits:
@@ -87,20 +86,19 @@ class Visits:
         if row is None:
             return None
         number, url, content, fingerprint, words = row
-        told = tuple(array("H", words or b""))
-        return Visit(number, url, _unsigned(content), _unsigned(fingerprint), told)
+        return Visit(number, url, _unsigned(content), _unsigned(fingerprint), words or b"")
 
     def tell(
         self,
         number: int,
         content: int | None,
         fingerprint: int | None,
-        words: tuple[int, ...] = (),
+        words: bytes = b"",
     ) -> None:
         """Note that a visit was answered, and what it brought."""
         self._db.execute(
             "UPDATE visit SET answered = 1, content = ?, fingerprint = ?, words = ? WHERE id = ?",
-            (_signed(content), _signed(fingerprint), array("H", words).tobytes(), number),
+            (_signed(content), _signed(fingerprint), words, number),
         )
 
     def remove(self, number: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import struct
 from typing import TYPE_CHECKING
 
 import pytest
@@ -275,7 +276,7 @@ def test_what_we_skipped_by_a_rule_that_proves_wrong_is_fetched() -> None:
     ]
     made = []
     for url, content in (*old, *new):
-        words = tuple(range(content * 32 % 60_000, content * 32 % 60_000 + 32))
+        words = struct.pack(">32H", *range(content * 32 % 60_000, content * 32 % 60_000 + 32))
         fingerprint = random.Random(content).getrandbits(64)
         page = (content, True, "", fingerprint, words)
         made.append(Visit(f"http://a.example{url}", "a.example", *page))

@@ -15,8 +15,8 @@ def test_what_was_told_of_a_visit_is_known_of_it() -> None:
         number = visits.add("example.com", "s", f"{URL}?x=1", URL)
         (found,) = visits.find("example.com", URL)
         assert (found.id, found.url, found.content) == (number, f"{URL}?x=1", None)
-        visits.tell(number, 2**64 - 1, 2**63, (1, 65_535))
-        assert visits.get(number) == (number, f"{URL}?x=1", 2**64 - 1, 2**63, (1, 65_535))
+        visits.tell(number, 2**64 - 1, 2**63, b"\0\1\xff\xff")
+        assert visits.get(number) == (number, f"{URL}?x=1", 2**64 - 1, 2**63, b"\0\1\xff\xff")
         assert [*visits.find("example.org", URL)] == []
         visits.remove(number)
         assert [*visits.find("example.com", URL)] == []
