@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Action
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.lines import Line
     from simhash_gate.plugin.listeners import Crawl, Identity, Judged, Listener
     from simhash_gate.plugin.requests import NotSent
     from simhash_gate.stores import Record
@@ -91,11 +90,6 @@ class Lifecycle:
         """Tell on which page a request was found."""
         for listener in self._listeners:
             listener.found(request, response)
-
-    def note(self, line: Line) -> None:
-        """Write a line that is no verdict into the verdict log."""
-        for listener in self._listeners:
-            listener.noted(line)
 
     def received(self, request: Request) -> None:
         """Note that Scrapy has the page: no downloader middleware swallowed it."""

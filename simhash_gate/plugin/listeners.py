@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Action
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.lines import Line
     from simhash_gate.plugin.requests import NotSent
     from simhash_gate.plugin.store_thread import StoreThread
     from simhash_gate.settings import Settings
@@ -149,9 +148,6 @@ class Listener:
 
     def found(self, request: Request, response: Response) -> None:
         """A request leaves the spider middlewares; it was found on a page."""
-
-    def noted(self, line: Line) -> None:
-        """Something that is no verdict is to be written down in the verdict log."""
 
     def item(self, page: FollowedPage, response: Response, item: Any) -> None:
         """An item came out of a followed page."""

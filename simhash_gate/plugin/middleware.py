@@ -122,8 +122,6 @@ class SimhashGateMiddleware(CrawlGate):
         own = (self._audit, stats, self._url_rules, self._traps)
         made = (*own, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
-        if self._traps is not None:
-            self._traps.note = self.lifecycle.note
         self._judge = SureJudge(self._store, self.lifecycle, crawler.stats)
         self._deliveries = Deliveries(crawler)
         self.reader = PageReader(settings, stats)
@@ -158,10 +156,10 @@ class SimhashGateMiddleware(CrawlGate):
         self._sent[request] = dict(request.cb_kwargs)
         forget_others(request, self.crawler.request_fingerprinter)
         try:
+            if self._traps is not None:  # first: what it holds back stands for no other request
+                self._traps.ask(request)
             if self._url_rules is not None:
                 self._url_rules.ask(request, self.settings.policies.site_of(request.url))
-            if self._traps is not None:
-                self._traps.ask(request)
         except NotSent as why:
             self.lifecycle.not_sent(request, why)
             raise

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import re
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 from html import unescape
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
 from weakref import WeakKeyDictionary
 
-from scrapy.exceptions import IgnoreRequest
 from scrapy.http import TextResponse
 from scrapy.http.request import NO_CALLBACK
 
@@ -25,20 +23,17 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.gist import read_gist
 from simhash_gate.plugin.held_requests import HeldRequests
 from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.requests import FOUND_KEY, META_KEY, RECOVERED_KEY
+from simhash_gate.plugin.requests import FOUND_KEY, META_KEY, RECOVERED_KEY, NotSent
 from simhash_gate.plugin.signals import request_held_back
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.urls.traps import Origin, TrapShield
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy import Request
     from scrapy.http import Response
     from typing_extensions import Self
 
-    from simhash_gate.plugin.lines import Line
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
     from simhash_gate.urls.traps import Change, Visit
 
@@ -57,11 +52,13 @@ _BECAUSE = {
 }
 
 
-class HeldBack(IgnoreRequest):
-    """A request was not sent: `why` is "barren" or "endless", `shape` what was limited."""
+class HeldBack(NotSent):
+    """A request leads into a trap: `why` is "barren" or "endless", `shape` that of its URL."""
 
-    def __init__(self, why: str, shape: str) -> None:
-        super().__init__(f"held back by the trap shield: {_BECAUSE[why]} ({shape})")
+    kind = "trap"
+
+    def __init__(self, url: str, why: str, shape: str) -> None:
+        super().__init__(url, f"held back in a trap: {_BECAUSE[why]} ({shape})")
         self.why = why
         self.shape = shape
 
@@ -76,18 +73,12 @@ class _Tally:
 
 
 class TrapGuard(Listener):
-    """Asks the shield about each request, and tells it what became of the pages.
-
-    `note` writes a line into the verdict log.
-    """
-
-    note: Callable[[Line], None]
+    """Asks the shield about each request, and tells it what became of the pages."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._policies = crawl.settings.policies
         self._stats = crawl.crawler.stats
-        self._says_each = crawl.settings.log == "drops"
         self._shield = TrapShield()
         self._visits: WeakKeyDictionary[Request, Visit] = WeakKeyDictionary()
         self._held = HeldRequests()
@@ -166,26 +157,12 @@ class TrapGuard(Listener):
             self._count("would_hold")
             return
         self._count("held")
-        error = HeldBack(visit.why, shape)
-        url = without_credentials(request.url)
-        if self._says_each:
-            logger.info("Held back %s: %s", url, error)
         if not self._held.add(visit, request):
             self._count("let_go")
-        self.note(
-            {
-                "held_back": {
-                    "url": url,
-                    "why": visit.why,
-                    "shape": shape,
-                    "found_on": without_credentials(visit.origin.url) if visit.origin else None,
-                    "time": round(time.time(), 3),
-                }
-            }
-        )
+        error = HeldBack(without_credentials(request.url), visit.why, shape)
         crawler = self._crawl.crawler
         crawler.signals.send_catch_log(
-            request_held_back, request=request, reason=str(error), spider=crawler.spider
+            request_held_back, request=request, reason=error.reason, spider=crawler.spider
         )
         raise error
 

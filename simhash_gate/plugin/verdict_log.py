@@ -99,11 +99,6 @@ class VerdictLog(Listener):
         if self._thread is not None:
             self._thread.put(line_of_request(why, at=round(time.time(), 3)))
 
-    def noted(self, line: Line) -> None:
-        """Write a line down, soon."""
-        if self._thread is not None:
-            self._thread.put(line)
-
     async def closed(self, closing: Closing) -> None:
         """Write what is left, and the report; waits for a disk that hangs, but not for ever."""
         if self._thread is not None:

@@ -20,16 +20,18 @@ MOST_OF_SCOPE = 60_000
 _WORD = re.compile(r"[^\W\d_]+")
 _NEW_SHARE = 0.15
 _NEW_PAIRS = 3
+_MOSTLY = 0.5
 
 
 class Novelty(NamedTuple):
     """What a page says that its scope has not said yet.
 
-    `content` tells if that is much, `name` if its name without its numbers is a new one; `words`
-    are the new ones in its gist.
+    `content` tells if that is worth a fetch, `mostly` if it is at least half of the page; `name` if
+    its name without its numbers is a new one; `words` are the new ones in its gist.
     """
 
     content: bool
+    mostly: bool
     name: bool
     words: int
 
@@ -81,4 +83,5 @@ class Contents:
         while self._kept > self._most and len(self._scopes) > 1:
             self._kept -= len(self._scopes.popitem(last=False)[1])
         enough = pairs >= max(_NEW_PAIRS, _NEW_SHARE * len(gist.pairs))
-        return Novelty(bool(names) or enough, bool(name), words)
+        mostly = pairs >= max(_NEW_PAIRS, _MOSTLY * len(gist.pairs))
+        return Novelty(bool(names) or enough, mostly, bool(name), words)

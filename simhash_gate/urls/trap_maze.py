@@ -82,10 +82,13 @@ class Known:
 
 
 class Maze:
-    """Watches one group of shapes."""
+    """Watches one group of shapes.
+
+    It is `suspect` if its pages lead to ever more of it, and `endless` if they say nothing, too.
+    """
 
     def __init__(self) -> None:
-        self.endless = False
+        self.endless = self.suspect = False
         self._steps: deque[Step] = deque(maxlen=WINDOW)
         self._returned: set[int] = set()
         self._streak = 0
@@ -121,12 +124,13 @@ class Maze:
         if self.endless:
             self._doubts += not deeper
             if self._doubts >= _DOUBTS:
-                self.endless = False
+                self.endless = self.suspect = False
                 self._forget()
             return
         self._streak = self._streak + 1 if deeper else max(0, self._streak - _SETBACK)
         self._steps.append(Step(True, fresh, returns, words))
-        self.endless = self._is_endless()
+        self.suspect = self._leads_on()
+        self.endless = self.suspect and self._is_generated()
         self._doubts = 0
 
     def _forget(self) -> None:
@@ -134,7 +138,8 @@ class Maze:
         self._returned.clear()
         self._streak = 0
 
-    def _is_endless(self) -> bool:
+    def _leads_on(self) -> bool:
+        """Tell if the last pages lead to ever more of their group, whatever they say."""
         steps = self._steps
         if len(steps) < WINDOW:
             return False
@@ -145,12 +150,15 @@ class Maze:
             return False
         inside = sum(step.inside for step in steps)
         dead = sum(not step.fresh for step in steps)
-        recent = list(steps)[WINDOW // 2 :]
-        words = sum(step.words for step in recent) / len(recent)
         return (
             inside >= _INSIDE * WINDOW
             and dead <= _DEAD_ENDS * WINDOW
             and sum(step.fresh for step in steps) >= _GROWTH * WINDOW
             and returns <= _RETURNS * WINDOW
-            and (words <= _NEW_WORDS or self._streak >= LONG)
         )
+
+    def _is_generated(self) -> bool:
+        """Tell if their words are those of a generator, or they are too many without an end."""
+        recent = list(self._steps)[WINDOW // 2 :]
+        words = sum(step.words for step in recent) / len(recent)
+        return words <= _NEW_WORDS or self._streak >= LONG

@@ -17,6 +17,7 @@ MOST_COUNTED = 4_096
 
 _OFTEN = 4
 _SHARE = 0.03
+_SURELY = 12
 _MOST_KEYS = 6
 _LONGEST = 60
 _DIGITS = re.compile(r"\d+")
@@ -106,7 +107,7 @@ class Shapes:
             return part
         if len(counts) > MOST_COUNTED:
             self._forget()
-        if count < _OFTEN or count < _SHARE * whole:
+        if count < _OFTEN or count < min(_SHARE * whole, _SURELY):
             return "*"
         self._frequent.add(key)  # and it remains so, however many others a trap makes of it
         return part

@@ -198,7 +198,7 @@ class TrapShield:
         `links` are the absolute URLs of the page; they are asked for only where they may tell.
         """
         novelty = self.contents.learn(visit.scope, title, gist)
-        visit.barren = not (passed and (novelty.content or (novelty.name and not visit.inside)))
+        visit.barren = not (passed and _is_new(visit, novelty))
         if visit.held:  # fetched all the same, by a shield that only observes
             return []
         changes = self._barren(visit) if visit.barren else self._fruitful(visit)
@@ -224,7 +224,7 @@ class TrapShield:
         if origin is not None and origin.barren:
             scope = self._scopes.get(visit.scope)
             parent = scope.shapes.get(origin.shape) if scope else None
-            if parent is not None:
+            if parent is not None and not parent.group.maze.suspect:
                 changes += _gain(parent, deep=origin.deep, fetched=False)
         return changes
 
@@ -291,6 +291,13 @@ class TrapShield:
         _, scope = self._scopes.popitem(last=False)
         self._shapes -= len(scope.shapes)
         self._known -= len(scope.known)
+
+
+def _is_new(visit: Visit, novelty: Novelty) -> bool:
+    """Tell if what a page says is worth a fetch."""
+    if visit.inside and visit.shape.group.maze.suspect:
+        return novelty.mostly
+    return novelty.content or (novelty.name and not visit.inside)
 
 
 def _leads_deeper(scope: _Scope, group: Group, url: str) -> bool:
