@@ -27,16 +27,19 @@ class _UnsayableError(Exception):
 class NotSent(IgnoreRequest):
     """A request was not sent. `url` is its URL, `reason` says why, `kind` in a word.
 
+    `what` names the rule, or the shape of the URLs, that it was not sent for.
+
     `stand_in` is the URL whose page stands for it, None if there is none.
     """
 
     kind = ""
     stand_in: str | None = None
 
-    def __init__(self, url: str, reason: str) -> None:
+    def __init__(self, url: str, reason: str, what: str) -> None:
         super().__init__(f"{url} was not fetched: {reason}")
         self.url = url
         self.reason = reason
+        self.what = what
 
 
 class RequestWriter:

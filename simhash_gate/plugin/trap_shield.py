@@ -58,7 +58,7 @@ class HeldBack(NotSent):
     kind = "trap"
 
     def __init__(self, url: str, why: str, shape: str) -> None:
-        super().__init__(url, f"held back in a trap: {_BECAUSE[why]} ({shape})")
+        super().__init__(url, f"held back in a trap: {_BECAUSE[why]} ({shape})", shape)
         self.why = why
         self.shape = shape
 

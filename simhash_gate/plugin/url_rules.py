@@ -66,7 +66,7 @@ class UrlSkipped(NotSent):
     kind = "rule"
 
     def __init__(self, url: str, stand_in: str, rule: str) -> None:
-        super().__init__(url, f"it has the page of {stand_in} ({rule} makes no difference)")
+        super().__init__(url, f"it has the page of {stand_in} ({rule} makes no difference)", rule)
         self.stand_in = stand_in
         self.rule = rule
 

@@ -131,6 +131,7 @@ def line_of_request(why: NotSent, *, at: float) -> Line:
     """Return the line of a request that was not sent. It has no outcome: there is no page."""
     return {
         "not_sent": why.kind,
+        "what": why.what,
         "url": why.url,
         "matched_url": why.stand_in,
         "reason": why.reason,

@@ -131,6 +131,8 @@ class Fleet:
         elif "outcome" in line:
             crawler = self._crawler()
             self._add(Judged.of(line, crawler.number), crawler)
+        elif "not_sent" in line:
+            self.total.unsent.add(line)
 
     @property
     def _place(self) -> str:

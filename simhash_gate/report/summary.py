@@ -13,6 +13,7 @@ from simhash_gate.report.counts import Counts
 from simhash_gate.report.crawled import Crawled
 from simhash_gate.report.doubt import Doubt, doubt
 from simhash_gate.report.judged import ADVICE, Audited, Judged
+from simhash_gate.report.unsent import UnsentRequests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,6 +38,7 @@ class Summary(Counts):
         self.by_order = Timeline(PAGES)
         self.duplicates: Top[Judged] = Top(MOST_DUPLICATES)
         self.near: Top[Judged] = Top(MOST_NEAR)
+        self.unsent = UnsentRequests()
 
     @property
     def kept_within(self) -> str:
@@ -78,6 +80,8 @@ class Summary(Counts):
             self.audits.append(Audited.of(line["audit"]))
         elif "outcome" in line:
             self.add(Judged.of(line))
+        elif "not_sent" in line:
+            self.unsent.add(line)
 
     def add(self, page: Judged) -> None:
         """Count the verdict on one response."""

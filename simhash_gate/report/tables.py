@@ -50,6 +50,7 @@ def tables(shown: Sequence[str], *, by_time: bool) -> dict[str, Columns]:
             "Why it passed",
         ),
         "copies": _columns("Copy", "Bits #", "Words #", "What differs"),
+        "unsent": _columns("Domain", "What", "Why", "Requests #", "Examples"),
         "unjudged": _columns("Outcome", "Why", "Pages #"),
     }
 

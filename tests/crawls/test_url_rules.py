@@ -142,7 +142,7 @@ def test_the_next_crawl_confirms_what_the_last_one_learned(tmp_path) -> None:
         # Every URL has a page of its own from then on: the rule does not outlive that.
         site.routes = site_of(matters_from=0)
         third = crawl(tmp_path / "3", site, "/list", spider=FOLLOWS, settings=settings)
-    assert len(visited(third)) == 3 * ARTICLES
+    assert sum("?" in path for path in visited(third)) == 2 * ARTICLES
 
 
 def test_distances_alone_teach_nothing_and_the_log_says_so(tmp_path) -> None:
