@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         SimhashGateSpiderMiddleware,
     )
     from simhash_gate.plugin.trap_shield import HeldBack
+    from simhash_gate.plugin.url_rules import UrlSkipped
     from simhash_gate.stores import open_store
 
 _HOMES = {
@@ -37,6 +38,7 @@ _HOMES = {
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
     "HeldBack": "plugin.trap_shield",
+    "UrlSkipped": "plugin.url_rules",
     "NearDuplicate": "plugin.middleware",
     "Options": "options",
     "Page": "page",
@@ -66,6 +68,7 @@ __all__ = [
     "Policy",
     "SimhashGateMiddleware",
     "SimhashGateSpiderMiddleware",
+    "UrlSkipped",
     "Verdict",
     "hamming_distance",
     "near_duplicate_pairs",

@@ -6,11 +6,11 @@ import json
 import logging
 import math
 import sqlite3
-from collections import OrderedDict
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import mmh3
 from scrapy.http.request import NO_CALLBACK
@@ -21,17 +21,18 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.claims import least_said
 from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.requests import META_KEY, RECOVERED_KEY, RELEASED_KEY, NotSent
-from simhash_gate.plugin.resend_dropped import MOST_BYTES, weight
+from simhash_gate.plugin.resend_dropped import MOST_BYTES
+from simhash_gate.plugin.skipped_requests import Skipped, SkippedRequests
 from simhash_gate.stores import StoreError
 from simhash_gate.urls.learn import Told, told_by
 from simhash_gate.urls.learner import EVERY, MOST_WORDS, Fetched, Learner, content_of, relation
 from simhash_gate.urls.parts import parts_of
-from simhash_gate.urls.rules import Rule
 from simhash_gate.urls.saved import RulesError, entries_of, from_json, load
 from simhash_gate.urls.visits import Visit, Visits
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from concurrent.futures import Future
 
     from scrapy import Request, Spider
@@ -41,20 +42,14 @@ if TYPE_CHECKING:
     from simhash_gate.gate.policy import Site
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
     from simhash_gate.urls.learner import Change
+    from simhash_gate.urls.rules import Rule
 
 logger = logging.getLogger(__name__)
 
 JOB_FILE = "simhash_gate_urls.sqlite"
-FAILED = "the page that stood for it failed"
 FEWEST_PROBES = 5
 """So many of the requests that a rule skips are fetched at the least, to test them."""
-_OBJECTS = 2048  # bytes of a request without its contents
-_LISTED = 20
 _LEFT_ALONE = ("redirect_times", "retry_times", RECOVERED_KEY)
-
-
-Acting = tuple[tuple[str, Rule], ...]
-"""The rules that make two URLs the same, each with the shape that it acts on."""
 
 
 class UrlSkipped(NotSent):
@@ -71,55 +66,12 @@ class UrlSkipped(NotSent):
         self.rule = rule
 
 
-class Skipped(NamedTuple):
-    """A request that was skipped, as it can be sent again."""
-
-    request: Request
-    scope: str
-    stand_in: int
-    rules: Acting
-    size: int
-
-
 @dataclass(slots=True)
 class _Tested:
     """How often a rule skipped a request, and how often one was fetched all the same."""
 
     skipped: int = 0
     probed: int = 0
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """What was skipped, by the visit that stands for it; `let_go` counts what is forgotten."""
-
-    requests: OrderedDict[int, Skipped] = field(default_factory=OrderedDict)
-    of_visit: dict[int, list[int]] = field(default_factory=dict)
-    visit_of: dict[str, int] = field(default_factory=dict)
-    let_go: dict[int, int] = field(default_factory=dict)
-    bytes: int = 0
-    number: int = 0
-
-    def add(self, skipped: Skipped, stand_in: str) -> bool:
-        """Remember a request; tell whether another one had to be let go for it."""
-        self.number += 1
-        self.visit_of[stand_in] = skipped.stand_in
-        self.requests[self.number] = skipped
-        self.of_visit.setdefault(skipped.stand_in, []).append(self.number)
-        self.bytes += skipped.size
-        if self.bytes <= MOST_BYTES:
-            return False
-        _, oldest = self.requests.popitem(last=False)
-        self.bytes -= oldest.size
-        self.let_go[oldest.stand_in] = self.let_go.get(oldest.stand_in, 0) + 1
-        return True
-
-    def pop(self, visit: int) -> tuple[list[Skipped], int]:
-        """Return what was skipped for a visit, and how much more was, and forget it."""
-        numbers = self.of_visit.pop(visit, ())
-        found = [self.requests.pop(number) for number in numbers if number in self.requests]
-        self.bytes -= sum(skipped.size for skipped in found)
-        return found, self.let_go.pop(visit, 0)
 
 
 class UrlRules(Listener):
@@ -137,7 +89,7 @@ class UrlRules(Listener):
         self._settings = settings = crawl.settings
         self._learner = Learner(settings.url_bound)
         self._visits: Visits | None = None
-        self._waiting = _Waiting()
+        self._waiting = SkippedRequests()
         self._on_their_way: dict[str, int] = {}
         self._probes: dict[str, int] = {}
         self._tested: dict[tuple[str, Rule], _Tested] = {}
@@ -168,11 +120,9 @@ class UrlRules(Listener):
         """Raise `UrlSkipped` for a request that need not be sent; note any other one."""
         if self._visits is None or site.policy.urls == "off" or not _counts(request):
             return
-        try:
+        skipped = None
+        with self._failing_open():
             skipped = self._skipped(self._visits, request, site)
-        except sqlite3.Error as error:
-            self._failed(error)
-            return
         if skipped is not None:
             raise skipped
 
@@ -223,7 +173,7 @@ class UrlRules(Listener):
             self._on_their_way[url] = visits.add(scope, shape, url, url)
             return None
         _count(tested, skipped=1)
-        self._remember(Skipped(request, scope, stand_in.id, rules, _size(request)), stand_in.url)
+        self._remember(Skipped(request, scope, stand_in.id, stand_in.url, rules))
         self._stats.inc_value("simhash_gate/url/avoided")
         told = ", ".join(dict.fromkeys(str(rule) for _, rule in rules))
         return UrlSkipped(url, stand_in.url, told)
@@ -242,8 +192,8 @@ class UrlRules(Listener):
         drawn = mmh3.hash(f"{self._crawl.store.run.name} {url}", signed=False)
         return drawn < share * (1 << 32)
 
-    def _remember(self, skipped: Skipped, stand_in: str) -> None:
-        full = self._waiting.add(skipped, stand_in)
+    def _remember(self, skipped: Skipped) -> None:
+        full = self._waiting.add(skipped)
         if full and not self._stats.get_value("simhash_gate/url/let_go"):
             logger.warning(
                 "More than %d MiB of skipped requests are remembered: should a rule prove wrong, "
@@ -257,10 +207,8 @@ class UrlRules(Listener):
         """Learn from a verdict, and from what a probe brought."""
         if self._visits is None or judged.request.callback is NO_CALLBACK:
             return
-        try:
+        with self._failing_open():
             self._learn(self._visits, judged)
-        except sqlite3.Error as error:
-            self._failed(error)
 
     def _learn(self, visits: Visits, judged: Judged) -> None:
         site = self._settings.policies.site_of(judged.response.url)
@@ -271,7 +219,7 @@ class UrlRules(Listener):
         answered = [n for each in asked if (n := self._on_their_way.pop(each, 0))]
         if not 200 <= judged.response.status < 300:
             for visit in answered:
-                self._release(visits, visit, FAILED)
+                self._release(visit)
             return
         told = self._told(judged, site)
         content = (
@@ -314,23 +262,20 @@ class UrlRules(Listener):
         for change in changes:
             _tell(change)
             if change.state != "active":
-                self._suspended(visits, change)
+                self._suspended(change)
         self._stats.set_value("simhash_gate/url/rules", self._learner.active)
 
-    def _suspended(self, visits: Visits, change: Change) -> None:
+    def _suspended(self, change: Change) -> None:
         """Send what was skipped by a rule that does not act any more."""
-        found = {
-            skipped.stand_in
-            for skipped in self._waiting.requests.values()
-            if skipped.scope == change.scope and (change.shape, change.rule) in skipped.rules
-        }
-        for visit in found:
+        for visit in self._waiting.by_rule(change.scope, change.shape, change.rule):
             self._send(visit, f"{change.rule} does make a difference")
 
-    def _release(self, visits: Visits, visit: int, why: str) -> None:
-        """Send what was skipped for a visit that brought nothing."""
-        visits.remove(visit)
-        self._send(visit, why)
+    def _release(self, visit: int) -> None:
+        """Send what was skipped for a visit that brought nothing, whatever the file says."""
+        with self._failing_open():
+            if self._visits is not None:
+                self._visits.remove(visit)
+        self._send(visit, "the page that stood for it failed")
 
     def _send(self, visit: int, why: str) -> None:
         requests, let_go = self._waiting.pop(visit)
@@ -354,25 +299,21 @@ class UrlRules(Listener):
     def failed(self, request: Request) -> None:
         """Send what was skipped for a request that has no answer."""
         for url in _asked(request, request.url):
-            visit = self._on_their_way.pop(url, 0)
-            if visit and self._visits is not None:
-                self._release(self._visits, visit, FAILED)
+            if visit := self._on_their_way.pop(url, 0):
+                self._release(visit)
 
     def moved(self, page: FollowedPage) -> None:
         """Send what was skipped for a page that was taken back."""
-        if page.record is None or page.stage is not Stage.FAILED or self._visits is None:
+        if page.record is None or page.stage is not Stage.FAILED:
             return
-        visit = self._waiting.visit_of.pop(page.record.url, None)
-        if visit is not None:
-            self._release(self._visits, visit, FAILED)
+        if visit := self._waiting.visit_of(page.record.url):
+            self._release(visit)
 
     def idle(self) -> None:
         """Test rules that were tested too little; send what waits for answers that never came."""
-        if self._visits is None:
-            return
         for url, visit in list(self._on_their_way.items()):
             del self._on_their_way[url]
-            self._release(self._visits, visit, FAILED)
+            self._release(visit)
         for (scope, rule), tested in self._tested.items():
             wanted = max(FEWEST_PROBES, math.ceil(self._settings.url_probes * tested.skipped))
             missing = min(wanted - tested.probed, tested.skipped)
@@ -384,20 +325,13 @@ class UrlRules(Listener):
 
     def _probe(self, scope: str, rule: Rule, count: int) -> None:
         """Fetch some of the requests that were skipped by a rule."""
-        found = [
-            number
-            for number, skipped in self._waiting.requests.items()
-            if skipped.scope == scope and any(rule == each for _, each in skipped.rules)
-        ]
         engine = self._crawler.engine
-        for number in found[:: max(1, len(found) // count)][:count]:
-            skipped = self._waiting.requests.pop(number)
-            self._waiting.bytes -= skipped.size
+        for skipped in self._waiting.sample(scope, rule, count):
             _count(self._tests(skipped), skipped=-1, probed=1)
             self._stats.inc_value("simhash_gate/url/avoided", -1)
             self._stats.inc_value("simhash_gate/url/probed")
             url = without_credentials(skipped.request.url)
-            self._probes[url] = skipped.stand_in
+            self._probes[url] = skipped.visit
             if engine is not None and engine.spider is not None:
                 engine.crawl(skipped.request.replace(dont_filter=True))
 
@@ -410,13 +344,22 @@ class UrlRules(Listener):
                 "%sURLS = 'skip' spares them",
                 *(how_many(avoidable, "request"), PREFIX),
             )
-        self._keep()
-        if self._visits is not None:
-            self._visits.close()
+        with self._failing_open():
+            self._keep()
+            if self._visits is not None:
+                self._visits.close()
 
-    def _failed(self, error: sqlite3.Error) -> None:
-        logger.error("No more requests are skipped (%sURLS): %s", PREFIX, error)
-        self._visits = None
+    @contextmanager
+    def _failing_open(self) -> Iterator[None]:
+        """Skip nothing any more, and learn nothing, if anything in the block fails."""
+        try:
+            yield
+        except Exception as error:
+            expected = isinstance(error, sqlite3.Error)
+            logger.error(
+                "No more requests are skipped (%sURLS): %s", PREFIX, error, exc_info=not expected
+            )
+            self._visits = None
 
 
 def _keep_rules(gate: Gate, *, scope: str, rules: bytes) -> None:
@@ -450,10 +393,6 @@ def _left_alone(request: Request) -> bool:
     if request.meta.get("is_start_request") or any(key in request.meta for key in _LEFT_ALONE):
         return True
     return bool(request.body) or (request.dont_filter and RELEASED_KEY not in request.meta)
-
-
-def _size(request: Request) -> int:
-    return _OBJECTS + sum(map(weight, (request.url, dict(request.headers), request.meta)))
 
 
 def _tell(change: Change) -> None:
