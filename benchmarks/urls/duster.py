@@ -136,7 +136,7 @@ class Duster(BatchMethod):
     """Learns rules for each site."""
 
     title = "DUSTER (Rodrigues et al. 2015)"
-    origin = "written from the paper"
+    origin = "after its description"
 
     def fit(self, contents: Mapping[str, int]) -> Rules:
         """Learn from the pages of one site."""

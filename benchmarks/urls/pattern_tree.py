@@ -277,7 +277,7 @@ class PatternTree(BatchMethod):
     """Learns a tree for each site."""
 
     title = "pattern tree (Lei et al. 2010)"
-    origin = "written from the paper"
+    origin = "after its description"
 
     def fit(self, contents: Mapping[str, int]) -> Tree:
         """Learn from the pages of one site."""

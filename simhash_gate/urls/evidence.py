@@ -23,7 +23,7 @@ FADES = 1 - 1 / 1_000
 ENOUGH_CONTENTS = 5
 """A rule that has cases of fewer contents must be surer: all its URLs may have led to a page such
 as "not found" for a while."""
-LEAST_OF_FEW = 0.95
+LEAST_OF_FEW = 0.98
 ENOUGH_VALUES = 3
 """A parameter needs so many values before all of them count as no matter."""
 SURE = 0.75
