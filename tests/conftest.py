@@ -17,6 +17,7 @@ from tests.crawls.harness import end_crawls
 HERE = Path(__file__).parent
 SLOW_ROOMS = {"benchmarks", "crawls"}
 SLOW_FIXTURES = {
+    "apart",
     "chromium",
     "crawler",
     "own_redis",

@@ -48,6 +48,25 @@ def java() -> str:
     return found
 
 
+@pytest.fixture
+def apart(java: str, tmp_path) -> dict[str, str]:
+    """The variables of a process that starts a Spark of its own."""
+    (tmp_path / "conf").mkdir()
+    settings = CONFIG | {"spark.local.dir": str(tmp_path / "local")}
+    (tmp_path / "conf/spark-defaults.conf").write_text(
+        "".join(f"{name} {value}\n" for name, value in settings.items())
+    )
+    folders = str(Path(sys.executable).parent), os.environ["PATH"]
+    return {
+        **os.environ,
+        "PATH": os.pathsep.join(folders),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": str(ROOT),
+        "SPARK_CONF_DIR": str(tmp_path / "conf"),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+
+
 @pytest.fixture(scope="session")
 def spark(java: str, tmp_path_factory) -> Iterator[SparkSession]:
     """A local Spark with two cores, in a JVM of its own."""
