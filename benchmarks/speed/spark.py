@@ -57,10 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "pages" in figures:
         pages = figures["pages"]
         each = pages["pages"] / pages["cpu"]
-        print(
-            f"\n{pages['pages']} pages, {pages['cpu']:.0f} s of CPU, {pages['wall']:.0f} s by the"
-        )
-        print(f"clock: {each:.0f} pages per core and second; {pages['kb']:.0f} kB a page")
+        seconds = f"{pages['cpu']:.0f} s of CPU, {pages['wall']:.0f} s by the clock"
+        print(f"\n{pages['pages']} pages of {pages['kb']:.0f} kB, {seconds}")
+        print(f"{each:.0f} pages per second of a core")
     write_json(options.out / "spark.json", figures, ("pyspark", "pyarrow", "numpy"))
     wrong = [name for name, run in joins.items() if run["pairs"] != run["found"]]
     say(f"cases with another number of pairs: {', '.join(wrong) or 'none'}")

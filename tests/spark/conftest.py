@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["environment", "java", "run", "run_with_input", "spark"]
 
 HERE = Path(__file__).parent
+WARNINGS = (
+    "unclosed <socket:ResourceWarning",
+    "distutils Version classes are deprecated:DeprecationWarning",  # 3.5
+)
 CONFIG = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -94,7 +98,8 @@ def pytest_collection_modifyitems(items) -> None:
     """Let PySpark leave its sockets on loopback to the garbage collector."""
     for item in items:
         if HERE in item.path.parents:
-            item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+            for warning in WARNINGS:
+                item.add_marker(pytest.mark.filterwarnings(f"ignore:{warning}"))
 
 
 @pytest.fixture(autouse=True)
