@@ -17,6 +17,7 @@ from tests.crawls.harness import end_crawls
 HERE = Path(__file__).parent
 SLOW_ROOMS = {"benchmarks", "crawls", "examples"}
 SLOW_FIXTURES = {
+    "apart",
     "chromium",
     "crawler",
     "own_redis",
@@ -29,6 +30,7 @@ SLOW_FIXTURES = {
 }
 """What starts a browser, a server, or a process for each test."""
 SKIPPED_IN_CI = {
+    "PySpark brings the server of Spark Connect from 4.0 on",
     "Scrapy's HTTP download handler needs a reactor before 2.19",
 }
 """Why a test may be skipped where the variable CI is "true"; for any other reason, it fails."""

@@ -190,7 +190,7 @@ def test_the_table_has_a_row_for_each_method(
     assert main([str(crawl_on_disk), "--out", str(out), "--workers=0"]) == 0
     table = capsys.readouterr().out
     assert table.count("| no rules |") == 4
-    assert table.count("| DUSTER (Rodrigues et al. 2015) | written from the paper |") == 4
+    assert table.count("| DUSTER (Rodrigues et al. 2015) | after its description |") == 4
     assert "4 requests, 2 contents, 1 avoidable" in table
     found = json.loads((out / "urls.json").read_text())
     assert found["machine"]["versions"]["duplicate-url-discarder"]

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["environment", "java", "run", "run_with_input", "spark"]
 
 HERE = Path(__file__).parent
+WARNINGS = (
+    "unclosed <socket:ResourceWarning",
+    "distutils Version classes are deprecated:DeprecationWarning",  # 3.5
+)
 CONFIG = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -46,6 +50,25 @@ def java() -> str:
     if found is None:
         pytest.skip("no Java runtime: apt install default-jre-headless")
     return found
+
+
+@pytest.fixture
+def apart(java: str, tmp_path) -> dict[str, str]:
+    """The variables of a process that starts a Spark of its own."""
+    (tmp_path / "conf").mkdir()
+    settings = CONFIG | {"spark.local.dir": str(tmp_path / "local")}
+    (tmp_path / "conf/spark-defaults.conf").write_text(
+        "".join(f"{name} {value}\n" for name, value in settings.items())
+    )
+    folders = str(Path(sys.executable).parent), os.environ["PATH"]
+    return {
+        **os.environ,
+        "PATH": os.pathsep.join(folders),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": str(ROOT),
+        "SPARK_CONF_DIR": str(tmp_path / "conf"),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +98,8 @@ def pytest_collection_modifyitems(items) -> None:
     """Let PySpark leave its sockets on loopback to the garbage collector."""
     for item in items:
         if HERE in item.path.parents:
-            item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+            for warning in WARNINGS:
+                item.add_marker(pytest.mark.filterwarnings(f"ignore:{warning}"))
 
 
 @pytest.fixture(autouse=True)

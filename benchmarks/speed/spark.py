@@ -1,0 +1,243 @@
+"""`python -m benchmarks.speed.spark`: Spark on two cores, beside the function of `pairs`.
+
+Each case runs in a process of its own, with a JVM of its own: pages that are read; and the near
+pairs of millions of fingerprints in a Parquet file, a hundredth of them within 3 bits of another.
+`block`: a tenth of all agree in a block of 16 bits. `alike`: a tenth of all are the same. Before
+each case, `near_duplicate_pairs` finds the pairs of the same file; both must find as many.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.speed.measure import add_out, markdown_table, say, write_json
+from benchmarks.speed.page_set import load, renewed
+from simhash_gate import near_duplicate_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+MILLION = 1_000_000
+HEAVY = ("block", "alike")
+_TICKS = os.sysconf("SC_CLK_TCK")
+_GROUP_SIZE = 200
+_HEADS = ("", "pairs", "function, s", "Spark, s", "CPU, s", "shuffled, MB", "rows shuffled")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print the tables, write the figures; 1 if numbers of pairs differ."""
+    options = _options(arguments)
+    if options.case:
+        print(json.dumps(_case(options.case, Path(options.data), options.cores, options.local)))
+        return 0
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(dir=options.local) as folder:
+        for name in options.joins:
+            figures[name] = _join(name, Path(folder), options)
+        if options.pages_of_each:
+            figures["pages"] = _pages(Path(folder), options)
+    joins = {name: run for name, run in figures.items() if name != "pages"}
+    rows = [
+        (name, *(f"{run[key]:,.0f}" for key in ("pairs", "function", "wall", "cpu", "mb", "rows")))
+        for name, run in joins.items()
+    ]
+    print(markdown_table(_HEADS, rows))
+    if "pages" in figures:
+        pages = figures["pages"]
+        each = pages["pages"] / pages["cpu"]
+        seconds = f"{pages['cpu']:.0f} s of CPU, {pages['wall']:.0f} s by the clock"
+        print(f"\n{pages['pages']} pages of {pages['kb']:.0f} kB, {seconds}")
+        print(f"{each:.0f} pages per second of a core")
+    write_json(options.out / "spark.json", figures, ("pyspark", "pyarrow", "numpy"))
+    wrong = [name for name, run in joins.items() if run["pairs"] != run["found"]]
+    say(f"cases with another number of pairs: {', '.join(wrong) or 'none'}")
+    return 1 if wrong else 0
+
+
+def _join(name: str, folder: Path, options: argparse.Namespace) -> dict[str, float]:
+    size, _, heavy = name.partition(" ")
+    path = folder / "fingerprints.parquet"
+    fingerprints = made(int(float(size) * MILLION), heavy)
+    _write(path, fingerprints)
+    start = time.monotonic()
+    # Of equal fingerprints, Spark is asked for those with the first alone.
+    compared = np.unique(fingerprints) if heavy == "alike" else fingerprints
+    found = int(near_duplicate_pairs(compared, 3, count_only=True))
+    found += len(fingerprints) - len(compared)
+    seconds = time.monotonic() - start
+    run = _apart(name, path, options)
+    say(f"{name}: {run['wall']:.0f} s")
+    return {"found": found, "function": seconds, **run}
+
+
+def _pages(folder: Path, options: argparse.Namespace) -> dict[str, float]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    bodies = load(options.pages, 1000)
+    rows = [renewed(body, number) for number in range(options.pages_of_each) for body in bodies]
+    table = pa.table({"url": [f"https://example.com/{n}" for n in range(len(rows))], "body": rows})
+    parquet.write_table(table, folder / "pages.parquet", row_group_size=_GROUP_SIZE)
+    size = sum(map(len, rows)) / 1000 / len(rows)
+    return {"kb": size, **_apart("pages", folder / "pages.parquet", options)}
+
+
+def made(size: int, heavy: str = "") -> np.ndarray:
+    """Return fingerprints, the same for the same arguments."""
+    chance = np.random.default_rng(1)
+    found = chance.integers(0, 1 << 63, size, np.uint64, endpoint=True) * np.uint64(2)
+    found |= chance.integers(0, 2, size, np.uint64)
+    if heavy == "block":
+        found[: size // 10] &= ~np.uint64(0xFFFF)
+    if heavy == "alike":
+        found[: size // 10] = found[0]
+    near = size // 100
+    places = chance.integers(size // 10, size, near)
+    found[-near:] = found[places] ^ (np.uint64(1) << chance.integers(0, 64, near, np.uint64))
+    return found
+
+
+def _write(path: Path, fingerprints: np.ndarray) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    order = np.random.default_rng(2).permutation(len(fingerprints))
+    bits = fingerprints[order].view(np.int64)
+    table = pa.table({"id": np.arange(len(bits)), "fingerprint": bits})
+    parquet.write_table(table, path, row_group_size=MILLION)
+
+
+def _apart(name: str, data: Path, options: argparse.Namespace) -> dict[str, float]:
+    """Run a case in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.speed.spark", "--case", name, "--data", str(data)]
+    command += ["--cores", str(options.cores), "--local", str(options.local)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    run: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return run
+
+
+def _case(name: str, data: Path, cores: int, local: Path) -> dict[str, float]:
+    from simhash_gate.spark import near_duplicates, read_pages
+
+    log = Path(tempfile.mkdtemp(dir=local))
+    spark = _session(cores, local, log, _GROUP_SIZE if name == "pages" else 10_000)
+    df = spark.read.parquet(str(data))
+    steps: dict[str, Callable[[], DataFrame]] = {"pages": lambda: read_pages(df)}
+    alike = name.endswith("alike")
+    result = steps.get(name, lambda: near_duplicates(df, 3, all_copies=not alike))
+    spark.range(1000).mapInArrow(_same, "id bigint").count()  # starts Python
+    before, start = _cpu(), time.monotonic()
+    frame = result()
+    if name == "pages":
+        frame.write.parquet(str(log / "read"))
+        count = df.count()
+    else:
+        count = frame.count()
+    wall, cpu = time.monotonic() - start, _cpu() - before
+    spark.stop()
+    shuffled, rows = _shuffled(log)
+    return {
+        "pages" if name == "pages" else "pairs": count,
+        "wall": wall,
+        "cpu": cpu,
+        "mb": shuffled / 1e6,
+        "rows": rows,
+    }
+
+
+def _same(batches: Any) -> Any:
+    return batches
+
+
+def _session(cores: int, local: Path, log: Path, together: int) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    (log / "events").mkdir()
+    settings = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "4g",
+        "spark.eventLog.dir": (log / "events").as_uri(),
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.local.dir": str(local),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(together),
+        "spark.sql.shuffle.partitions": "64",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    builder = SparkSession.builder.master(f"local[{cores}]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _shuffled(log: Path) -> tuple[int, int]:
+    """Return the bytes and rows that were written to be shuffled, as Spark's event log tells."""
+    size = rows = 0
+    for path in (log / "events").rglob("*"):
+        for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
+            event = json.loads(line) if line.startswith("{") else {}
+            if event.get("Event") == "SparkListenerTaskEnd":
+                written = event["Task Metrics"]["Shuffle Write Metrics"]
+                size += written["Shuffle Bytes Written"]
+                rows += written["Shuffle Records Written"]
+    return size, rows
+
+
+def _cpu() -> float:
+    """Return the seconds of CPU of this process and all that it has started (Linux)."""
+    parents: dict[int, int] = {}
+    used: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        number = int(path.parent.name)
+        parents[number] = int(fields[1])
+        used[number] = sum(map(int, fields[11:15]))  # its own, and of children that have ended
+
+    def is_ours(number: int) -> bool:
+        while number not in (0, os.getpid()):
+            number = parents.get(number, 0)
+        return number != 0
+
+    return sum(ticks for number, ticks in used.items() if is_ours(number)) / _TICKS
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--joins",
+        nargs="*",
+        default=["1", "5", "10", *(f"10 {heavy}" for heavy in HEAVY)],
+        help="millions of fingerprints, and which are heavy",
+    )
+    parser.add_argument("--pages", type=Path, help="a folder of .html files")
+    parser.add_argument("--pages-of-each", type=int, default=20, help="0 reads none")
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--local", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--case", help=argparse.SUPPRESS)
+    parser.add_argument("--data", help=argparse.SUPPRESS)
+    add_out(parser, "spark.json")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

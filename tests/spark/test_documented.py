@@ -1,0 +1,50 @@
+"""What docs/spark.md shows, run: its Python with Spark, its SQL with DuckDB."""
+
+from __future__ import annotations
+
+import re
+
+import duckdb
+import pyarrow as pa
+from pyarrow import parquet
+
+from simhash_gate.stores.values import signed
+from tests.crawls.harness import ROOT, page
+from tests.spark.test_pairs import expected_of, planted
+
+DOCS = (ROOT / "docs/spark.md").read_text("utf-8")
+
+
+def test_the_example_makes_a_corpus(spark, tmp_path) -> None:
+    (code,) = re.findall(r"```py\n(.*?)```", DOCS, re.DOTALL)
+    for name in ("archive", "read", "corpus"):
+        assert f'"{name}"' in code
+        code = code.replace(f'"{name}"', repr(str(tmp_path / name)))
+    bodies = [page(seed, noise=noise).body for noise, seed in enumerate((1, 2, 1))]
+    urls = [f"https://example.com/{number}" for number in range(3)]
+    parquet.write_table(
+        pa.table({"id": [10, 11, 12], "url": urls, "body": bodies}), tmp_path / "archive"
+    )
+    exec(compile(code, "spark.md", "exec"), {})
+    rows = parquet.read_table(tmp_path / "corpus").sort_by("id").to_pylist()
+    assert [(row["id"], row["url"]) for row in rows] == [(10, urls[0]), (11, urls[1])]
+    assert all(row["markdown"].startswith("# ") for row in rows)
+
+
+def test_the_sql_finds_all_pairs() -> None:
+    (sql,) = re.findall(r"```sql\n(.*?)```", DOCS, re.DOTALL)
+    fingerprints = planted(3)
+    scopes = [("a", "a", None)[number % 3] for number in range(len(fingerprints))]
+    pages = pa.table(
+        {
+            "id": [*range(len(fingerprints)), 9999],
+            "fingerprint": pa.array([*map(signed, fingerprints), None], pa.int64()),
+            "scope": pa.array([*scopes, "a"], pa.string()),
+        }
+    )
+    with duckdb.connect() as database:
+        database.register("pages", pages)
+        found = sorted(database.execute(sql).fetchall())
+    every = expected_of(fingerprints, 3)
+    assert found == [pair for pair in every if scopes[pair[0]] == scopes[pair[1]]]
+    assert 10 < len(found) < len(every)
