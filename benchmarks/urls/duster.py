@@ -1,5 +1,6 @@
 """DUSTER: K. Rodrigues, M. Cristo, E. S. de Moura, A. da Silva, "Removing DUST Using Multiple
-Alignment of Sequences", IEEE TKDE 27 (8), 2015. Written after its description, with thresholds of our own.
+Alignment of Sequences", IEEE TKDE 27 (8), 2015.
+Written after its description.
 
 The URLs of each content are aligned; alignments of one form become a rule, a regular expression
 and what it is replaced by; rules are kept that prove right on the URLs of the site. The paper

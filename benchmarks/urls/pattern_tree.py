@@ -1,5 +1,6 @@
 """A pattern tree: T. Lei, R. Cai, J.-M. Yang, Y. Ke, X. Fan, L. Zhang, "A Pattern Tree-based
-Approach to Learning URL Normalization Rules", WWW 2010. Written after its description, with thresholds of our own.
+Approach to Learning URL Normalization Rules", WWW 2010.
+Written after its description.
 
 The paper chooses its thresholds on its own data; `SUPPORT` and `WRONG` are ours, and the same for
 all that is learned in batches here.
