@@ -40,7 +40,8 @@ def parts_of(url: str) -> Parts:
     host, _, path = rest.partition("/")
     slash = path.endswith("/")
     segments = tuple(path.removesuffix("/").split("/")) if path and path != "/" else ()
-    pairs = tuple(_pair(part) for part in query.split("&") if part) if query else ()
+    parts = (part for part in query.split("&") if part not in ("", "=")) if query else ()
+    pairs = tuple(map(_pair, parts))
     return Parts(scheme.lower(), host.rpartition("@")[2].lower(), segments, slash, pairs)
 
 
