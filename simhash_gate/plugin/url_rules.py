@@ -322,7 +322,8 @@ class UrlRules(Listener):
         found = {
             skipped.stand_in
             for skipped in self._waiting.requests.values()
-            if skipped.scope == change.scope and (change.shape, change.rule) in skipped.rules
+            if change.scope in (skipped.scope, EVERY)
+            and (change.shape, change.rule) in skipped.rules
         }
         for visit in found:
             self._send(visit, f"{change.rule} does make a difference")
