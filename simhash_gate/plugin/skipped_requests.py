@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.plugin.resend_dropped import MOST_BYTES, weight
+from simhash_gate.urls.learner import EVERY
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -81,11 +82,14 @@ class SkippedRequests:
         return self._by_url.get(stand_in, 0)
 
     def by_rule(self, scope: str, shape: str, rule: Rule) -> set[int]:
-        """Return the visits that stand for something by a rule on URLs of a shape."""
+        """Return the visits that stand for something by a rule on URLs of a shape.
+
+        The scope may be that of all sites.
+        """
         return {
             skipped.visit
             for skipped, _ in self._requests.values()
-            if skipped.scope == scope and (shape, rule) in skipped.rules
+            if scope in (skipped.scope, EVERY) and (shape, rule) in skipped.rules
         }
 
     def sample(self, scope: str, rule: Rule, count: int) -> list[Skipped]:

@@ -65,9 +65,19 @@ class Evidence:
     examples: tuple[tuple[str, str], ...] = ()
 
     @property
+    def cases(self) -> int:
+        """How many cases speak for the rule: one that has faded a little is still a case."""
+        return ceil(self.support)
+
+    @property
     def rests(self) -> bool:
         """Whether a contradiction is too recent."""
         return self.bad_at is not None and self.seen - self.bad_at < WINDOW
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether it was contradicted too often; what a user wants to act comes back."""
+        return self.contradictions >= MOST_CONTRADICTIONS and self.word != "pinned"
 
     def add(self, *, same: bool) -> None:
         """Count a case."""
@@ -127,23 +137,25 @@ class Pool:
         """Return the share of cases in which the rule holds on URLs of a shape, at the least.
 
         It is the lower end of the Wilson interval (95 %). Where URLs of the shape confirm it, and
-        never contradict it, the prior and cases of other shapes count too.
+        never contradict it, cases of other shapes count too; so does the prior, unless a few pages,
+        such as "not found", are all that these cases are of.
         """
         evidence = self.shapes[shape]
-        confirmed = evidence.support >= (CONFIRMED if self.against else POOLED)
-        cases = int(evidence.support) + (evidence.earlier if confirmed else 0)
+        confirmed = evidence.cases >= (CONFIRMED if self.against else POOLED)
+        cases = evidence.cases + (evidence.earlier if confirmed else 0)
         own = lower_bound(cases, cases + ceil(evidence.against))
         if evidence.contradictions or not confirmed:
             return own
-        together = int(self.support) + evidence.earlier + self.prior
+        prior = self.prior if len(self.contents) >= ENOUGH_CONTENTS else 0
+        together = ceil(self.support) + evidence.earlier + prior
         return max(own, lower_bound(together, together + self.against))
 
     def is_proven(self, rule: Rule, shape: str, least: float) -> bool:
         """Tell whether the rule may act on URLs of a shape."""
         evidence = self.shapes[shape]
-        if evidence.word:
+        if evidence.word in ("pinned", "forbidden"):
             return evidence.word == "pinned" and not evidence.rests
-        if evidence.rests or evidence.contradictions >= MOST_CONTRADICTIONS:
+        if evidence.rests or evidence.is_dropped:
             return False
         several = rule.kind != "parameter" or rule.value != "*"
         if not several and len(evidence.values) < ENOUGH_VALUES:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ALL_SITES = "*"
 """In the place of a scope: every site."""
 _DOMAIN = re.compile(r"[\w-]+(?:\.[\w-]+)+\Z")
+_STARTS_WITH_DOMAIN = re.compile(r"(?:https?://)?(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?:[:/]|\Z)")
 _PLAIN_NAME = re.compile(r"[\w.\-\[\]]+\Z")
 
 
@@ -42,7 +43,8 @@ def from_discarder(text: str | bytes, where: str, scope_of: Callable[[str], str]
         found = list(_of_discarder(rule))
         left_out += not found
         for pattern, made in found:
-            domain = pattern.partition("/")[0].removeprefix("*.")
+            domain = pattern.partition("://")[2] or pattern
+            domain = domain.partition("/")[0].partition(":")[0].removeprefix("*.")
             scope = scope_of(domain) if pattern else ALL_SITES
             entries[scope, made] = prior(scope, made)
     return Imported(list(entries.values()), left_out)
@@ -53,25 +55,29 @@ def _of_discarder(rule: Any) -> Iterator[tuple[str, Rule]]:
     if not isinstance(rule, dict):
         return
     patterns = rule.get("urlPattern")
-    included = patterns.get("include") if isinstance(patterns, dict) else None
-    args = rule.get("args") or []
+    included = _texts(patterns.get("include")) if isinstance(patterns, dict) else []
     made: list[Rule] = []
     if rule.get("processor") == "queryRemoval":
-        made = [Rule("parameter", name, ANY_VALUE) for name in args if isinstance(name, str)]
+        made = [Rule("parameter", name, ANY_VALUE) for name in _texts(rule.get("args")) if name]
     elif rule.get("processor") == "normalizer":
         made = [SLASH]
     for pattern in included or [""]:
-        for each in made:
-            yield str(pattern), each
+        if not pattern or _STARTS_WITH_DOMAIN.match(pattern):
+            yield from ((pattern, each) for each in made)
+
+
+def _texts(found: Any) -> list[str]:
+    """Return the texts in a list."""
+    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
 
 
 def to_discarder(entries: Iterable[dict[str, Any]]) -> tuple[str, int]:
     """Return active rules as a file of duplicate-url-discarder, and how many it has no words for.
 
-    A rule of one shape becomes a pattern of its path. A parameter goes whatever its value is.
+    A rule of one shape becomes patterns of its path. A parameter goes whatever its value is.
     """
-    named: dict[str, set[str]] = defaultdict(set)
-    paths: dict[str, set[int]] = defaultdict(set)
+    named: dict[_Pattern, set[str]] = defaultdict(set)
+    paths: dict[_Pattern, set[int]] = defaultdict(set)
     left_out = 0
     for entry in entries:
         if entry.get("state") != "active" and entry.get("word") != "pinned":
@@ -79,9 +85,11 @@ def to_discarder(entries: Iterable[dict[str, Any]]) -> tuple[str, int]:
         kind, name, value = entry["kind"], entry.get("name", ""), entry.get("value", "")
         place = _place(entry)
         if kind == "parameter" and value == ANY_VALUE:
-            named[_pattern(entry)].add(name)
+            for pattern in _patterns(entry):
+                named[pattern].add(name)
         elif place is not None:
-            paths[_pattern(entry, place)].add(place)
+            for pattern in _patterns(entry, place):
+                paths[pattern].add(place)
         else:
             left_out += 1
     rules = [_rule(pattern, "queryRemoval", sorted(names)) for pattern, names in named.items()]
@@ -90,24 +98,33 @@ def to_discarder(entries: Iterable[dict[str, Any]]) -> tuple[str, int]:
     return json.dumps(rules, ensure_ascii=False, indent=2, sort_keys=True) + "\n", left_out
 
 
-def _rule(pattern: str, processor: str, args: list[Any]) -> dict[str, Any]:
-    included = [pattern] if pattern else []
-    return {
-        "args": args,
-        "order": 100,
-        "processor": processor,
-        "urlPattern": {"include": included},
-    }
+def _rule(pattern: _Pattern, processor: str, args: list[Any]) -> dict[str, Any]:
+    patterns = {"include": [*pattern.include]}
+    if pattern.exclude:
+        patterns["exclude"] = [pattern.exclude]
+    return {"args": args, "order": 100, "processor": processor, "urlPattern": patterns}
 
 
-def _pattern(entry: dict[str, Any], place: int | None = None) -> str:
-    """Return the pattern of the URLs that a rule acts on; of a segment, those that have it."""
+class _Pattern(NamedTuple):
+    include: tuple[str, ...] = ()
+    exclude: str = ""
+
+
+def _patterns(entry: dict[str, Any], place: int | None = None) -> list[_Pattern]:
+    """Return patterns of the URLs that a rule acts on; of a segment, those that have it.
+
+    A `|` ends a path, and a `*` stands for anything, slashes too: paths of more parts are excluded.
+    """
     if entry["shape"] == EVERY:
-        return "" if entry["scope"] == ALL_SITES else str(entry["scope"])
-    host, *path = re.sub(r"{[a-z]+}", "*", entry["shape"]).split("/")
+        return [_Pattern(() if entry["scope"] == ALL_SITES else (str(entry["scope"]),))]
+    host, *path = re.sub(r"{[a-z]+}|(?<=/)-(?=/|\Z)", "*", entry["shape"]).split("/")
     if place is not None and entry["kind"] == "segment":
         path[place] = entry["name"]
-    return "/".join((host, *path))
+    plain = "/".join((host, *path))
+    if "*" not in plain:
+        return [_Pattern((f"{plain}|", f"{plain}/|") if any(path) else (f"{plain}|",))]
+    deeper = host + "/*" * (len(path) + 1)
+    return [_Pattern((f"{plain}|",), deeper), _Pattern((f"{plain}/|",), f"{deeper}/*")]
 
 
 def _place(entry: dict[str, Any]) -> int | None:
@@ -115,12 +132,14 @@ def _place(entry: dict[str, Any]) -> int | None:
 
     Where that depends on the length of the path, or the part has no name, none is returned.
     """
+    parts = entry["shape"].count("/")
     if entry["kind"] == "place":
         return int(entry["name"])
     if entry["kind"] != "segment" or entry["shape"] == EVERY or entry["name"][0] == "{":
         return None
     place = int(entry["value"])
-    return place if place >= 0 else entry["shape"].count("/") + place
+    place = place if place >= 0 else parts + place
+    return place if 0 <= place < parts else None
 
 
 def from_clearurls(text: str | bytes, where: str, scope_of: Callable[[str], str]) -> Imported:
@@ -138,9 +157,10 @@ def from_clearurls(text: str | bytes, where: str, scope_of: Callable[[str], str]
         if not isinstance(provider, dict):
             continue
         scope = _scope_of_provider(str(provider.get("urlPattern", "")), scope_of)
-        for name in provider.get("rules") or ():
-            plain = str(name).replace("\\", "")
-            if scope is None or not _PLAIN_NAME.match(plain) or _is_pattern(str(name)):
+        for name in _texts(provider.get("rules")):
+            bare = name.removeprefix("(?:%3F)?")  # a question mark that was quoted
+            plain = bare.replace("\\", "")
+            if scope is None or not _PLAIN_NAME.match(plain) or _is_pattern(bare):
                 left_out += 1
                 continue
             rule = Rule("parameter", plain, ANY_VALUE)
@@ -156,8 +176,8 @@ def _scope_of_provider(pattern: str, scope_of: Callable[[str], str]) -> str | No
     """Return the scope of a provider's pattern; None if it can't be told."""
     if pattern in (".*", ""):
         return ALL_SITES
-    plain = re.sub(r"\(\?:[^()]*\)\??|\(\[[^\]]*\]\*?\\?\.\)\??|\^|https\?|:|\\/|/", "", pattern)
-    plain = plain.replace("\\.", ".").strip(".*")
+    plain = re.sub(r"\A\^?https\??:(?:\\?/){2}(?:\([^()]*\)[*+]?\??)?", "", pattern)
+    plain = re.sub(r"(?:\\?/|\$)\Z", "", plain).replace("\\.", ".")
     return scope_of(plain) if _DOMAIN.match(plain) else None
 
 
@@ -172,5 +192,5 @@ def prior(scope: str, rule: Rule) -> dict[str, Any]:
 def _json(text: str | bytes, where: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RulesError(f"{where}: not JSON: {error}") from None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from simhash_gate.fingerprints.hamming import from_hex
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
@@ -37,15 +39,17 @@ def told_by(outcome: str, kept: str | None, differs: str, words: int) -> Told | 
 
 def learn_line(learner: Learner, scope: str, line: Mapping[str, Any]) -> list[Change]:
     """Learn from one line of a verdict log; return what changed. A broken line tells nothing."""
-    url, outcome = line.get("url"), line.get("outcome")
-    if not isinstance(url, str) or not isinstance(outcome, str):
+    url, outcome, kept = line.get("url"), line.get("outcome"), line.get("matched_url")
+    differs, words = line.get("differs") or "", line.get("words") or 0
+    if not (isinstance(url, str) and isinstance(outcome, str) and isinstance(kept, str | None)):
         return []
-    told = told_by(
-        outcome, line.get("matched_url"), line.get("differs") or "", line.get("words") or 0
-    )
+    if not (isinstance(differs, str) and isinstance(words, int)):
+        return []
+    told = told_by(outcome, kept, differs, words)
     if told is None:
         return []
-    fingerprint = line.get("fingerprint")
-    return learner.observe(
-        scope, url, *told, fingerprint=int(fingerprint, 16) if fingerprint else None
-    )
+    try:
+        fingerprint = from_hex(line["fingerprint"]) if line.get("fingerprint") else None
+    except (TypeError, ValueError):
+        return []
+    return learner.observe(scope, url, *told, fingerprint=fingerprint)

@@ -12,12 +12,13 @@ from __future__ import annotations
 import struct
 from collections import OrderedDict, deque
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import mmh3
 
 from simhash_gate.fingerprints.hamming import hamming_distance
-from simhash_gate.urls.evidence import PRIOR, Evidence, Pool, State
+from simhash_gate.urls.evidence import PRIOR, Evidence, Pool, State, Word
 from simhash_gate.urls.known import OTHER_VIEW, is_known
 from simhash_gate.urls.parts import Parts, Shapes, parts_of
 from simhash_gate.urls.rules import ANY_VALUE, Reduction, Rule, differences
@@ -43,7 +44,8 @@ _GROUP = 4
 _PAIRS = 6
 _PARAMETERS = 6
 _HOPELESS = 20
-_SHAPES = 3
+_LOOKED_AT = 50
+_MOST_SEGMENTS = 500
 _NOTHING: frozenset[str] = frozenset()
 
 
@@ -82,10 +84,12 @@ class Learner:
         self.shapes = Shapes()
         self._pools: OrderedDict[tuple[str, Rule], Pool] = OrderedDict()
         self._active: dict[str, dict[str, Reduction]] = {}
+        self._everywhere: dict[str, Reduction] = {}
         self._rules: dict[tuple[str, str], set[Rule]] = {}
         self._groups: dict[int, list[Fetched]] = {}
         self._ring: deque[tuple[Fetched, tuple[int, ...]]] = deque()
-        self._segments: dict[str, frozenset[str]] = {}
+        self._segments: dict[str, set[str]] = {}
+        self._kept = 0
         self._places: dict[tuple[str, str], set[int]] = {}
 
     def observe(
@@ -111,82 +115,95 @@ class Learner:
         shape = self.shapes.of(parts)
         page = Fetched(url, parts, content, fingerprint, words, shape)
         told: dict[tuple[str, Rule], tuple[bool, Fetched]] = {}
+        changes: list[Change] = []
+        pairs: list[tuple[Fetched, bool]] = []
         if kept is not None and same is not None and kept != url:
-            other = Fetched(kept, parts_of(kept), content_of(kept))
-            self._compare(scope, page, other, told, same=same)
+            pairs.append((Fetched(kept, parts_of(kept), content_of(kept)), same))
         keys = self._keys(scope, page)
         for other in (*others, *self._siblings(keys, url)):
             found = relation(page, other)
             if found is not None:
-                self._compare(scope, page, other, told, same=found)
+                pairs.append((other, found))
             elif page.fingerprint is not None and other.fingerprint is not None:
-                self._wonder(scope, page, other)
+                changes += self._wonder(scope, page, other)
+        for other, found in pairs:
+            self._compare(scope, page, other, told, same=found)
         self._remember(page, keys)
-        return [
-            change
-            for (shape, rule), (same, other) in told.items()
-            for change in self._count(scope, shape, rule, (page, other), same=same)
-        ]
+        for (shape, rule), (found, other) in told.items():
+            changes += self._count(scope, shape, rule, (page, other), same=found)
+        for other, found in pairs:
+            if not found and (active := self._acts(scope)):
+                changes += self._part(scope, active, page, other)
+        return changes
 
-    def contradict(self, scope: str, url: str, other: str) -> list[Change]:
-        """Learn that two URLs have different contents, which the rules took for one."""
-        told: dict[tuple[str, Rule], tuple[bool, Fetched]] = {}
-        one, two = (Fetched(u, parts_of(u), content_of(u)) for u in (url, other))
-        self._compare(scope, one, two, told, same=False)
-        for each in () if told else (one, two):
-            told |= dict.fromkeys(self._acting_on(scope, each.parts), (False, two))
-        return [
-            change
-            for (shape, rule), _ in told.items()
-            for change in self._count(scope, shape, rule, (one, two), same=False)
-        ]
+    def _part(
+        self, scope: str, active: dict[str, Reduction], page: Fetched, other: Fetched
+    ) -> list[Change]:
+        """Stop the rules by which two pages of other contents still have one canonical URL."""
+        changes: list[Change] = []
+        while page.parts != other.parts:
+            if self.reduce(active, page.parts) != self.reduce(active, other.parts):
+                break
+            acting = {*self._acting_on(scope, page.parts), *self._acting_on(scope, other.parts)}
+            for shape, rule in sorted(acting):
+                changes += self._count(scope, shape, rule, (page, other), same=False)
+            active = self._acts(scope)
+        return changes
 
     def canonical(self, scope: str, url: str) -> str:
         """Return the URL without what does not matter: the same for URLs of one content."""
-        active = self._active.get(scope)
+        active = self._acts(scope)
         return url.partition("#")[0] if not active else self.reduce(active, parts_of(url)).url
 
     def place(self, scope: str, url: str) -> tuple[str, str]:
         """Return the shape of a URL, and its canonical URL."""
         parts = parts_of(url)
         shape = self.shapes.of(parts)
-        active = self._active.get(scope)
+        active = self._acts(scope)
         if not active:
             return shape, url.partition("#")[0]
         return shape, self.reduce(active, parts, shape).url
 
     def acts_on(self, scope: str) -> bool:
         """Tell whether any rule is active."""
-        return scope in self._active
+        return bool(self._acts(scope))
+
+    def _acts(self, scope: str) -> dict[str, Reduction]:
+        """Return what rules do in a scope, by shape; where it has none, those for every scope."""
+        return self._active.get(scope) or self._everywhere
 
     def reduce(self, active: dict[str, Reduction], parts: Parts, shape: str = "") -> Parts:
         """Return what the active rules of a scope leave of a URL."""
-        for _ in range(_SHAPES):  # a shorter path may have another shape, with rules of its own
+        met: list[Parts] = []
+        while True:  # a shorter path may have another shape, with rules of its own
             reduction = active.get(shape or self.shapes.of(parts)) or active.get(EVERY)
             shape = ""
             reduced = reduction.apply(parts) if reduction is not None else parts
             if reduced == parts:
-                break
+                return parts
+            met.append(parts)
+            if reduced in met:  # two hosts that each stand for the other: a user may write that
+                return min(met[met.index(reduced) :])
             parts = reduced
-        return parts
 
     def acting_on(self, scope: str, url: str) -> list[tuple[str, Rule]]:
         """Return each rule that takes something out of a URL, with the shape that it acts on."""
         return self._acting_on(scope, parts_of(url))
 
     def _acting_on(self, scope: str, parts: Parts) -> list[tuple[str, Rule]]:
-        found: list[tuple[str, Rule]] = []
-        active = self._active.get(scope, {})
-        for _ in range(_SHAPES):
+        found: dict[tuple[str, Rule], None] = {}
+        active = self._acts(scope)
+        met: list[Parts] = []
+        while parts not in met:
+            met.append(parts)
             shape = self.shapes.of(parts)
             reduction = active.get(shape) or active.get(EVERY, Reduction())
-            found += [
-                (shape, rule)
-                for rule in reduction.rules
-                if reduction_by(rule).apply(parts) != parts
-            ]
+            own = self._rules.get((scope, shape), ())
+            for rule in reduction.rules:
+                if reduction_by(rule).apply(parts) != parts:
+                    found[shape if rule in own else EVERY, rule] = None
             parts = reduction.apply(parts)
-        return found
+        return list(found)
 
     def rules_between(self, scope: str, url: str, other: str) -> tuple[tuple[str, Rule], ...]:
         """Return the rules that make two URLs the same, each with the shape that it acts on."""
@@ -212,20 +229,34 @@ class Learner:
 
     def put(self, scope: str, shape: str, rule: Rule, evidence: Evidence) -> list[Change]:
         """Take over what is known of a rule, from an earlier crawl or from its user."""
+        self.shapes.take_over(shape)
         pool = self._pool(scope, rule)
         known = pool.shapes.get(shape)
+        if known is None:
+            self._make_room(pool)
         if known is not None and known.seen:
             known.earlier, known.word = evidence.earlier, evidence.word
-            return self._settle(scope, shape, rule, pool, known)
-        pool.shapes[shape] = evidence
-        pool.against += evidence.contradictions
-        pool.support += evidence.support
-        for content in evidence.contents:
-            pool.note(content)
-        if evidence.word == "guess":
-            pool.prior = PRIOR
+        else:
+            pool.shapes[shape] = evidence
+            evidence.state = known.state if known else evidence.state
+            pool.against += evidence.contradictions - (known.contradictions if known else 0)
+            pool.support += evidence.support - (known.support if known else 0)
+            for content in evidence.contents:
+                pool.note(content)
         self._propose(scope, shape, rule)
-        return self._settle(scope, shape, rule, pool, evidence)
+        everywhere = (scope, shape) == (EVERY, EVERY)
+        concerned = [each for each in self._pools if each[1] == rule] if everywhere else []
+        changes: list[Change] = []
+        for each in concerned or [(scope, rule)]:
+            other = self._pools[each]
+            if evidence.word == "guess":
+                other.prior = PRIOR
+            for name, its in other.shapes.items():  # a word for all of them concerns each
+                if shape in (name, EVERY):
+                    changes += self._settle(each[0], name, rule, other, its)
+        if evidence.word == "forbidden":  # it may be an exception to a rule for every shape
+            self._rebuild(scope, shape)
+        return changes
 
     def bound(self, scope: str, shape: str, rule: Rule) -> float:
         """Return the share of cases in which a rule holds, at the least."""
@@ -247,7 +278,7 @@ class Learner:
         same: bool,
     ) -> None:
         rules = differences(page.parts, other.parts)
-        if rules is None and (active := self._active.get(scope)):
+        if rules is None and (active := self._acts(scope)):
             rules = differences(*(self.reduce(active, each.parts) for each in (page, other)))
         if not rules:
             return
@@ -263,16 +294,20 @@ class Learner:
                     if not same or (shape, wider) not in told:
                         told[shape, wider] = (same, other)
 
-    def _wonder(self, scope: str, page: Fetched, other: Fetched) -> None:
+    def _wonder(self, scope: str, page: Fetched, other: Fetched) -> list[Change]:
         """Count a case of which nobody can tell, where a single rule is at stake."""
+        changes: list[Change] = []
         rules = differences(page.parts, other.parts)
         if rules is None or len(rules) != 1:
-            return
-        for rule in {rules[0], _wider(rules[0])}:
+            return changes
+        for rule in dict.fromkeys((rules[0], _wider(rules[0]))):
             pool = self._pools.get((scope, rule))
             for shape in self._shapes_of(rule, page, other) if pool is not None else ():
                 if pool is not None and shape in pool.shapes:
-                    pool.shapes[shape].add_unsure()
+                    evidence = pool.shapes[shape]
+                    evidence.add_unsure()
+                    changes += self._settle(scope, shape, rule, pool, evidence)
+        return changes
 
     def _shapes_of(self, rule: Rule, page: Fetched, other: Fetched) -> set[str]:
         """Return the shapes of those of two URLs that a rule takes something out of."""
@@ -309,6 +344,8 @@ class Learner:
     ) -> list[Change]:
         page, other = pair
         pool = self._pool(scope, rule)
+        if shape not in pool.shapes:
+            self._make_room(pool)
         evidence = pool.add(shape, same=same)
         if same:
             evidence.note(page.content, _value_of(rule, pair), (page.url, other.url))
@@ -316,13 +353,23 @@ class Learner:
             self._propose(scope, shape, rule)
         last = (page.url, other.url)
         changes = self._settle(scope, shape, rule, pool, evidence, last)
-        if not same and EVERY in pool.shapes and shape != EVERY:
+        return changes if same else changes + self._contradicted(scope, shape, rule, pool, last)
+
+    def _contradicted(
+        self, scope: str, shape: str, rule: Rule, pool: Pool, last: tuple[str, str]
+    ) -> list[Change]:
+        """Let a rule that was contradicted on a shape act where that still does not matter only."""
+        changes: list[Change] = []
+        if EVERY in pool.shapes and shape != EVERY:
             pool.add(EVERY, same=False)
             changes += self._settle(scope, EVERY, rule, pool, pool.shapes[EVERY], last)
-        if not same and pool.against == 1:  # what rested on all shapes together rests no more
-            for each in list(pool.shapes):
-                if each != shape:
-                    changes += self._settle(scope, each, rule, pool, pool.shapes[each])
+        for each, evidence in pool.shapes.items():  # what rested on all shapes together
+            if each not in (shape, EVERY) and evidence.state == "active":
+                changes += self._settle(scope, each, rule, pool, evidence)
+        above = self._pools.get((EVERY, rule)) if scope != EVERY else None
+        if above is not None and rule in self._rules.get((EVERY, EVERY), ()):
+            above.add(EVERY, same=False)
+            changes += self._settle(EVERY, EVERY, rule, above, above.shapes[EVERY], last)
         return changes
 
     def _settle(
@@ -335,58 +382,97 @@ class Learner:
         last: tuple[str, str] | None = None,
     ) -> list[Change]:
         """Let a rule act, or act no more, as its evidence now says."""
-        everywhere = pool.shapes.get(EVERY)
-        forbidden = everywhere is not None and everywhere.word == "forbidden"
+        forbidden = "forbidden" in (_word(pool), self._word_everywhere(rule))
         acts = not forbidden and pool.is_proven(rule, shape, self._least)
         rules = self._rules.get((scope, shape), set())
-        if acts == (rule in rules):
+        gone = evidence.is_dropped and evidence.state == "suspended"
+        if acts == (rule in rules) and not gone:
             return []
-        if acts:
+        if gone:
+            evidence.state = "dropped"
+        elif acts:
             evidence.state = "active"
             self._rules[scope, shape] = rules | {rule}
         else:
-            evidence.state = "dropped" if evidence.contradictions > 2 else "suspended"
+            evidence.state = "dropped" if evidence.is_dropped else "suspended"
             rules.discard(rule)
             if not rules:
                 del self._rules[scope, shape]
-        self._rebuild(scope, shape)
+        if not gone:
+            self._rebuild(scope, shape)
         shown = evidence.examples if acts or last is None else (last,)
         bound = pool.bound(shape)
         return [Change(scope, shape, rule, evidence.state, evidence, bound, shown)]
 
     def _rebuild(self, scope: str, shape: str) -> None:
+        """Make ready what rules do in a scope, after those of a shape have changed."""
         reductions = self._active.setdefault(scope, {})
-        everywhere = self._rules.get((scope, EVERY), set())
-        for each in {*reductions, EVERY} if shape == EVERY else {shape}:
+        always = self._rules.get((EVERY, EVERY), set())
+        everywhere = self._rules.get((scope, EVERY), set()) | always
+        not_there = self._exceptions(scope, everywhere)
+        for each in {*reductions, *not_there, EVERY} if shape == EVERY else {shape}:
             rules = self._rules.get((scope, each), set())
-            if rules or (everywhere and each == EVERY):
-                reductions[each] = Reduction.of(rules | everywhere)
+            if rules or each in not_there or (everywhere and each == EVERY):
+                reductions[each] = Reduction.of(rules | everywhere - not_there.get(each, set()))
             else:
                 reductions.pop(each, None)
-        if not reductions:
+        if not reductions or (scope != EVERY and everywhere == always and {*reductions} == {EVERY}):
             del self._active[scope]
+        if (scope, shape) == (EVERY, EVERY):
+            self._everywhere = {EVERY: Reduction.of(always)} if always else {}
+            for each in [*self._active]:
+                if each != EVERY:
+                    self._rebuild(each, EVERY)
+
+    def _exceptions(self, scope: str, everywhere: set[Rule]) -> dict[str, set[Rule]]:
+        """Return the shapes on which rules for every shape do not act, with these."""
+        found: dict[str, set[Rule]] = {}
+        for rule in everywhere:
+            pool = self._pools.get((scope, rule))
+            for shape, evidence in pool.shapes.items() if pool is not None else ():
+                if shape != EVERY and (evidence.word == "forbidden" or evidence.rests):
+                    found.setdefault(shape, set()).add(rule)
+        return found
+
+    def _word_everywhere(self, rule: Rule) -> Word:
+        """Return what was said of a rule for all sites."""
+        pool = self._pools.get((EVERY, rule))
+        return "" if pool is None else _word(pool)
 
     def _pool(self, scope: str, rule: Rule) -> Pool:
         pool = self._pools.get((scope, rule))
         if pool is None:
-            guessed = is_known(rule) or (EVERY, rule) in self._pools
+            guessed = is_known(rule) or self._word_everywhere(rule) == "guess"
             pool = self._pools[scope, rule] = Pool(prior=PRIOR if guessed else 0)
-            if len(self._pools) > MOST_RULES:
-                self._let_go()
         self._pools.move_to_end((scope, rule))
         return pool
 
-    def _let_go(self) -> None:
-        """Forget the rule that was not met for longest, and is not active."""
-        for key, pool in self._pools.items():
-            if not any(each.state == "active" or each.word for each in pool.shapes.values()):
+    def _make_room(self, wanted: Pool) -> None:
+        """Forget what was not met for longest, if there is no room for one more shape."""
+        self._kept += 1
+        for key in list(islice(self._pools, _LOOKED_AT)) if self._kept > MOST_RULES else ():
+            pool = self._pools[key]
+            idle = [
+                shape
+                for shape, each in pool.shapes.items()
+                if each.state != "active" and not each.word
+            ]
+            for shape in idle:
+                del pool.shapes[shape]
+            self._kept -= len(idle)
+            if pool.shapes or pool is wanted:
+                self._pools.move_to_end(key)
+            else:
                 del self._pools[key]
+            if idle:
                 return
 
     def _propose(self, scope: str, shape: str, rule: Rule) -> None:
         """Compare URLs with those that differ by this rule: it speaks for itself once."""
         if rule.kind == "segment":
-            self._segments[scope] = self._segments.get(scope, _NOTHING) | {rule.name}
+            known = self._segments.setdefault(scope, set())
+            if len(known) < _MOST_SEGMENTS:
+                known.add(rule.name)
         elif rule.kind == "place":
             self._places.setdefault((scope, shape), set()).add(int(rule.name))
 
@@ -492,6 +578,12 @@ def changes(rule: Rule, page: Fetched) -> bool:
 def reduction_by(rule: Rule) -> Reduction:
     """Return what one rule does."""
     return Reduction.of((rule,))
+
+
+def _word(pool: Pool) -> Word:
+    """Return what was said of a rule for all shapes."""
+    everywhere = pool.shapes.get(EVERY)
+    return "" if everywhere is None else everywhere.word
 
 
 def _is_hopeless(evidence: Evidence) -> bool:

@@ -40,7 +40,8 @@ def parts_of(url: str) -> Parts:
     host, _, path = rest.partition("/")
     slash = path.endswith("/")
     segments = tuple(path.removesuffix("/").split("/")) if path and path != "/" else ()
-    pairs = tuple(_pair(part) for part in query.split("&") if part) if query else ()
+    parts = (part for part in query.split("&") if part not in ("", "=")) if query else ()
+    pairs = tuple(map(_pair, parts))
     return Parts(scheme.lower(), host.rpartition("@")[2].lower(), segments, slash, pairs)
 
 
@@ -101,12 +102,20 @@ class Shapes:
             known = self._places.get(place, _NONE)
             if known is _NONE:
                 known = self._places[place] = set()
-                if len(self._places) > MOST_PLACES:
-                    self._places.popitem(last=False)
+                self._forget()
             if known is not None:
                 known.add(word)
                 if len(known) > MOST_WORDS:
                     self._places[place] = None
+
+    def take_over(self, shape: str) -> None:
+        """Learn from a shape that was known before: its masked words are names."""
+        place, *words = shape.split("/")
+        for word in words:
+            if word == ANY:
+                self._places[place] = None
+                self._forget()
+            place = f"{place}/{word}"
 
     def of(self, parts: Parts) -> str:
         """Return the shape of a URL."""
@@ -120,6 +129,10 @@ class Shapes:
                     word = ANY
             shape = f"{shape}/{word}"
         return shape if parts.segments else f"{shape}/"
+
+    def _forget(self) -> None:
+        if len(self._places) > MOST_PLACES:
+            self._places.popitem(last=False)
 
     def _walk(self, parts: Parts) -> list[tuple[str, str]]:
         place = parts.host.removeprefix("www.")

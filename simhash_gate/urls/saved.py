@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, get_args
 
 from simhash_gate.urls.evidence import (
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
 
 MOST_KEPT = 1_000
 """Rules of one scope that are kept for later crawls: those with the most evidence."""
+_MOST = 1_000_000_000
+_NEEDED = {
+    "host": ("name", "value"),
+    "path parameter": ("name",),
+    "segment": ("name", "value"),
+    "place": ("name",),
+    "parameter": ("name",),
+}
+_FROM_START = re.compile(r"[0-9]{1,3}\Z")
+_PLACE = re.compile(r"-?[0-9]{1,3}\Z")
 _NUMBERS = ("support", "against", "contradictions", "contents", "values")
 
 
@@ -76,7 +87,7 @@ def from_json(text: str | bytes, where: str) -> list[dict[str, Any]]:
     """Return the entries in JSON, checked. Raises `RulesError`; `where` names its source."""
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RulesError(f"{where}: not JSON: {error}") from None
     if not isinstance(found, list):
         raise RulesError(f"{where}: expected a list of rules")
@@ -100,18 +111,23 @@ def _check(entry: Any, where: str) -> None:
             raise RulesError(f"{where}: {name!r} is {entry[name]!r}: expected a text")
     for name in _NUMBERS:
         number = entry.get(name, 0)
-        if isinstance(number, bool) or not isinstance(number, int | float) or not number >= 0:
-            raise RulesError(f"{where}: {name!r} is {number!r}: expected a number of at least 0")
-    _check_places(entry, where)
+        fits = isinstance(number, int | float) and 0 <= number <= _MOST
+        if not fits or isinstance(number, bool):
+            told = f"{name!r} is {number!r:.40}: expected a number of 0 to {_MOST}"
+            raise RulesError(f"{where}: {told}")
+    _check_rule(entry, where)
 
 
-def _check_places(entry: dict[str, Any], where: str) -> None:
-    """Refuse a rule whose place in the path is no number."""
-    place = {"place": "name", "segment": "value"}.get(entry["kind"])
-    if place and not str(entry.get(place, "")).removeprefix("-").isdecimal():
-        raise RulesError(
-            f"{where}: {place!r} is {entry.get(place)!r}: expected a place in the path"
-        )
+def _check_rule(entry: dict[str, Any], where: str) -> None:
+    """Refuse a rule that does not say what it takes out of a URL."""
+    kind = entry["kind"]
+    for name in _NEEDED.get(kind, ()):
+        if not entry.get(name):
+            raise RulesError(f"{where}: {name!r} is missing: a rule of kind {kind!r} needs it")
+    place = {"place": "name", "segment": "value"}.get(kind)
+    allowed = _FROM_START if kind == "place" else _PLACE
+    if place and not allowed.match(entry[place]):
+        raise RulesError(f"{where}: {place!r} is {entry[place]!r}: expected a place in the path")
 
 
 def load(learner: Learner, entries: Iterable[dict[str, Any]], *, trusted: bool = False) -> None:
@@ -135,8 +151,8 @@ def _evidence(entry: dict[str, Any], *, trusted: bool) -> Evidence:
         values=tuple(range(min(int(entry.get("values", 0)), ENOUGH_VALUES))),
         examples=tuple(_pairs(entry.get("examples"))),
     )
-    if trusted and entry.get("state") == "active":
-        evidence.support, evidence.earlier = max(support, POOLED), 0
+    if trusted and entry.get("state") == "active" and evidence.word != "forbidden":
+        evidence.word = "pinned"
     return evidence
 
 

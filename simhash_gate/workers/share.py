@@ -41,7 +41,7 @@ def default_workers() -> int:
 
 def join() -> None:
     """Let crawls that begin later count this process, until it ends."""
-    if not _held and (folder := _folder()):
+    if not _held and (folder := _folder(make=True)):
         try:
             with private_lock(folder / "turn.lock").acquire(timeout=_TURN):
                 lock = private_lock(folder / f"reader-{uuid.uuid4().hex}.lock", thread_local=False)
@@ -94,11 +94,12 @@ def _is_held(path: Path) -> bool:
         return True
 
 
-def _folder() -> Path | None:
-    """Return the folder of the locks, made if there is none; None if it is not this user's own."""
+def _folder(*, make: bool = False) -> Path | None:
+    """Return the folder of the locks; None if there is none, or if it is not this user's own."""
     folder = Path(gettempdir(), f"simhash_gate-{os.getuid()}")
     try:
-        private_folder(folder)
+        if make:
+            private_folder(folder)
         found = folder.lstat()
     except OSError:
         return None

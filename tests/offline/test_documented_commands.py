@@ -52,6 +52,14 @@ KEPT = [
 ]  # fmt: skip
 
 
+RULE = (
+    '{"scope": "hive.example", "shape": "hive.example/*", "kind": "parameter", "name": "print", '
+    '"value": "1", "state": "active", "support": 41.0, "against": 0.0, "contradictions": 0, '
+    '"contents": 5, "values": 1, "examples": [["https://hive.example/bees?print=1", '
+    '"https://hive.example/bees"]]}'
+)
+
+
 @pytest.fixture
 def hive(tmp_path) -> None:
     for name, clock, weeks, ad in (
@@ -73,6 +81,7 @@ def hive(tmp_path) -> None:
         for kept in KEPT:
             store.check_and_add(kept, 3)
         store.end("monday")
+    (tmp_path / "rules.json").write_text(f"[{RULE}]\n")
     (tmp_path / "dropped").mkdir()
     copy = {
         "url": "https://hive.example/bees?print=1",
@@ -97,10 +106,13 @@ def test_every_command_has_an_example() -> None:
 
 
 def test_the_help_of_every_command_has_an_example() -> None:
-    commands = {name: command for name, command in cli.commands.items() if name != "store"}
-    store = cli.commands["store"]
-    assert isinstance(store, click.Group)
-    commands |= {f"store {name}": command for name, command in store.commands.items()}
+    commands = {}
+    for name, command in cli.commands.items():
+        if isinstance(command, click.Group):
+            commands |= {f"{name} {inner}": each for inner, each in command.commands.items()}
+        else:
+            commands[name] = command
+    assert {"store info", "urls list", "pairs"} <= commands.keys()
     for name, command in commands.items():
         start, _, arguments = (command.epilog or "").partition(f" {name} ")
         assert start == "Example: simhash-gate"

@@ -94,3 +94,13 @@ def test_no_more_than_so_many_places_are_known() -> None:
     for number in range(MOST_PLACES + 500):
         shapes.note(parts_of(f"http://{number}.example.com/a/b/c"))
     assert len(shapes._places) == MOST_PLACES
+
+
+def test_what_was_known_of_shapes_is_taken_over() -> None:
+    shapes = Shapes()
+    url = parts_of("http://example.com/ann/posts/9?ref=x")
+    assert shapes.of(url) == "example.com/ann/posts/{number}"
+    shapes.take_over("example.com/*/posts/{number}")
+    assert shapes.of(url) == "example.com/*/posts/{number}"
+    shapes.note(url)
+    assert shapes.of(url) == "example.com/*/posts/{number}"

@@ -1,0 +1,245 @@
+"""Rules of others: what duplicate-url-discarder makes of ours, and what is read of theirs."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import pytest
+from duplicate_url_discarder.rule import load_rules
+from duplicate_url_discarder.url_canonicalizer import UrlCanonicalizer
+from url_matcher import Patterns
+
+from simhash_gate.urls.formats import from_clearurls, from_discarder, prior, to_discarder
+from simhash_gate.urls.learner import EVERY, Learner
+from simhash_gate.urls.rules import Rule
+from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, to_json
+from tests.urls.test_learner import HOME, SITE, X, pairs_by, teach
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+
+def scope_of(domain: str) -> str:
+    return ".".join(domain.split(".")[-2:])
+
+
+def groups(urls: Iterable[str], canonical: Callable[[str], str]) -> set[frozenset[str]]:
+    """Return which URLs are one by their canonical URLs."""
+    found = defaultdict(set)
+    for url in urls:
+        found[canonical(url)].add(url)
+    return set(map(frozenset, found.values()))
+
+
+def their_canonical(text: str, folder: Path) -> Callable[[str], str]:
+    path = folder / "rules.json"
+    path.write_text(text)
+    return UrlCanonicalizer([path]).process_url
+
+
+LEARNED = {
+    "a parameter": (
+        [("/story/{n}?x={m}", "/story/{n}")],
+        ["/story/{n}", "/story/{n}?y=1"],
+        ["x=1", "x=2", "x="],
+    ),
+    "two parameters": (
+        [("/story/{n}?x={m}", "/story/{n}"), ("/story/{n}?z={m}", "/story/{n}")],
+        ["/story/{n}", "/story/{n}?y=1", "/story/{n}?z=5&x=5"],
+        ["x=1", "z=2"],
+    ),
+    "a script": (
+        [("/show.php?id={n}&x={m}", "/show.php?id={n}")],
+        ["/show.php?id={n}", "/show.php?id={n}&y=2"],
+        ["x=1", "x=2"],
+    ),
+    "the slash stays": ([("/story/{n}/?x={m}", "/story/{n}/")], ["/story/{n}/"], ["x=1", "x=2"]),
+    "the first page": ([("/?x={m}&p={n}", "/?p={n}")], ["/?p={n}", "/?q={n}"], ["x=1", "x=2"]),
+}
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_the_package_merges_what_our_parameters_merge_and_no_more(name: str, tmp_path) -> None:
+    taught, pages, added = LEARNED[name]
+    learner = Learner()
+    for pair in taught:
+        teach(learner, pairs_by(*pair, count=80))
+    (entries,) = entries_of(learner).values()
+    text, _ = to_discarder(entries)
+    urls = [
+        f"{HOME}{page.format(n=n)}{'&' if '?' in page else '?'}{each}"
+        for page in pages
+        for n in range(900, 904)
+        for each in added
+    ]
+    assert all(learner.acting_on(SITE, url) for url in urls)
+    ours = groups(urls, lambda url: learner.canonical(SITE, url))
+    assert groups(urls, their_canonical(text, tmp_path)) == ours
+    assert len(ours) < len(urls)
+
+
+@pytest.mark.parametrize(
+    ("form", "plain"),
+    [
+        ("/story/{n}/some-old-name", "/story/{n}/some-new-name"),
+        ("/story/{n}/printed", "/story/{n}"),
+        ("/printed/story/{n}", "/story/{n}"),
+    ],
+)
+@pytest.mark.parametrize("end", ["", "/"])
+def test_the_package_takes_out_the_part_of_the_path_that_we_do(form, plain, end, tmp_path) -> None:
+    learner = Learner()
+    pairs = pairs_by(form + end, plain + end)
+    teach(learner, pairs)
+    (entries,) = entries_of(learner).values()
+    text, _ = to_discarder(entries)
+    urls = [HOME + url for pair in pairs for url in pair if learner.acting_on(SITE, HOME + url)]
+    urls += [url.replace("/story/3", "/story/903") for url in urls]
+    theirs = their_canonical(text, tmp_path)
+    assert groups(urls, theirs) == groups(urls, lambda url: learner.canonical(SITE, url))
+    assert all(theirs(url) != url for url in urls)
+
+
+def test_the_package_leaves_alone_what_no_rule_is_about(tmp_path) -> None:
+    learner = Learner()
+    for pair in (("/story/{n}?x={m}", "/story/{n}"), ("/show.php?x={m}&p={n}", "/show.php?p={n}")):
+        teach(learner, pairs_by(*pair, count=40))
+    teach(learner, pairs_by("/?x={m}&p={n}", "/?p={n}", count=80))
+    (entries,) = entries_of(learner).values()
+    theirs = their_canonical(to_discarder(entries)[0], tmp_path)
+    for path in (
+        *("/story/5/comments?x=1", "/story/5/comments/?x=1", "/show.php/deep?x=1"),
+        *("/show.phpx?x=1", "/other?x=1", "/other/5?x=1"),
+    ):
+        assert learner.canonical(SITE, HOME + path) == HOME + path
+        assert theirs(HOME + path) == HOME + path
+    assert theirs("https://example.org/story/5?x=1") == "https://example.org/story/5?x=1"
+
+
+def test_rules_for_all_shapes_and_sites_are_those_of_domains_and_universal(tmp_path) -> None:
+    entries = [
+        {**prior(SITE, X), "word": "pinned"},
+        {**prior("*", Rule("parameter", "z", "*")), "word": "pinned"},
+        {**prior("*", Rule("parameter", "guessed", "*"))},
+    ]
+    text, left_out = to_discarder(entries)
+    theirs = their_canonical(text, tmp_path)
+    assert left_out == 0
+    assert theirs(f"{HOME}/a/5?x=1&y=2") == f"{HOME}/a/5?y=2"
+    assert theirs("https://m.example.com/?x=1") == "https://m.example.com/"
+    assert theirs("https://example.org/?x=1&z=1&guessed=1") == "https://example.org/?x=1&guessed=1"
+
+
+def test_what_the_format_has_no_words_for_is_counted() -> None:
+    shape = f"{SITE}/a/{{number}}"
+    rules = [
+        *(Rule("slash"), Rule("order"), Rule("case"), Rule("parameter", "x", "1")),
+        *(Rule("segment", "{code}", "0"), Rule("segment", "print", "9")),
+        *(Rule("segment", "print", "-9"), Rule("host", "m.example.com", SITE)),
+    ]
+    entries = [{**prior(SITE, rule), "shape": shape, "word": "pinned"} for rule in rules]
+    entries.append({**prior(SITE, Rule("segment", "print", "-1")), "word": "pinned"})
+    entries.append({**prior(SITE, X), "state": "suspended"})
+    assert to_discarder(from_json(to_json(entries), "rules.json")) == ("[]\n", len(rules) + 1)
+
+
+def test_what_is_exported_is_a_file_that_the_package_reads_sorted() -> None:
+    entries = [{**prior(scope, X), "state": "active"} for scope in ("b.example", "a.example")]
+    text, _ = to_discarder(entries)
+    assert text == to_discarder(entries[::-1])[0]
+    found = [(rule.url_pattern, rule.processor, rule.args) for rule in load_rules(text)]
+    assert found == [
+        (Patterns(include=(name,)), "queryRemoval", ("x",)) for name in ("a.example", "b.example")
+    ]
+
+
+def test_rules_of_the_package_are_guesses_that_the_site_confirms() -> None:
+    theirs = [
+        {"urlPattern": {"include": ["example.com"]}, "processor": "queryRemoval", "args": ["x"]},
+        {"urlPattern": {"include": []}, "processor": "queryRemoval", "args": ["any"]},
+        {"urlPattern": {"include": ["m.a.example/b", "https://*.c.example"]}, "args": [],
+         "processor": "normalizer"},
+        {"urlPattern": {"include": ["a.example"]}, "processor": "queryRemovalExcept", "args": []},
+        {"urlPattern": {"include": ["/no/domain"]}, "processor": "queryRemoval", "args": []},
+        {"urlPattern": {"include": ["a.example"]}, "processor": "subpathRemoval", "args": [1]},
+        {"urlPattern": {"include": 5}, "processor": "queryRemoval", "args": 5},
+        {"urlPattern": 5, "processor": []},
+        5,
+    ]  # fmt: skip
+    read = from_discarder(json.dumps(theirs), "rules.json", scope_of)
+    assert read.entries == [
+        prior(SITE, X),
+        prior("*", Rule("parameter", "any", "*")),
+        prior("a.example", Rule("slash")),
+        prior("c.example", Rule("slash")),
+    ]
+    assert read.left_out == 6
+    learner = Learner()
+    load(learner, from_json(to_json(read.entries), "rules.json"))
+    assert not learner.acts_on(SITE)
+    teach(learner, pairs_by("/a/{n}?any={m}", "/a/{n}", count=5))
+    assert learner.canonical(SITE, f"{HOME}/a/9?any=1") == f"{HOME}/a/9"
+
+
+def test_what_was_exported_can_be_imported() -> None:
+    entries = [{**prior(SITE, X), "word": "pinned"}]
+    entries += [{**prior(SITE, Rule("parameter", "y", "*")), "shape": f"{SITE}/a/{{number}}"}]
+    entries[1] |= {"state": "active", "word": ""}
+    read = from_discarder(to_discarder(entries)[0], "rules.json", scope_of)
+    names = ["x", "y"]
+    assert sorted(entry["name"] for entry in read.entries) == names
+    assert {entry["scope"] for entry in read.entries} == {SITE}
+    assert {entry["word"] for entry in read.entries} == {"guess"}
+    assert {entry["shape"] for entry in read.entries} == {EVERY}
+
+
+CATALOGUE = {
+    "providers": {
+        "globalRules": {
+            "urlPattern": ".*",
+            "completeProvider": False,
+            "rules": ["(?:%3F)?visit", "(?:%3F)?mark(?:_[a-z_]*)?", "from\\.page", "a.b", 5],
+        },
+        "shop": {
+            "urlPattern": "^https?:\\/\\/(?:[a-z0-9-]+\\.)*?shop\\.example",
+            "rules": ["trail", "field-x", "p[fd]_[a-z]*"],
+        },
+        "plain": {"urlPattern": "^https?:\\/\\/www\\.plain\\.example\\/", "rules": ["w"]},
+        "many": {"urlPattern": "^https?:\\/\\/(?:[a-z]+\\.)*?many(?:\\.[a-z]{2,}){1,}",
+                 "rules": ["never"]},
+        "two": {"urlPattern": "^https?:\\/\\/(one\\.example|two\\.example)", "rules": ["never"]},
+        "part": {"urlPattern": "^https?:\\/\\/a\\.example\\/watch", "rules": ["never"]},
+        "broken": {"urlPattern": ".*", "rules": 5},
+        "none": 5,
+    }
+}  # fmt: skip
+
+
+def test_plain_names_in_a_catalogue_of_clearurls_are_guesses() -> None:
+    read = from_clearurls(json.dumps(CATALOGUE), "data.json", scope_of)
+    assert [(entry["scope"], entry["name"]) for entry in read.entries] == [
+        *(("*", "visit"), ("*", "from.page")),
+        *(("shop.example", "trail"), ("shop.example", "field-x"), ("plain.example", "w")),
+    ]
+    assert all(entry == prior(entry["scope"], Rule("parameter", entry["name"], "*"))
+               for entry in read.entries)  # fmt: skip
+    assert read.left_out == 6
+    assert from_json(to_json(read.entries), "rules.json") == read.entries
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "message"),
+    [
+        (from_discarder, "{", "f.json: not JSON: "),
+        (from_discarder, "{}", "f.json: expected a list of rules"),
+        (from_clearurls, b"\xff", "f.json: not JSON: "),
+        (from_clearurls, "[]", "f.json: expected an object with 'providers'"),
+        (from_clearurls, '{"providers": []}', "f.json: expected an object with 'providers'"),
+    ],
+)
+def test_a_file_of_another_form_is_named(read, text, message: str) -> None:
+    with pytest.raises(RulesError, match=message):
+        read(text, "f.json", scope_of)

@@ -1,0 +1,76 @@
+"""What a verdict tells of two URLs, and what is learned from a line of a verdict log."""
+
+from __future__ import annotations
+
+import pytest
+
+from simhash_gate.urls.learn import FEWEST_WORDS, Told, learn_line, told_by
+from simhash_gate.urls.learner import Learner
+from tests.urls.test_learner import HOME, SHAPE, SITE, X, evidence
+
+
+@pytest.mark.parametrize(
+    ("outcome", "differs", "expected"),
+    [
+        ("duplicate", "", Told("kept", True)),
+        ("unchanged", "", Told("kept", True)),
+        ("near", "names", Told("kept", False)),
+        ("near", "offers", Told("kept", False)),
+        ("near", "repeats", Told("kept", None)),
+        ("near", "", Told("kept", None)),
+        ("new", "", Told(None, None)),
+        ("skipped", "", None),
+        ("error", "", None),
+    ],
+)
+def test_only_a_closer_look_tells_that_pages_are_two(outcome, differs, expected) -> None:
+    assert told_by(outcome, "kept", differs, 500) == expected
+    short = told_by(outcome, "kept", differs, FEWEST_WORDS - 1)
+    assert short == (expected if outcome in ("duplicate", "unchanged") else None)
+
+
+def line(number: int, **named) -> dict:
+    url = f"{HOME}/a/{number}"
+    told = {"outcome": "duplicate", "matched_url": url, "words": 300, "fingerprint": "0" * 16}
+    return {"url": f"{url}?x={number}", **told, **named}
+
+
+def test_a_line_is_learned_from() -> None:
+    learner = Learner()
+    for number in range(40):
+        learn_line(learner, SITE, line(number))
+    assert learner.canonical(SITE, f"{HOME}/a/9?x=1") == f"{HOME}/a/9"
+    (change,) = learn_line(learner, SITE, line(50, outcome="near", differs="names"))
+    assert (change.rule, change.shape, change.state) == (X, SHAPE, "suspended")
+
+
+def test_plain_verdicts_on_near_pages_teach_nothing() -> None:
+    """Pages of other titles that share much text: as near as copies, and not told apart."""
+    learner = Learner()
+    for number in range(600):
+        url = f"{HOME}/index.php?title=t{number}"
+        kept = f"{HOME}/index.php?title=t{number // 2}"
+        learn_line(learner, SITE, line(0, url=url, matched_url=kept, outcome="near"))
+    assert not learner.acts_on(SITE)
+    assert not any(found.seen for *_, found in learner.evidence())
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"url": 5},
+        {"outcome": None},
+        {"matched_url": 5},
+        {"words": "many", "outcome": "near"},
+        {"differs": ["names"], "outcome": "near"},
+        {"fingerprint": "no number"},
+        {"fingerprint": 5},
+        {"url": None, "not_sent": "rule"},
+    ],
+)
+def test_a_broken_line_tells_nothing(broken: dict) -> None:
+    learner = Learner()
+    assert learn_line(learner, SITE, line(1, **broken)) == []
+    assert [*learner.evidence()] == []
+    learn_line(learner, SITE, line(1))
+    assert evidence(learner, X).seen == 1

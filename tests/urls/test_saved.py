@@ -1,0 +1,165 @@
+"""Rules as JSON: read again as they were written, named where they are wrong, on probation."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from simhash_gate.urls.evidence import ENOUGH_CONTENTS, POOLED
+from simhash_gate.urls.learner import EVERY, Learner
+from simhash_gate.urls.rules import Rule
+from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, to_json
+from tests.urls.test_learner import ENOUGH, HOME, SHAPE, SITE, X, evidence, pairs_by, teach
+
+RULE = {"scope": SITE, "shape": SHAPE, "kind": "parameter", "name": "x", "value": "*"}
+
+
+def taught() -> Learner:
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", count=ENOUGH))
+    teach(learner, pairs_by("/a/{n}/", "/a/{n}", 100, 2 * ENOUGH))
+    teach(learner, pairs_by("/b/{n}?y=1", "/b/{n}", count=9))
+    teach(learner, [("/b/77?y=1", "/b/77")], same=False)
+    teach(learner, [("/c/1?seldom=1", "/c/1")])
+    return learner
+
+
+def again(learner: Learner, *, trusted: bool = False, edit: dict | None = None) -> Learner:
+    """Return a learner that goes on from what another one knows."""
+    found = [entry for rules in entries_of(learner).values() for entry in rules]
+    entries = from_json(to_json([entry | (edit or {}) for entry in found]), "rules.json")
+    other = Learner()
+    load(other, entries, trusted=trusted)
+    return other
+
+
+def test_what_was_learned_is_one_rule_a_line_in_order() -> None:
+    (rules,) = entries_of(taught()).values()
+    text = to_json(rules)
+    lines = text.splitlines()
+    assert (lines[0], lines[-1], len(lines)) == ("[", "]", len(rules) + 2)
+    assert from_json(text, "rules.json") == rules == json.loads(text)
+    keys = [(rule["shape"], rule["kind"], rule.get("name", "")) for rule in rules]
+    assert keys == [
+        (f"{SITE}/a/{{number}}", "parameter", "x"),
+        (f"{SITE}/a/{{number}}", "slash", ""),
+        (f"{SITE}/b/{{number}}", "parameter", "y"),
+        (f"{SITE}/b/{{number}}", "parameter", "y"),
+    ]
+    assert rules[0] == {
+        **RULE,
+        **{"state": "active", "support": 34.4, "against": 0.0, "contradictions": 0},
+        **{"contents": ENOUGH_CONTENTS, "values": 3},
+        "examples": [[f"{HOME}/a/{n}?x={n + 7}", f"{HOME}/a/{n}"] for n in (0, 1)],
+    }
+
+
+def test_rules_that_were_read_say_the_same_but_for_what_is_to_be_confirmed() -> None:
+    before, after = (entries_of(each)[SITE] for each in (taught(), again(taught())))
+    probation = {"state", "support", "against", "contradictions"}
+    for old, new in zip(before, after, strict=True):
+        assert {key: new[key] for key in new.keys() - probation} == {
+            key: old[key] for key in old.keys() - probation
+        }
+        assert new["state"] == "learning"
+        assert new["support"] == min(int(old["support"]), 60)
+        assert new["contradictions"] == max(0, old["contradictions"] - 1)
+
+
+def test_a_rule_of_an_earlier_crawl_acts_when_it_is_confirmed() -> None:
+    learner = again(taught())
+    assert not learner.acts_on(SITE)
+    assert teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", 500, POOLED - 1)) == []
+    (change,) = teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", 600, 1))
+    assert (change.rule, change.state) == (X, "active")
+    assert learner.canonical(SITE, f"{HOME}/a/9?x=1") == f"{HOME}/a/9"
+    learner = again(taught())
+    teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", 500, 1), same=False)
+    teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", 500, 2 * POOLED))
+    assert not learner.acts_on(SITE)
+
+
+def test_rules_that_are_trusted_act_at_once_if_they_did() -> None:
+    """Those too that acted by evidence of other shapes."""
+    learner = taught()
+    teach(learner, pairs_by("/d/{n}?x={m}", "/d/{n}", 200, ENOUGH_CONTENTS))
+    urls = [HOME + path for path in ("/a/1?x=1", "/a/1/", "/b/1?y=1", "/d/1?x=1", "/d/1/")]
+    expected = [learner.canonical(SITE, url) for url in urls]
+    assert expected == [HOME + path for path in ("/a/1", "/a/1", "/b/1?y=1", "/d/1", "/d/1/")]
+    loaded = again(learner, trusted=True)
+    assert [loaded.canonical(SITE, url) for url in urls] == expected
+    assert not again(learner, trusted=True, edit={"word": "forbidden"}).acts_on(SITE)
+
+
+@pytest.mark.parametrize("shape", [SHAPE, EVERY])
+def test_words_are_heeded(shape: str) -> None:
+    url = f"{HOME}/a/1?x=1"
+    for word, acts in (("pinned", True), ("forbidden", False), ("guess", False)):
+        learner = Learner()
+        load(learner, from_json(json.dumps([{**RULE, "shape": shape, "word": word}]), "rules"))
+        assert learner.acts_on(SITE) == acts
+        teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", count=ENOUGH_CONTENTS))
+        assert (learner.canonical(SITE, url) != url) == (word != "forbidden")
+        kept = [entry for entry in entries_of(learner)[SITE] if entry["shape"] == shape]
+        assert [entry["word"] for entry in kept if entry["kind"] == "parameter"] == [word]
+
+
+def test_the_rules_with_the_most_evidence_are_kept(monkeypatch) -> None:
+    monkeypatch.setattr("simhash_gate.urls.saved.MOST_KEPT", 3)
+    learner = taught()
+    for number in range(2):
+        teach(learner, pairs_by(f"/p{number}/{{n}}?z=1", f"/p{number}/{{n}}", count=5 + number))
+    load(learner, [{**RULE, "shape": EVERY, "name": "never", "word": "forbidden"}])
+    found = [(rule["kind"], rule.get("name")) for rule in entries_of(learner)[SITE]]
+    assert found == [("parameter", "never"), ("parameter", "x"), ("slash", None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "rules.json: not JSON: "),
+        (b"\xff", "rules.json: not JSON: "),
+        ("[" * 100_000, "rules.json: not JSON: "),
+        ("{}", "rules.json: expected a list of rules"),
+        ([5], "rules.json: rule 1: expected an object"),
+        ([RULE, {**RULE, "scope": ""}], "rules.json: rule 2: 'scope' is ''"),
+        ([{**RULE, "shape": 5}], "rules.json: rule 1: 'shape' is 5: expected a text"),
+        ([{"scope": "s", "shape": "*"}], "rules.json: rule 1: 'kind' is None"),
+        ([{**RULE, "kind": "colour"}], "'kind' is 'colour': expected one of scheme, host"),
+        ([{**RULE, "kind": []}], "'kind' is []: expected a text"),
+        (
+            [{**RULE, "word": "never"}],
+            "'word' is 'never': expected one of pinned, forbidden",
+        ),
+        ([{**RULE, "state": 1}], "'state' is 1: expected one of learning"),
+        ([{**RULE, "name": 5}], "'name' is 5: expected a text"),
+        ([{**RULE, "value": None}], "'value' is None: expected a text"),
+        ([{**RULE, "support": -1}], "'support' is -1: expected a number"),
+        ([{**RULE, "support": float("nan")}], "'support' is nan: expected a number"),
+        ([{**RULE, "support": float("inf")}], "'support' is inf: expected a number"),
+        ([{**RULE, "against": 10**400}], "'against' is 1000"),
+        ([{**RULE, "contradictions": True}], "'contradictions' is True: expected a number"),
+        ([{**RULE, "contents": "5"}], "'contents' is '5': expected a number"),
+        ([{**RULE, "values": [1]}], "'values' is [1]: expected a number"),
+        ([{**RULE, "name": ""}], "'name' is missing: a rule of kind 'parameter' needs it"),
+        ([{**RULE, "kind": "host", "value": ""}], "'value' is missing: a rule of kind 'host'"),
+        ([{**RULE, "kind": "place"}], "'name' is 'x': expected a place in the path"),
+        ([{**RULE, "kind": "place", "name": "-1"}], "'name' is '-1': expected a place in the path"),
+        ([{**RULE, "kind": "segment"}], "'value' is '*': expected a place in the path"),
+        ([{**RULE, "kind": "segment", "value": "9" * 9}], "expected a place in the path"),
+    ],
+)
+def test_a_wrong_file_is_named_with_the_place(text, message: str) -> None:
+    with pytest.raises(RulesError) as caught:
+        from_json(text if isinstance(text, str | bytes) else json.dumps(text), "rules.json")
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("rules.json: ")
+
+
+def test_examples_that_are_none_are_left_out() -> None:
+    for examples in (5, [5], [["one"]], [[1, 2]], [["a", "b"], "c"]):
+        learner = Learner()
+        load(learner, from_json(json.dumps([{**RULE, "examples": examples}]), "rules.json"))
+        expected = (("a", "b"),) if examples == [["a", "b"], "c"] else ()
+        assert evidence(learner, Rule("parameter", "x", "*")).examples == expected
