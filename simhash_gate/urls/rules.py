@@ -241,6 +241,7 @@ class Reduction:
             if place < len(left):
                 left[place] = "*"
         for name, place in self.segments:
-            if -len(left) <= place < len(left) and named(left[place]) == name:
+            there = len(left) > 1 and -len(left) <= place < len(left)
+            if there and named(left[place]) == name:
                 del left[place]
         return tuple(left)

@@ -46,7 +46,8 @@ def test_hosts_and_schemes_differ_too() -> None:
     assert found == (Rule("scheme"), Rule("host", "m.example.com", "example.com"))
 
 
-PATHS = st.lists(st.sampled_from(["a", "B", "5", "print", "index.html", "x;s=1"]), max_size=3)
+PARTS = ["a", "B", "5", "print", "index.html", "x;s=1"]
+PATHS = st.lists(st.sampled_from(PARTS), max_size=3, unique=True)
 QUERIES = st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("123")), max_size=3)
 URLS = st.builds(
     lambda host, path, slash, query: (
@@ -72,8 +73,9 @@ def test_the_rules_that_two_urls_differ_by_make_them_one(one: str, other: str) -
     first, second = map(reduction.apply, parts)
     if not any(rule.kind in ("index", "case", "order") for rule in rules):
         assert sorted(first.query) == sorted(second.query)
-        assert first[:4] == second[:4]
-    assert reduction.apply(first) == first
+        if min(len(each.segments) for each in parts) > 0:  # the home page is never another one
+            assert first[:4] == second[:4]
+        assert reduction.apply(first) == first
 
 
 def test_a_rule_of_one_value_takes_that_value_out_alone() -> None:
