@@ -29,8 +29,22 @@ def report(figures: Score) -> str:
         ("duplicates", figures.duplicates, f"{caught} not delivered ({figures.caught:.1%})"),
         ("true updates", figures.updates, _updates(figures)),
     ]
-    lines = [f"  {name:<14}{count:>7}   {remark}" for name, count, remark in rows]
-    return "\n".join(["What the gate did, against what the site knows:", *lines])
+    return "\n".join(["What the gate did, against what the site knows:", *map(_line, rows)])
+
+
+def report_urls(figures: Score) -> str:
+    """Return the figures of a site whose URLs are the matter: it sells nothing, and has no news."""
+    after = f"after the first {figures.warmup} pages"
+    end = "; FAILED: the site had to end it" if figures.trap_full else ""
+    rows = [
+        ("pages fetched", figures.fetched, f"{figures.pages_per_second:g} a second"),
+        ("articles", figures.articles, _lost(figures.lost)),
+        ("avoidable", figures.avoidable, f"requests for what is known, {after}"),
+        ("avoided", figures.fetches_avoided, f"requests not sent; {figures.probes} sent to test"),
+    ]
+    if figures.trap_fetches:
+        rows.append(("in the trap", figures.trap_fetches, f"pages fetched{end}"))
+    return "\n".join(["What the gate did, against what the site knows:", *map(_line, rows)])
 
 
 def settle_place(settings: BaseSettings, spider: str, *, unasked: bool) -> Path | None:
@@ -60,6 +74,11 @@ def whereabouts(path: Path | None, since: float) -> str:
         return f"For a {wanted}: pip install -e '.[report]', and crawl again"
     written = path.exists() and path.stat().st_mtime >= since
     return f"The {wanted}: {path}" if written else ""
+
+
+def _line(row: tuple[str, int, str]) -> str:
+    name, count, remark = row
+    return f"  {name:<14}{count:>7}   {remark}"
 
 
 def _installed() -> bool:

@@ -15,11 +15,27 @@ TRUE_UPDATE = 0.10
 WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")
 
 
+class Skips(NamedTuple):
+    """What was not fetched: what the gate counted, and what each such request would have shown.
+
+    A request that was fetched after all is none of `contents`.
+    """
+
+    avoided: int = 0
+    probes: int = 0
+    contents: Sequence[str] = ()
+
+
+NO_SKIPS = Skips()
+
+
 class Served(NamedTuple):
     """One response of the site; `serve` counts from 1 over the site's life.
 
     `article`, `product` and `offer` are ids, empty on pages of something else. A product's is its
     number (SKU), which every variant has for itself; an offer is a product, variant and price.
+    `content` is the same for all pages that show the same, blank where nobody can tell; `trap` is
+    whether there is no end to such pages.
     """
 
     serve: int
@@ -30,6 +46,8 @@ class Served(NamedTuple):
     version: int
     product: str
     offer: str = ""
+    content: str = ""
+    trap: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +55,11 @@ class Score:
     """The closing figures of a crawl. `caught` is 1 when there were no duplicates to catch.
 
     None stands for what one of several crawls can't know: others may have delivered it.
+
+    `avoidable` are the requests after the first `warmup` pages that a crawler which knows the site
+    would not have sent: what they show was delivered anyway. `fetches_avoided` and `probes` are
+    what the gate counted. `trap_full` is whether the site had to end a trap that the crawl did not
+    leave.
     """
 
     articles: int
@@ -52,6 +75,12 @@ class Score:
     offers: int
     offers_lost: int | None
     pages_per_second: float
+    fetches_avoided: int
+    avoidable: int
+    warmup: int
+    probes: int
+    trap_fetches: int
+    trap_full: bool
 
     def as_dict(self) -> dict[str, int | float | None]:
         """Return the figures by name, in the order of their definition."""
@@ -93,6 +122,8 @@ def score(
     changed: Mapping[tuple[str, int, int], float],
     seconds: float,
     alone: bool = True,
+    skips: Skips = NO_SKIPS,
+    warmup: int = 0,
 ) -> Score:
     """Judge one crawl by the site's serve log and the serve numbers that reached a callback.
 
@@ -103,7 +134,8 @@ def score(
 
     `changed[article, a, b]` with a < b is the fraction of words by which two versions differ.
     """
-    pages = sorted(entry for entry in log if entry.status == 200 and entry.html)
+    entries = sorted(log)
+    pages = [entry for entry in entries if entry.status == 200 and entry.html]
     received = [page for page in pages if page.serve in delivered]
     ever = {(page.article, page.version) for page in received}
     versions: dict[str, set[int]] = {}
@@ -143,7 +175,27 @@ def score(
         offers=len({page.offer for page in pages if page.offer}),
         offers_lost=len(_offers(pages, dropped) - offers) if alone else None,
         pages_per_second=round(len(pages) / seconds, 1) if seconds > 0 else 0.0,
+        fetches_avoided=skips.avoided,
+        avoidable=_avoidable(pages, delivered, skips.contents, warmup),
+        warmup=warmup,
+        probes=skips.probes,
+        trap_fetches=sum(page.trap for page in pages),
+        trap_full=any(entry.trap and entry.status != 200 for entry in entries),
     )
+
+
+def _avoidable(
+    pages: Iterable[Served], delivered: Collection[int], avoided: Iterable[str], warmup: int
+) -> int:
+    """Count the requests that showed, or would have shown, what was delivered anyway."""
+    had: set[str] = set()
+    count = 0
+    for number, page in enumerate(pages):
+        if page.content in had:
+            count += number >= warmup
+        elif page.content and page.serve in delivered:
+            had.add(page.content)
+    return count + sum(content in had for content in avoided)
 
 
 def _offers(pages: Iterable[Served], serves: Collection[int]) -> set[str]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         ClosingWitness,
         SimhashGateSpiderMiddleware,
     )
+    from simhash_gate.plugin.trap_shield import HeldBack
+    from simhash_gate.plugin.url_rules import UrlSkipped
     from simhash_gate.stores import open_store
 
 _HOMES = {
@@ -35,6 +37,8 @@ _HOMES = {
     "ClosingWitness": "plugin.spider_middleware",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
+    "HeldBack": "plugin.trap_shield",
+    "UrlSkipped": "plugin.url_rules",
     "NearDuplicate": "plugin.middleware",
     "Options": "options",
     "Page": "page",
@@ -57,12 +61,14 @@ __all__ = [
     "ClosingWitness",
     "Gate",
     "HammingIndex",
+    "HeldBack",
     "NearDuplicate",
     "Options",
     "Page",
     "Policy",
     "SimhashGateMiddleware",
     "SimhashGateSpiderMiddleware",
+    "UrlSkipped",
     "Verdict",
     "hamming_distance",
     "near_duplicate_pairs",

@@ -13,6 +13,7 @@ from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.fingerprints.claims import LONGEST_NAME, Claims, said_by
 from simhash_gate.fingerprints.features import each_shingle, features, without
 from simhash_gate.fingerprints.folding import words_of_each
+from simhash_gate.fingerprints.gist import gist_of
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
 from simhash_gate.fingerprints.sketch import Sketch, pack_sentences, sentences, sentences_of
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
@@ -147,6 +148,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         reason=None if count else "no words",
         claims=_claims(document, tokens),
         sentences=pack_sentences(sentences_of(tokens)),
+        gist=gist_of(tokens),
         sketch=_sketch(document, fleeting, images, played).encode() if options.sketch else b"",
         **of_page,
     )

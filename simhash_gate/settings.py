@@ -25,6 +25,7 @@ from simhash_gate.values import (
     PATH_PATTERN,
     PREFIX,
     SECONDS,
+    SHARE,
     SIZE_LIMIT,
     Kind,
     SettingsError,
@@ -33,7 +34,7 @@ from simhash_gate.values import (
     setting,
     whole_number,
 )
-from simhash_gate.workers.process import default_workers
+from simhash_gate.workers.share import default_workers
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -120,6 +121,8 @@ class Settings:
     store_failure: Literal["pass", "close"] = setting("pass", one_of("pass", "close"))
     durable: Literal["run", "page"] = setting("run", one_of("run", "page"))
     worker_memory: int = setting(GIB, SIZE_LIMIT)
+    url_probes: float = setting(0.05, SHARE)
+    url_bound: float = setting(0.9, SHARE)
     log: Literal["drops", "summary"] = setting("drops", one_of("drops", "summary"))
     verdicts: str = setting("", PATH_PATTERN)
     report: str = setting("", PATH_PATTERN)
@@ -129,6 +132,11 @@ class Settings:
     journal: str = setting("", PATH)
     journal_bytes: int = setting(GIB, whole_number(MIB))
     recover: str = setting("", PATH)
+    monitor_min_dropped: float = setting(0.0, SHARE)
+    monitor_max_dropped: float = setting(0.9, SHARE)
+    monitor_max_unjudged: float = setting(0.01, SHARE)
+    monitor_max_wrong: float = setting(0.05, SHARE)
+    monitor_max_collapses: int = setting(0, whole_number(0))
     policies: Policies
     options: Options
 
@@ -138,12 +146,19 @@ class Settings:
         return any(policy.audit for policy in self.policies.all)
 
     def crawl_line(
-        self, by: str, name: str, *, started: float | None = None, scrapy: str = ""
+        self,
+        by: str,
+        name: str,
+        *,
+        run: str = "",
+        started: float | None = None,
+        scrapy: str = "",
     ) -> dict[str, Any]:
         """Return what the first of some verdicts tells: who judged, in which versions, with what.
 
         `by` is `crawl` or the name of a command, `name` that of the spider or of what was read.
-        `started` is a Unix time, `scrapy` the version of Scrapy.
+        `run` is what a store knows a crawl by, `started` a Unix time, `scrapy` the version of
+        Scrapy.
         """
         versions = {"simhash_gate": _own_version(), "scrapy": scrapy}
         versions["pipeline"] = pipeline_version(self.options)
@@ -151,6 +166,7 @@ class Settings:
             "crawl": {
                 "by": by,
                 "name": name,
+                **({"run": run} if run else {}),
                 "started": started,
                 "versions": {what: version for what, version in versions.items() if version},
                 "settings": self._changed(),

@@ -15,7 +15,7 @@ from benchmarks.speed.measure import MissingError
 from tests.crawls.harness import end_crawls
 
 HERE = Path(__file__).parent
-SLOW_ROOMS = {"benchmarks", "crawls"}
+SLOW_ROOMS = {"benchmarks", "crawls", "examples"}
 SLOW_FIXTURES = {
     "apart",
     "chromium",

@@ -60,20 +60,21 @@ KNOWN = {
     "stores": {"common", "fingerprints"},
     "journal": {"common.files", "common.urls", "common.wording"},
     "gate": {"common", "fingerprints", "=page", "stores.base", "values"},
-    "workers": {"options", "=page", "pipeline"},
+    "workers": {"common.files", "options", "=page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "fingerprints.words"}
     | {"gate.policy", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
     | {"settings", "stores", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
-    | {"pipeline", "report", "settings", "sources", "stores", "values", "workers.pool"},
+    | {"pipeline", "report", "settings", "sources", "stores", "urls", "values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
+    "urls": {"common", "fingerprints.gist", "fingerprints.hamming"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}
-    | {"settings", "stores", "values", "workers"},
+    | {"settings", "stores", "urls", "values", "workers"},
     "cli": {"collection.listing", "common", "offline", "settings", "stores", "tuning"} | {"values"},
 }
 

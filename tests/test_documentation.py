@@ -25,9 +25,12 @@ README = (ROOT / "README.md").read_text("utf-8")
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "examples").glob("**/README.md")),
 ]
 PLAIN = (
     "log",
+    "url_probes",
+    "url_bound",
     "enabled",
     "scope",
     "timeout",
@@ -43,6 +46,11 @@ PLAIN = (
     "audit_items",
     "audit_fields",
     "audit_log",
+    "monitor_min_dropped",
+    "monitor_max_dropped",
+    "monitor_max_unjudged",
+    "monitor_max_wrong",
+    "monitor_max_collapses",
 )
 
 

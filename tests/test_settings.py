@@ -7,7 +7,7 @@ import pytest
 from simhash_gate.gate.policy import Policy
 from simhash_gate.settings import NAMES, read_settings
 from simhash_gate.values import SettingsError
-from simhash_gate.workers.process import default_workers
+from simhash_gate.workers.share import default_workers
 
 
 def test_defaults() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
+from crawler.site.answering import TRAP_LIMIT
+from crawler.site.scenes.catalogue import SCENES, make_site
 from crawler.site.server import serve
-from crawler.site.site import Site
 
 
 def positive(text: str) -> int:
@@ -22,10 +23,13 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=0, help="0 (default) takes a free one")
     parser.add_argument("--articles", type=positive, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--urls", choices=sorted(SCENES), help="a site whose URLs are the matter")
+    parser.add_argument("--trap-limit", type=positive, default=TRAP_LIMIT)
     parser.add_argument("--parent-pipe", action="store_true", help="stop when stdin ends")
     options = parser.parse_args()
     try:
-        site = Site(options.articles, options.seed)
+        site = make_site(options.urls or "", options.articles, options.seed)
+        site.trap_limit = options.trap_limit
         serve(site, options.port, until_stdin_ends=options.parent_pipe)
     except (OSError, OverflowError) as error:
         print(f"can't listen on port {options.port}: {error}", file=sys.stderr)

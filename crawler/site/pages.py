@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from crawler.site.articles import Article, Block
 from crawler.site.chrome import Chrome
 from crawler.site.content import Content, Link
+from crawler.site.listings import EDITIONS, PAGE_SIZE, listing, small_pages
 from crawler.site.products import make_products
 from crawler.site.prose import Writer, grammar
 from crawler.site.urls import View, views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 DESIGNS = ("table", "semantic", "hashed")
-EDITIONS = ("ar", "de", "zh")
 FORMATS = {
     "main": "Version {}",
     "print": "Print",
@@ -25,8 +25,6 @@ FORMATS = {
     "redesign": "Switch design",
     "mobile": "Mobile",
 }
-STATIC = ("about", "contact", "imprint", "privacy", "terms")
-PAGE_SIZE = 20
 
 
 class Pages:
@@ -151,11 +149,9 @@ class Pages:
         self.more.append(self._list("/shop", "Shop", entries))
 
     def _small_pages(self) -> None:
-        for name in STATIC:
-            writer = Writer("en", "business", Random(f"{self.seed}/{name}"))
-            text = tuple(Block("p", tuple(writer.several("sentence", 3))) for _ in range(5))
-            self.contents[f"/{name}"] = Content(title=name.title(), blocks=text)
-            self.more.append(Link(f"/{name}", name.title()))
+        for path, page in small_pages(self.seed).items():
+            self.contents[path] = page
+            self.more.append(Link(path, page.title))
         for article in self.articles[::10]:
             _, author, _ = article.opening
             bio = f"{author} writes about {article.section} from {article.cast['city']}."
@@ -213,20 +209,7 @@ class Pages:
         pages: int = 10_000,
     ) -> Link:
         """Add a listing with its pages; return the link to its first one."""
-        parts = [tuple(entries[i : i + size]) for i in range(0, len(entries), size)][:pages] or [()]
-        also = "&" if "?" in path else "?"
-        hrefs = [path if i == 0 else f"{path}{also}page={i + 1}" for i in range(len(parts))]
-        for i, part in enumerate(parts):
-            pager = tuple(Link(hrefs[j], str(j + 1)) for j in _near(i, len(parts)))
-            name = title if i == 0 else f"{title} – {i + 1}"
-            self.contents[hrefs[i]] = Content(
-                title=name,
-                language=path[1:] if path[1:] in EDITIONS else "en",
-                design=design,
-                entries=part,
-                formats=pager,
-                related=part[:8],
-            )
+        self.contents |= listing(path, title, entries, design=design, size=size, pages=pages)
         return Link(path, title)
 
     def missing(self, path: str) -> Content:
@@ -234,8 +217,3 @@ class Pages:
         text = f"Sorry, we could not find {path}. It may have been moved, renamed or deleted."
         links = tuple(self.link(article) for article in self.articles[:6])
         return Content(title="Page not found", blocks=(Block("p", (text,)),), related=links)
-
-
-def _near(page: int, count: int) -> Iterable[int]:
-    """Return the pages that a pager names: the first, the last, and the neighbours."""
-    return sorted({0, count - 1, *range(max(0, page - 2), min(count, page + 3))})

@@ -16,7 +16,7 @@ from crawler.site.shop.plan import HOME
 from crawler.truth import Served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 PROJECT = Path(__file__).parents[2]
 NAMES = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
@@ -40,9 +40,13 @@ class Truth:
 class SiteProcess:
     """A running site. It stops with `stop()`, and by itself when this process dies."""
 
-    def __init__(self, articles: int, seed: int, port: int = 0) -> None:
+    def __init__(
+        self, articles: int, seed: int, port: int = 0, *, urls: str = "", trap_limit: int = 0
+    ) -> None:
         command = [sys.executable, "-m", "crawler.site", "--parent-pipe"]
         command += [f"--articles={articles}", f"--seed={seed}", f"--port={port}"]
+        command += [f"--urls={urls}"] if urls else []
+        command += [f"--trap-limit={trap_limit}"] if trap_limit else []
         # A session of its own: Ctrl-C is for the crawl, which stops the site when it is done.
         self.process = subprocess.Popen(
             command,
@@ -73,9 +77,11 @@ class SiteProcess:
 
 
 @contextmanager
-def running_site(articles: int, seed: int = 1) -> Iterator[str]:
+def running_site(
+    articles: int, seed: int = 1, *, urls: str = "", trap_limit: int = 0
+) -> Iterator[str]:
     """Run a site on a free port as long as the block lasts; the value is its URL."""
-    site = SiteProcess(articles, seed)
+    site = SiteProcess(articles, seed, urls=urls, trap_limit=trap_limit)
     try:
         yield site.url
     finally:
@@ -114,9 +120,15 @@ def truth(url: str) -> Truth:
     )
 
 
-def _ask(url: str, path: str) -> Any:
+def contents(url: str, shown_at: Collection[str]) -> list[str]:
+    """Return what URLs of the site at `url` show, in their order. Raises SiteError."""
+    found: list[str] = _ask(url, "/-/contents", json.dumps(list(shown_at)).encode())
+    return found
+
+
+def _ask(url: str, path: str, body: bytes | None = None) -> Any:
     try:
-        with DIRECT.open(url.rstrip("/") + path, timeout=60) as response:
+        with DIRECT.open(url.rstrip("/") + path, data=body, timeout=60) as response:
             return json.load(response)
     except (OSError, ValueError) as error:
         raise SiteError(f"no demonstration site answers at {url}: {error}") from error

@@ -4,32 +4,41 @@ from __future__ import annotations
 
 import os
 import signal
+import ssl
 import sys
 import threading
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from crawler.site.site import Site
+    from crawler.site.answering import Answering, Reply
 
 HOST = "127.0.0.1"
 
 
 class Server(ThreadingHTTPServer):
-    """An HTTP server that answers from a `Site`."""
+    """An HTTP server that answers from a site."""
 
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, site: Site, port: int) -> None:
+    def __init__(self, site: Answering, port: int) -> None:
         self.site = site
         super().__init__((HOST, port), Handler)
 
+    @cached_property
+    def tls(self) -> ssl.SSLContext:
+        """What is needed to speak TLS, made when first asked for."""
+        from crawler.site.certificate import own_context
+
+        return own_context(self.site.host)
+
     def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing of a client that hung up; anything else is an error of ours."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
+        if not isinstance(sys.exc_info()[1], ConnectionError | ssl.SSLError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
@@ -40,11 +49,32 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
     disable_nagle_algorithm = True
     wbufsize = -1  # headers and body in one packet
+    host = ""
+    """The host that a tunnel of this connection leads to."""
 
     def do_GET(self) -> None:
         """Answer a GET."""
         accepts_gzip = "gzip" in self.headers.get("Accept-Encoding", "")
-        reply = self.server.site.reply(self.path, accepts_gzip=accepts_gzip)
+        target = f"https://{self.host}{self.path}" if self.host else self.path
+        self._send(self.server.site.reply(target, accepts_gzip=accepts_gzip))
+
+    def do_CONNECT(self) -> None:
+        """Answer what follows by TLS, as the host that was asked for: the site is its own proxy."""
+        self.send_response(200, "Connection established")
+        self.end_headers()
+        self.wfile.flush()
+        self.host = self.path.partition(":")[0]
+        self.connection = self.server.tls.wrap_socket(self.connection, server_side=True)
+        self.rfile = self.connection.makefile("rb", self.rbufsize)
+        self.wfile = self.connection.makefile("wb", self.wbufsize)
+        self.close_connection = False
+
+    def do_POST(self) -> None:
+        """Tell what URLs show, which are a list in JSON."""
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self._send(self.server.site.told(self.path, body))
+
+    def _send(self, reply: Reply) -> None:
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)
@@ -56,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
         """Keep quiet: the site has a log of its own."""
 
 
-def serve(site: Site, port: int, *, until_stdin_ends: bool = False) -> None:
+def serve(site: Answering, port: int, *, until_stdin_ends: bool = False) -> None:
     """Serve until SIGTERM or SIGINT, or until standard input ends with the process behind it.
 
     Raises OSError when the port can't be had.

@@ -10,24 +10,39 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider, signals
 from scrapy.http import HtmlResponse, Response
+from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.utils.defer import deferred_from_coro
 
+from crawler.hosts import SETTING as SITE_HOSTS
+from crawler.hosts import SiteHosts
 from crawler.items import PageItem, page_item
 from crawler.links import Links, site_of
-from crawler.report import report, settle_place, whereabouts
-from crawler.site.process import SiteError, SiteProcess, serve_number, shop_url, truth
-from crawler.truth import score
+from crawler.report import report, report_urls, settle_place, whereabouts
+from crawler.site.process import (
+    SiteError,
+    SiteProcess,
+    contents,
+    serve_number,
+    shop_url,
+    truth,
+)
+from crawler.site.scenes.catalogue import SCENES
+from crawler.truth import Skips, score
 from simhash_gate.plugin.requests import META_KEY
-from simhash_gate.plugin.signals import near_duplicate_dropped
+from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
 STORE = "SIMHASH_GATE_STORE"
 RECOVER = "SIMHASH_GATE_RECOVER"
+DEMONSTRATED = {"SIMHASH_GATE_URLS": "skip", "SIMHASH_GATE_TRAPS": "limit"}
+"""What a scenario of URLs is there to show, unless the command line says otherwise."""
 
 
 class DemoItem(PageItem):
@@ -46,6 +61,9 @@ class DemoSpider(Spider):
     `articles` and `seed` make the site; with `site`, the URL of a running one, that one is crawled
     and left running. `part`, like 1/4, makes this one of several crawls that share such a site: by
     its URL each page belongs to one of them, and the others read it for its links alone.
+
+    `urls` names a scenario: another site, whose URLs are the matter. The figures count what could
+    have been avoided after the first `warmup` pages: half as many as there are articles.
     """
 
     name = "demo"
@@ -56,7 +74,14 @@ class DemoSpider(Spider):
     }
 
     def __init__(
-        self, articles: str = "100", seed: str = "1", site: str = "", part: str = "", **kwargs: Any
+        self,
+        articles: str = "100",
+        seed: str = "1",
+        site: str = "",
+        part: str = "",
+        urls: str = "",
+        warmup: str = "",
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         # SystemExit ends `scrapy crawl` with the message alone; any other error is a traceback.
@@ -66,18 +91,29 @@ class DemoSpider(Spider):
             raise SystemExit(f"seed={seed!r} is not a whole number")
         if part and not site:
             raise SystemExit("part is for -a site=..., the URL of a running demonstration site")
+        if urls and urls not in SCENES:
+            raise SystemExit(f"urls={urls!r} is none of {', '.join(SCENES)}")
+        if warmup and not warmup.isdecimal():
+            raise SystemExit(f"warmup={warmup!r} is not a number of pages")
         self.part, self.parts = _share(part) if part else (1, 1)
+        self.scene = SCENES.get(urls)
         try:
-            self.process = None if site else SiteProcess(int(articles), int(seed))
+            self.process = None if site else SiteProcess(int(articles), int(seed), urls=urls)
             self.site = (self.process.url if self.process else site).rstrip("/")
             self.served_before = serve_number(self.site)
         except SiteError as error:
             raise SystemExit(str(error)) from error
-        self.shop = shop_url(self.site)
-        self.links = Links({site_of(self.site), site_of(self.shop)})
+        host = self.scene.host if self.scene else ""
+        self.homes = [f"http://{host}/"] if host else [f"{self.site}/"]
+        if not self.scene:
+            self.homes.append(shop_url(self.site))
+        self.links = Links({site_of(home) for home in self.homes})
         self.delivered: set[int] = set()
         self.judged: set[int] = set()
+        self.avoided: set[str] = set()
+        self.warmup = warmup
         self.started = self.ended = 0.0
+        self.ending = False
         self.recovers = False
         self.since = time.time()
         self.report: Path | None = None
@@ -92,19 +128,33 @@ class DemoSpider(Spider):
             if asked not in (None, "memory:"):
                 spider.logger.warning("%s=%s is for -a site=...; not used here", STORE, asked)
             crawler.settings.set(STORE, "memory:", priority="cmdline")
+        if spider.scene:
+            spider.demonstrate(spider.scene.host, crawler.settings)
         spider.recovers = bool(crawler.settings.get(RECOVER))
         own = spider.process is not None
         spider.report = settle_place(crawler.settings, spider.name, unasked=own)
         # After the feeds, which may be written to stdout too: the figures are its last line.
         crawler.signals.connect(spider.engine_stopped, signals.engine_stopped)
         crawler.signals.connect(spider.dropped, near_duplicate_dropped)
+        crawler.signals.connect(spider.downloaded, signals.response_downloaded)
+        crawler.signals.connect(spider.skipped, url_skipped)
         return spider
 
+    def demonstrate(self, host: str, settings: BaseSettings) -> None:
+        """Set what a scenario is there to show, and how its host is found."""
+        for name, value in DEMONSTRATED.items():
+            if (settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["cmdline"]:
+                settings.set(name, value, priority="cmdline")
+        if host:
+            middlewares = {**settings["DOWNLOADER_MIDDLEWARES"], SiteHosts: SiteHosts.order}
+            settings.set("DOWNLOADER_MIDDLEWARES", middlewares, priority="cmdline")
+            settings.set(SITE_HOSTS, [host, self.site], priority="cmdline")
+
     async def start(self) -> AsyncIterator[Request]:
-        """Yield the site's home page, and that of its shop."""
+        """Yield the site's home page, and that of its shop if it has one."""
         self.started = time.monotonic()
-        yield self.request(f"{self.site}/", dont_filter=True)
-        yield self.request(self.shop, dont_filter=True)
+        for home in self.homes:
+            yield self.request(home, dont_filter=True)
 
     def request(self, url: str, **kwargs: Any) -> Request:
         """Return a request; the gate leaves pages alone that belong to another crawl."""
@@ -136,6 +186,20 @@ class DemoSpider(Spider):
         """Note that the gate dropped the page."""
         self.judged.add(_serve(response))
 
+    def skipped(self, request: Request) -> None:
+        """Note that the gate did not fetch a page."""
+        self.avoided.add(request.url)
+
+    def downloaded(self, request: Request, response: Response) -> None:
+        """Note that a page was fetched after all; end the crawl if the site had to end a trap."""
+        self.avoided.discard(request.url)
+        if _header(response, "X-Demo-Trap") == "full" and not self.ending:
+            self.ending = True
+            self.logger.error("The crawl did not leave the trap: the site has no more of it")
+            engine = self.crawler.engine
+            assert engine is not None
+            deferred_from_coro(engine.close_spider_async(reason="trap"))
+
     def closed(self, reason: str) -> None:
         """Stop the clock."""
         self.ended = time.monotonic()
@@ -144,6 +208,7 @@ class DemoSpider(Spider):
         """Print the figures, and stop the site; a recovery has none, for it asks no site."""
         try:
             known = None if self.recovers else truth(self.site)
+            shown = [] if self.recovers else contents(self.site, self.avoided)
         except SiteError as error:
             self.logger.error("no figures: %s", error)
             return
@@ -159,15 +224,23 @@ class DemoSpider(Spider):
             self.delivered - self.judged,
             dropped=self.judged,
             alone=alone,
+            skips=Skips(
+                avoided=self._counted("avoided"), probes=self._counted("probed"), contents=shown
+            ),
+            warmup=int(self.warmup) if self.warmup else len(known.articles) // 2,
             articles=known.articles,
             products=known.products,
             changed=known.changed,
             seconds=self.ended - self.started,
         )
-        print(report(figures))
+        print(report_urls(figures) if self.scene else report(figures))
         if place := whereabouts(self.report, self.since):
             print(place)
         print(json.dumps(figures.as_dict()), flush=True)
+
+    def _counted(self, name: str) -> int:
+        stats = self.crawler.stats
+        return stats.get_value(f"simhash_gate/url/{name}", 0) if stats else 0
 
 
 def _share(part: str) -> tuple[int, int]:

@@ -11,6 +11,7 @@ import click
 
 from simhash_gate.cli import commands
 from simhash_gate.cli.store import store
+from simhash_gate.cli.urls import urls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,7 @@ def _not_empty(_context: click.Context, _argument: click.Parameter, value: T) ->
     return value
 
 
-for command in (*commands.ALL, store):
+for command in (*commands.ALL, store, urls):
     cli.add_command(command)
     for each in (command, *getattr(command, "commands", {}).values()):
         for parameter in each.params:

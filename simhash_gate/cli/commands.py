@@ -91,9 +91,10 @@ def replay(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -
 def report(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) -> int:
     """Make one HTML file of the verdicts in all SOURCEs. Open it in a browser.
 
-    SOURCE is a verdict log, the URL of a store, or anything that `replay` reads. A verdict log is
-    the file that SIMHASH_GATE_VERDICTS names, or the output of `replay`; - is stdin. Without
-    SOURCE, the newest log in .scrapy/simhash_gate is read.
+    SOURCE is a verdict log, a folder of them, the URL of a store, or anything that `replay` reads.
+    A verdict log is the file that SIMHASH_GATE_VERDICTS names, or the output of `replay`; it may be
+    packed by gzip; - is stdin. Logs of several crawlers give a section for each, and what they did
+    together. Without SOURCE, the newest log in .scrapy/simhash_gate is read.
     """
     from simhash_gate.offline.report import run
 

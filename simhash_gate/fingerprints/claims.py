@@ -115,6 +115,17 @@ def decode_claims(data: bytes) -> Claims:
         raise ValueError(f"no claims: {error}") from None
 
 
+def least_said(data: bytes, count: int) -> bytes:
+    """Return the least hashes of words in claims as `encode` wrote them, `count` at most.
+
+    Each takes two bytes.
+    """
+    if len(data) < _HEAD.size:
+        return b""
+    size = min(2 * count, _HEAD.unpack_from(data)[1])
+    return data[_HEAD.size : _HEAD.size + size]
+
+
 def read_from_text(claims: Claims, title: str, url: str) -> Claims:
     """Return the claims of a page of which the title and the text are known, and not its data.
 

@@ -29,6 +29,8 @@ Action = Literal["drop", "tag", "links"]
 Revisit = Literal["pass", "drop"]
 Scope = Literal["domain", "host", "crawl"]
 Verify = Literal["distance", "names", "text"]
+Urls = Literal["off", "observe", "skip"]
+Traps = Literal["off", "observe", "limit"]
 
 WHOLE_CRAWL = "*"
 
@@ -74,7 +76,8 @@ class Policy:
     says what must agree before a page is called a duplicate: its `distance` alone, also what it
     calls itself and offers (`names`), or also its `text`; `audit` is the share of duplicates
     whose items a crawl compares with those of the kept pages; `compare` are CSS selectors: pages
-    for which they find something else are no duplicates.
+    for which they find something else are no duplicates; `urls` and `traps` say what becomes of
+    requests before their download.
     """
 
     threshold: int = setting(3, whole_number(0, 64))
@@ -87,6 +90,8 @@ class Policy:
     verify: Verify = setting("names", VERIFY)
     audit: float = setting(0.0, SHARE)
     compare: tuple[str, ...] = setting((), SELECTORS)
+    urls: Urls = setting("observe", one_of("off", "observe", "skip"))
+    traps: Traps = setting("observe", one_of("off", "observe", "limit"))
 
     def __post_init__(self) -> None:
         if isinstance(self.verify, bool):  # as it was said before there were three ways

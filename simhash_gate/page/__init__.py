@@ -51,11 +51,11 @@ class Page:
     `digest` is an unsigned 64-bit hash of the words that last, on a short page with its dates and
     the names of its images, and 0 for none. `listing` tells that the page is mostly links to
     others. `claims` are what it calls itself and offers, as `Claims.encode` writes them.
-    `sentences` are hashes of what it says, as `pack` writes them. `sketch` is what `Sketch.encode`
-    writes, if the options ask for one. `kind`, `author`, `date` (ISO 8601) and `price`
-    (`19.99 EUR`) are what the page's structured data say of it, None where they don't. `url` is
-    where the page was read from, without user name and password. `article` is what its Markdown is
-    made from, as `Flow.pack` writes it.
+    `sentences` are hashes of what it says, as `pack` writes them; `gist` is a sample of its words,
+    as `gist_of` writes it. `sketch` is what `Sketch.encode` writes, if the options ask for one.
+    `kind`, `author`, `date` (ISO 8601) and `price` (`19.99 EUR`) are what the page's structured
+    data say of it, None where they don't. `url` is where the page was read from, without user name
+    and password. `article` is what its Markdown is made from, as `Flow.pack` writes it.
     """
 
     title: str
@@ -67,6 +67,7 @@ class Page:
     claims: bytes = b""
     sentences: bytes = b""
     sketch: bytes = b""
+    gist: bytes = b""
     kind: Kind | None = None
     author: str | None = None
     date: str | None = None

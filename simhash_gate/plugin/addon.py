@@ -24,6 +24,7 @@ class Addon:
         """Add the middlewares to the settings."""
         self.head_start.begin(settings)  # before what takes its time to load here, too
         from simhash_gate.plugin.middleware import SimhashGateMiddleware
+        from simhash_gate.plugin.one_line import told_in_one_line
         from simhash_gate.plugin.spider_middleware import (
             CallbackWitness,
             ClosingWitness,
@@ -37,7 +38,9 @@ class Addon:
             ("ITEM_PIPELINES", ClosingWitness, INNERMOST),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
-        if read_one(settings, "RECOVER", PATH, ""):
+        with told_in_one_line():
+            recover = read_one(settings, "RECOVER", PATH, "")
+        if recover:
             from simhash_gate.plugin.recover_journal import install
 
             install(settings)

@@ -34,6 +34,10 @@ LINKS_ALONE = (
     "ADDONS = {'simhash_gate.Addon': 0}, or add simhash_gate.SimhashGateSpiderMiddleware "
     "to SPIDER_MIDDLEWARES at -10000 and simhash_gate.CallbackWitness at 10000"
 )
+LIMIT_ALONE = (
+    f"{PREFIX}TRAPS = 'limit' needs the spider middleware, to see where pages lead: install the "
+    "add-on, ADDONS = {'simhash_gate.Addon': 0}"
+)
 DURABLE_ALONE = (
     f"{PREFIX}DURABLE = 'page' needs the spider middlewares, to see callbacks and items end: "
     "install the add-on, ADDONS = {'simhash_gate.Addon': 0}"
@@ -49,6 +53,9 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     links = any(policy.action == "links" for policy in settings.policies.all)
     if links and not is_installed(installed):
         raise SettingsError(LINKS_ALONE)
+    limits = any(policy.traps == "limit" for policy in settings.policies.all)
+    if limits and not is_installed(installed):
+        raise SettingsError(LIMIT_ALONE)
     if settings.durable == "page" and not sees_pages_end(installed):
         raise SettingsError(DURABLE_ALONE)
 
@@ -62,7 +69,7 @@ def overridden(policy: Policy, request: Request, settings: Settings, *, links: b
     if overrides is None or overrides is True:
         return policy
     policy = policy.override(overrides, f"meta[{META_KEY!r}]")
-    for name in ("window", "ttl", "compare"):
+    for name in ("window", "ttl", "compare", "urls", "traps"):
         if name in overrides:
             raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: can't be set for one request")
     if policy.action == "links" and not links:

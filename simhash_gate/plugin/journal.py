@@ -83,7 +83,7 @@ class Journal(Listener):
         try:
             if self._queued_bytes - self._taken_bytes + size > MOST_WAITING:
                 raise OSError(f"more than {MOST_WAITING} bytes wait to be written")
-            said, unsaid = self._requests.json_of(judged.request)
+            said, unsaid = self._requests.json_of(judged.as_sent)
         except Exception as error:
             self._tell(error)
             return

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.policy import Action
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.listeners import Crawl, Identity, Judged, Listener
+    from simhash_gate.plugin.requests import NotSent
     from simhash_gate.stores import Record
 
 # The least size that Scrapy counts for a response it works on (scrapy.core.scraper.Slot).
@@ -70,6 +71,11 @@ class Lifecycle:
         for listener in self._listeners:
             listener.opened(spider)
 
+    def not_sent(self, request: Request, why: NotSent) -> None:
+        """Tell that a request was not sent."""
+        for listener in self._listeners:
+            listener.not_sent(request, why)
+
     def judged(self, judged: Judged) -> None:
         """Follow a page that has its verdict, if it can still fail."""
         page: FollowedPage | None = None
@@ -79,6 +85,11 @@ class Lifecycle:
             page = self._audited[judged.request] = FollowedPage(None)
         for listener in self._listeners:
             listener.judged(judged, page)
+
+    def found(self, request: Request, response: Response) -> None:
+        """Tell on which page a request was found."""
+        for listener in self._listeners:
+            listener.found(request, response)
 
     def received(self, request: Request) -> None:
         """Note that Scrapy has the page: no downloader middleware swallowed it."""

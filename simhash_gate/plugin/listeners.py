@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Action
     from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.requests import NotSent
     from simhash_gate.plugin.store_thread import StoreThread
     from simhash_gate.settings import Settings
     from simhash_gate.stores import Record
@@ -64,7 +65,8 @@ class Judged:
     """A response and what the gate made of it.
 
     `fingerprint` is the request's, in hex, and `domain` the registered one. `skipped` says why the
-    response was not judged, if so. `seconds` passed from the response to the verdict.
+    response was not judged, if so. `seconds` passed from the response to the verdict. `cb_kwargs`
+    are those that the request was sent with, if that is known.
     """
 
     request: Request
@@ -75,6 +77,14 @@ class Judged:
     fingerprint: str = ""
     skipped: str = ""
     seconds: float = 0.0
+    cb_kwargs: dict[str, Any] | None = None
+
+    @property
+    def as_sent(self) -> Request:
+        """The request without what was added to the arguments of its callback on the way back."""
+        if self.cb_kwargs is None or self.cb_kwargs.keys() == self.request.cb_kwargs.keys():
+            return self.request
+        return self.request.replace(cb_kwargs=self.cb_kwargs)
 
     @property
     def dropped(self) -> bool:
@@ -130,8 +140,14 @@ class Listener:
     def opened(self, spider: Spider) -> None:
         """The spider was opened."""
 
+    def not_sent(self, request: Request, why: NotSent) -> None:
+        """A request was not sent."""
+
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """A response has its verdict; it is followed as `page` if it can still fail."""
+
+    def found(self, request: Request, response: Response) -> None:
+        """A request leaves the spider middlewares; it was found on a page."""
 
     def item(self, page: FollowedPage, response: Response, item: Any) -> None:
         """An item came out of a followed page."""

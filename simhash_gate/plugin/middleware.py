@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
@@ -18,17 +19,20 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
+from simhash_gate.plugin.browser_page import close, orphaned_page
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.head_start import taken
 from simhash_gate.plugin.journal import Journal
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
+from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.requests import (
     META_KEY,
     RECOVERED_KEY,
     VERDICT_KEY,
+    NotSent,
     forget_others,
     is_retry,
     mark_kept,
@@ -43,7 +47,9 @@ from simhash_gate.plugin.spider_middleware import (
 )
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
+from simhash_gate.plugin.trap_shield import TrapGuard
 from simhash_gate.plugin.unsettled import SureJudge
+from simhash_gate.plugin.url_rules import UrlRules
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.urls import without_password
@@ -61,6 +67,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Site
     from simhash_gate.gate.verdict import NotCompared
+    from simhash_gate.page import Page
     from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -98,6 +105,10 @@ class SimhashGateMiddleware(CrawlGate):
         self.settings = settings
         self._links = is_installed(crawler.settings)
         self._opening: Future[None] | None = None
+        # Other components change requests and want verdicts: the arguments that callbacks were
+        # sent with, and what was judged before it came here.
+        self._sent: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()
+        self._early: WeakSet[Request] = WeakSet()
         self._store = StoreThread(
             pipeline_version(settings.options), durable=settings.durable == "page"
         )
@@ -106,7 +117,10 @@ class SimhashGateMiddleware(CrawlGate):
         crawl = Crawl(crawler, settings, self._store)
         self._audit = Audit.for_crawl(crawl)
         stats = GateStats(crawl)
-        made = (self._audit, stats, *(kind.for_crawl(crawl) for kind in LISTENERS))
+        self._url_rules = UrlRules.for_crawl(crawl)
+        self._traps = TrapGuard.for_crawl(crawl)
+        own = (self._audit, stats, self._url_rules, self._traps)
+        made = (*own, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
         self._judge = SureJudge(self._store, self.lifecycle, crawler.stats)
         self._deliveries = Deliveries(crawler)
@@ -125,40 +139,74 @@ class SimhashGateMiddleware(CrawlGate):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the settings. Raises `SettingsError`, which stops the crawl before it starts."""
-        settings = settings_of(crawler)
-        if not settings.enabled:
-            raise NotConfigured(f"{PREFIX}ENABLED is False")
-        check(settings, crawler.settings)
-        if settings.recover:
-            from simhash_gate.plugin.recover_journal import check_journal
+        with told_in_one_line():
+            settings = settings_of(crawler)
+            if not settings.enabled:
+                raise NotConfigured(f"{PREFIX}ENABLED is False")
+            check(settings, crawler.settings)
+            if settings.recover:
+                from simhash_gate.plugin.recover_journal import check_journal
 
-            check_journal(settings.recover, crawler.settings)
-        return cls(crawler, settings)
+                check_journal(settings.recover, crawler.settings)
+            return cls(crawler, settings)
 
     def process_request(self, request: Request) -> None:
-        """Let no verdict travel from one request to the next."""
+        """Let no verdict travel on to another request. Raise `NotSent` for a needless one."""
         request.meta.pop(VERDICT_KEY, None)
+        self._sent[request] = dict(request.cb_kwargs)
         forget_others(request, self.crawler.request_fingerprinter)
+        try:
+            if self._traps is not None:  # first: what it holds back stands for no other request
+                self._traps.ask(request)
+            if self._url_rules is not None:
+                self._url_rules.ask(request, self.settings.policies.site_of(request.url))
+        except NotSent as why:
+            self.lifecycle.not_sent(request, why)
+            raise
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Note that a request has no answer."""
+        if self._url_rules is not None and not isinstance(exception, NotSent):
+            self._url_rules.failed(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Leave the verdict in the request's meta; return the response or raise `NearDuplicate`."""
+        if request in self._early:
+            self._early.discard(request)
+            return response
         judged = await self._judged(request, response)
         verdict = request.meta[VERDICT_KEY] = judged.verdict
         if verdict.record is not None:
             mark_kept(request, judged.fingerprint)
         if judged.dropped:
             response.request = request
+        ends = judged.dropped and not verdict.audited
+        orphan = orphaned_page(request) if ends else None
         self.lifecycle.judged(judged)
-        if judged.dropped and not verdict.audited:
+        if orphan is not None:
+            await close(orphan)
+        if ends:
             raise NearDuplicate(response, verdict)
         return response
+
+    async def verdict_on(self, request: Request, response: Response) -> Verdict:
+        """Return the verdict for those who need it before the response has come here.
+
+        Raises `NearDuplicate` for a page that is dropped.
+        """
+        if VERDICT_KEY not in request.meta:
+            await self.process_response(request, response)
+            self._early.add(request)
+        verdict: Verdict = request.meta[VERDICT_KEY]
+        return verdict
 
     async def _judged(self, request: Request, response: Response) -> Judged:
         """Return the response with its verdict; that of one that is not judged is `skipped`."""
         site = self.settings.policies.site_of(response.url)
         reason = self._why_not(request, response)
         if reason:
-            verdict = Verdict("skipped", reason.replace("_", " "))
+            page = await self._recovered_page(response) if reason == "recovered" else None
+            verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)
         start = time.perf_counter()
         verdict, fingerprint = await self._verdict(request, response, site)
@@ -173,7 +221,17 @@ class SimhashGateMiddleware(CrawlGate):
             fingerprint=fingerprint,
             skipped="empty" if verdict.outcome == "skipped" else "",
             seconds=time.perf_counter() - start,
+            cb_kwargs=self._sent.get(request),
         )
+
+    async def _recovered_page(self, response: Response) -> Page | None:
+        """Return what a page of a journal says, as if it had been kept."""
+        try:
+            return await self.reader.page(response)
+        except ReadError as error:
+            url = without_credentials(response.url)
+            logger.warning("Recovered %s without its Markdown: %s", url, error)
+            return None
 
     def _why_not(self, request: Request, response: Response) -> str:
         """Return why a response is none of the gate's business; "" if it is judged."""

@@ -11,6 +11,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydispatch.dispatcher import getAllReceivers, liveReceivers
 from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers, HtmlResponse, Response
@@ -18,17 +19,17 @@ from scrapy.utils.misc import load_object
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, how_many, why
-from simhash_gate.gate.verdict import Verdict
 from simhash_gate.journal.contents import Found, drops, journal_files, load
 from simhash_gate.journal.warc import need_fastwarc
-from simhash_gate.plugin.requests import RECOVERED_KEY, VERDICT_KEY, request_of
+from simhash_gate.plugin.one_line import told_in_one_line
+from simhash_gate.plugin.requests import RECOVERED_KEY, request_of
 from simhash_gate.plugin.spider_middleware import GateFollower, is_installed, settings_of
 from simhash_gate.values import PREFIX, SettingsError
-from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
 
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
@@ -42,12 +43,14 @@ OUTERMOST = -20_000
 UNUSED = {
     "HTTPCACHE_ENABLED": False,
     "JOBDIR": None,
+    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    "DUPEFILTER_CLASS": "scrapy.dupefilters.RFPDupeFilter",
     f"{PREFIX}JOURNAL": "",
     f"{PREFIX}VERDICTS": "",
     f"{PREFIX}REPORT": "",
 }
-"""What a recovery does without: it fills no cache, takes nothing from a waiting queue, and leaves
-the journal, log and report of the crawl before as they are."""
+"""What a recovery does without: it fills no cache, takes nothing from a waiting queue, which may be
+that of other crawlers, and leaves the journal, log and report of the crawl before as they are."""
 
 
 def install(settings: BaseSettings) -> None:
@@ -87,8 +90,9 @@ class _Recover(GateFollower):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware. Raises `SettingsError`, which stops the crawl before it starts."""
-        if not settings_of(crawler).enabled:
-            raise SettingsError(f"{SETTING} needs the gate, but {PREFIX}ENABLED is False")
+        with told_in_one_line():
+            if not settings_of(crawler).enabled:
+                raise SettingsError(f"{SETTING} needs the gate, but {PREFIX}ENABLED is False")
         return cls(crawler)
 
     def _count(self, name: str) -> None:
@@ -114,6 +118,7 @@ class RecoverSpiderMiddleware(_Recover):
         """Yield the requests of the pages that this spider dropped, in place of its own."""
         spider = self._crawler.spider
         assert spider is not None
+        self._ask_for_no_more(spider)
         others: Counter[str] = Counter()
         for found in drops(self._path, self._failed):
             if found.drop.spider != spider.name:
@@ -151,6 +156,13 @@ class RecoverSpiderMiddleware(_Recover):
             self._count("not_fetched")
             return False
         return True
+
+    def _ask_for_no_more(self, spider: Spider) -> None:
+        """Let a spider that is idle take no request from elsewhere: it would not be fetched."""
+        manager = self._crawler.signals
+        for receiver in list(liveReceivers(getAllReceivers(self._crawler, signals.spider_idle))):
+            if getattr(receiver, "__self__", None) is spider:
+                manager.disconnect(receiver, signals.spider_idle)
 
     def _incomplete(self, found: Found) -> None:
         self._count("recovered_incomplete")
@@ -190,19 +202,9 @@ class RecoverDownloaderMiddleware(_Recover):
             self._failed(found.place, error)
             raise IgnoreRequest(f"{found.place}: {error}") from error
 
-    async def process_response(self, request: Request, response: Response) -> Response:
-        """Return the response; its verdict has the page as if it had been kept."""
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Count the response."""
         self._count("recovered")
-        verdict = Verdict("skipped", "recovered")
-        if self.gate:
-            try:
-                page = await self.gate.reader.page(response)
-            except ReadError as error:
-                url = without_credentials(response.url)
-                logger.warning("Recovered %s without its Markdown: %s", url, error)
-            else:
-                verdict = Verdict("skipped", "recovered", page=page)
-        request.meta[VERDICT_KEY] = verdict
         return response
 
 

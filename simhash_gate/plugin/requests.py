@@ -7,6 +7,7 @@ from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 
@@ -21,6 +22,24 @@ METHODS = ("callback", "errback")
 
 class _UnsayableError(Exception):
     """JSON has no word for a value."""
+
+
+class NotSent(IgnoreRequest):
+    """A request was not sent. `url` is its URL, `reason` says why, `kind` in a word.
+
+    `what` names the rule, or the shape of the URLs, that it was not sent for.
+
+    `stand_in` is the URL whose page stands for it, None if there is none.
+    """
+
+    kind = ""
+    stand_in: str | None = None
+
+    def __init__(self, url: str, reason: str, what: str) -> None:
+        super().__init__(f"{url} was not fetched: {reason}")
+        self.url = url
+        self.reason = reason
+        self.what = what
 
 
 class RequestWriter:
@@ -129,8 +148,14 @@ VERDICT_KEY = "simhash_gate_verdict"
 RECOVERED_KEY = "simhash_gate_recovered"
 """What the journal knew of a page that is recovered from it."""
 
+RELEASED_KEY = "simhash_gate_released"
+"""That a request was skipped before, and is sent after all."""
+
 KEPT_KEY = "simhash_gate_kept"
 """Where the gate notes which request's page it kept, so that a retry of it is known."""
+
+FOUND_KEY = "simhash_gate_found"
+"""Where the gate notes on which page a request was found, for the trap shield."""
 
 
 def mark_kept(request: Request, fingerprint: str) -> None:

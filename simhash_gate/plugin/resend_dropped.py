@@ -17,7 +17,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.plugin.listeners import Listener, Stage
-from simhash_gate.plugin.requests import VERDICT_KEY
+from simhash_gate.plugin.requests import FOUND_KEY, VERDICT_KEY
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -174,12 +174,13 @@ def send_again(crawler: Crawler, dropped: Dropped, why: str) -> bool:
 
 def remembered(judged: Judged) -> Dropped:
     """Return what is remembered of a request whose page was dropped."""
-    request, verdict = judged.request, judged.verdict
+    request, verdict = judged.as_sent, judged.verdict
     assert verdict.page is not None
     assert verdict.match is not None
-    page = replace(verdict.page, article=b"")  # its Markdown is not needed to compare it
+    page = replace(verdict.page, article=b"", gist=b"")  # neither is needed to compare it
     again = request.replace(
-        meta={key: value for key, value in request.meta.items() if key != VERDICT_KEY},
+        # Whatever its shape has brought since, it is fetched.
+        meta={k: value for k, value in request.meta.items() if k not in (VERDICT_KEY, FOUND_KEY)},
         dont_filter=True,
     )
     contents = (again.url, again.body, dict(again.headers), again.meta, again.cb_kwargs)

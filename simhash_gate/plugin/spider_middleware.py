@@ -16,6 +16,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
 from simhash_gate.plugin.listeners import Stage
+from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.requests import VERDICT_KEY
 from simhash_gate.settings import read_settings
 from simhash_gate.values import PREFIX
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
+    from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.lifecycle import Lifecycle
     from simhash_gate.plugin.reading import PageReader
     from simhash_gate.settings import Settings
@@ -50,6 +52,10 @@ class CrawlGate:
     lifecycle: Lifecycle
     reader: PageReader
 
+    async def verdict_on(self, request: Request, response: Response) -> Verdict:
+        """Return the verdict on a response, wherever it is on its way to the gate."""
+        raise NotImplementedError
+
 
 class GateFollower:
     """Finds the gate of its crawl; does nothing where there is none."""
@@ -61,8 +67,9 @@ class GateFollower:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the component for this crawl."""
-        if not settings_of(crawler).enabled:
-            raise NotConfigured(f"{PREFIX}ENABLED is False")
+        with told_in_one_line():
+            if not settings_of(crawler).enabled:
+                raise NotConfigured(f"{PREFIX}ENABLED is False")
         return cls(crawler)
 
     @property
@@ -119,6 +126,8 @@ class SimhashGateSpiderMiddleware(GateFollower):
         if isinstance(output, Request):
             if output is not response.request:
                 output.meta.pop(VERDICT_KEY, None)
+                if self.gate is not None:
+                    self.gate.lifecycle.found(output, response)
             return True
         return self.gate is None or self.gate.lifecycle.item_out(response, output)
 

@@ -136,6 +136,9 @@ class GateStats(Listener):
         if self._callbacks:
             mean = self._callback_seconds / self._callbacks
             self._stats.set_value("simhash_gate/seconds_saved", round(mean * dropped, 3))
+        if checked := self._number("checked"):
+            share = round(self._number("dropped") / checked, 6)
+            self._stats.set_value("simhash_gate/dropped_share", share)
         if self._run.outages:
             self._stats.set_value("simhash_gate/store_outages", self._run.outages)
         passed = {name: number for name in NOT_COMPARED if (number := self._number(name))}

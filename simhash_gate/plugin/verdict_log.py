@@ -18,7 +18,8 @@ from simhash_gate.gate.verdict import line_of
 from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.report_texts import ReportTexts
-from simhash_gate.plugin.signals import near_duplicate_dropped
+from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
+from simhash_gate.plugin.url_rules import UrlSkipped
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX, SettingsError
@@ -26,11 +27,12 @@ from simhash_gate.values import PREFIX, SettingsError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scrapy import Spider
+    from scrapy import Request, Spider
     from typing_extensions import Self
 
     from simhash_gate.plugin.lines import Line
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.plugin.requests import NotSent
     from simhash_gate.report.pairs import Texts
 
 logger = logging.getLogger(__name__)
@@ -65,7 +67,11 @@ class VerdictLog(Listener):
     def opened(self, spider: Spider) -> None:
         """Start to write."""
         head = self._settings.crawl_line(
-            "crawl", spider.name, started=round(time.time(), 3), scrapy=scrapy_version
+            "crawl",
+            spider.name,
+            run=self._crawl.store.run.name,
+            started=round(time.time(), 3),
+            scrapy=scrapy_version,
         )
         self._thread = LineThread("verdict", partial(self._work, spider.name, head))
         self._thread.start()
@@ -83,7 +89,15 @@ class VerdictLog(Listener):
                 size=len(response.body),
                 at=round(time.time(), 3),
             )
+            match = judged.verdict.match
+            line["held"] = judged.held and not judged.dropped
+            line["matched_run"] = match.record.run if match else None
             self._thread.put(line)
+
+    def not_sent(self, request: Request, why: NotSent) -> None:
+        """Write down a request that was not sent, soon."""
+        if self._thread is not None:
+            self._thread.put(line_of_request(why, at=round(time.time(), 3)))
 
     async def closed(self, closing: Closing) -> None:
         """Write what is left, and the report; waits for a disk that hangs, but not for ever."""
@@ -111,6 +125,18 @@ class VerdictLog(Listener):
             assert self._thread is not None
             summary.missed = self._thread.missed
             _report(summary, report, spider, self._texts)
+
+
+def line_of_request(why: NotSent, *, at: float) -> Line:
+    """Return the line of a request that was not sent. It has no outcome: there is no page."""
+    return {
+        "not_sent": why.kind,
+        "what": why.what,
+        "url": why.url,
+        "matched_url": why.stand_in,
+        "reason": why.reason,
+        "time": at,
+    }
 
 
 def _report(summary: Summary, path: Path, spider: str, texts: Texts | None) -> None:
@@ -144,6 +170,20 @@ class Announcements(Listener):
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._unsaid = 0
+
+    def not_sent(self, request: Request, why: NotSent) -> None:
+        """Say that a request was not sent."""
+        if self._crawl.settings.log == "drops":
+            logger.info("Not fetched %s: %s", why.url, why.reason)
+        crawler = self._crawl.crawler
+        if isinstance(why, UrlSkipped):
+            crawler.signals.send_catch_log(
+                url_skipped,
+                request=request,
+                stand_in=why.stand_in,
+                rule=why.rule,
+                spider=crawler.spider,
+            )
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Say that a page was seen, and what happens to it."""

@@ -19,6 +19,7 @@ class Crawled:
 
     `by` is `crawl` or the name of a command, `name` that of a spider or source. `settings` are
     those that are not the default, `domains` what is different for a domain: each value as text.
+    `run` is what a store knows the crawl by; "" if it is not known.
     """
 
     by: str
@@ -27,6 +28,7 @@ class Crawled:
     versions: Mapping[str, str]
     settings: Mapping[str, str]
     domains: Mapping[str, Mapping[str, str]]
+    run: str = ""
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> Crawled:
@@ -39,6 +41,7 @@ class Crawled:
             _texts(_mapping(line, "versions")),
             _texts(_mapping(line, "settings")),
             {_short(domain): _texts(_mapping(domains, domain)) for domain in domains},
+            text_of(line, "run", LONGEST_TEXT),
         )
 
 

@@ -37,12 +37,16 @@ _LAST_TIME = 253_402_300_800.0  # the year 10,000, beyond what datetime can show
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The kept page that a page was compared with. `id` is that of its source, if known."""
+    """The kept page that a page was compared with. `id` is that of its source, if known.
+
+    `run` is the crawl that kept it, as the store knows it; "" if it is not known.
+    """
 
     url: str
     title: str
     words: int | None
     id: str = ""
+    run: str = ""
 
     @property
     def name(self) -> str:
@@ -52,7 +56,11 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdict on one response. Long texts are cut. `at` is a Unix time."""
+    """The verdict on one response. Long texts are cut. `at` is a Unix time.
+
+    `held` tells that the page passed for its links alone. `crawler` is the number of the crawler
+    in a report of several.
+    """
 
     url: str
     outcome: str
@@ -67,6 +75,8 @@ class Judged:
     at: float | None = None
     differs: str = ""
     id: str = ""
+    held: bool = False
+    crawler: int = 0
 
     @property
     def name(self) -> str:
@@ -92,7 +102,7 @@ class Judged:
         return self.dropped or self.outcome == "duplicate"
 
     @classmethod
-    def of(cls, line: Mapping[str, Any]) -> Judged:
+    def of(cls, line: Mapping[str, Any], crawler: int = 0) -> Judged:
         """Return what a line says. Raises ValueError that names the key and its value."""
         outcome = text_of(line, "outcome", LONGEST_TEXT)
         if outcome not in OUTCOMES:
@@ -102,7 +112,8 @@ class Judged:
             title = text_of(line, "matched_title", LONGEST_TEXT)
             words = _count(line, "matched_words")
             url = without_credentials(text_of(line, "matched_url", LONGEST_URL + 1))
-            kept = Kept(url, title, words, _id(line, "matched_id"))
+            run = text_of(line, "matched_run", LONGEST_TEXT)
+            kept = Kept(url, title, words, _id(line, "matched_id"), run)
         return cls(
             without_credentials(text_of(line, "url", LONGEST_URL + 1)),
             outcome,
@@ -117,6 +128,8 @@ class Judged:
             time_of(line, "time"),
             text_of(line, "differs", LONGEST_TEXT),
             _id(line, "id"),
+            line.get("held") is True,
+            crawler,
         )
 
 

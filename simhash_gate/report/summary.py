@@ -3,104 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
-from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
+from simhash_gate.report.bounded import PAGES, SECONDS, Timeline, Top
+from simhash_gate.report.counts import Counts
 from simhash_gate.report.crawled import Crawled
-from simhash_gate.report.doubt import doubt
-from simhash_gate.report.judged import ADVICE, Audited, Judged, Named
-from simhash_gate.values import PREFIX
+from simhash_gate.report.doubt import Doubt, doubt
+from simhash_gate.report.judged import ADVICE, Audited, Judged
+from simhash_gate.report.unsent import UnsentRequests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-MOST_TALLIES = 10_000
 MOST_DUPLICATES = 500
 MOST_NEAR = 500
 ALIKE_IN_REPEATS = "alike only in what the site repeats"
 MOST_NAMED = 5
 """Domains that are named because pages of many names are near each other."""
-MOST_REASONS = 1_000
-MOST_CRAWLS = 10
-OTHERS = "(others)"
+MOST_CRAWLS = 200
 
 
-@dataclass(slots=True)
-class Tally:
-    """The counts of one domain. `differs` counts pages within the threshold that passed."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    dropped: int = 0
-    bytes_saved: int = 0
-    differs: Counter[str] = field(default_factory=Counter)
-    named: Named = field(default_factory=Named)
-
-    @property
-    def checked(self) -> int:
-        """How many pages were judged."""
-        return self.outcomes.total() - self.outcomes["skipped"] - self.outcomes["kept"]
-
-    def add(self, page: Judged) -> None:
-        """Count one response."""
-        self.outcomes[page.outcome] += 1
-        if page.dropped:
-            self.dropped += 1
-            self.bytes_saved += page.size
-        if page.differs:
-            self.differs[page.differs] += 1
-        if page.is_within and page.outcome != "unchanged":
-            self.named.add(other=page.has_another_name, dropped=page.dropped)
-
-    def update(self, other: Tally) -> None:
-        """Count what another tally has counted."""
-        self.outcomes.update(other.outcomes)
-        self.dropped += other.dropped
-        self.bytes_saved += other.bytes_saved
-        self.differs.update(other.differs)
-        self.named.update(other.named)
-
-
-class Summary:
-    """Counts by domain, distances, a timeline, clusters, and the pages worth a look.
-
-    `crawls` are those that the verdicts come from, as far as these say. `reasons` counts why pages
-    were not judged, by outcome. `missed` counts verdicts that are missing in the figures, and
-    `unusable` inputs that are no verdicts.
-    """
+class Summary(Counts):
+    """Counts by domain, distances, a timeline, clusters, and the pages worth a look."""
 
     def __init__(self) -> None:
-        self.total = Tally()
-        self.domains: dict[str, Tally] = {}
+        super().__init__()
         self.distances: Counter[tuple[int, str]] = Counter()
         self.of_other_names: Counter[tuple[int, str]] = Counter()
         self.thresholds: Counter[int] = Counter()
         self.by_time = Timeline(SECONDS)
         self.by_order = Timeline(PAGES)
-        self.clusters = Clusters()
         self.duplicates: Top[Judged] = Top(MOST_DUPLICATES)
         self.near: Top[Judged] = Top(MOST_NEAR)
-        self.audits: list[Audited] = []
-        self.crawls: list[Crawled] = []
-        self.reasons: Counter[tuple[str, str]] = Counter()
-        self.missed = self.unusable = 0
-
-    @property
-    def seen(self) -> int:
-        """How many responses were counted."""
-        return self.total.outcomes.total()
-
-    @property
-    def of_many_names(self) -> list[tuple[str, Named]]:
-        """The domains where pages of many names are near each other, the worst first."""
-        found = [(domain, tally.named) for domain, tally in self.domains.items()]
-        return sorted(
-            [(domain, named) for domain, named in found if named.are_many],
-            key=lambda item: -item[1].others,
-        )
+        self.unsent = UnsentRequests()
 
     @property
     def kept_within(self) -> str:
@@ -110,15 +48,6 @@ class Summary:
             for kind, pages in self.total.differs.most_common()
         )
         return f"Within the threshold, but not dropped: {kinds}." if kinds else ""
-
-    def setting(self, name: str) -> str:
-        """Return what all crawls say of a setting, by the end of its name; "" for the default."""
-        said = {crawl.settings.get(PREFIX + name, "") for crawl in self.crawls}
-        return said.pop() if len(said) == 1 else ""
-
-    def reasons_of(self, outcome: str) -> list[tuple[str, int]]:
-        """Return why pages had an outcome, and how many, the most frequent reason first."""
-        return [(said, n) for (kind, said), n in self.reasons.most_common() if kind == outcome]
 
     def remarks(self) -> Iterator[str]:
         """Yield sentences about what the counts of outcomes do not tell."""
@@ -151,35 +80,30 @@ class Summary:
             self.audits.append(Audited.of(line["audit"]))
         elif "outcome" in line:
             self.add(Judged.of(line))
+        elif "not_sent" in line:
+            self.unsent.add(line)
 
     def add(self, page: Judged) -> None:
         """Count the verdict on one response."""
+        self.take(page, *looked_at(page))
+
+    def take(self, page: Judged, domain: str, found: Doubt | None) -> None:
+        """Count the verdict on one response that `looked_at` has looked at."""
         if page.at is not None:
             self.by_time.add(page.at, page.outcome)
         self.by_order.add(self.seen, page.outcome)
-        self.total.add(page)
-        self._domain(page.url).add(page)
+        self.count(page, domain, found)
         if page.distance is not None:
             self.distances[page.distance, page.outcome] += 1
             self.of_other_names[page.distance, page.outcome] += page.has_another_name
             if page.threshold is not None:
                 self.thresholds[page.threshold] += 1
-        if page.is_duplicate:
-            found = doubt(page)
+        if found is not None:
             self.duplicates.add(found, page)
-            if page.kept is not None and page.outcome == "duplicate":
-                self.clusters.add(page.kept, page, found)
         elif page.outcome == "near":
             self.near.add((-(page.distance or 0), -doubt(page).growth), page)
-        elif page.outcome in ("error", "skipped"):
-            known = len(self.reasons) < MOST_REASONS or (page.outcome, page.reason) in self.reasons
-            self.reasons[page.outcome, page.reason if known else OTHERS] += 1
 
-    def _domain(self, url: str) -> Tally:
-        domain = registered_domain(host_of(url))
-        tally = self.domains.get(domain)
-        if tally is None:
-            if len(self.domains) >= MOST_TALLIES:
-                domain = OTHERS
-            tally = self.domains.setdefault(domain, Tally())
-        return tally
+
+def looked_at(page: Judged) -> tuple[str, Doubt | None]:
+    """Return the domain of a page, and how doubtful it is that it is a duplicate, if it is one."""
+    return registered_domain(host_of(page.url)), doubt(page) if page.is_duplicate else None

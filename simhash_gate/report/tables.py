@@ -18,6 +18,14 @@ class Column(NamedTuple):
 Columns = tuple[Column, ...]
 
 
+FLEET = (
+    *("Crawler", "Responses #", "Skipped #", "Judged #", "Delivered #", "Dropped #"),
+    *("Held back #", "Like its own #", "Like another's #", "Like an earlier #"),
+    *("Others like its #", "Errors #"),
+)
+"""The crawler, and the fields of `fleet.Row`."""
+
+
 def tables(shown: Sequence[str], *, by_time: bool) -> dict[str, Columns]:
     """Return the columns of each table; `shown` are the outcomes that it counts."""
     outcomes = tuple(Column(outcome.capitalize(), True) for outcome in shown)
@@ -31,6 +39,8 @@ def tables(shown: Sequence[str], *, by_time: bool) -> dict[str, Columns]:
             *outcomes,
             *_columns("Skipped #", "Dropped #", "% dropped #", "Saved #", "Another name #"),
         ),
+        "fleet": _columns(*FLEET),
+        "worst": _columns("Domain", "Judged #", "Dropped #", "Another name #", "Errors #"),
         "audit": _columns(
             *("Domain", "Wrong drops", "Audited #", "Compared #", "Wrong #", "At least % #"),
             *("At most % #", "Fields that differed"),
@@ -40,6 +50,7 @@ def tables(shown: Sequence[str], *, by_time: bool) -> dict[str, Columns]:
             "Why it passed",
         ),
         "copies": _columns("Copy", "Bits #", "Words #", "What differs"),
+        "unsent": _columns("Domain", "What", "Why", "Requests #", "Examples"),
         "unjudged": _columns("Outcome", "Why", "Pages #"),
     }
 

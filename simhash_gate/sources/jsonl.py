@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
+import zlib
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, cast
 
 from simhash_gate.common.wording import complaining
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import IO
 
     from simhash_gate.common.wording import Complain
 
 STDIN = "-"
+_GZIP = b"\x1f\x8b"
 _MOST = 1 << 20  # bytes that are looked at for the first object of a file
 
 
@@ -29,18 +33,34 @@ def json_objects(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the place (`file:line`) and the object of each line of a UTF-8 file, or of STDIN.
 
-    Empty lines are passed over. `example` is shown for a line that is JSON, but not an object.
+    What gzip has packed is unpacked. Empty lines are passed over. `example` is shown for a line
+    that is JSON, but not an object.
     """
-    with complaining(complain, path), _open(path) as lines:
-        for number, line in enumerate(lines, 1):
+    with complaining(complain, path), _open(path) as file:
+        for number, line in enumerate(_lines(file), 1):
             if line.strip():
                 place = f"{shown_path(path)}:{number}"
                 with complaining(complain, place):
                     yield place, _object(line, example)
 
 
-def _open(path: str) -> AbstractContextManager[BinaryIO]:
-    return nullcontext(sys.stdin.buffer) if path == STDIN else Path(path).open("rb")
+def _open(path: str) -> AbstractContextManager[IO[bytes]]:
+    """Open a file, or what gzip has packed in it."""
+    if path == STDIN:
+        return nullcontext(sys.stdin.buffer)
+    if Path(path).is_file():  # a pipe can't be opened twice
+        with Path(path).open("rb") as file:
+            if file.read(len(_GZIP)) == _GZIP:
+                return cast("IO[bytes]", gzip.open(path))
+    return Path(path).open("rb")
+
+
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a file. Raises ValueError where gzip can't unpack more of it."""
+    try:
+        yield from file
+    except (EOFError, zlib.error) as error:
+        raise ValueError(f"gzip can't unpack the rest: {error}") from None
 
 
 def _object(line: bytes, example: str) -> dict[str, Any]:
@@ -66,21 +86,21 @@ def check_strings(line: dict[str, Any], keys: Iterable[str]) -> None:
 
 def first_object(path: str) -> dict[str, Any]:
     """Return the first object of a file; an empty one if its start has none."""
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(_MOST)
-    except (OSError, ValueError):
-        return {}
-    for line in head.splitlines():
-        with suppress(ValueError):
-            return _object(line, "")
+    left = _MOST
+    with suppress(OSError, ValueError, EOFError, zlib.error), _open(path) as file:
+        while line := file.readline(left):
+            with suppress(ValueError):
+                return _object(line, "")
+            left -= len(line)
+            if left <= 0:
+                break
     return {}
 
 
 def count_lines(path: str) -> int | None:
     """Return how many lines are not empty; None if the file can't be read twice."""
     try:
-        with Path(path).open("rb") as lines:
-            return sum(1 for line in lines if line.strip())
+        with _open(path) as file:
+            return sum(1 for line in _lines(file) if line.strip())
     except (OSError, ValueError):
         return None

@@ -304,6 +304,21 @@ class Store(ABC):
         """Yield each scope of which `site_memory` has something, and what it has; in any order."""
 
     @abstractmethod
+    def url_rules(self, scope: str) -> bytes:
+        """Return what was kept last of the rules about a scope's URLs; empty for nothing."""
+
+    @abstractmethod
+    def keep_url_rules(self, scope: str, rules: bytes) -> None:
+        """Keep what is known of a scope's URLs, in place of what was kept before.
+
+        Empty rules remove it. It does not go with the pages of the scope.
+        """
+
+    @abstractmethod
+    def all_url_rules(self) -> Iterator[tuple[str, bytes]]:
+        """Yield each scope of which `url_rules` has something, and what it has; in any order."""
+
+    @abstractmethod
     def sweep(self) -> None:
         """Remove what is left of pages that are gone.
 

@@ -84,6 +84,7 @@ class MemoryStore(Store):
         super().__init__("memory store")
         self._scopes: OrderedDict[str, _Scope] = OrderedDict()
         self._site_memories: dict[str, bytes] = {}
+        self._url_rules: dict[str, bytes] = {}
         self._numbers = count(1)
         self._ended: set[str] = set()
 
@@ -142,6 +143,26 @@ class MemoryStore(Store):
         with self._lock:
             self._require_open()
             return iter([*self._site_memories.items()])
+
+    def url_rules(self, scope: str) -> bytes:
+        """Return what another gate of this process has kept."""
+        with self._lock:
+            self._require_open()
+            return self._url_rules.get(scope, b"")
+
+    def keep_url_rules(self, scope: str, rules: bytes) -> None:
+        """Keep it for other gates of this process."""
+        with self._lock:
+            self._require_open()
+            self._url_rules[scope] = rules
+            if not rules:
+                del self._url_rules[scope]
+
+    def all_url_rules(self) -> Iterator[tuple[str, bytes]]:
+        """Yield what is kept at the time of the call."""
+        with self._lock:
+            self._require_open()
+            return iter([*self._url_rules.items()])
 
     def sweep(self) -> None:
         """Forget scopes and ended runs without pages."""

@@ -72,11 +72,6 @@ class Job(NamedTuple):
     """Whether a process that had it has ended before it read any of it."""
 
 
-def default_workers() -> int:
-    """Return how many page-reading processes run unless a setting says otherwise."""
-    return max(2, (os.cpu_count() or 1) - 1)
-
-
 def start_process() -> subprocess.Popen[bytes]:
     """Start a process that loads what reads pages. Raises OSError where there is no room for one.
 

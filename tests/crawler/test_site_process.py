@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import signal
 import socket
+import ssl
 import subprocess
 import sys
-from urllib.error import HTTPError
-from urllib.request import Request
+from urllib.error import HTTPError, URLError
+from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 
 import pytest
 
@@ -14,6 +15,7 @@ from crawler.site.process import (
     PROJECT,
     SiteError,
     SiteProcess,
+    contents,
     running_site,
     serve_number,
     shop_url,
@@ -74,6 +76,34 @@ def test_pages_come_packed_over_http():
             with DIRECT.open(request, timeout=10) as response:
                 packed += response.headers["Content-Encoding"] == "gzip"
     assert packed
+
+
+def test_a_site_tells_what_urls_show_without_serving_them():
+    with running_site(8, urls="partial") as url:
+        told = contents(url, [f"{url}/about", f"{url}/nowhere", f"{url}/about?v=1"])
+        assert serve_number(url) == 0
+        with pytest.raises(HTTPError, match="404"):
+            DIRECT.open(url, data=b"[]", timeout=10)
+    assert told == ["/about", "", "/about"]
+
+
+def test_a_site_answers_for_its_names_by_plain_http_and_by_tls():
+    host = "m.daily-miniature.example.net"
+    with running_site(4, urls="aliases") as url:
+        untrusting = ssl.create_default_context()
+        untrusting.check_hostname, untrusting.verify_mode = False, ssl.CERT_NONE
+        proxies = ProxyHandler({"http": url, "https": url})
+        opener = build_opener(proxies, HTTPSHandler(context=untrusting))
+        for scheme in ("http", "https", "https"):
+            with opener.open(f"{scheme}://{host}/about", timeout=30) as response:
+                assert b"The Daily Miniature" in response.read()
+        assert [entry.path for entry in truth(url).log] == [
+            f"{scheme}://{host}/about" for scheme in ("http", "https", "https")
+        ]
+        wary = build_opener(proxies, HTTPSHandler(context=ssl.create_default_context()))
+        with pytest.raises(URLError, match="self-signed"):
+            wary.open(f"https://{host}/about", timeout=30)
+        assert serve_number(url) == 3
 
 
 def test_sigterm_stops_the_site():

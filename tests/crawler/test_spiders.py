@@ -82,6 +82,8 @@ def test_two_crawls_of_one_running_site_are_counted_apart():
         (["demo", "-a", "part=1/2"], "part is for -a site=..., the URL of a running demonstration"),
         (["demo", "-a", "site=x", "-a", "part=3/2"], "part='3/2' is not like 1/4, the first of"),
         (["demo", "-a", "site=x", "-a", "part=half"], "part='half' is not like 1/4, the first of"),
+        (["demo", "-a", "urls=nothing"], "urls='nothing' is none of tracking, sessions, print, fa"),
+        (["demo", "-a", "warmup=some"], "warmup='some' is not a number of pages"),
         (["demo", "-a", "site=nonsense"], "no demonstration site answers at nonsense"),
         (["articles"], "url is missing. Usage: scrapy crawl articles -a url=https://example.com"),
         (["articles", "-a", "url=example.com"], "url='example.com' is not an http or https URL"),

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from crawler.truth import Served, changed_fraction, score, words
+from crawler.truth import NO_SKIPS, Served, Skips, changed_fraction, score, words
 
 
 def page(serve, article="", version=0, *, status=200, html=True, product="", offer=""):
@@ -21,6 +21,8 @@ def figures(
     changed=None,
     seconds=2.0,
     alone=True,
+    skips=NO_SKIPS,
+    warmup=0,
 ):
     return score(
         log,
@@ -31,6 +33,8 @@ def figures(
         changed=changed or {("a", 1, 2): 0.3, ("a", 1, 3): 0.05, ("a", 2, 3): 0.25},
         seconds=seconds,
         alone=alone,
+        skips=skips,
+        warmup=warmup,
     )
 
 
@@ -131,6 +135,40 @@ def test_one_of_several_crawls_can_not_know_which_offers_are_lost():
     assert (result.offers, result.offers_lost) == (1, None)
 
 
+def shown(serve, content, **kwargs):
+    return page(serve)._replace(content=content, **kwargs)
+
+
+def test_a_request_for_what_was_delivered_can_be_avoided():
+    log = [shown(1, "x"), shown(2, "x"), shown(3, "y"), shown(4, "x"), shown(5, "")]
+    result = figures(log, {1, 3, 5})
+    assert (result.avoidable, result.fetches_avoided, result.probes) == (2, 0, 0)
+
+
+def test_a_page_is_needed_until_its_content_is_delivered():
+    assert figures([shown(1, "x"), shown(2, "x"), shown(3, "x")], {2}).avoidable == 1
+
+
+def test_what_could_be_avoided_is_counted_after_the_warm_up():
+    log = [shown(1, "x"), shown(2, "x"), shown(3, "x"), shown(4, "x")]
+    counted = [figures(log, {1}, warmup=warmup).avoidable for warmup in (0, 2, 3, 9)]
+    assert counted == [3, 2, 1, 0]
+
+
+def test_an_avoided_request_counts_if_its_content_came_before_or_after():
+    skips = Skips(avoided=4, probes=1, contents=["x", "y", "y", "lost"])
+    result = figures([shown(1, "x"), shown(2, "y")], {1, 2}, skips=skips)
+    assert (result.avoidable, result.fetches_avoided, result.probes) == (3, 4, 1)
+
+
+def test_pages_of_a_trap_are_counted_until_the_site_ends_it():
+    log = [shown(1, "a"), shown(2, "b", trap=True), shown(3, "c", trap=True)]
+    result = figures(log, {1, 2})
+    assert (result.trap_fetches, result.trap_full) == (2, False)
+    ended = figures([*log, shown(4, "d", trap=True, status=410)], {1, 2})
+    assert (ended.trap_fetches, ended.trap_full) == (2, True)
+
+
 def test_a_crawl_that_fetched_nothing_has_figures():
     result = figures([], set(), seconds=0.0)
     assert (result.fetched, result.caught, result.pages_per_second) == (0, 1.0, 0.0)
@@ -151,6 +189,12 @@ def test_the_figures_have_the_names_that_scripts_read():
         "offers",
         "offers_lost",
         "pages_per_second",
+        "fetches_avoided",
+        "avoidable",
+        "warmup",
+        "probes",
+        "trap_fetches",
+        "trap_full",
     ]
 
 

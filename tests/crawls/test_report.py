@@ -38,6 +38,8 @@ def test_the_log_and_the_report_say_what_the_stats_say(tmp_path) -> None:
     lines = [json.loads(line) for line in (tmp_path / "logs/test.jsonl").read_text().splitlines()]
     said = lines[0].pop("crawl")
     assert time.time() - said.pop("started") < 300
+    run = said.pop("run")
+    assert {line["matched_run"] for line in lines if line["matched_url"]} == {run}
     assert said.pop("versions").keys() == {"simhash_gate", "scrapy", "pipeline"}
     assert said == {
         "by": "crawl",

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
+import pty
+import struct
 import subprocess
+import termios
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -144,3 +149,29 @@ def fill(url):
             store.end("crawl")
 
     return fill
+
+
+@pytest.fixture
+def at_terminal(tmp_path, environment):
+    """Run the command with these of its streams on a terminal; return what came there."""
+
+    def at_terminal(*arguments: str, stdout: bool, stderr: bool, status: int = 0, **env: str):
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        with subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=tmp_path,
+            env=environment | {"TERM": "xterm"} | env,
+            stdout=theirs if stdout else subprocess.DEVNULL,
+            stderr=theirs if stderr else subprocess.DEVNULL,
+        ) as process:
+            os.close(theirs)
+            seen = b""
+            with contextlib.suppress(OSError):  # the terminal's end, on Linux
+                while chunk := os.read(ours, 1 << 16):
+                    seen += chunk
+            os.close(ours)
+            assert process.wait(60) == status
+        return seen.decode()
+
+    return at_terminal

@@ -2,45 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
-import pty
-import struct
-import subprocess
-import termios
-
-import pytest
-
-from tests.offline.command import COMMAND
-
 RED, GREEN = "\x1b[31m", "\x1b[32m"
-
-
-@pytest.fixture
-def at_terminal(tmp_path, environment):
-    """Run the command with these of its streams on a terminal; return what came there."""
-
-    def at_terminal(*arguments: str, stdout: bool, stderr: bool, status: int = 0, **env: str):
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        with subprocess.Popen(
-            [*COMMAND, *arguments],
-            cwd=tmp_path,
-            env=environment | {"TERM": "xterm"} | env,
-            stdout=theirs if stdout else subprocess.DEVNULL,
-            stderr=theirs if stderr else subprocess.DEVNULL,
-        ) as process:
-            os.close(theirs)
-            seen = b""
-            with contextlib.suppress(OSError):  # the terminal's end, on Linux
-                while chunk := os.read(ours, 1 << 16):
-                    seen += chunk
-            os.close(ours)
-            assert process.wait(60) == status
-        return seen.decode()
-
-    return at_terminal
 
 
 def test_what_differs_is_coloured_unless_no_color_is_set(at_terminal, write) -> None:

@@ -10,8 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.speed.chromium import running_chromium
+from simhash_gate.report.fleet import Fleet
 from simhash_gate.report.html import render
-from simhash_gate.report.summary import Summary
 from tests.report.verdicts import NOON, audit, copy, crawl, near, verdict
 
 if TYPE_CHECKING:
@@ -45,11 +45,12 @@ def show(browser: Browser, tmp_path: Path, happened: list[str]) -> Iterator[Open
     def show(
         *lines: dict[str, Any], width: int = DESK, texts: Texts | None = None, **context: Any
     ) -> Page:
-        summary = Summary()
+        fleet = Fleet()
         for line in lines:
-            summary.add_line(line)
+            fleet.add_line(line)
+        several = None if fleet.is_one else fleet
         path = tmp_path / "report.html"
-        path.write_bytes(render(summary, name="news", texts=texts))
+        path.write_bytes(render(fleet.total, name="news", texts=texts, fleet=several))
         page = browser.new_page(viewport={"width": width, "height": 900}, **context)
         opened.append(page)
         page.on("console", lambda message: happened.append(f"console: {message.text}"))
@@ -358,6 +359,45 @@ def test_on_a_phone_no_column_is_cut_off_and_each_cell_says_what_it_is(show: Ope
     header = page.locator("#domains th", has_text="Duplicate")
     header.get_by_role("button").click()
     expect(header).to_have_attribute("aria-sort", "descending")
+
+
+FLEET = [
+    line
+    for n in range(6)
+    for line in (
+        verdict(f"a{n}") | crawl(f"news {HOSTILE[0]}", run=f"r{n}", settings={"A": HOSTILE[1]}),
+        copy(f"b{n}", "a1", matched_run="r1"),
+        copy(f"https://site{n}.org/", "a2", matched_run=HOSTILE[2]),
+        verdict("slow", "error", reason=HOSTILE[3]),
+        audit(HOSTILE[4], 40, 2, price=2),
+    )
+]
+
+
+@pytest.mark.parametrize("width", [PHONE, DESK])
+def test_a_report_of_several_crawlers_is_accessible_and_fits(show: Open, width: int) -> None:
+    page = show(*FLEET, width=width)
+    page.evaluate("document.querySelectorAll('details').forEach(it => it.open = true)")
+    page.evaluate(
+        "document.querySelectorAll('section').forEach(it => it.style.contentVisibility = 'visible')"
+    )
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("window.pwned") is None
+    assert page.evaluate(
+        """() => Array.from(document.querySelectorAll("#fleet td, #crawlers td"))
+            .filter((it) => it.textContent.trim() && it.getBoundingClientRect().right > innerWidth)
+            .map((it) => it.textContent)"""
+    ) == [] or width == DESK  # fmt: skip
+    page.locator("#crawlers").get_by_label("Filter").fill("#4")
+    assert page.locator("#crawlers details:visible").count() == 1
+    page.locator("#fleet tbody a").nth(4).click()
+    assert page.url.endswith("#crawler-5")
+    header = page.locator("#fleet th", has_text="Others like its")
+    header.get_by_role("button").click()
+    assert column(page, "fleet", 11)[:2] == ["5", "0"]
+    assert page.locator("#fleet tfoot td").all_text_contents()[1] == "24"
 
 
 def test_printed_it_is_all_there(show: Open) -> None:

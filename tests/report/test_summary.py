@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
+from simhash_gate.report.counts import MOST_TALLIES, OTHERS
 from simhash_gate.report.judged import LONGEST_TEXT, Judged
-from simhash_gate.report.summary import MOST_DUPLICATES, MOST_NEAR, MOST_TALLIES, OTHERS, Summary
+from simhash_gate.report.summary import MOST_DUPLICATES, MOST_NEAR, Summary
 from tests.report.verdicts import NOON, copy, near, verdict
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from simhash_gate.stores import Record, open_store
 from simhash_gate.stores.sqlite import SQLiteStore
-from tests.stores.redis_server import RedisServer
 from tests.stores.store_urls import CLUSTER, STORES, url_maker
 
 CRAWLER = Path(__file__).with_name("crawler_process.py")
@@ -76,14 +75,6 @@ def filled(path, make_record):
             store.check_and_add(make_record(number << 30, title="word " * 50), 0)
         store.end("run")
     return path
-
-
-@pytest.fixture
-def own_redis(tmp_path):
-    """A Redis server that the test may treat as it likes."""
-    started = RedisServer(tmp_path / "redis", appendonly="yes", appendfsync="always")
-    yield started
-    started.kill()
 
 
 @pytest.fixture

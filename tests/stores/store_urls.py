@@ -43,6 +43,14 @@ def redis_server(tmp_path_factory):
     server.kill()
 
 
+@pytest.fixture
+def own_redis(tmp_path):
+    """A Redis server that the test may treat as it likes."""
+    started = RedisServer(tmp_path / "redis", appendonly="yes", appendfsync="always")
+    yield started
+    started.kill()
+
+
 @pytest.fixture(scope="session")
 def redis_cluster_server(tmp_path_factory):
     cluster = RedisCluster(tmp_path_factory.mktemp("redis_cluster"))

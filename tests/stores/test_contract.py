@@ -90,6 +90,21 @@ def test_of_matches_those_go_first_whose_sketch_begins_with_the_same_key(store, 
     assert store.check_and_add(beyond, 0, near=8).match.distance == 2
 
 
+def test_rules_about_urls_are_kept_without_pages_until_they_are_taken_out(store):
+    assert store.url_rules("example.com") == b""
+    for rules in (b"a", b"\0\xff" * 40_000):
+        store.keep_url_rules("example.com", rules)
+        assert store.url_rules("example.com") == rules
+    store.keep_url_rules("bad\ud800.example", b"b")
+    store.sweep()
+    found = {"bad\ud800.example": b"b", "example.com": b"\0\xff" * 40_000}
+    assert dict(store.all_url_rules()) == found
+    for scope in found:
+        store.keep_url_rules(scope, b"")
+        assert store.url_rules(scope) == b""
+    assert [*store.all_url_rules()] == []
+
+
 def test_what_a_site_repeats_is_kept_for_whoever_asks(store, make_record):
     assert store.site_memory("example.com") == b""
     store.check_and_add(make_record(BASE), 0)
@@ -245,6 +260,9 @@ def test_a_closed_store_says_so(store, make_record):
         lambda: store.current(page),
         lambda: next(store.records()),
         lambda: next(store.site_memories()),
+        lambda: store.url_rules("example.com"),
+        lambda: store.keep_url_rules("example.com", b"x"),
+        lambda: next(store.all_url_rules()),
         store.sweep,
     ):
         with pytest.raises(StoreError, match="it is closed"):

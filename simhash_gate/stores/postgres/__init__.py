@@ -13,6 +13,7 @@ from psycopg.types.numeric import Int4, Int8
 from simhash_gate.stores.base import ADDED, Answer, Lookup, Match, Store, StoreUnavailable
 from simhash_gate.stores.postgres.connection import close, connect, failure, read_address
 from simhash_gate.stores.postgres.rows import (
+    ALL_URL_RULES,
     CHECK_AND_ADD,
     CURRENT,
     LET_DIE,
@@ -21,6 +22,7 @@ from simhash_gate.stores.postgres.rows import (
     PAGES_OF_SCOPE_AFTER,
     SITE_MEMORIES,
     SITE_MEMORY,
+    URL_RULES,
     VERSIONS,
     as_stored,
     from_stored,
@@ -114,6 +116,20 @@ class PostgresStore(Store):
         while rows := self._rows(SITE_MEMORIES, (Int4(after),)):
             yield from ((from_stored(name), bytes(memory)) for _, name, memory in rows)
             after = rows[-1][0]
+
+    def url_rules(self, scope: str) -> bytes:
+        """Return what a crawl has kept last."""
+        rows = self._rows(URL_RULES, (as_stored(scope),))
+        return bytes(rows[0][0]) if rows else b""
+
+    def keep_url_rules(self, scope: str, rules: bytes) -> None:
+        """Write it in place of what was there."""
+        self._value("SELECT keep_url_rules(%s, %s)", (as_stored(scope), rules))
+
+    def all_url_rules(self) -> Iterator[tuple[str, bytes]]:
+        """Yield them as they were at the time of the call."""
+        rows = self._rows(ALL_URL_RULES)
+        return iter([(from_stored(scope), bytes(rules)) for scope, rules in rows])
 
     def sweep(self) -> None:
         """Remove them on the server, some at a time."""

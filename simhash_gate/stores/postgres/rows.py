@@ -63,6 +63,8 @@ SITE_MEMORIES = """
 SELECT scope.id, scope.name, repeated FROM site_memory JOIN scope ON scope.id = scope
 WHERE scope.id > %s ORDER BY scope.id LIMIT 100
 """
+URL_RULES = "SELECT rules FROM url_rules WHERE scope = %s"
+ALL_URL_RULES = "SELECT scope, rules FROM url_rules ORDER BY scope"
 CURRENT = f"""{_PAGES}
     AND page.bucket0 = bucket((SELECT id FROM scope WHERE name = %s), %s, 0)
     AND page.fingerprint = %s AND page.request = %s AND run.name = %s

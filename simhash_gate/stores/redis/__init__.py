@@ -27,6 +27,7 @@ from simhash_gate.stores.redis.codec import (
     scope_of,
     site_key,
     unpack,
+    url_key,
 )
 from simhash_gate.stores.redis.runs import Runs
 
@@ -108,6 +109,25 @@ class RedisStore(Store):
             memory = self.site_memory(scope)
             if memory:
                 yield scope, memory
+
+    def url_rules(self, scope: str) -> bytes:
+        """Return what a crawl has kept last."""
+        return self._call(self._client.get, url_key(self._address.prefix, scope)) or b""
+
+    def keep_url_rules(self, scope: str, rules: bytes) -> None:
+        """Write it in place of what was there; it goes a while after it was written last."""
+        key = url_key(self._address.prefix, scope)
+        if rules:
+            self._call(partial(self._client.set, ex=_SITE_SECONDS), key, rules)
+        else:
+            self._call(self._client.delete, key)
+
+    def all_url_rules(self) -> Iterator[tuple[str, bytes]]:
+        """Yield them, asked for one by one."""
+        for scope in self._scopes("urls"):
+            rules = self.url_rules(scope)
+            if rules:
+                yield scope, rules
 
     def sweep(self) -> None:
         """Remove them; a scope without pages has no key any more."""
@@ -206,8 +226,8 @@ class RedisStore(Store):
             if cursor == b"0":
                 return durable
 
-    def _scopes(self, kind: Literal["scope", "site"] = "scope") -> list[str]:
-        """Return all scopes that the server has pages of, or a site memory; in no order."""
+    def _scopes(self, kind: Literal["scope", "site", "urls"] = "scope") -> list[str]:
+        """Return all scopes that the server has pages of, or something else; in no order."""
         prefix = self._address.prefix
         escaped = "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in prefix)
         held = "hash" if kind == "scope" else "string"

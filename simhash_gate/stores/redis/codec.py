@@ -50,6 +50,11 @@ def site_key(prefix: str, scope: str) -> str:
     return f"{prefix}site:{{{quote(scope, safe='', errors='surrogatepass')}}}"
 
 
+def url_key(prefix: str, scope: str) -> str:
+    """Return the key of what is known of the URLs of a scope."""
+    return f"{prefix}urls:{{{quote(scope, safe='', errors='surrogatepass')}}}"
+
+
 def scope_of(key: str) -> str:
     """Return the scope that a key is of, whose prefix has no braces."""
     return unquote(key.partition("{")[2][:-1], errors="surrogatepass")

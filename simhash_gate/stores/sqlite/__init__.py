@@ -62,6 +62,9 @@ _SITE_MEMORIES = """
 SELECT name, repeated, scope FROM site_memory JOIN scope ON scope.id = scope WHERE scope > ?
 ORDER BY scope LIMIT 100
 """
+_URL_RULES = "SELECT rules FROM url_rules WHERE scope = CAST(? AS TEXT)"
+_KEEP_URL_RULES = "INSERT OR REPLACE INTO url_rules VALUES (CAST(? AS TEXT), ?)"
+_FORGET_URL_RULES = "DELETE FROM url_rules WHERE scope = CAST(? AS TEXT)"
 _SWEEP_SITE_MEMORIES = """
 DELETE FROM site_memory WHERE NOT EXISTS (SELECT 1 FROM record WHERE scope = site_memory.scope)
 """
@@ -152,6 +155,26 @@ class SQLiteStore(Store):
                 rows = db.execute(_SITE_MEMORIES, (last,)).fetchall()
             yield from ((name, bytes(memory)) for name, memory, _ in rows)
             last = rows[-1][2] if rows else None
+
+    def url_rules(self, scope: str) -> bytes:
+        """Return what a crawl has kept last."""
+        with self._transaction("DEFERRED") as db:
+            row = db.execute(_URL_RULES, (as_bytes(scope),)).fetchone()
+            return bytes(row[0]) if row else b""
+
+    def keep_url_rules(self, scope: str, rules: bytes) -> None:
+        """Write it in place of what was there."""
+        with self._transaction() as db:
+            if rules:
+                db.execute(_KEEP_URL_RULES, (as_bytes(scope), rules))
+            else:
+                db.execute(_FORGET_URL_RULES, (as_bytes(scope),))
+
+    def all_url_rules(self) -> Iterator[tuple[str, bytes]]:
+        """Yield them as they were at the time of the call."""
+        with self._transaction("DEFERRED") as db:
+            rows = db.execute("SELECT scope, rules FROM url_rules ORDER BY scope").fetchall()
+        return iter([(scope, bytes(rules)) for scope, rules in rows])
 
     def sweep(self) -> None:
         """Remove them; while a run lives, its store has the numbers of scopes at hand."""

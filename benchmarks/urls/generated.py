@@ -1,0 +1,64 @@
+"""A crawl of a scenario of the demonstration site, which knows itself what its URLs show.
+
+The site answers in this process, and its links are followed in their order, as far as it goes on.
+No page is judged: what the site says is the truth.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict, deque
+from itertools import count
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+import mmh3
+from scrapy.http import HtmlResponse
+
+from benchmarks.urls.truth import Visit
+from crawler.links import Links, site_of
+from crawler.site.scenes.catalogue import SCENES, make_site
+from simhash_gate.sources import request_fingerprint
+from simhash_gate.urls.learner import MOST_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HASHES = 1 << 16
+SCENARIOS = tuple(SCENES)
+TRAP_PAGES = 1000
+"""How many pages of a trap the site has."""
+
+
+def generate(scenario: str, articles: int, seed: int) -> Iterator[Visit]:
+    """Yield a visit for each page of a scenario, in the order of its links."""
+    site = make_site(scenario, articles, seed)
+    site.trap_limit = TRAP_PAGES
+    host = SCENES[scenario].host or "news.example"
+    home = f"http://{host}/"
+    links = Links({site_of(home)})
+    waiting, requested = deque([home]), set[str]()
+    numbers = count()
+    contents: dict[str, int] = defaultdict(lambda: next(numbers))
+    while waiting:
+        url = waiting.popleft()
+        request = request_fingerprint(url)
+        if request in requested:
+            continue
+        requested.add(request)
+        reply = site.reply(url if SCENES[scenario].host else url.removeprefix(home[:-1]))
+        if "Location" in reply.headers:
+            waiting.appendleft(urljoin(url, reply.headers["Location"]))
+        if reply.status != 200 or not reply.html:
+            continue
+        yield _visit(url, contents[reply.content or url], known=bool(reply.content))
+        body = HtmlResponse(url, body=reply.body, headers=reply.headers)
+        waiting.extend(links.of(body))
+
+
+def _visit(url: str, content: int, *, known: bool) -> Visit:
+    """Return a visit; what the gate would keep of two contents has nothing in common."""
+    fingerprint = mmh3.hash64(str(content), signed=False)[0]
+    first = content * MOST_WORDS % HASHES
+    words = struct.pack(f">{MOST_WORDS}H", *range(first, first + MOST_WORDS))
+    return Visit(url, site_of(url), content, known, "", fingerprint, words)

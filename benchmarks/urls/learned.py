@@ -1,0 +1,98 @@
+"""What simhash_gate learns, and what it skips by it: its learner, and its file of visits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchmarks.urls.method import NOT_READ, Method, Read
+from simhash_gate.urls.learner import Fetched, Learner, content_of
+from simhash_gate.urls.parts import parts_of
+from simhash_gate.urls.visits import Visits
+
+if TYPE_CHECKING:
+    from simhash_gate.urls.learner import Change
+    from simhash_gate.urls.rules import Rule
+    from simhash_gate.urls.visits import Visit
+
+
+class Learned(Method):
+    """Does with URLs what a crawl with `SIMHASH_GATE_URLS = "skip"` does.
+
+    A page is compared with what stands for it when it was a probe. What a rule skipped is fetched
+    when the rule is suspended.
+    """
+
+    title = "**simhash_gate**"
+    origin = ""
+    probing = 0.05
+
+    def __init__(self) -> None:
+        self._learner = Learner()
+        self._visits = Visits()
+        self._skipped: dict[str, tuple[str, Visit, tuple[tuple[str, Rule], ...]]] = {}
+        self._back: list[str] = []
+
+    def skips(self, scope: str, url: str) -> bool:
+        """Tell if a fetched URL has the same canonical one."""
+        self._visits.catch_up(self._learner.canonical)
+        if not self._learner.acts_on(scope):
+            return False
+        canonical = self._learner.canonical(scope, url)
+        for visit in self._visits.find(scope, canonical):
+            if visit.url != url and self._learner.canonical(scope, visit.url) == canonical:
+                rules = self._learner.rules_between(scope, url, visit.url)
+                self._skipped[url] = scope, visit, rules
+                return True
+        return False
+
+    def learn(
+        self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
+    ) -> None:
+        """Note the visit, and learn from it."""
+        parts = parts_of(url)
+        _, stand_in, _ = self._skipped.pop(url, (scope, None, ()))
+        canonical = url if stand_in else self._learner.canonical(scope, url)
+        number = self._visits.add(scope, self._learner.shapes.of(parts), url, canonical)
+        if same is None:
+            self._visits.tell(number, None, read.fingerprint, read.words)
+            return
+        self._visits.tell(number, content_of(kept if same else url), *read)
+        stood = self._visits.get(stand_in.id) if stand_in else None
+        others = []
+        if stood is not None and stood.content is not None:
+            told = (stood.content, stood.fingerprint, stood.words)
+            others = [Fetched(stood.url, parts_of(stood.url), *told)]
+        changes = self._learner.observe(
+            scope,
+            url,
+            kept or None,
+            same if kept else None,
+            fingerprint=read.fingerprint,
+            words=read.words,
+            others=others,
+        )
+        for change in changes:
+            self._visits.rules_changed(change.scope, change.shape)
+            if change.state != "active":
+                self._suspend(change)
+
+    def taken_back(self) -> list[str]:
+        """Return what suspended rules skipped."""
+        back, self._back = self._back, []
+        return back
+
+    @property
+    def rules(self) -> int:
+        """Those that are active."""
+        return self._learner.active
+
+    def _suspend(self, change: Change) -> None:
+        stand_ins = {
+            visit.id
+            for scope, visit, rules in self._skipped.values()
+            if scope == change.scope and (change.shape, change.rule) in rules
+        }
+        back = [url for url, (_, visit, _) in self._skipped.items() if visit.id in stand_ins]
+        for url in back:
+            del self._skipped[url]
+        self._back += back

@@ -1,0 +1,132 @@
+"""Which URLs of a crawl have the same content? The gate tells, where it looks as close as it can.
+
+The pages are read and judged once, with `VERIFY = "text"`, in the order of the crawl. What it said
+is kept in a file, so that methods can be compared again and again without a page being read.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simhash_gate.fingerprints.claims import least_said
+from simhash_gate.gate.policy import scope_of
+from simhash_gate.offline.replay import judge, open_gate
+from simhash_gate.options import pipeline_version
+from simhash_gate.settings import read_settings
+from simhash_gate.sources import request_fingerprint
+from simhash_gate.sources.open import open_pages
+from simhash_gate.sources.read_pages import read_pages
+from simhash_gate.urls.learner import MOST_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simhash_gate.common.wording import Complain
+    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.settings import Settings
+    from simhash_gate.sources import Entry
+
+STRICT = {"SIMHASH_GATE_VERIFY": "text", "SIMHASH_GATE_WINDOW": 10_000_000}
+_TOLD_APART = {"names", "offers", "fields", "texts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A URL of the crawl, and what is known of its page.
+
+    `content` is a number that URLs of the same content share. If the page is not `sure`, nobody
+    knows whether its content is that of others; then it has a number of its own. `differs_from` is
+    the URL of a page that looks alike, and that a closer look found different; "" for none.
+    `fingerprint` and `words` are what the gate keeps of the page.
+    """
+
+    url: str
+    scope: str
+    content: int
+    sure: bool
+    differs_from: str = ""
+    fingerprint: int | None = None
+    words: bytes = b""
+
+
+def load(
+    sources: Sequence[str], cache: Path, complain: Complain, *, workers: int = 1
+) -> list[Visit]:
+    """Return the visits of a crawl in its order: from the cache, else from the pages on disk."""
+    settings = read_settings({**STRICT, "SIMHASH_GATE_WORKERS": workers})
+    about = {"pipeline": pipeline_version(settings.options), "sources": [*map(_dated, sources)]}
+    found = _cached(cache, about)
+    if found is None:
+        pages = open_pages(sources, complain, settings.max_bytes, lambda _: None)
+        found = list(judged(pages.entries, settings, complain))
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        lines = [about, *({**asdict(each), "words": each.words.hex()} for each in found)]
+        cache.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return found
+
+
+def judged(entries: Iterable[Entry], settings: Settings, complain: Complain) -> Iterator[Visit]:
+    """Yield a visit for each page with a URL of its own; requests that Scrapy calls the same once.
+
+    A crawl makes these once, with or without rules.
+    """
+    numbers, contents = count(), dict[str, int]()
+    requested: set[str] = set()
+    with open_gate(settings) as gate:
+        for entry, page in read_pages(_with_url(entries, requested, complain), settings):
+            verdict = judge(gate, settings, entry, page)
+            if verdict.outcome == "error":
+                complain(entry.place, verdict.reason)
+            kept = verdict.match.record.url if verdict.match else ""
+            same = verdict.outcome == "duplicate"
+            number = contents[kept] if same else next(numbers)
+            contents[entry.url] = number
+            differs = "" if same or verdict.differs not in _TOLD_APART else kept
+            scope = scope_of(entry.url, "domain")
+            words = least_said(verdict.page.claims, MOST_WORDS) if verdict.page else b""
+            known = (same or is_sure(verdict), differs, verdict.fingerprint, words)
+            yield Visit(entry.url, scope, number, *known)
+
+
+def is_sure(verdict: Verdict) -> bool:
+    """Tell if a page that passed is known to be another than all before it.
+
+    What was not read, or not compared, may be like any other page. So may one that is near another
+    and that no closer look told from it.
+    """
+    if verdict.not_compared:
+        return False
+    if verdict.outcome == "near":
+        return verdict.differs in _TOLD_APART
+    return verdict.outcome == "new"
+
+
+def _with_url(entries: Iterable[Entry], requested: set[str], complain: Complain) -> Iterator[Entry]:
+    for entry in entries:
+        if entry.guessed or not scope_of(entry.url, "domain"):
+            complain(entry.place, "left out: nobody knows its URL")
+            continue
+        request = request_fingerprint(entry.url)
+        if request not in requested:
+            requested.add(request)
+            yield entry
+
+
+def _dated(source: str) -> list[Any]:
+    path = Path(source)
+    return [str(path.resolve()), path.stat().st_mtime if path.exists() else 0]
+
+
+def _cached(cache: Path, about: dict[str, Any]) -> list[Visit] | None:
+    try:
+        with cache.open(encoding="utf-8") as lines:
+            if json.loads(next(lines)) != about:
+                return None
+            found = [json.loads(line) for line in lines]
+            return [Visit(**{**each, "words": bytes.fromhex(each["words"])}) for each in found]
+    except (KeyError, OSError, StopIteration, TypeError, ValueError):
+        return None

@@ -1,0 +1,196 @@
+"""What every site of the demonstration does: it answers, counts, and knows what it has served."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+import zlib
+from abc import ABC, abstractmethod
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from crawler.truth import Served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from crawler.site.articles import Article
+
+ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /account\n"
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360"
+    "606060000000050001a5f645400000000049454e44ae426082"
+)
+PLAIN_CHARSET = ("utf-8", "utf-8", "utf-8")
+TRAP_LIMIT = 20_000
+"""How many pages of a trap a site serves before it says that it has no more."""
+
+
+class Reply(NamedTuple):
+    """One response: status, headers and body, with what the truth says about it.
+
+    `content` is the same for all pages that show the same; `trap` is whether there is no end to
+    such pages.
+    """
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    article: str = ""
+    version: int = 0
+    product: str = ""
+    offer: str = ""
+    content: str = ""
+    trap: bool = False
+
+    @property
+    def html(self) -> bool:
+        """Whether it is a web page."""
+        return self.headers.get("Content-Type", "").startswith("text/html")
+
+
+class Answering(ABC):
+    """Answers requests. Safe to call from several threads."""
+
+    host = ""
+    """The name of the site's host, where it has one of its own."""
+
+    def __init__(self, articles: Sequence[Article], seed: int) -> None:
+        self.articles = articles
+        self.seed = seed
+        self.log: list[Served] = []
+        self.trap_limit = TRAP_LIMIT
+        self._trapped = 0
+        self._hits: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    @abstractmethod
+    def answer(self, url: str, hit: int) -> Reply:
+        """Return the response to a URL that was served `hit` times before; nothing is noted.
+
+        A URL without a host is one of the site's own.
+        """
+
+    @property
+    def products(self) -> list[str]:
+        """The numbers of what the site sells."""
+        return []
+
+    def reply(self, target: str, *, accepts_gzip: bool = False) -> Reply:
+        """Return the response to a GET of `target`: a path with its query, or a whole URL."""
+        if target == "/-/truth":
+            return Reply(200, {"Content-Type": "application/json"}, self.truth())
+        if target == "/-/serve":
+            return Reply(200, {"Content-Type": "application/json"}, str(len(self.log)).encode())
+        with self._lock:
+            hit = self._hits[target]
+            self._hits[target] += 1
+        reply = self.answer(target, hit)
+        if reply.trap and self._is_full():
+            reply = reply._replace(status=410, body=b"no more of this")
+            reply.headers["X-Demo-Trap"] = "full"
+        if accepts_gzip and reply.html and self.draw("gzip", target) < 0.4:
+            reply.headers["Content-Encoding"] = "gzip"
+            reply = reply._replace(body=gzip.compress(reply.body, 1, mtime=0))
+        with self._lock:
+            serve = len(self.log) + 1
+            self.note(target, serve, reply)
+        reply.headers["X-Demo-Serve"] = str(serve)
+        if reply.article:
+            reply.headers["X-Demo-Article"] = f"{reply.article};{reply.version}"
+        if reply.product:
+            reply.headers["X-Demo-Product"] = reply.product
+        if reply.offer:
+            reply.headers["X-Demo-Offer"] = reply.offer
+        return reply
+
+    def note(self, target: str, serve: int, reply: Reply) -> None:
+        """Write down what was served."""
+        self.log.append(
+            Served(
+                serve=serve,
+                path=target,
+                status=reply.status,
+                html=reply.html,
+                article=reply.article,
+                version=reply.version,
+                product=reply.product,
+                offer=reply.offer,
+                content=reply.content,
+                trap=reply.trap,
+            )
+        )
+
+    def contents(self, urls: Iterable[str]) -> list[str]:
+        """Return what each URL shows, as `Reply.content`, without serving it."""
+        return [self.content(url) for url in urls]
+
+    def content(self, url: str) -> str:
+        """Return what one URL shows; blank where it shows no page."""
+        for _ in range(5):
+            reply = self.answer(url, 1)  # at the first time some pages are too busy
+            if "Location" not in reply.headers:
+                return reply.content
+            url = urljoin(url, reply.headers["Location"])
+        return ""
+
+    def told(self, target: str, body: bytes) -> Reply:
+        """Return the response to a POST: what the URLs show that are a list in JSON."""
+        try:
+            urls = json.loads(body) if target == "/-/contents" else None
+        except ValueError:
+            urls = None
+        if not isinstance(urls, list):
+            return Reply(404, {"Content-Type": "text/plain"}, b"nothing is told here")
+        found = self.contents(url for url in urls if isinstance(url, str))
+        return Reply(200, {"Content-Type": "application/json"}, json.dumps(found).encode())
+
+    def truth(self) -> bytes:
+        """Return what the site knows: articles, products, changes and the serve log, as JSON."""
+        changed = {f"{i} {a} {b}": c for x in self.articles for (i, a, b), c in x.changes().items()}
+        known = {
+            "articles": [article.id for article in self.articles],
+            "products": self.products,
+            "changed": changed,
+            "log": list(self.log),
+        }
+        return json.dumps(known).encode()
+
+    def draw(self, name: str, target: str) -> float:
+        """Return a number from 0 to 1 that hangs on seed, name and target alone."""
+        return zlib.crc32(f"{self.seed}/{name}/{target}".encode()) / 2**32
+
+    def _is_full(self) -> bool:
+        """Count a page of a trap, and tell whether the site has served enough of them."""
+        with self._lock:
+            self._trapped += 1
+            return self._trapped > self.trap_limit
+
+
+def target_of(url: str) -> str:
+    """Return the path of a URL with its query."""
+    parts = urlsplit(url)
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def static_file(target: str) -> Reply | None:
+    """Return what every site has that is no web page."""
+    if target == "/robots.txt":
+        return Reply(200, {"Content-Type": "text/plain"}, ROBOTS)
+    if target.startswith("/img/"):
+        return Reply(200, {"Content-Type": "image/png"}, PIXEL)
+    return None
+
+
+def web_page(
+    status: int, html: str, charset: tuple[str, str, str] = PLAIN_CHARSET, *, content: str = ""
+) -> Reply:
+    """Return a page in its charset: that of the bytes, of the header, and of the page itself."""
+    encoding, in_header, in_page = charset
+    kind = f"text/html; charset={in_header}" if in_header else "text/html"
+    if in_page:
+        html = html.replace("<head>", f'<head><meta charset="{in_page}">', 1)
+    body = html.encode(encoding, "xmlcharrefreplace")
+    return Reply(status, {"Content-Type": kind}, body, content=content)

@@ -1,0 +1,203 @@
+"""A news site whose articles have several URLs each, all of them found by links."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import defaultdict
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawler.site.answering import Answering, Reply, static_file, target_of, web_page
+from crawler.site.articles import Article
+from crawler.site.chrome import Chrome
+from crawler.site.content import Content, Link
+from crawler.site.designs import render
+from crawler.site.listings import EDITIONS, listing, small_pages
+from crawler.site.prose import Writer, grammar
+from crawler.site.scenes.address import Address
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DESIGNS = ("table", "semantic", "hashed")
+TITLE = "The Daily Miniature"
+
+
+class Found(NamedTuple):
+    """What an address shows: `key` is the same for all that show the same."""
+
+    page: Content
+    key: str
+    trap: bool = False
+
+
+class Scene(Answering):
+    """Answers for a site of articles, each linked under some of its URLs.
+
+    A scene says what an article's plain URL is (`base`), which others it has (`variants`), and
+    which URL a request comes down to (`plain`): the truth, which no crawler is told.
+    """
+
+    def __init__(self, articles: int, seed: int) -> None:
+        super().__init__([Article(seed, number) for number in range(articles)], seed)
+        self.sections = [*grammar("en").topics(), *EDITIONS]
+        self.bases = {self.base(article): article for article in self.articles}
+        self.pools = [self._pool(article) for article in self.articles]
+        self.lists: dict[str, Content] = {}
+        self.more: list[Link] = []
+        self.make_lists()
+        menu = [Link(f"/{name}", name.title()) for name in self.sections]
+        self.chrome = Chrome(seed, menu, self.more)
+
+    @abstractmethod
+    def base(self, article: Article) -> str:
+        """Return the plain URL of an article, as `plain` returns it."""
+
+    def variants(self, article: Article, rng: Random) -> list[str]:
+        """Return the other URLs under which an article is linked."""
+        return []
+
+    def plain(self, address: Address) -> str:
+        """Return the path and query that an address comes down to."""
+        return address.plain()
+
+    def look(self, address: Address, design: str) -> str:
+        """Return the design in which an article is shown at an address."""
+        return design
+
+    def formats(self, article: Article) -> tuple[Link, ...]:
+        """Return the links to other views that the page of an article has."""
+        return ()
+
+    def elsewhere(self, address: Address, hit: int) -> Found | None:
+        """Return what is neither an article nor a list."""
+        return None
+
+    def find(self, address: Address, hit: int) -> Found | None:
+        """Return what an address shows."""
+        plain = self.plain(address)
+        if article := self.bases.get(plain):
+            return Found(self.story(article, address), f"{article.id};1")
+        if page := self.lists.get(plain):
+            return Found(page, plain)
+        return self.elsewhere(address, hit)
+
+    def answer(self, url: str, hit: int) -> Reply:
+        """Return the response to a URL that was served `hit` times before."""
+        address, target = Address.of(url), target_of(url)
+        if file := static_file(address.path):
+            return file
+        found = self.find(address, hit)
+        if found is None:
+            page = Content(title="Page not found", related=self.some("missing", 6))
+            return web_page(404, render(page, self.chrome, target, hit))
+        reply = web_page(200, render(found.page, self.chrome, target, hit), content=found.key)
+        article = found.page.article
+        if article:
+            reply = reply._replace(article=article.id, version=1)
+        return reply._replace(trap=found.trap)
+
+    def content(self, url: str) -> str:
+        """Return what one URL shows; blank where it shows no page."""
+        found = self.find(Address.of(url), 1)
+        return found.key if found else ""
+
+    def story(self, article: Article, address: Address) -> Content:
+        """Return an article page."""
+        version = article.versions[0]
+        design = DESIGNS[self.sections.index(article.section) % len(DESIGNS)]
+        return Content(
+            title=version.headline,
+            language=article.language,
+            design=self.look(address, design),
+            blocks=version.blocks,
+            formats=self.formats(article),
+            related=self.some(f"related/{article.number}", 10),
+            article=article,
+            version=1,
+        )
+
+    def link(self, article: Article, place: str) -> Link:
+        """Return a link to an article under the URL that a place of the site has for it."""
+        pool = self.pools[article.number]
+        return self.linked(article, pool[int(self.draw(place, article.id) * len(pool))])
+
+    def linked(self, article: Article, href: str) -> Link:
+        """Return the link to an article under one of its URLs."""
+        headline, _, lede = article.opening
+        return Link(href, headline, lede)
+
+    def some(self, place: str, count: int) -> tuple[Link, ...]:
+        """Return links to some articles."""
+        chosen = Random(f"{self.seed}/{place}").sample(
+            self.articles, min(count, len(self.articles))
+        )
+        return tuple(self.link(article, place) for article in chosen)
+
+    def make_lists(self) -> None:
+        """Make the lists of the site: each URL of each article is on one of them."""
+        latest = sorted(self.articles, key=lambda a: (a.published, a.number), reverse=True)
+        by_list: dict[str, list[Link]] = defaultdict(list)
+        things = [
+            Writer("en", topic, Random(f"{self.seed}/{topic}/{i}")).write("thing")
+            for topic in grammar("en").topics()
+            for i in range(3)
+        ]
+        for article in latest:
+            rng = article.random("lists")
+            tags = [f"/tag/{tag.lower().replace(' ', '-')}" for tag in rng.sample(things, 2)]
+            places = [*tags, "/newsletter", f"/month/{article.published:%Y-%m}"]
+            rng.shuffle(places)
+            # The first list names all articles, the others what URLs are left.
+            first, *others = rng.sample(self.pools[article.number], len(self.pools[article.number]))
+            by_list[self.shelf(article)].append(self.linked(article, first))
+            for i, href in enumerate(others):
+                by_list[places[i % len(places)]].append(self.linked(article, href))
+        home = [self.link(article, "home") for article in latest[:30]]
+        self.lists |= listing("/", TITLE, [*home[:15], *self.doors(), *home[15:]], size=60)
+        self.make_shelves(by_list)
+        for path, page in small_pages(self.seed).items():
+            self.lists[path] = page
+            self.more.append(Link(path, page.title))
+
+    def make_shelves(self, by_list: dict[str, list[Link]]) -> None:
+        """Make the lists below the home page; `by_list` holds their entries."""
+        for section in self.sections:
+            by_list[f"/{section}"] += []
+        for path, entries in sorted(by_list.items()):
+            name = path.rpartition("/")[2]
+            title = name.replace("-", " ").title()
+            design = "semantic"
+            if name in self.sections:
+                design = DESIGNS[self.sections.index(name) % len(DESIGNS)]
+                middle = min(10, len(entries) // 2)
+                entries = [*entries[:middle], *self.doors(), *entries[middle:]]  # noqa: PLW2901
+            else:
+                self.more.append(Link(path, title))
+            self.lists |= listing(path, title, entries, design=design)
+
+    def shelf(self, article: Article) -> str:
+        """Return the list that has an article in any case."""
+        return f"/{article.section}"
+
+    def doors(self) -> Sequence[Link]:
+        """Return what stands in the middle of lists and is no article."""
+        return ()
+
+    def _pool(self, article: Article) -> list[str]:
+        rng = article.random("urls")
+        found = list(dict.fromkeys(self.variants(article, rng)))
+        # Some articles are never linked under their plain URL.
+        if len(found) < 2 or rng.random() < 0.85:
+            found.insert(0, self.base(article))
+        return found
+
+
+def dated(article: Article) -> str:
+    """Return a URL like those of newspapers."""
+    return f"/{article.section}/{article.published:%Y/%m}/{article.slug}"
+
+
+def numbered(article: Article) -> str:
+    """Return a URL that names the article by a parameter alone."""
+    return f"/{article.section}/read?id={1000 + article.number}"

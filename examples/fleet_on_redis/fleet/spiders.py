@@ -1,0 +1,21 @@
+"""Pages of sites: `scrapy crawl pages -a sites=https://a.example,https://b.example`."""
+
+from scrapy import Spider
+from scrapy.http import HtmlResponse
+from scrapy.linkextractors import LinkExtractor
+
+
+class PagesSpider(Spider):
+    name = "pages"
+
+    def __init__(self, sites, **kwargs):
+        super().__init__(**kwargs)
+        self.start_urls = sites.split(",")
+        domains = [site.split("/")[2] for site in self.start_urls]
+        self.links = LinkExtractor(allow_domains=domains, deny=r"/(search|account|login)")
+
+    def parse(self, response):
+        if isinstance(response, HtmlResponse):
+            verdict = response.meta["simhash_gate_verdict"]
+            yield {"url": response.url, "title": verdict.title, "markdown": verdict.markdown}
+            yield from response.follow_all(self.links.extract_links(response))

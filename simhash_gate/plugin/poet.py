@@ -1,0 +1,170 @@
+"""A provider for scrapy-poet: the verdict on a page and its Markdown, for those who depend on them.
+
+scrapy-poet makes page objects before a response comes to the gate. So the provider asks for the
+verdict at once. A page that is dropped ends there, and no page object is made of it.
+"""
+
+# ruff: noqa: TC002, TC003 - scrapy-poet looks at the types of what it calls, as it runs
+
+from __future__ import annotations
+
+import json
+import logging
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from scrapy import Request
+from scrapy.http import Response
+
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.gate.policy import Policy
+from simhash_gate.gate.verdict import Verdict
+from simhash_gate.page import Page
+from simhash_gate.plugin.spider_middleware import CrawlGate, settings_of
+from simhash_gate.stores import Match, Record
+from simhash_gate.values import PREFIX
+
+try:
+    from scrapy_poet.page_input_providers import PageObjectInputProvider
+    from web_poet.serialization import register_serialization
+except ImportError as error:
+    raise ImportError(
+        f"simhash_gate.poet needs scrapy-poet ({error}): pip install 'simhash-gate[poet]'"
+    ) from error
+
+if TYPE_CHECKING:
+    from scrapy_poet.injection import Injector
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Leaf = dict[str, bytes]
+"""What web-poet keeps of a dependency in its fixtures: files by the end of their names."""
+
+
+@dataclass(frozen=True)
+class MarkdownPage:
+    """What the gate read of a page.
+
+    Of a page that was not read (`Verdict.page` is None) only the `url` is there: the title and the
+    Markdown are empty, `words` is 0, and the others are None.
+    """
+
+    url: str
+    title: str = ""
+    markdown: str = ""
+    words: int = 0
+    fingerprint: int | None = None
+    kind: str | None = None
+    author: str | None = None
+    date: str | None = None
+    price: str | None = None
+
+    @classmethod
+    def of(cls, url: str, page: Page | None) -> MarkdownPage:
+        """Return what there is to say of a page, or of one that was not read."""
+        if page is None:
+            return cls(url)
+        return cls(
+            url,
+            page.title,
+            page.markdown,
+            page.words,
+            page.fingerprint,
+            page.kind,
+            page.author,
+            page.date,
+            page.price,
+        )
+
+
+class VerdictProvider(PageObjectInputProvider):
+    """Provides `Verdict` and `MarkdownPage`: `SCRAPY_POET_PROVIDERS = {VerdictProvider: 500}`.
+
+    Where there is no gate, the verdict is `skipped`.
+    """
+
+    name = "simhash_gate"
+    provided_classes = {Verdict, MarkdownPage}  # noqa: RUF012 - as the class above says it
+
+    def __init__(self, injector: Injector) -> None:
+        super().__init__(injector)  # type: ignore[no-untyped-call]
+        self._crawler = injector.crawler
+        self._warned = False
+
+    async def __call__(
+        self, to_provide: set[Callable[..., Any]], request: Request, response: Response
+    ) -> Sequence[Any]:
+        """Return what is asked for. Raises `NearDuplicate` for a page that is dropped."""
+        verdict = await self._verdict(request, response)
+        found: list[Any] = [verdict] if Verdict in to_provide else []
+        if MarkdownPage in to_provide:
+            found.append(MarkdownPage.of(without_credentials(response.url), verdict.page))
+        return found
+
+    async def _verdict(self, request: Request, response: Response) -> Verdict:
+        gate = self._crawler.get_downloader_middleware(CrawlGate)
+        if gate is not None:
+            return await gate.verdict_on(request, response)
+        if not settings_of(self._crawler).enabled:
+            return Verdict("skipped", f"{PREFIX}ENABLED is False")
+        if not self._warned:
+            self._warned = True
+            logger.warning(
+                "Verdicts are asked for, but the gate is not installed: "
+                "ADDONS = {'simhash_gate.Addon': 0}"
+            )
+        return Verdict("skipped", "the gate is not installed")
+
+
+def _write_page(page: MarkdownPage) -> Leaf:
+    return {"json": _json_of(page)}
+
+
+def _read_page(cls: type[MarkdownPage], leaf: Leaf) -> MarkdownPage:
+    return cls(**json.loads(leaf["json"]))
+
+
+def _write_verdict(verdict: Verdict) -> Leaf:
+    return {"json": _json_of(verdict)}
+
+
+def _read_verdict(cls: type[Verdict], leaf: Leaf) -> Verdict:
+    said = json.loads(leaf["json"])
+    said["policy"]["compare"] = tuple(said["policy"]["compare"])
+    match = said.pop("match")
+    return cls(
+        **said
+        | {
+            "policy": Policy(**said["policy"]),
+            "page": _made(Page, said["page"]),
+            "record": _made(Record, said["record"]),
+            "match": match and Match(_made(Record, match[0]), match[1]),
+        }
+    )
+
+
+def _json_of(thing: Any) -> bytes:
+    return json.dumps(asdict(thing), default=_base64, ensure_ascii=False, indent=2).encode()
+
+
+def _base64(value: bytes) -> dict[str, str]:
+    return {"base64": b64encode(value).decode()}
+
+
+def _made(cls: type[T], said: dict[str, Any] | None) -> Any:
+    """Return what was written of a page or of a record, if anything was."""
+    if said is None:
+        return None
+    return cls(
+        **{
+            name: b64decode(value["base64"]) if isinstance(value, dict) else value
+            for name, value in said.items()
+        }
+    )
+
+
+register_serialization(_write_page, _read_page)
+register_serialization(_write_verdict, _read_verdict)

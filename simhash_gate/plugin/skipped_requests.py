@@ -1,0 +1,108 @@
+"""Requests that were skipped, so that they can be sent after all."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.plugin.resend_dropped import MOST_BYTES, weight
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from simhash_gate.urls.rules import Rule
+
+_OBJECTS = 2048  # bytes of a request without its contents
+_MOST_LET_GO = 100_000
+
+
+class Skipped(NamedTuple):
+    """A request that was skipped, and the visit that stands for it, with its URL.
+
+    `rules` make the two URLs the same, each with the shape that it acts on.
+    """
+
+    request: Request
+    scope: str
+    visit: int
+    stand_in: str
+    rules: tuple[tuple[str, Rule], ...]
+
+    @property
+    def size(self) -> int:
+        """Roughly the bytes that it takes."""
+        request = self.request
+        return _OBJECTS + sum(map(weight, (request.url, dict(request.headers), request.meta)))
+
+
+@dataclass(slots=True)
+class _StoodFor:
+    """What one visit stands for: numbers of requests."""
+
+    stand_in: str
+    numbers: set[int] = field(default_factory=set)
+
+
+class SkippedRequests:
+    """Remembers requests, with the visits that stand for them, within `MOST_BYTES`."""
+
+    def __init__(self) -> None:
+        self._requests: OrderedDict[int, tuple[Skipped, int]] = OrderedDict()
+        self._visits: dict[int, _StoodFor] = {}
+        self._by_url: dict[str, int] = {}
+        self._let_go: dict[int, int] = {}
+        self._bytes = 0
+        self._last = 0
+
+    def add(self, skipped: Skipped) -> bool:
+        """Remember a request; tell whether others had to be let go for it."""
+        self._last += 1
+        size = skipped.size
+        self._requests[self._last] = (skipped, size)
+        self._visits.setdefault(skipped.visit, _StoodFor(skipped.stand_in)).numbers.add(self._last)
+        self._by_url[skipped.stand_in] = skipped.visit
+        self._bytes += size
+        full = self._bytes > MOST_BYTES
+        while self._bytes > MOST_BYTES:
+            oldest = self._take(next(iter(self._requests)))
+            if len(self._let_go) < _MOST_LET_GO:
+                self._let_go[oldest.visit] = self._let_go.get(oldest.visit, 0) + 1
+        return full
+
+    def pop(self, visit: int) -> tuple[list[Skipped], int]:
+        """Return what was skipped for a visit, and how many more there were; forget them."""
+        stood_for = self._visits.get(visit)
+        numbers = sorted(stood_for.numbers) if stood_for is not None else ()
+        return [self._take(number) for number in numbers], self._let_go.pop(visit, 0)
+
+    def visit_of(self, stand_in: str) -> int:
+        """Return the visit of a URL that stands for something; 0 if there is none."""
+        return self._by_url.get(stand_in, 0)
+
+    def by_rule(self, scope: str, shape: str, rule: Rule) -> set[int]:
+        """Return the visits that stand for something by a rule on URLs of a shape."""
+        return {
+            skipped.visit
+            for skipped, _ in self._requests.values()
+            if skipped.scope == scope and (shape, rule) in skipped.rules
+        }
+
+    def sample(self, scope: str, rule: Rule, count: int) -> list[Skipped]:
+        """Return some requests that were skipped by a rule, spread evenly; forget them."""
+        found = [
+            number
+            for number, (skipped, _) in self._requests.items()
+            if skipped.scope == scope and any(rule == each for _, each in skipped.rules)
+        ]
+        return [self._take(number) for number in found[:: max(1, len(found) // count)][:count]]
+
+    def _take(self, number: int) -> Skipped:
+        skipped, size = self._requests.pop(number)
+        self._bytes -= size
+        stood_for = self._visits[skipped.visit]
+        stood_for.numbers.remove(number)
+        if not stood_for.numbers:
+            del self._visits[skipped.visit]
+            self._by_url.pop(stood_for.stand_in, None)
+        return skipped

@@ -1,0 +1,411 @@
+"""Skips requests for pages that were fetched already under another URL, by rules that it learns."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import sqlite3
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import mmh3
+from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.job import job_dir
+
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import how_many
+from simhash_gate.fingerprints.claims import least_said
+from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.plugin.requests import META_KEY, RECOVERED_KEY, RELEASED_KEY, NotSent
+from simhash_gate.plugin.resend_dropped import MOST_BYTES
+from simhash_gate.plugin.skipped_requests import Skipped, SkippedRequests
+from simhash_gate.stores import StoreError
+from simhash_gate.urls.learn import Told, told_by
+from simhash_gate.urls.learner import EVERY, MOST_WORDS, Fetched, Learner, content_of, relation
+from simhash_gate.urls.parts import parts_of
+from simhash_gate.urls.saved import RulesError, entries_of, from_json, load
+from simhash_gate.urls.visits import Visit, Visits
+from simhash_gate.values import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Future
+
+    from scrapy import Request, Spider
+    from typing_extensions import Self
+
+    from simhash_gate.gate.judge import Gate
+    from simhash_gate.gate.policy import Site
+    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.urls.learner import Change
+    from simhash_gate.urls.rules import Rule
+
+logger = logging.getLogger(__name__)
+
+JOB_FILE = "simhash_gate_urls.sqlite"
+FEWEST_PROBES = 5
+"""So many of the requests that a rule skips are fetched at the least, to test them."""
+_LEFT_ALONE = ("redirect_times", "retry_times", RECOVERED_KEY)
+
+
+class UrlSkipped(NotSent):
+    """A request was not sent: its page was fetched, or is on its way, as `stand_in`.
+
+    `url` is that of the request, and `rule` says in words what makes no difference.
+    """
+
+    kind = "rule"
+
+    def __init__(self, url: str, stand_in: str, rule: str) -> None:
+        super().__init__(url, f"it has the page of {stand_in} ({rule} makes no difference)", rule)
+        self.stand_in = stand_in
+        self.rule = rule
+
+
+@dataclass(slots=True)
+class _Tested:
+    """How often a rule skipped a request, and how often one was fetched all the same."""
+
+    skipped: int = 0
+    probed: int = 0
+
+
+class UrlRules(Listener):
+    """Learns from verdicts which parts of URLs do not matter; acts before the download.
+
+    A request is skipped if a page with the same canonical URL was fetched, or is on its way. What
+    was skipped is remembered, and sent after all when its stand-in fails or a rule proves wrong.
+    """
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._crawler = crawl.crawler
+        self._stats = crawl.crawler.stats
+        self._recalled: dict[str, Future[bytes] | None] = {}
+        self._settings = settings = crawl.settings
+        self._learner = Learner(settings.url_bound)
+        self._visits: Visits | None = None
+        self._waiting = SkippedRequests()
+        self._on_their_way: dict[str, int] = {}
+        self._probes: dict[str, int] = {}
+        self._tested: dict[tuple[str, Rule], _Tested] = {}
+
+    @classmethod
+    def for_crawl(cls, crawl: Crawl) -> Self | None:
+        """Return the listener, unless it is off for all domains."""
+        if all(policy.urls == "off" for policy in crawl.settings.policies.all):
+            return None
+        return cls(crawl)
+
+    def opened(self, spider: Spider) -> None:
+        """Open the file of what was fetched."""
+        folder = job_dir(self._crawler.settings)
+        try:
+            self._visits = Visits(str(Path(folder) / JOB_FILE) if folder else "")
+        except (OSError, sqlite3.Error) as error:
+            logger.error("No request is skipped (%sURLS): %s", PREFIX, error)
+        policies = self._settings.policies.all
+        if all(policy.urls == "off" or policy.verify == "distance" for policy in policies):
+            logger.info(
+                "Nothing is learned about URLs (%sURLS): with %sVERIFY = 'distance', no page is "
+                "looked at closely enough",
+                *(PREFIX, PREFIX),
+            )
+
+    def ask(self, request: Request, site: Site) -> None:
+        """Raise `UrlSkipped` for a request that need not be sent; note any other one."""
+        if self._visits is None or site.policy.urls == "off" or not _counts(request):
+            return
+        skipped = None
+        with self._failing_open():
+            skipped = self._skipped(self._visits, request, site)
+        if skipped is not None:
+            raise skipped
+
+    def _recall(self, scope: str) -> None:
+        """Take over what earlier crawls learned about a scope, as soon as the store has said it."""
+        if scope not in self._recalled:
+            self._recalled[scope] = self._crawl.store.submit(
+                lambda gate: gate.store.url_rules(scope)
+            )
+        answer = self._recalled[scope]
+        if answer is None or not answer.done():
+            return
+        self._recalled[scope] = None
+        try:
+            if known := answer.result():
+                load(self._learner, from_json(known, f"rules of {scope} in the store"))
+        except (StoreError, RulesError) as error:
+            logger.warning("What is known of the URLs of %s was not read: %s", scope, error)
+
+    def _keep(self) -> None:
+        """Let the store keep what was learned, for later crawls."""
+        for scope, entries in entries_of(self._learner).items():
+            rules = json.dumps(entries, ensure_ascii=False).encode("utf-8", "replace")
+            self._crawl.store.submit(partial(_keep_rules, scope=scope, rules=rules))
+
+    def _skipped(self, visits: Visits, request: Request, site: Site) -> UrlSkipped | None:
+        scope, url = site.scope, without_credentials(request.url)
+        self._recall(EVERY)
+        self._recall(scope)
+        visits.catch_up(self._learner.canonical)
+        shape, canonical = self._learner.place(scope, url)
+        stand_in = None
+        if self._learner.acts_on(scope) and not _left_alone(request):
+            stand_in = self._stand_in(visits, scope, url, canonical)
+        if stand_in is None:
+            if url not in self._on_their_way:
+                self._on_their_way[url] = visits.add(scope, shape, url, canonical)
+            return None
+        rules = self._learner.rules_between(scope, url, stand_in.url)
+        tested = [self._tested.setdefault((scope, rule), _Tested()) for _, rule in rules]
+        if site.policy.urls == "observe" or self._is_probe(url, tested):
+            self._probes[url] = stand_in.id
+            if site.policy.urls == "observe":
+                self._stats.inc_value("simhash_gate/url/avoidable")
+            else:
+                _count(tested, probed=1)
+                self._stats.inc_value("simhash_gate/url/probed")
+            self._on_their_way[url] = visits.add(scope, shape, url, url)
+            return None
+        _count(tested, skipped=1)
+        self._remember(Skipped(request, scope, stand_in.id, stand_in.url, rules))
+        self._stats.inc_value("simhash_gate/url/avoided")
+        told = ", ".join(dict.fromkeys(str(rule) for _, rule in rules))
+        return UrlSkipped(url, stand_in.url, told)
+
+    def _stand_in(self, visits: Visits, scope: str, url: str, canonical: str) -> Visit | None:
+        """Return the visit that has the page of a URL by the rules of now."""
+        for visit in visits.find(scope, canonical):
+            if visit.url != url and self._learner.canonical(scope, visit.url) == canonical:
+                return visit
+        return None
+
+    def _is_probe(self, url: str, tested: list[_Tested]) -> bool:
+        share = self._settings.url_probes
+        if share and any(each.probed == 0 for each in tested):
+            return True
+        drawn = mmh3.hash(f"{self._crawl.store.run.name} {url}", signed=False)
+        return drawn < share * (1 << 32)
+
+    def _remember(self, skipped: Skipped) -> None:
+        full = self._waiting.add(skipped)
+        if full and not self._stats.get_value("simhash_gate/url/let_go"):
+            logger.warning(
+                "More than %d MiB of skipped requests are remembered: should a rule prove wrong, "
+                "the oldest of them are not sent",
+                MOST_BYTES >> 20,
+            )
+        if full:
+            self._stats.inc_value("simhash_gate/url/let_go")
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Learn from a verdict, and from what a probe brought."""
+        if self._visits is None or judged.request.callback is NO_CALLBACK:
+            return
+        with self._failing_open():
+            self._learn(self._visits, judged)
+
+    def _learn(self, visits: Visits, judged: Judged) -> None:
+        site = self._settings.policies.site_of(judged.response.url)
+        if site.policy.urls == "off":
+            return
+        url = without_credentials(judged.response.url)
+        asked = _asked(judged.request, url)
+        answered = [n for each in asked if (n := self._on_their_way.pop(each, 0))]
+        if not 200 <= judged.response.status < 300:
+            for visit in answered:
+                self._release(visit)
+            return
+        told = self._told(judged, site)
+        content = (
+            None if told is None else content_of(told.kept if told.same and told.kept else url)
+        )
+        fingerprint = judged.verdict.fingerprint
+        claims = judged.verdict.page.claims if judged.verdict.page else b""
+        words = least_said(claims, MOST_WORDS)
+        for visit in answered:
+            visits.tell(visit, content, fingerprint, words)
+        probed = next((found for each in asked if (found := self._probes.pop(each, None))), None)
+        if told is None or content is None:
+            return
+        others = []
+        stood = visits.get(probed) if probed else None
+        if stood is not None and stood.content is not None:
+            told_of = (stood.content, stood.fingerprint, stood.words)
+            others = [Fetched(stood.url, parts_of(stood.url), *told_of)]
+            me = Fetched(url, parts_of(url), content, fingerprint, words)
+            if relation(me, others[0]) is False:
+                self._stats.inc_value("simhash_gate/url/wrong_probes")
+        changes = self._learner.observe(
+            site.scope, url, *told, fingerprint=fingerprint, words=words, others=others
+        )
+        self._changed(visits, changes)
+
+    def _told(self, judged: Judged, site: Site) -> Told | None:
+        verdict = judged.verdict
+        if site.policy.verify == "distance" or verdict.not_compared:
+            return None
+        kept = verdict.match.record.url if verdict.match else None
+        words = verdict.page.words if verdict.page else 0
+        return told_by(verdict.outcome, kept, verdict.differs, words)
+
+    def _changed(self, visits: Visits, changes: list[Change]) -> None:
+        if not changes:
+            return
+        for scope, shape in {(change.scope, change.shape) for change in changes}:
+            visits.rules_changed(scope, shape)
+        for change in changes:
+            _tell(change)
+            if change.state != "active":
+                self._suspended(change)
+        self._stats.set_value("simhash_gate/url/rules", self._learner.active)
+
+    def _suspended(self, change: Change) -> None:
+        """Send what was skipped by a rule that does not act any more."""
+        for visit in self._waiting.by_rule(change.scope, change.shape, change.rule):
+            self._send(visit, f"{change.rule} does make a difference")
+
+    def _release(self, visit: int) -> None:
+        """Send what was skipped for a visit that brought nothing, whatever the file says."""
+        with self._failing_open():
+            if self._visits is not None:
+                self._visits.remove(visit)
+        self._send(visit, "the page that stood for it failed")
+
+    def _send(self, visit: int, why: str) -> None:
+        requests, let_go = self._waiting.pop(visit)
+        if let_go:
+            logger.error(
+                "%s that were skipped are not fetched: too many were remembered. The verdict log "
+                "has them (%sVERDICTS)",
+                *(how_many(let_go, "request"), PREFIX),
+            )
+        engine = self._crawler.engine
+        if engine is None or engine.spider is None:
+            return
+        for skipped in requests:
+            _count(self._tests(skipped), skipped=-1)
+            self._stats.inc_value("simhash_gate/url/avoided", -1)
+            self._stats.inc_value("simhash_gate/url/released")
+            meta = {**skipped.request.meta, RELEASED_KEY: True}
+            logger.info("Fetching %s after all: %s", skipped.request.url, why)
+            engine.crawl(skipped.request.replace(dont_filter=True, meta=meta))
+
+    def failed(self, request: Request) -> None:
+        """Send what was skipped for a request that has no answer."""
+        for url in _asked(request, request.url):
+            if visit := self._on_their_way.pop(url, 0):
+                self._release(visit)
+
+    def moved(self, page: FollowedPage) -> None:
+        """Send what was skipped for a page that was taken back."""
+        if page.record is None or page.stage is not Stage.FAILED:
+            return
+        if visit := self._waiting.visit_of(page.record.url):
+            self._release(visit)
+
+    def idle(self) -> None:
+        """Test rules that were tested too little; send what waits for answers that never came."""
+        for url, visit in list(self._on_their_way.items()):
+            del self._on_their_way[url]
+            self._release(visit)
+        for (scope, rule), tested in self._tested.items():
+            wanted = max(FEWEST_PROBES, math.ceil(self._settings.url_probes * tested.skipped))
+            missing = min(wanted - tested.probed, tested.skipped)
+            if self._settings.url_probes and missing > 0:
+                self._probe(scope, rule, missing)
+
+    def _tests(self, skipped: Skipped) -> list[_Tested]:
+        return [self._tested[skipped.scope, rule] for _, rule in skipped.rules]
+
+    def _probe(self, scope: str, rule: Rule, count: int) -> None:
+        """Fetch some of the requests that were skipped by a rule."""
+        engine = self._crawler.engine
+        for skipped in self._waiting.sample(scope, rule, count):
+            _count(self._tests(skipped), skipped=-1, probed=1)
+            self._stats.inc_value("simhash_gate/url/avoided", -1)
+            self._stats.inc_value("simhash_gate/url/probed")
+            url = without_credentials(skipped.request.url)
+            self._probes[url] = skipped.visit
+            if engine is not None and engine.spider is not None:
+                engine.crawl(skipped.request.replace(dont_filter=True))
+
+    async def closed(self, closing: Closing) -> None:
+        """Say what was saved, or could have been."""
+        avoidable = self._stats.get_value("simhash_gate/url/avoidable", 0)
+        if avoidable:
+            logger.info(
+                "%s need not have been sent: their pages were fetched under other URLs. "
+                "%sURLS = 'skip' spares them",
+                *(how_many(avoidable, "request"), PREFIX),
+            )
+        with self._failing_open():
+            self._keep()
+            if self._visits is not None:
+                self._visits.close()
+
+    @contextmanager
+    def _failing_open(self) -> Iterator[None]:
+        """Skip nothing any more, and learn nothing, if anything in the block fails."""
+        try:
+            yield
+        except Exception as error:
+            expected = isinstance(error, sqlite3.Error)
+            logger.error(
+                "No more requests are skipped (%sURLS): %s", PREFIX, error, exc_info=not expected
+            )
+            self._visits = None
+
+
+def _keep_rules(gate: Gate, *, scope: str, rules: bytes) -> None:
+    gate.store.keep_url_rules(scope, rules)
+
+
+def _count(tested: list[_Tested], *, skipped: int = 0, probed: int = 0) -> None:
+    for each in tested:
+        each.skipped += skipped
+        each.probed += probed
+
+
+def _asked(request: Request, url: str) -> list[str]:
+    """Return the URLs by which a page came, the first one first: those of redirects too."""
+    urls = [*request.meta.get("redirect_urls", ()), request.url, url]
+    return list(dict.fromkeys(map(without_credentials, urls)))
+
+
+def _counts(request: Request) -> bool:
+    """Tell whether the page of a request can stand for those of others."""
+    return (
+        request.method == "GET"
+        and request.callback is not NO_CALLBACK
+        and request.meta.get(META_KEY) is not False
+        and request.url.startswith("http")
+    )
+
+
+def _left_alone(request: Request) -> bool:
+    """Tell whether a request is to be sent whatever is known of its URL."""
+    if request.meta.get("is_start_request") or any(key in request.meta for key in _LEFT_ALONE):
+        return True
+    return bool(request.body) or (request.dont_filter and RELEASED_KEY not in request.meta)
+
+
+def _tell(change: Change) -> None:
+    done = {
+        "active": "makes no difference from now on",
+        "suspended": "makes a difference: the rule rests",
+        "dropped": "makes a difference too often: the rule was dropped",
+    }
+    logger.info(
+        "URLs of %s: %s %s (%d cases for it, %d against; at least %.0f %% hold). Examples: %s",
+        change.shape if change.shape != "*" else change.scope,
+        change.rule,
+        done[change.state],
+        *(round(change.evidence.support), change.evidence.contradictions, 100 * change.bound),
+        "; ".join(f"{url} and {other}" for url, other in change.examples[:2]) or "none",
+    )

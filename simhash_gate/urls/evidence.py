@@ -1,0 +1,163 @@
+"""What speaks for a rule, and against it: counted in pairs of URLs, the older ones for less."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import ceil
+from typing import TYPE_CHECKING, Literal
+
+from simhash_gate.common.proportion import wilson
+
+if TYPE_CHECKING:
+    from simhash_gate.urls.rules import Rule
+
+State = Literal["learning", "active", "suspended", "dropped"]
+Word = Literal["", "pinned", "forbidden", "guess"]
+"""What a person said of a rule: it acts, it never acts, or it seldom fails."""
+
+WINDOW = 100
+"""A rule rests for so many cases after a contradiction."""
+FADES = 1 - 1 / 1_000
+"""What a case counts for after each later one."""
+ENOUGH_CONTENTS = 5
+"""A rule that has cases of fewer contents must be surer: all its URLs may have led to a page such
+as "not found" for a while."""
+LEAST_OF_FEW = 0.95
+ENOUGH_VALUES = 3
+"""A parameter needs so many values before all of them count as no matter."""
+SURE = 0.75
+"""A rule rests where more than a quarter of its cases can't be told."""
+MOST_CONTRADICTIONS = 3
+"""A rule that was contradicted so often does not come back."""
+PRIOR = 30
+"""Cases that a rule is worth which seldom fails anywhere."""
+POOLED = 3
+"""Cases that URLs of one shape need of their own, where those of other shapes or of earlier crawls
+speak for a rule."""
+CONFIRMED = 10
+"""Cases of their own that URLs of one shape need, where those of another contradict the rule."""
+MOST_EARLIER = 60
+"""What all cases of earlier crawls count for at most."""
+
+
+@dataclass(slots=True)
+class Evidence:
+    """The evidence on URLs of one shape.
+
+    `support` and `against` are numbers of cases, `unsure` of those of which nobody can tell. `seen`
+    is how many there ever were, and `bad_at` which of these was the last contradiction; `earlier`
+    are cases of earlier crawls. `contents` and `values` are hashes of what was seen, up to as many
+    as are needed. `examples` are URLs and what they were the same as.
+    """
+
+    support: float = 0.0
+    against: float = 0.0
+    unsure: float = 0.0
+    seen: int = 0
+    bad_at: int | None = None
+    contradictions: int = 0
+    state: State = "learning"
+    word: Word = ""
+    earlier: int = 0
+    contents: tuple[int, ...] = ()
+    values: tuple[int, ...] = ()
+    examples: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def rests(self) -> bool:
+        """Whether a contradiction is too recent."""
+        return self.bad_at is not None and self.seen - self.bad_at < WINDOW
+
+    def add(self, *, same: bool) -> None:
+        """Count a case."""
+        self.seen += 1
+        self.support = self.support * FADES + same
+        self.against = self.against * FADES + (not same)
+        if not same:
+            self.bad_at = self.seen
+            self.contradictions += 1
+
+    def add_unsure(self) -> None:
+        """Count a case of which nobody can tell."""
+        self.unsure = self.unsure * FADES + 1
+
+    def note(self, content: int, value: int, pair: tuple[str, str]) -> None:
+        """Note what a case that speaks for the rule was of."""
+        if len(self.contents) < ENOUGH_CONTENTS and content not in self.contents:
+            self.contents += (content,)
+        if len(self.values) < ENOUGH_VALUES and value not in self.values:
+            self.values += (value,)
+        if len(self.examples) < 2:
+            self.examples += (pair,)
+
+
+@dataclass(slots=True)
+class Pool:
+    """The evidence for one rule of one scope, by shape, and that of all shapes together."""
+
+    shapes: dict[str, Evidence] = field(default_factory=dict)
+    prior: int = 0
+    against: int = 0
+    support: float = 0.0
+    contents: tuple[int, ...] = ()
+
+    def of(self, shape: str) -> Evidence:
+        """Return the evidence on URLs of a shape."""
+        found = self.shapes.get(shape)
+        if found is None:
+            found = self.shapes[shape] = Evidence()
+        return found
+
+    def add(self, shape: str, *, same: bool) -> Evidence:
+        """Count a case of URLs of a shape, and return the evidence on these."""
+        evidence = self.of(shape)
+        before = evidence.support
+        evidence.add(same=same)
+        self.support += evidence.support - before
+        self.against += not same
+        return evidence
+
+    def note(self, content: int) -> None:
+        """Note what a case that speaks for the rule was of."""
+        if len(self.contents) < ENOUGH_CONTENTS and content not in self.contents:
+            self.contents += (content,)
+
+    def bound(self, shape: str) -> float:
+        """Return the share of cases in which the rule holds on URLs of a shape, at the least.
+
+        It is the lower end of the Wilson interval (95 %). Where URLs of the shape confirm it, and
+        never contradict it, the prior and cases of other shapes count too.
+        """
+        evidence = self.shapes[shape]
+        confirmed = evidence.support >= (CONFIRMED if self.against else POOLED)
+        cases = int(evidence.support) + (evidence.earlier if confirmed else 0)
+        own = lower_bound(cases, cases + ceil(evidence.against))
+        if evidence.contradictions or not confirmed:
+            return own
+        together = int(self.support) + evidence.earlier + self.prior
+        return max(own, lower_bound(together, together + self.against))
+
+    def is_proven(self, rule: Rule, shape: str, least: float) -> bool:
+        """Tell whether the rule may act on URLs of a shape."""
+        evidence = self.shapes[shape]
+        if evidence.word:
+            return evidence.word == "pinned" and not evidence.rests
+        if evidence.rests or evidence.contradictions >= MOST_CONTRADICTIONS:
+            return False
+        several = rule.kind != "parameter" or rule.value != "*"
+        if not several and len(evidence.values) < ENOUGH_VALUES:
+            return False
+        told = evidence.support + evidence.against
+        if told < SURE * (told + evidence.unsure):
+            return False
+        contents = evidence.contents if self.against else self.contents
+        if len(contents) < ENOUGH_CONTENTS:
+            least = max(least, LEAST_OF_FEW)
+        return self.bound(shape) >= least
+
+
+@lru_cache(maxsize=4096)
+def lower_bound(cases: int, trials: int) -> float:
+    """Return the lower end of the Wilson interval (95 %)."""
+    return wilson(cases, trials).low

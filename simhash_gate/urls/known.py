@@ -1,0 +1,44 @@
+"""Parameters that seldom matter anywhere, as a first guess: a site's own pages decide."""
+
+from __future__ import annotations
+
+import re
+
+from simhash_gate.urls.rules import ANY_VALUE, Rule
+
+TRACKING = re.compile(
+    r"(?:utm_\w+|mtm_\w+|pk_\w+|piwik_\w+|matomo_\w+|hsa_\w+|__hs\w+|_hs\w+|mc_[ce]id|mkt_tok"
+    r"|(?:fb|g|dc|ms|tw|y|tt|wick|li_fat_|ttcl|gb|wb|s_kwc|ir)cl(?:id|src)|li_fat_id|igshid?|gbraid"
+    r"|wbraid|fbclid|gclid|srsltid|_ga|_gl|ref_?src|trk|sc_cid|vero_id|spm|campaignid|adgroupid)\Z",
+    re.IGNORECASE,
+)
+"""Query parameters that are added to links to count where visitors come from."""
+
+SESSION = re.compile(
+    r"(?:phpsessid|jsessionid|aspsessionid\w*|cfid|cftoken|sid|session_?id|sessid|oscsid|zenid"
+    r"|xtcsid|s_?id|osessionid)\Z",
+    re.IGNORECASE,
+)
+"""Parameters, of the query or the path, that name a visitor's session."""
+
+OTHER_VIEW = re.compile(r"(?:print(?:able|er|view|_?version)?|amp|mobile|m|wap)\Z", re.IGNORECASE)
+"""Parts of a path and parameters that ask for the same text in another form."""
+
+
+def is_known(rule: Rule) -> bool:
+    """Tell whether a rule seldom fails on any site."""
+    if rule.kind == "parameter":
+        if TRACKING.match(rule.name) or SESSION.match(rule.name):
+            return True
+        return rule.value != ANY_VALUE and OTHER_VIEW.match(rule.name) is not None
+    if rule.kind == "path parameter":
+        return SESSION.match(rule.name) is not None
+    if rule.kind == "segment":
+        return OTHER_VIEW.match(rule.name) is not None
+    return rule.kind in ("scheme", "index") or (rule.kind == "host" and _is_alias(rule))
+
+
+def _is_alias(rule: Rule) -> bool:
+    """Tell whether one host is the other with `www.`, `m.` or the like before it."""
+    prefix = rule.name.removesuffix(rule.value)
+    return prefix in ("www.", "m.", "mobile.", "amp.", "wap.")

@@ -1,0 +1,246 @@
+"""What may not matter in a URL, as rules; which of them two URLs differ by; a URL without them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+from simhash_gate.urls.parts import CODE, mask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simhash_gate.urls.parts import Parts, Query
+
+Kind = Literal[
+    "scheme",
+    "host",
+    "path parameter",
+    "index",
+    "slash",
+    "case",
+    "segment",
+    "place",
+    "parameter",
+    "order",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+ANY_VALUE = "*"
+MOST_DIFFERENCES = 10
+"""Two URLs that differ in more say nothing about any one part."""
+
+_INDEX = re.compile(r"(?:index|default)(?:\.\w{2,5})?\Z", re.IGNORECASE)
+
+
+class Rule(NamedTuple):
+    """One thing that may not matter in URLs of one shape.
+
+    - `scheme`: http or https. `slash`: one at the end of the path. `case`: capitals in the path.
+      `index`: `index.html` and the like at the end. `order`: that of the parameters.
+    - `host`: the host `name` has the pages of the host `value`.
+    - `path parameter`: `;name=...`.
+    - `segment`: a part of the path that some URLs have more, such as `/print`: `name` is the part,
+      or its mask, and `value` its place, counted from the end if that is where it stands.
+    - `place`: the part of the path at the place `name`, whatever it is.
+    - `parameter`: the query parameter `name`; with a `value` that is not `*`, only with this value.
+    """
+
+    kind: Kind
+    name: str = ""
+    value: str = ""
+
+    def __str__(self) -> str:
+        if self.kind == "parameter":
+            return f"?{self.name}={self.value}"
+        told: dict[str, str] = {
+            "host": f"host {self.name} for {self.value}",
+            "path parameter": f";{self.name}=",
+            "segment": f"/{self.name}",
+            "place": f"path part {self.name}",
+            "order": "order of parameters",
+            "slash": "slash at the end",
+            "index": "index page",
+            "case": "capitals in the path",
+        }
+        return told.get(self.kind, self.kind)
+
+
+SCHEME, INDEX, SLASH = Rule("scheme"), Rule("index"), Rule("slash")
+CASE, ORDER = Rule("case"), Rule("order")
+
+
+def differences(one: Parts, other: Parts) -> tuple[Rule, ...] | None:
+    """Return the rules that would make two URLs the same; None if no few rules would.
+
+    The first URL need not be the one that has more.
+    """
+    found: list[Rule] = []
+    if one.scheme != other.scheme:
+        found.append(SCHEME)
+    if one.host != other.host:
+        longer, shorter = sorted((one.host, other.host), key=lambda host: (-len(host), host))
+        found.append(Rule("host", longer, shorter))
+    if one.segments != other.segments or one.slash != other.slash:
+        in_path = _in_path(one, other)
+        if in_path is None:
+            return None
+        found += in_path
+    if one.query != other.query:
+        found += _in_query(one.query, other.query)
+    return tuple(found) if len(found) <= MOST_DIFFERENCES else None
+
+
+def _in_query(one: Query, other: Query) -> list[Rule]:
+    mine, theirs = dict(one), dict(other)
+    if len(mine) != len(one) or len(theirs) != len(other):  # a name that comes twice
+        mine, theirs = _joined(one), _joined(other)
+    found = [Rule("parameter", name, value) for name, value in mine.items() if name not in theirs]
+    for name, value in theirs.items():
+        if name not in mine:
+            found.append(Rule("parameter", name, value))
+        elif mine[name] != value:
+            found.append(Rule("parameter", name, ANY_VALUE))
+    if [name for name in mine if name in theirs] != [name for name in theirs if name in mine]:
+        found.append(ORDER)
+    return found
+
+
+def _joined(query: Query) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in query:
+        found[name] = f"{found[name]}&{value}" if name in found else value
+    return found
+
+
+def _in_path(one: Parts, other: Parts) -> list[Rule] | None:
+    found: list[Rule] = []
+    (mine, my_extras), (theirs, their_extras) = map(_bare, (one.segments, other.segments))
+    found += [Rule("path parameter", name) for name in sorted(my_extras ^ their_extras)]
+    if my_extras & their_extras and not found and one.segments != other.segments:
+        found += [Rule("path parameter", name) for name in sorted(my_extras & their_extras)]
+    slashes = one.slash != other.slash
+    if _ends_in_index(mine) != _ends_in_index(theirs):
+        found.append(INDEX)
+        mine, theirs = _without_index(mine), _without_index(theirs)
+        slashes = False  # /a/index.html stands for /a/
+    if slashes:
+        found.append(SLASH)
+    if mine == theirs:
+        return found
+    low, also_low = [each.lower() for each in mine], [each.lower() for each in theirs]
+    if low == also_low:
+        return [*found, CASE]
+    if len(mine) == len(theirs):
+        places = [i for i, each in enumerate(mine) if each != theirs[i]]
+        return [*found, Rule("place", str(places[0]))] if len(places) == 1 else None
+    longer, shorter = (mine, theirs) if len(mine) > len(theirs) else (theirs, mine)
+    extra = _extra(longer, shorter)
+    return None if extra is None else [*found, extra]
+
+
+def _bare(segments: tuple[str, ...]) -> tuple[tuple[str, ...], set[str]]:
+    """Return the segments without their parameters, and the names of these."""
+    if not any(";" in each for each in segments):
+        return segments, set()
+    names = {part.partition("=")[0] for each in segments for part in each.split(";")[1:] if part}
+    return tuple(each.partition(";")[0] for each in segments), names
+
+
+def _ends_in_index(segments: tuple[str, ...]) -> bool:
+    return bool(segments) and _INDEX.match(segments[-1]) is not None
+
+
+def _without_index(segments: tuple[str, ...]) -> tuple[str, ...]:
+    return segments[:-1] if _ends_in_index(segments) else segments
+
+
+def _extra(longer: tuple[str, ...], shorter: tuple[str, ...]) -> Rule | None:
+    """Return the rule for the one segment that the longer path has more."""
+    if len(longer) != len(shorter) + 1:
+        return None
+    place = next((i for i, each in enumerate(shorter) if longer[i] != each), len(shorter))
+    if longer[place + 1 :] != shorter[place:]:
+        return None
+    at_end = place > 0 and place == len(longer) - 1
+    return Rule("segment", named(longer[place]), "-1" if at_end else str(place))
+
+
+def named(segment: str) -> str:
+    """Return what a rule calls a segment: a code changes each time, all else is what it is."""
+    masked = mask(segment)
+    return masked if masked == CODE else segment.lower()
+
+
+@dataclass
+class Reduction:
+    """The rules that act on URLs of one shape, ready to be applied."""
+
+    rules: tuple[Rule, ...] = ()
+    kinds: frozenset[str] = frozenset()
+    hosts: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, set[str]] = field(default_factory=dict)
+    path_parameters: set[str] = field(default_factory=set)
+    segments: list[tuple[str, int]] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, rules: Iterable[Rule]) -> Reduction:
+        """Return the reduction by some rules."""
+        rules = tuple(sorted(rules))
+        made = cls(rules, frozenset(rule.kind for rule in rules))
+        for kind, name, value in rules:
+            if kind == "host":
+                made.hosts[name] = value
+            elif kind == "parameter":
+                made.parameters.setdefault(name, set()).add(value)
+            elif kind == "path parameter":
+                made.path_parameters.add(name)
+            elif kind == "segment":
+                made.segments.append((name, int(value)))
+            elif kind == "place":
+                made.places.append(int(name))
+        return made
+
+    def apply(self, parts: Parts) -> Parts:
+        """Return what is left of a URL of this shape: equal for those that differ by the rules."""
+        scheme, host, segments, slash, query = parts
+        if "scheme" in self.kinds:
+            scheme = "https"
+        host = self.hosts.get(host, host)
+        if self.path_parameters:
+            segments = tuple(map(self._without_parameters, segments))
+        if "index" in self.kinds and _ends_in_index(segments):
+            segments, slash = segments[:-1], True
+        if "slash" in self.kinds:
+            slash = False
+        if self.segments or self.places:
+            segments = self._reduced(segments)
+        if "case" in self.kinds:
+            segments = tuple(each.lower() for each in segments)
+        if query and self.parameters:
+            query = tuple(pair for pair in query if not self._goes(*pair))
+        if "order" in self.kinds:
+            query = tuple(sorted(query))
+        return type(parts)(scheme, host, segments, slash, query)
+
+    def _goes(self, name: str, value: str) -> bool:
+        values = self.parameters.get(name)
+        return values is not None and (ANY_VALUE in values or value in values)
+
+    def _without_parameters(self, segment: str) -> str:
+        if ";" not in segment:
+            return segment
+        bare, *rest = segment.split(";")
+        kept = [each for each in rest if each.partition("=")[0] not in self.path_parameters]
+        return ";".join((bare, *kept))
+
+    def _reduced(self, segments: tuple[str, ...]) -> tuple[str, ...]:
+        left = list(segments)
+        for place in self.places:
+            if place < len(left):
+                left[place] = "*"
+        for name, place in self.segments:
+            if -len(left) <= place < len(left) and named(left[place]) == name:
+                del left[place]
+        return tuple(left)

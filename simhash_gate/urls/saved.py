@@ -1,0 +1,146 @@
+"""Rules as JSON: what a store keeps for the next crawl, and what a person reads and edits."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, get_args
+
+from simhash_gate.urls.evidence import (
+    ENOUGH_CONTENTS,
+    ENOUGH_VALUES,
+    MOST_EARLIER,
+    POOLED,
+    Evidence,
+    State,
+    Word,
+)
+from simhash_gate.urls.rules import KINDS, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simhash_gate.urls.learner import Learner
+
+MOST_KEPT = 1_000
+"""Rules of one scope that are kept for later crawls: those with the most evidence."""
+_NUMBERS = ("support", "against", "contradictions", "contents", "values")
+
+
+class RulesError(ValueError):
+    """A file of rules can't be read; the message says where, and what is wrong."""
+
+
+def entries_of(learner: Learner) -> dict[str, list[dict[str, Any]]]:
+    """Return what is known of rules, by scope, as JSON has it, in the order of shape and rule.
+
+    Rules with next to no evidence are left out.
+    """
+    found: dict[str, list[tuple[str, Rule, Evidence]]] = {}
+    for scope, shape, rule, evidence in learner.evidence():
+        if evidence.word or evidence.support + evidence.earlier >= POOLED:
+            found.setdefault(scope, []).append((shape, rule, evidence))
+    return {
+        scope: [_entry(scope, *each) for each in _most(found[scope])] for scope in sorted(found)
+    }
+
+
+def _most(found: list[tuple[str, Rule, Evidence]]) -> list[tuple[str, Rule, Evidence]]:
+    found.sort(key=lambda each: (not each[2].word, -each[2].support - each[2].earlier))
+    return sorted(found[:MOST_KEPT], key=lambda each: each[:2])
+
+
+def _entry(scope: str, shape: str, rule: Rule, evidence: Evidence) -> dict[str, Any]:
+    told: dict[str, Any] = {"scope": scope, "shape": shape, "kind": rule.kind}
+    told |= {"name": rule.name} if rule.name else {}
+    told |= {"value": rule.value} if rule.value else {}
+    told |= {
+        "state": evidence.state,
+        "support": round(min(evidence.support + evidence.earlier, 1_000), 1),
+        "against": round(evidence.against, 1),
+        "contradictions": evidence.contradictions,
+        "contents": len(evidence.contents),
+        "values": len(evidence.values),
+    }
+    told |= {"word": evidence.word} if evidence.word else {}
+    told["examples"] = [list(pair) for pair in evidence.examples]
+    return told
+
+
+def to_json(entries: Iterable[dict[str, Any]]) -> str:
+    """Return entries as JSON for a person: one a line."""
+    lines = (json.dumps(entry, ensure_ascii=False) for entry in entries)
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def from_json(text: str | bytes, where: str) -> list[dict[str, Any]]:
+    """Return the entries in JSON, checked. Raises `RulesError`; `where` names its source."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise RulesError(f"{where}: not JSON: {error}") from None
+    if not isinstance(found, list):
+        raise RulesError(f"{where}: expected a list of rules")
+    for number, entry in enumerate(found, 1):
+        _check(entry, f"{where}: rule {number}")
+    return found
+
+
+def _check(entry: Any, where: str) -> None:
+    if not isinstance(entry, dict):
+        raise RulesError(f"{where}: expected an object")
+    for name in ("scope", "shape", "kind"):
+        if not isinstance(entry.get(name), str) or not entry[name]:
+            raise RulesError(f"{where}: {name!r} is {entry.get(name)!r}: expected a text")
+    for name, allowed in (("kind", KINDS), ("word", get_args(Word)), ("state", get_args(State))):
+        if name in entry and entry[name] not in allowed:
+            known = ", ".join(each for each in allowed if each)
+            raise RulesError(f"{where}: {name!r} is {entry[name]!r}: expected one of {known}")
+    for name in ("name", "value"):
+        if not isinstance(entry.get(name, ""), str):
+            raise RulesError(f"{where}: {name!r} is {entry[name]!r}: expected a text")
+    for name in _NUMBERS:
+        number = entry.get(name, 0)
+        if isinstance(number, bool) or not isinstance(number, int | float) or not number >= 0:
+            raise RulesError(f"{where}: {name!r} is {number!r}: expected a number of at least 0")
+    _check_places(entry, where)
+
+
+def _check_places(entry: dict[str, Any], where: str) -> None:
+    """Refuse a rule whose place in the path is no number."""
+    place = {"place": "name", "segment": "value"}.get(entry["kind"])
+    if place and not str(entry.get(place, "")).removeprefix("-").isdecimal():
+        raise RulesError(
+            f"{where}: {place!r} is {entry.get(place)!r}: expected a place in the path"
+        )
+
+
+def load(learner: Learner, entries: Iterable[dict[str, Any]], *, trusted: bool = False) -> None:
+    """Let a learner go on from what was known. Rules are on probation: the site must confirm them.
+
+    If `trusted`, those that were active act at once.
+    """
+    for entry in entries:
+        rule = Rule(entry["kind"], entry.get("name", ""), entry.get("value", ""))
+        learner.put(entry["scope"], entry["shape"], rule, _evidence(entry, trusted=trusted))
+
+
+def _evidence(entry: dict[str, Any], *, trusted: bool) -> Evidence:
+    support = float(entry.get("support", 0))
+    evidence = Evidence(
+        against=float(entry.get("against", 0)),
+        contradictions=max(0, int(entry.get("contradictions", 0)) - 1),
+        word=entry.get("word", ""),
+        earlier=min(int(support), MOST_EARLIER),
+        contents=tuple(range(min(int(entry.get("contents", 0)), ENOUGH_CONTENTS))),
+        values=tuple(range(min(int(entry.get("values", 0)), ENOUGH_VALUES))),
+        examples=tuple(_pairs(entry.get("examples"))),
+    )
+    if trusted and entry.get("state") == "active":
+        evidence.support, evidence.earlier = max(support, POOLED), 0
+    return evidence
+
+
+def _pairs(examples: Any) -> Iterator[tuple[str, str]]:
+    for pair in examples[:2] if isinstance(examples, list) else ():
+        if isinstance(pair, list) and len(pair) == 2 and all(isinstance(u, str) for u in pair):
+            yield pair[0], pair[1]

@@ -1,0 +1,146 @@
+"""The URLs that a crawl fetched, so that a request for another URL of a page finds it.
+
+They are kept in a SQLite file: of a job its own, which goes on where it ended; else a temporary one
+that SQLite removes by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import mmh3
+
+from simhash_gate.common.files import open_database, temporary_database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS visit (
+    id INTEGER PRIMARY KEY, place INTEGER NOT NULL, url TEXT NOT NULL, key INTEGER NOT NULL,
+    answered INTEGER NOT NULL DEFAULT 0, content INTEGER, fingerprint INTEGER,
+    words BLOB
+);
+CREATE INDEX IF NOT EXISTS visit_key ON visit (key);
+CREATE INDEX IF NOT EXISTS visit_place ON visit (place, id);
+"""
+_SLICE = 200
+_COMMIT_EVERY = 1_000
+_SIGN = 1 << 63
+
+
+class Visit(NamedTuple):
+    """A URL that was requested. What it brought is None as long as that is not known."""
+
+    id: int
+    url: str
+    content: int | None
+    fingerprint: int | None
+    words: bytes = b""
+
+
+class Visits:
+    """Every method raises `sqlite3.Error`, and opening `OSError`, if the file can't be used."""
+
+    def __init__(self, path: str = "") -> None:
+        self._db = (
+            open_database(path, isolation_level=None)
+            if path
+            else temporary_database(isolation_level=None)
+        )
+        self._db.execute("PRAGMA cache_size = -4000")
+        self._db.execute("PRAGMA synchronous = OFF")
+        self._db.executescript(_SCHEMA)
+        self._db.execute("DELETE FROM visit WHERE NOT answered")  # by a job that was killed
+        self._db.execute("BEGIN")
+        self._written = 0
+        self._behind: dict[tuple[str, str], int] = {}
+
+    def add(self, scope: str, shape: str, url: str, canonical: str) -> int:
+        """Note a URL that is requested, and its shape; return its number."""
+        self._written += 1
+        if self._written % _COMMIT_EVERY == 0:
+            self._db.execute("COMMIT")
+            self._db.execute("BEGIN")
+        row = (key_of(scope, shape), url, key_of(scope, canonical))
+        number = self._db.execute(
+            "INSERT INTO visit (place, url, key) VALUES (?, ?, ?)", row
+        ).lastrowid
+        assert number is not None
+        return number
+
+    def find(self, scope: str, canonical: str) -> Iterator[Visit]:
+        """Yield the visits whose URL may have this canonical one, the first one first."""
+        found = self._db.execute(
+            "SELECT id, url, content, fingerprint FROM visit WHERE key = ? ORDER BY id",
+            (key_of(scope, canonical),),
+        )
+        for number, url, content, fingerprint in found:
+            yield Visit(number, url, _unsigned(content), _unsigned(fingerprint))
+
+    def get(self, number: int) -> Visit | None:
+        """Return a visit by its number."""
+        row = self._db.execute(
+            "SELECT id, url, content, fingerprint, words FROM visit WHERE id = ?", (number,)
+        ).fetchone()
+        if row is None:
+            return None
+        number, url, content, fingerprint, words = row
+        return Visit(number, url, _unsigned(content), _unsigned(fingerprint), words or b"")
+
+    def tell(
+        self,
+        number: int,
+        content: int | None,
+        fingerprint: int | None,
+        words: bytes = b"",
+    ) -> None:
+        """Note that a visit was answered, and what it brought."""
+        self._db.execute(
+            "UPDATE visit SET answered = 1, content = ?, fingerprint = ?, words = ? WHERE id = ?",
+            (_signed(content), _signed(fingerprint), words, number),
+        )
+
+    def remove(self, number: int) -> None:
+        """Forget a visit that brought nothing."""
+        self._db.execute("DELETE FROM visit WHERE id = ?", (number,))
+
+    def rules_changed(self, scope: str, shape: str) -> None:
+        """Note that URLs of a shape have other canonical ones now."""
+        self._behind[scope, shape] = 0
+
+    def catch_up(self, canonical: Callable[[str, str], str]) -> None:
+        """Work out the canonical URLs of some visits anew, if rules have changed."""
+        if not self._behind:
+            return
+        (scope, shape), last = next(iter(self._behind.items()))
+        rows = self._db.execute(
+            "SELECT id, url FROM visit WHERE place = ? AND id > ? ORDER BY id LIMIT ?",
+            (key_of(scope, shape), last, _SLICE),
+        ).fetchall()
+        self._db.executemany(
+            "UPDATE visit SET key = ? WHERE id = ?",
+            [(key_of(scope, canonical(scope, url)), number) for number, url in rows],
+        )
+        if len(rows) < _SLICE:
+            del self._behind[scope, shape]
+        else:
+            self._behind[scope, shape] = rows[-1][0]
+
+    def close(self) -> None:
+        """Write what is left, and let go of the file."""
+        self._db.execute("COMMIT")
+        self._db.close()
+
+
+def key_of(scope: str, canonical: str) -> int:
+    """Return a signed 64-bit hash of a canonical URL in its scope."""
+    return int(mmh3.hash64(f"{scope} {canonical}")[0])
+
+
+def _signed(number: int | None) -> int | None:
+    return number if number is None or number < _SIGN else number - 2 * _SIGN
+
+
+def _unsigned(number: int | None) -> int | None:
+    return number if number is None or number >= 0 else number + 2 * _SIGN

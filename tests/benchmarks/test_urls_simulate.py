@@ -1,0 +1,286 @@
+"""What is counted of a crawl's requests, and what is known of its pages."""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.urls.__main__ import main
+from benchmarks.urls.generated import generate
+from benchmarks.urls.learned import Learned
+from benchmarks.urls.method import NOT_READ, Method, Nothing, Read
+from benchmarks.urls.simulate import Simulation, crawl, halved, halves, shuffled
+from benchmarks.urls.truth import Visit, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TREES = "alder birch cedar elm fir gorse hazel iris juniper kelp larch maple nettle oak pine"
+
+
+class All(Nothing):
+    """Skips every request."""
+
+    def skips(self, scope: str, url: str) -> bool:
+        return True
+
+
+class Oracle(Method):
+    """Knows the content of every URL."""
+
+    title, origin = "oracle", ""
+
+    def __init__(self, visits: list[Visit], probing: float = 0.0) -> None:
+        self.contents = {visit.url: visit.content for visit in visits}
+        self.fetched: set[int] = set()
+        self.told: list[tuple[str, str, bool | None]] = []
+        self.probing = probing  # type: ignore[misc]
+
+    def skips(self, scope: str, url: str) -> bool:
+        return self.contents[url] in self.fetched
+
+    def learn(
+        self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
+    ) -> None:
+        self.told.append((url, kept, same))
+        self.fetched.add(self.contents[url])
+
+    @property
+    def rules(self) -> int:
+        return 7
+
+
+def visits(*contents: int | str) -> list[Visit]:
+    """Visits of one site; what is not sure is a text."""
+    return [
+        Visit(f"http://a.example/{place}", "a.example", int(content), isinstance(content, int))
+        for place, content in enumerate(contents)
+    ]
+
+
+def test_who_skips_everything_avoids_nothing_and_loses_all_contents() -> None:
+    figures = crawl(All, visits(1, 2, 1, "3"), seed=1)
+    assert (figures.fetched, figures.avoided, figures.early, figures.unknown) == (0, 0, 3, 1)
+    assert (figures.contents, figures.lost, figures.avoidable) == (2, 2, 1)
+
+
+def test_an_oracle_avoids_all_and_loses_none() -> None:
+    made = visits(1, 2, 1, 1, "3", 2)
+    figures = crawl(lambda: Oracle(made), made, seed=1)
+    assert (figures.avoided, figures.avoidable, figures.lost, figures.early) == (3, 3, 0, 0)
+    assert (figures.fetched, figures.requests, figures.share, figures.rules) == (3, 6, 1.0, 7)
+    assert figures.bytes > 0
+
+
+def test_who_skips_nothing_loses_nothing() -> None:
+    figures = crawl(Nothing, visits(1, 2, 1), seed=1)
+    assert (figures.fetched, figures.avoided, figures.lost, figures.share) == (3, 0, 0, 0.0)
+
+
+def test_a_skip_before_its_content_was_fetched_is_early_and_no_loss_if_it_comes_later() -> None:
+    class First(Nothing):
+        def skips(self, scope: str, url: str) -> bool:
+            return url.endswith("/0")
+
+    figures = Simulation(First()).run(visits(1, 1))
+    assert (figures.early, figures.avoided, figures.lost, figures.fetched) == (1, 0, 0, 1)
+
+
+def test_a_share_of_what_would_be_skipped_is_fetched_and_what_was_wrong_is_counted() -> None:
+    made = visits(*[1] * 1000)
+    figures = Simulation(Oracle(made, probing=0.05), seed=1).run(made)
+    assert figures.probes + figures.avoided == 999
+    assert 20 < figures.probes < 100
+    assert figures.wrong_probes == 0
+    wrong = All()
+    wrong.probing = 1.0  # type: ignore[misc]
+    figures = Simulation(wrong).run(visits(1, 1, 2, "3"))
+    assert (figures.probes, figures.wrong_probes, figures.lost) == (4, 2, 0)
+
+
+def test_a_method_is_told_which_url_had_the_content_first_and_what_nobody_knows() -> None:
+    made = visits(1, 2, 1, "3")
+    made[1] = Visit(made[1].url, "a.example", 2, True, differs_from=made[0].url)
+    oracle = Oracle(made)
+    oracle.skips = lambda scope, url: False  # type: ignore[method-assign]
+    Simulation(oracle).run(made)
+    one, two, three, four = (visit.url for visit in made)
+    assert oracle.told == [
+        *((one, "", False), (two, one, False), (three, one, True), (four, "", None))
+    ]
+
+
+def test_a_page_that_was_not_fetched_yet_is_not_named() -> None:
+    made = [Visit("http://a.example/2", "a.example", 2, True, "http://a.example/1")]
+    oracle = Oracle(made)
+    Simulation(oracle).run(made)
+    assert oracle.told == [("http://a.example/2", "", False)]
+
+
+def test_of_the_second_half_contents_of_the_first_are_avoidable() -> None:
+    made = visits(1, 2, 1, 3)
+    figures = halves(lambda: Oracle(made), made, seed=1)
+    assert (figures.requests, figures.avoidable, figures.avoided, figures.lost) == (2, 1, 1, 0)
+
+
+def test_each_site_is_halved() -> None:
+    made = [Visit(f"http://{site}/{n}", site, n, True) for n in range(4) for site in ("a", "b")]
+    first, second = halved(made)
+    assert [visit.content for visit in first] == [0, 1, 0, 1]
+    assert {visit.scope for visit in second} == {"a", "b"}
+    assert shuffled(made, 1) == shuffled(made, 1) != made
+    assert sorted(map(hash, shuffled(made, 2))) == sorted(map(hash, made))
+
+
+def page(title: str, *more: str) -> str:
+    text = " ".join(f"{title} {word} {more}." for word in TREES.split())
+    return f"<html><title>{title}</title><body><article><h1>{title}</h1><p>{text}</p></article>"
+
+
+@pytest.fixture
+def crawl_on_disk(tmp_path: Path) -> Path:
+    """A manifest: two articles, one of them twice; one request twice; a page of few words."""
+    lines = [
+        ("http://a.example/one", page("On trees")),
+        ("http://a.example/two", page("Of bridges", "over rivers and roads")),
+        ("http://a.example/one?print=1", page("On trees")),
+        ("http://a.example/one#top", page("On trees")),
+        ("http://a.example/short", "<html><body><p>Not found</p>"),
+    ]
+    path = tmp_path / "pages.jsonl"
+    path.write_text("".join(json.dumps({"url": u, "html": h}) + "\n" for u, h in lines))
+    return path
+
+
+def test_pages_are_judged_once(crawl_on_disk: Path, tmp_path: Path) -> None:
+    cache, complaints = tmp_path / "cache" / "truth.jsonl", list[str]()
+    found = load([str(crawl_on_disk)], cache, lambda place, why: complaints.append(why), workers=0)
+    one, two, printed, short = found
+    assert one.content == printed.content != two.content
+    assert (one.sure, two.sure, printed.sure, short.sure) == (True, True, True, False)
+    assert {visit.scope for visit in found} == {"a.example"}
+    assert complaints == []
+    head, *rest = cache.read_text().splitlines()
+    cache.write_text("\n".join([head, *rest[:1]]))
+    again = load([str(crawl_on_disk)], cache, lambda *_: None, workers=0)
+    assert again == [one], "it comes from the file"
+    crawl_on_disk.touch()
+    cache.write_text(cache.read_text().replace('"pipeline": "', '"pipeline": "0'))
+    assert load([str(crawl_on_disk)], cache, lambda *_: None, workers=0) == found
+
+
+def test_pages_without_a_url_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "one.html").write_text(page("On trees"))
+    complaints: list[str] = []
+    found = load(
+        [str(tmp_path)], tmp_path / "truth", lambda place, why: complaints.append(why), workers=0
+    )
+    assert found == []
+    assert complaints == ["left out: nobody knows its URL"]
+
+
+def test_the_table_has_a_row_for_each_method(
+    crawl_on_disk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main([str(crawl_on_disk), "--out", str(out), "--workers=0"]) == 0
+    table = capsys.readouterr().out
+    assert table.count("| no rules |") == 4
+    assert table.count("| DUSTER (Rodrigues et al. 2015) | written from the paper |") == 4
+    assert "4 requests, 2 contents, 1 avoidable" in table
+    found = json.loads((out / "urls.json").read_text())
+    assert found["machine"]["versions"]["duplicate-url-discarder"]
+    ordered = found["orders"]["In the order of the crawl"]
+    assert {name: each["requests"] for name, each in ordered.items()} == dict.fromkeys(ordered, 4)
+    assert ordered["none"]["fetched"] == 4
+    assert ordered["maybedont"]["lost"] == 0
+
+
+def test_what_has_no_urls_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "one.html").write_text(page("On trees"))
+    assert main([str(tmp_path), "--out", str(tmp_path / "out"), "--workers=0"]) == 2
+    said = capsys.readouterr().err
+    assert "1 × left out: nobody knows its URL" in said
+    assert f"{tmp_path}: no page whose URL is known" in said
+
+
+def test_an_unknown_method_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([str(tmp_path), "--methods=none,duster2"])
+    assert "unknown method 'duster2'; known are none, learned, " in capsys.readouterr().err
+
+
+def test_what_is_taken_back_is_fetched_after_all() -> None:
+    class Repents(Oracle):
+        def skips(self, scope: str, url: str) -> bool:
+            return url.endswith(("/1", "/2"))
+
+        def taken_back(self) -> list[str]:
+            return ["http://a.example/1"] if self.told[-1][0].endswith("/3") else []
+
+    made = visits(1, 2, 1, 3)
+    method = Repents(made)
+    figures = Simulation(method).run(made)
+    assert (figures.fetched, figures.taken_back, figures.avoided, figures.early) == (3, 1, 1, 0)
+    assert figures.lost == 0
+    assert method.told[-1] == ("http://a.example/1", "", False)
+
+
+def test_a_generated_site_knows_which_urls_show_the_same() -> None:
+    made = [*generate("tracking", 40, 1)]
+    assert [*generate("tracking", 40, 1)] == made
+    assert len({visit.url for visit in made}) == len(made) > 80
+    figures = crawl(lambda: Oracle(made), made, seed=1)
+    assert figures.avoidable == figures.avoided > 40
+    by_content = {
+        visit.content: {v.words for v in made if v.content == visit.content} for visit in made
+    }
+    assert all(len(words) == 1 for words in by_content.values())
+    assert {visit.scope for visit in made} == {"news.example"}
+
+
+def test_a_trap_ends() -> None:
+    assert 1000 <= len([*generate("calendar", 10, 1)]) < 2000
+
+
+def test_a_scenario_takes_the_place_of_a_crawl(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["--generate=print", "--articles=60", f"--out={tmp_path}", "--methods=none,learned"]
+    assert main(run) == 0
+    assert capsys.readouterr().out.count("| **simhash_gate** |") == 4
+    with pytest.raises(SystemExit):
+        main(["--methods=none"])
+    assert "name a crawl, or --generate a scenario" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scenario", ["tracking", "print", "partial"])
+def test_what_we_learn_loses_nothing_of_the_scenarios(scenario: str) -> None:
+    made = [*generate(scenario, 150, 1)]
+    for order in (made, shuffled(made, 1)):
+        figures = Simulation(Learned(), seed=1).run(order)
+        assert (figures.lost, figures.early) == (0, 0)
+        assert figures.avoided > 0
+        assert figures.fetched + figures.avoided + figures.unknown == figures.requests
+
+
+def test_what_we_skipped_by_a_rule_that_proves_wrong_is_fetched() -> None:
+    """Of each article /a/N, v says nothing; then it chooses the article."""
+    old = [(f"/a/{n}{query}", n) for n in range(120) for query in ("", f"?v={n % 7}")]
+    new = [
+        (f"/a/{n}{query}", 10 * n + len(query)) for n in range(120, 240) for query in ("", "?v=1")
+    ]
+    made = []
+    for url, content in (*old, *new):
+        words = struct.pack(">32H", *range(content * 32 % 60_000, content * 32 % 60_000 + 32))
+        fingerprint = random.Random(content).getrandbits(64)
+        page = (content, True, "", fingerprint, words)
+        made.append(Visit(f"http://a.example{url}", "a.example", *page))
+    figures = Simulation(Learned(), seed=1).run(made)
+    assert figures.wrong_probes > 0
+    assert figures.taken_back > 0
+    assert figures.rules == 0

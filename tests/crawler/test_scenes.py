@@ -1,0 +1,314 @@
+from __future__ import annotations
+
+import json
+import random
+import re
+from html import unescape
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+
+from crawler.site.answering import TRAP_LIMIT
+from crawler.site.scenes.address import Address
+from crawler.site.scenes.catalogue import SCENES, TRAPS, VARIANTS, make_site
+from crawler.site.site import Site
+
+LINK = re.compile(r'<a [^>]*?href="([^"#]*)"')
+
+
+def scene(name, articles, seed) -> Any:
+    return make_site(name, articles, seed)
+
+
+def home(site):
+    return f"http://{site.host or '127.0.0.1'}/"
+
+
+def links(site, url, reply):
+    """The URLs that a page links to on its own site."""
+    html = reply.body.decode("utf-8", "replace")
+    for href in dict.fromkeys(LINK.findall(html)):
+        found = urljoin(url, unescape(href)).partition("#")[0]
+        if (urlsplit(found).hostname or "").endswith(site.host or "127.0.0.1"):
+            yield found
+
+
+def walk(site, *, rng=None, once=False, traps=True, most=100_000):
+    """Follow links from the home page; replies by URL.
+
+    A crawler that goes `once` fetches one page of each content; one without `traps` none of them.
+    """
+    found, had, queue = {}, set(), [home(site)]
+    while queue and len(found) < most:
+        url = queue.pop(rng.randrange(len(queue)) if rng else 0)
+        if url in found or urlsplit(url).path in ("/search", "/account/login"):
+            continue
+        expected = site.find(Address.of(url), 1)
+        if (once and expected.key in had) or (expected.trap and not traps):
+            continue
+        reply = site.reply(url)
+        assert reply.status == 200
+        assert reply.content == expected.key or reply.trap
+        found[url] = reply
+        had.add(reply.content)
+        queue += [link for link in links(site, url, reply) if link not in found]
+    return found
+
+
+def articles(found):
+    return {reply.article for reply in found.values()} - {""}
+
+
+def everything(site):
+    return {article.id for article in site.articles}
+
+
+@pytest.fixture(scope="module")
+def walked():
+    """The sites with variants, and all that links lead to there."""
+    sites = {name: scene(name, 24, 5) for name in VARIANTS}
+    return {name: (site, walk(site)) for name, site in sites.items()}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_crawler_that_takes_each_content_once_finds_every_article_in_any_order(name, seed):
+    site = scene(name, 20, seed)
+    found = walk(site, rng=random.Random(seed), once=True)
+    contents = [reply.content for reply in found.values()]
+    assert len(contents) == len(set(contents))
+    assert articles(found) == everything(site)
+
+
+@pytest.mark.parametrize("name", TRAPS)
+@pytest.mark.parametrize("seed", range(2))
+def test_every_article_is_found_without_a_step_into_the_trap(name, seed):
+    site = scene(name, 20, seed)
+    assert articles(walk(site, rng=random.Random(seed), traps=False)) == everything(site)
+
+
+def leads_on(found):
+    """Whether a page of a trap is no article, which may have no further link into it."""
+    return found is not None and found.trap and not found.page.article
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_a_trap_has_no_end_in_width_or_in_depth(name):
+    site = scene(name, 24, 1)
+    wide = walk(site, most=300)
+    assert sum(reply.trap for reply in wide.values()) > 170
+    assert articles(wide) == everything(site)
+    url, seen = urljoin(home(site), site.door.href), set()
+    for _ in range(60):
+        reply = site.reply(url)
+        assert reply.status == 200
+        seen.add(url)
+        onward = reversed([link for link in links(site, url, reply) if link not in seen])
+        url = next(link for link in onward if leads_on(site.find(Address.of(link), 1)))
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_the_way_into_a_trap_is_between_links_to_articles(name):
+    site = scene(name, 60, 1)
+    hrefs = [link.href for link in site.lists["/"].entries]
+    door = hrefs.index(site.door.href)
+    assert 0 < door < len(hrefs) - 1
+    assert site.lists["/features"].entries[0] == site.door
+    assert len(site.lists["/features"].entries) > 1
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_quarter_of_what_is_linked_shows_what_another_url_shows(name, walked):
+    site, found = walked[name]
+    contents = [reply.content for reply in found.values()]
+    assert articles(found) == everything(site)
+    assert len(contents) - len(set(contents)) >= len(contents) / 4
+    assert not any(reply.trap for reply in found.values())
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_what_has_one_content_shows_one_article_or_one_list(name, walked):
+    _, found = walked[name]
+    shown = {}
+    for url, reply in found.items():
+        headline = re.search(r"<title[^>]*>(?:Print: )?(.*?)(?: [-|] .*)?<", reply.body.decode())
+        shown.setdefault(reply.content, set()).add((reply.article, headline[1]))
+        if reply.article:
+            assert reply.content == f"{reply.article};1", url
+    assert all(len(each) == 1 for each in shown.values())
+
+
+@pytest.mark.parametrize("name", [*SCENES, ""])
+def test_what_a_url_shows_is_told_without_serving_it(name):
+    site, other = scene(name, 12, 1), scene(name, 12, 1)
+    walked = list(walk(site, most=60)) if name else [*site.pages.views][:60]
+    served = [other.reply(url) for url in walked]
+    before = len(other.log)
+    told = other.contents(walked)
+    assert len(other.log) == before
+    assert all(
+        content == reply.content
+        for content, reply in zip(told, served, strict=True)
+        if reply.status == 200 and not reply.trap
+    )
+    assert len(set(told)) > 5
+
+
+def test_a_site_without_a_scenario_is_the_news():
+    assert isinstance(scene("", 2, 1), Site)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_the_same_seed_gives_the_same_pages_and_another_one_others(name):
+    urls = list(walk(scene(name, 12, 3), most=25))
+    first, second, third = (scene(name, 12, seed) for seed in (3, 3, 4))
+    assert [first.reply(url).body for url in urls] == [second.reply(url).body for url in urls]
+    assert {article.opening for article in first.articles}.isdisjoint(
+        article.opening for article in third.articles
+    )
+
+
+def parameters(found):
+    return {name for url in found for name, _ in Address.of(url).query}
+
+
+def test_tracking_has_marks_that_lists_know_and_one_that_none_knows(walked):
+    site, found = walked["tracking"]
+    assert parameters(found) == {*site.noise, "id", "page"} - ({"page"} - parameters(found))
+    assert {"utm_source", "ref", "fbclid", "qzn", "id"} <= parameters(found)
+
+
+def test_sessions_are_in_parameters_and_in_paths(walked):
+    _, found = walked["sessions"]
+    for mark in (r"PHPSESSID=[0-9a-f]{32}$", r";jsessionid=[0-9A-F]{32}$", r"/s/[0-9a-f]{24}/"):
+        assert any(re.search(mark, url) for url in found)
+
+
+def test_print_views_have_less_around_the_same_article(walked):
+    site, found = walked["print"]
+    printed = {url: reply for url, reply in found.items() if b"window.print()" in reply.body}
+    for way in (r"/print/\w+/\d", r"/print$", r"printable=yes"):
+        assert any(re.search(way, url) for url in printed)
+    full = {reply.article: reply for url, reply in found.items() if url not in printed}
+    both = [reply for reply in printed.values() if reply.article in full]
+    assert both
+    assert all(len(reply.body) < len(full[reply.article].body) / 2 for reply in both)
+    assert len(site.contents(printed)) == len(printed)
+
+
+def test_of_the_facets_of_a_list_some_matter_and_some_do_not():
+    site = scene("facets", 600, 1)
+    plain, grid, compact, first = site.contents(
+        f"/sport{query}" for query in ("", "?view=grid", "?view=compact&from=menu", "?page=1")
+    )
+    assert plain == grid == compact == first
+    others = ["sort=oldest", "sort=title", "length=long", "length=short", "year=2023"]
+    told = site.contents(f"/sport?{query}" for query in [*others, "year=2023&page=2"])
+    assert len({"", plain, *told}) == 8
+    assert site.contents(["/sport?page=99", "/sport?page=x"]) == ["", ""]
+
+
+def test_some_articles_are_behind_a_facet_that_matters():
+    site = scene("facets", 100, 1)
+    plain = {
+        link.href
+        for section in site.sections
+        for link in site.find(Address.of(f"/{section}"), 0).page.entries
+    }
+    assert len(plain) < 90
+
+
+def test_aliases_have_hosts_schemes_slashes_capitals_and_headlines(walked):
+    site, found = walked["aliases"]
+    hosts = {urlsplit(url).hostname for url in found}
+    assert hosts == {site.host, f"www.{site.host}", f"m.{site.host}"}
+    assert {urlsplit(url).scheme for url in found} == {"http", "https"}
+    for way in (r"/amp$", r"/index\.html$", r"\d/$", r"//[^/]+/[A-Z]", r"/[a-z-]+/\d{4}$"):
+        assert any(re.search(way, url) for url in found), way
+    orders = {re.sub(r"=\w+", "", urlsplit(url).query) for url in found if "/read?" in url}
+    assert orders == {"id&lang", "lang&id"}
+
+
+def test_a_parameter_matters_on_some_paths_only():
+    site = scene("partial", 12, 1)
+    archived, reviewed, plain = (site.base(site.articles[number]) for number in (0, 1, 2))
+    assert site.contents([archived, f"{archived}&ref=rss"]) == ["a00000;1"] * 2
+    assert site.contents([reviewed, f"{reviewed}&v=3"]) == ["a00001;1"] * 2
+    assert site.contents([plain, f"{plain}?v=3", f"{plain}?ref=rss"]) == ["a00002;1"] * 3
+    year = archived.partition("?")[0]
+    others = [site.base(other) for other in site.articles[4::4]]
+    assert "" in site.contents([f"{year}?v=77"])
+    assert len(set(site.contents([archived, *others]))) == 3
+
+
+def test_a_parameter_begins_to_matter_when_half_of_the_crawl_is_done():
+    site = scene("turning", 20, 1)
+    latest = b'href="/latest"'
+    assert latest not in site.reply("/about").body
+    for article in site.articles[: site.old]:
+        assert site.turned or latest not in site.reply("/").body
+        site.reply(f"{site.base(article)}?edition=evening")
+        site.reply(site.base(article))
+    assert site.turned
+    assert latest in site.reply("/about").body
+    number = 1000 + site.old
+    told = site.contents(f"/stories/{number}?edition={e}" for e in ("morning", "evening"))
+    assert told == ["a00010;1", "a00011;1"]
+    old = site.contents([f"/stories/{number - 1}", f"/stories/{number - 1}?edition=morning"])
+    assert old == ["a00009;1"] * 2
+
+
+def test_a_month_in_which_something_was_published_is_no_trap():
+    site = scene("calendar", 12, 1)
+    month = f"/calendar/{site.articles[0].published:%Y/%m}"
+    assert site.articles[0].slug.encode() in site.reply(month).body
+    assert [site.answer(url, 0).trap for url in (month, "/calendar/2399/02")] == [False, True]
+    assert site.reply("/calendar/2399/13").status == 404
+    assert site.reply("/calendar/2399/02/30").status == 404
+    assert site.reply("/calendar/abc/02").status == 404
+
+
+def test_a_page_of_a_maze_is_like_no_other():
+    site = scene("maze", 12, 1)
+    inside = [reply for reply in walk(site, most=120).values() if reply.trap]
+    said = []
+    for reply in inside[:40]:
+        body = re.search(r'<div class="article-body">(.*?)</article>', reply.body.decode(), re.S)
+        text = re.sub(r"<[^>]*>", " ", body[1]).split()
+        said.append({tuple(text[i : i + 3]) for i in range(len(text) - 2)})
+    for i, first in enumerate(said):
+        for second in said[i + 1 :]:
+            assert len(first & second) < 0.3 * len(first | second)
+
+
+def test_a_session_in_the_path_is_new_at_each_visit():
+    site = scene("session-path", 12, 1)
+    pages = [site.reply("/s/x/front").body.decode() for _ in range(2)]
+    sessions = [set(re.findall(r"/s/([0-9a-f]{20})/", page)) for page in pages]
+    assert all(sessions)
+    assert sessions[0].isdisjoint(sessions[1])
+
+
+def test_a_site_ends_a_trap_that_is_not_left_and_says_so():
+    site = scene("sort", 12, 1)
+    assert site.trap_limit == TRAP_LIMIT
+    site.trap_limit = 3
+    replies = [site.reply(f"/browse?sort={number}") for number in range(5)]
+    assert [reply.status for reply in replies] == [200, 200, 200, 410, 410]
+    assert [reply.headers.get("X-Demo-Trap") for reply in replies] == [None] * 3 + ["full"] * 2
+    assert site.reply("/").status == 200
+
+
+@pytest.mark.parametrize(
+    ("target", "body"),
+    [("/-/contents", b"not json"), ("/-/contents", b'{"a": 1}'), ("/elsewhere", b"[]")],
+)
+def test_a_question_that_is_not_understood_is_answered_with_404(target, body):
+    assert scene("sort", 2, 1).told(target, body).status == 404
+
+
+def test_what_urls_show_is_told_as_json():
+    site = scene("partial", 4, 1)
+    body = json.dumps([site.base(site.articles[0]), "/nowhere", 7]).encode()
+    assert json.loads(site.told("/-/contents", body).body) == ["a00000;1", ""]

@@ -1,0 +1,127 @@
+"""Real crawls with scrapy-playwright: a browser makes the pages, and the gate judges them."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crawls import alike
+from tests.crawls.harness import Answer, Site, html_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+pytest.importorskip("scrapy_playwright", reason="scrapy-playwright is not installed")
+
+SPIDER = (
+    alike.PLAIN
+    + """
+    def request(self, path, **kwargs):
+        return super().request(path, meta={"playwright": True}, **kwargs)
+"""
+)
+# The callback gets the page of the browser, and closes it.
+WITH_PAGE = """
+    async def parse(self, response):
+        page = response.meta["playwright_page"]
+        heading = await page.locator("h1").inner_text()
+        await page.close()
+        yield self.item(response, response.meta["simhash_gate_verdict"], heading=heading)
+    def request(self, path, **kwargs):
+        meta = {"playwright": True, "playwright_include_page": True}
+        errback = self.close if self.settings.getbool("TEST_ERRBACK") else None
+        return super().request(path, meta=meta, errback=errback)
+    async def close(self, failure):
+        page = failure.request.meta["playwright_page"]
+        assert not page.is_closed()
+        await page.close()
+        yield {"path": failure.request.url, "failure": type(failure.value).__name__}
+"""
+
+
+def scripted(routes: Mapping[str, Answer]) -> dict[str, Answer]:
+    """Return pages without a text: a script writes it into them in the browser."""
+    return {
+        path: html_answer(
+            "<!doctype html><meta charset=utf-8><title></title><script>document.write(new "
+            f"TextDecoder().decode(Uint8Array.from(atob('{b64encode(answer.body).decode()}'), "
+            "c => c.charCodeAt(0))));document.close()</script>"
+        )
+        for path, answer in routes.items()
+    }
+
+
+@pytest.fixture
+def settings(chromium) -> dict:
+    handler = "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"
+    launch = {"executable_path": chromium, "args": ["--no-sandbox"]}
+    return {
+        "DOWNLOAD_HANDLERS": json.dumps({"http": handler, "https": handler}),
+        "PLAYWRIGHT_LAUNCH_OPTIONS": json.dumps(launch),
+    }
+
+
+@pytest.fixture
+def beside(settings):
+    return alike.Beside(spider=SPIDER, settings=settings, serve=scripted)
+
+
+def test_the_same_pages_are_dropped(beside, tmp_path) -> None:
+    result = alike.drops_alike(beside, tmp_path)
+    assert result.stats["playwright/page_count"] == len(alike.ROUTES)
+
+
+def test_the_same_items_are_audited(beside, tmp_path) -> None:
+    alike.audits_alike(beside, tmp_path)
+
+
+def test_the_same_pages_are_fetched_again(beside, tmp_path) -> None:
+    alike.fetches_again_alike(beside, tmp_path)
+
+
+def test_the_same_pages_are_recovered_without_a_browser(beside, tmp_path) -> None:
+    result = alike.recovers_alike(beside, tmp_path)
+    assert "playwright/page_count" not in result.stats
+
+
+@pytest.mark.parametrize("errback", [False, True], ids=["no errback", "errback"])
+def test_the_browser_pages_of_dropped_pages_are_closed(tmp_path, settings, errback) -> None:
+    """A page that stays open takes the place of others: here there is place for one."""
+    settings |= {
+        "PLAYWRIGHT_MAX_PAGES_PER_CONTEXT": 1,
+        "TEST_ERRBACK": errback,
+        "SIMHASH_GATE_JOURNAL": "journal",
+    }
+    beside = alike.Beside(spider=WITH_PAGE, settings=settings)
+    with Site(scripted(alike.COPIES)).running() as site:
+        result = beside.crawl(tmp_path, site, " ".join(alike.COPIES))
+    assert len(result.delivered()) == 1
+    assert result.count("dropped") == result.count("journaled") == 4
+    assert result.stats["playwright/page_count"] == len(alike.COPIES)
+    failures = [item for item in result.items if "failure" in item]
+    assert len(failures) == (4 if errback else 0)
+
+
+def test_browser_pages_are_made_anew_for_what_is_fetched_again(tmp_path, settings) -> None:
+    spider = WITH_PAGE.replace(
+        "        heading =",
+        "        await self.close_if_in_trouble(response, page)\n        heading =",
+    )
+    spider += """
+    async def close_if_in_trouble(self, response, page):
+        try:
+            await self.trouble(response)
+        except ValueError:
+            await page.close()
+            raise
+"""
+    beside = alike.Beside(spider=spider, settings=settings)
+    with Site(scripted(alike.COPIES)).running() as site:
+        paths = " ".join(alike.COPIES)
+        result = beside.crawl(tmp_path, site, paths, TEST_FAILS_AFTER=4)
+    assert len(result.delivered()) == 1
+    assert result.count("forgotten") == 1
+    assert result.count("rescheduled") >= 1

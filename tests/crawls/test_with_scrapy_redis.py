@@ -1,0 +1,148 @@
+"""Real crawls with scrapy-redis: its scheduler, its filter of duplicate requests, its spiders."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from functools import partial
+
+import pytest
+
+from tests.crawls import alike
+from tests.crawls.harness import Answer, Site, crawl, html_answer, page, start, until
+
+pytest.importorskip("scrapy_redis", reason="scrapy-redis is not installed")
+
+# Reads its first requests from Redis, and goes on as long as there may be more.
+SHARED = """
+    def parse(self, response):
+        if response.css("article") and self.settings.getbool("TEST_FAILS") and not Spider.broke:
+            Spider.broke = True
+            raise ValueError("broken")
+        for href in response.css("main a::attr(href)").getall():
+            yield self.request(href)
+        if response.css("article"):
+            yield from super().parse(response)
+    broke = False
+from scrapy_redis.spiders import RedisMixin
+class Shared(RedisMixin, Spider):
+    name = "shared"
+    redis_batch_size = 1
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.setup_redis(crawler)
+        return spider
+    def make_request_from_data(self, data):
+        return self.request(data.decode())
+"""
+ARTICLES = 30
+START = "shared:start_urls"
+QUEUE = "shared:requests"
+
+
+@pytest.fixture
+def server(own_redis):
+    with own_redis.client() as client:
+        yield client
+
+
+@pytest.fixture
+def settings(own_redis) -> dict:
+    return {
+        "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
+        "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
+        "REDIS_URL": own_redis.url,
+    }
+
+
+@pytest.fixture
+def beside(settings):
+    return alike.Beside(spider=alike.PLAIN, settings=settings)
+
+
+def test_the_same_pages_are_dropped(beside, tmp_path) -> None:
+    result = alike.drops_alike(beside, tmp_path)
+    assert result.stats["scheduler/dequeued/redis"] == len(alike.ROUTES)
+
+
+def test_the_same_items_are_audited(beside, tmp_path) -> None:
+    alike.audits_alike(beside, tmp_path)
+
+
+def test_the_same_pages_are_fetched_again(beside, tmp_path) -> None:
+    alike.fetches_again_alike(beside, tmp_path)
+
+
+def test_the_same_pages_are_recovered(beside, tmp_path) -> None:
+    alike.recovers_alike(beside, tmp_path)
+
+
+def listing(paths: list[str]) -> Answer:
+    links = "".join(f'<li><a href="{path}">{path}</a></li>' for path in paths)
+    return html_answer(f"<title>List {paths[0]}</title><main><ul>{links}</ul></main>")
+
+
+@pytest.fixture
+def routes() -> dict:
+    """Articles at two URLs each, and lists that lead to them, from which crawls begin."""
+    articles = {f"/{n}": page(n) for n in range(ARTICLES)}
+    copies = {f"/copy/{n}": page(n, noise=n + 1) for n in range(ARTICLES)}
+    paths = sorted(articles | copies)
+    lists = {f"/list/{n}": listing(paths[n::6]) for n in range(6)}
+    return {**articles, **copies, **lists}
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["well", "a callback of each fails"])
+def test_two_crawlers_of_one_queue_deliver_each_page_once(
+    tmp_path, settings, own_redis, server, routes, fails: bool
+) -> None:
+    settings |= {
+        "SCHEDULER_PERSIST": "True",
+        "MAX_IDLE_TIME_BEFORE_CLOSE": 3,
+        "CONCURRENT_REQUESTS": 4,
+        "SIMHASH_GATE_STORE": own_redis.url,
+        "TEST_FAILS": fails,
+    }
+    both_have_begun = threading.Event()
+
+    def wait(list_: Answer, hits: int) -> Answer:
+        assert both_have_begun.wait(60)
+        return list_
+
+    lists = {path: partial(wait, routes[path]) for path in routes if path.startswith("/list")}
+    server.rpush(START, *lists)
+    with Site({**routes, **lists}).running() as site:
+        crawlers = [
+            start(tmp_path / name, site, "", spider=SHARED, settings=settings) for name in "ab"
+        ]
+        until(lambda: site.hits.total() >= 2)  # each takes one at a time from Redis, and waits
+        both_have_begun.set()
+        results = [finish() for _, finish in crawlers]
+    assert [result.status for result in results] == [0, 0]
+    articles = Counter(path.rpartition("/")[2] for each in results for path in each.delivered())
+    assert articles == {str(n): 1 for n in range(ARTICLES)}
+    assert all(result.count("fetched") for result in results)
+    assert (sum(result.count("forgotten") for result in results) > 0) == fails
+    assert fails or set(site.hits.values()) == {1}
+    assert server.llen(START) == server.zcard(QUEUE) == 0
+
+
+def test_a_recovery_leaves_the_queue_of_others_alone(tmp_path, settings, server) -> None:
+    settings |= {"SCHEDULER_PERSIST": "True", "MAX_IDLE_TIME_BEFORE_CLOSE": 1}
+    with Site(alike.COPIES).running() as site:
+        server.rpush(START, *alike.COPIES)
+        keep = {**settings, "SIMHASH_GATE_JOURNAL": "journal"}
+        kept = crawl(tmp_path, site, "", spider=SHARED, settings=keep)
+        assert kept.count("journaled") == 4
+        server.rpush(START, "/waiting")
+        server.zadd(QUEUE, {b"the request of another crawler": 0})
+        hits = site.hits.copy()
+        # It ends by itself, though the spider would wait for more to do.
+        settings |= {"MAX_IDLE_TIME_BEFORE_CLOSE": 0, "SIMHASH_GATE_RECOVER": "journal"}
+        again = crawl(tmp_path, site, "", spider=SHARED, settings=settings, feed="again.jsonl")
+    assert site.hits == hits
+    assert sorted([*kept.delivered(), *again.delivered()]) == sorted(alike.COPIES)
+    assert again.count("not_fetched") == 0
+    assert server.lrange(START, 0, -1) == [b"/waiting"]
+    assert server.zrange(QUEUE, 0, -1) == [b"the request of another crawler"]

@@ -1,0 +1,153 @@
+"""Real crawls with Spidermon: its monitors of the gate, at the end and in between."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.crawls import alike
+from tests.crawls.harness import Site, crawl, html_answer, page, text
+
+pytest.importorskip("spidermon", reason="spidermon is not installed")
+
+SUITE = "simhash_gate.spidermon.GateMonitorSuite"
+SETTINGS = {
+    "EXTENSIONS": json.dumps(
+        {"stats_to_file.StatsToFile": 0, "spidermon.contrib.scrapy.extensions.Spidermon": 500}
+    ),
+    "SPIDERMON_ENABLED": "True",
+    "SPIDERMON_SPIDER_CLOSE_MONITORS": SUITE,
+}
+OK = {
+    "Dropped pages/not too many pages were dropped": "OK",
+    "Dropped pages/not too few pages were dropped": "OK",
+    "Unjudged pages/not too many pages passed unjudged": "OK",
+    "Wrong drops/not too many drops were wrong": "SKIPPED",
+    "Pages that read alike/few domains have pages that read alike": "OK",
+}
+
+
+def results(log: str) -> dict[str, str]:
+    """Return what each monitor found."""
+    return dict(re.findall(r"\[Spidermon\] ([A-Z][^.\n]*)\.\.\. ([A-Z]+)", log))
+
+
+@pytest.fixture
+def beside():
+    return alike.Beside(spider=alike.PLAIN, settings=SETTINGS)
+
+
+def test_the_same_pages_are_dropped(beside, tmp_path) -> None:
+    result = alike.drops_alike(beside, tmp_path)
+    assert results(result.log) == OK
+    assert result.stats["simhash_gate/dropped_share"] == pytest.approx(2 / 6, abs=1e-6)
+
+
+def test_the_same_items_are_audited_and_wrong_drops_are_an_alarm(beside, tmp_path) -> None:
+    result = alike.audits_alike(beside, tmp_path)
+    wrong = "Wrong drops/not too many drops were wrong"
+    assert results(result.log) == OK | {wrong: "FAIL"}
+    said = "2 of 2 compared drops were wrong, 34.2% to 100.0% of all drops "
+    assert f"{said}(SIMHASH_GATE_MONITOR_MAX_WRONG = 0.05)" in result.log
+
+
+def test_the_same_pages_are_fetched_again(beside, tmp_path) -> None:
+    alike.fetches_again_alike(beside, tmp_path)
+
+
+def test_the_same_pages_are_recovered(beside, tmp_path) -> None:
+    alike.recovers_alike(beside, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "monitor", "said"),
+    [
+        (
+            {"SIMHASH_GATE_MONITOR_MAX_DROPPED": "0.3"},
+            "Dropped pages/not too many pages were dropped",
+            "2 of 6 judged pages, 33.3%, were dropped (SIMHASH_GATE_MONITOR_MAX_DROPPED = 0.3)",
+        ),
+        (
+            {"SIMHASH_GATE_MONITOR_MIN_DROPPED": "0.5"},
+            "Dropped pages/not too few pages were dropped",
+            "2 of 6 judged pages, 33.3%, were dropped (SIMHASH_GATE_MONITOR_MIN_DROPPED = 0.5)",
+        ),
+        (
+            {"SIMHASH_GATE_STORE": "redis://127.0.0.1:1/0"},
+            "Unjudged pages/not too many pages passed unjudged",
+            "6 of 6 judged pages, 100.0%, passed unjudged; the store failed 6 times "
+            "(SIMHASH_GATE_MONITOR_MAX_UNJUDGED = 0.01)",
+        ),
+    ],
+    ids=["max dropped", "min dropped", "max unjudged"],
+)
+@pytest.mark.parametrize("when", ["SPIDER_CLOSE", "ENGINE_STOP"])
+def test_each_threshold_is_a_setting(tmp_path, beside, when, settings, monitor, said) -> None:
+    settings = {"SPIDERMON_SPIDER_CLOSE_MONITORS": "", **settings}
+    settings[f"SPIDERMON_{when}_MONITORS"] = SUITE
+    with Site(alike.ROUTES).running() as site:
+        result = beside.crawl(tmp_path, site, " ".join(alike.ROUTES), **settings)
+    assert results(result.log) == OK | {monitor: "FAIL"}
+    assert said in result.log
+
+
+def test_pages_that_read_alike_are_an_alarm(tmp_path) -> None:
+    notes = text(77, 400)
+    routes = {
+        f"/{n}": html_answer(f"<title>{text(n, 3)}</title><h1>{text(n, 3)}</h1><p>{notes}</p>")
+        for n in range(8)
+    }
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes), settings=SETTINGS)
+    assert result.count("collapses") == 1
+    monitor = "Pages that read alike/few domains have pages that read alike"
+    assert results(result.log)[monitor] == "FAIL"
+    said = "1 warning that many pages of a domain read alike"
+    assert f"{said} (SIMHASH_GATE_MONITOR_MAX_COLLAPSES = 0)" in result.log
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_crawl_without_a_judged_page_is_no_alarm(tmp_path, enabled) -> None:
+    spider = "    def parse(self, response): pass\n"
+    settings = {**SETTINGS, "SIMHASH_GATE_ENABLED": enabled}
+    with Site({"/a": page(1)} if not enabled else {}).running() as site:
+        result = crawl(tmp_path, site, "/a", spider=spider, settings=settings)
+    shares = [found for name, found in results(result.log).items() if "read alike" not in name]
+    assert shares == ["SKIPPED"] * 4
+
+
+def test_a_rule_of_spidermon_skips_a_monitor(tmp_path) -> None:
+    rules = json.dumps({"Dropped pages": [["simhash_gate/checked", "<", 100]]})
+    custom = f"    custom_settings = {{'SPIDERMON_MONITOR_SKIPPING_RULES': {rules}}}\n"
+    settings = {**SETTINGS, "SIMHASH_GATE_MONITOR_MAX_DROPPED": "0"}
+    with Site({"/a": page(1), "/b": page(1)}).running() as site:
+        result = crawl(tmp_path, site, "/a /b", spider=custom, settings=settings)
+    assert result.count("dropped") == 1
+    assert "Skipping Dropped pages monitor" in result.log
+    assert "FAIL" not in results(result.log).values()
+
+
+def test_the_stats_are_numbers_for_expressions(tmp_path) -> None:
+    expressions = {
+        "name": "gate",
+        "tests": [
+            {"name": "dropped", "expression": "stats['simhash_gate/dropped_share'] <= 0.5"},
+            {"name": "wrong", "expression": "stats['simhash_gate/audit/wrong_low'] > 0.3"},
+        ],
+    }
+    custom = (
+        f"    custom_settings = {{'SPIDERMON_ENGINE_STOP_EXPRESSION_MONITORS': [{expressions}]}}\n"
+    )
+    settings = {**SETTINGS, "SIMHASH_GATE_AUDIT": 1, "CONCURRENT_REQUESTS": 1}
+    with Site(alike.ROUTES).running() as site:
+        result = crawl(
+            tmp_path,
+            site,
+            " ".join(alike.ROUTES),
+            spider=custom + alike.TROUBLE + alike.PLAIN,
+            settings=settings,
+        )
+    found = results(result.log.replace("gate/", "Gate/"))
+    assert (found["Gate/dropped"], found["Gate/wrong"]) == ("OK", "OK")

@@ -1,0 +1,122 @@
+"""`simhash-gate report` over the verdict logs of several crawlers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from lxml import html
+
+from tests.report.verdicts import copy, crawl, verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def log_of(run: str, *lines: dict) -> str:
+    first = lines[0] | crawl("news", run=run)
+    return "".join(json.dumps(line) + "\n" for line in (first, *lines[1:]))
+
+
+ONE = log_of("r1", verdict("a"), verdict("b"))
+TWO = log_of("r2", verdict("c"), copy("d", "a", title="About a", matched_run="r1"))
+TABLE = """\
+crawler       responses  skipped  judged  delivered  dropped  held back  like its own  \
+like another's  like an earlier  others like its  errors  log
+news #1               2        0       2          2        0          0             0  \
+             0                0                1       0  {0}
+news #2               2        0       2          1        1          0             0  \
+             1                0                0       0  {1}
+all crawlers          4        0       4          3        1          0             0  \
+             1                0                1       0"""
+
+
+@pytest.fixture
+def logs(tmp_path) -> Path:
+    folder = tmp_path / "logs"
+    (folder / "deeper").mkdir(parents=True)
+    (folder / "1.jsonl").write_text(ONE)
+    (folder / "deeper/2.jsonl.gz").write_bytes(gzip.compress(TWO.encode()))
+    return folder
+
+
+def figures(page: str) -> list[list[str]]:
+    """The names and figures of each crawler in a report, and of all."""
+    root = html.fromstring(page)
+    rows = root.xpath("//section[@id='fleet']//tr[td]")
+    return [[cell.text_content() for cell in row][:7] for row in rows]
+
+
+TWO_CRAWLERS = [
+    ["news #1", "2", "0", "2", "2", "0", "0"],
+    ["news #2", "2", "0", "2", "1", "1", "0"],
+    ["all crawlers", "4", "0", "4", "3", "1", "0"],
+]
+
+
+def test_a_folder_of_logs_has_a_section_for_each_crawler(run, logs) -> None:
+    (logs / "report.html").write_text("<p>An older report.")
+    result = run("report", "logs", "-o", "report.html")
+    assert result.status == 0
+    said = result.err.splitlines()
+    assert said[:2] == ["logs: 2 verdict logs, 1 other file not read", "verdicts in the report: 4"]
+    wanted = TABLE.format("logs/1.jsonl", "logs/deeper/2.jsonl.gz").splitlines()
+    assert said[2:6] == wanted[:4]
+    assert "Not delivered: 1 page. Like a page of the same crawler: 0; of another crawler: 1" in (
+        result.err
+    )
+    assert figures((logs.parent / "report.html").read_text()) == TWO_CRAWLERS
+
+
+def test_paths_of_several_logs_and_several_runs_in_one_are_the_same(run, logs, tmp_path) -> None:
+    both = run("report", logs / "1.jsonl", logs / "deeper/2.jsonl.gz")
+    assert (both.status, figures(both.out)) == (0, TWO_CRAWLERS)
+    (tmp_path / "appended.jsonl").write_text(ONE + TWO)
+    assert figures(run("report", "appended.jsonl").out) == TWO_CRAWLERS
+
+
+def test_a_log_of_one_crawl_has_no_section_of_crawlers(run, logs) -> None:
+    one = run("report", logs / "1.jsonl")
+    assert (one.status, one.err) == (0, "verdicts in the report: 2\n")
+    assert figures(one.out) == []
+    assert "crawler-1" not in one.out
+    packed = run("report", logs / "deeper/2.jsonl.gz")
+    assert (packed.status, packed.err) == (0, "verdicts in the report: 2\n")
+
+
+def test_a_log_that_is_broken_or_empty_does_not_hide_the_others(run, logs) -> None:
+    (logs / "3.jsonl.gz").write_bytes(gzip.compress(TWO.encode() * 50)[:-9])
+    (logs / "4.jsonl").write_text(ONE + '{"outcome": "lost"}\n{"url')
+    (logs / "5.jsonl").write_text("")
+    result = run("report", logs, "-o", "report.html")
+    assert result.status == 1
+    assert f"{logs}/3.jsonl.gz: gzip can't unpack the rest: " in result.err
+    assert f"{logs}/4.jsonl:3: 'outcome' is 'lost'" in result.err
+    assert f"{logs}/4.jsonl:4: not JSON" in result.err
+    assert f"{logs}: 4 verdict logs, 1 other file not read" in result.err
+    names = [row[0] for row in figures((logs.parent / "report.html").read_text())]
+    assert {"news #1", "news #2"} < set(names)
+    nothing = run("report", logs / "5.jsonl", logs / "1.jsonl")
+    assert nothing.status == 1
+    assert f"{logs}/5.jsonl: no verdict in it" in nothing.err
+
+
+def test_a_folder_of_pages_is_replayed_as_before(run, write) -> None:
+    write("pages/a.html", 1)
+    write("pages/b.html", 2)
+    result = run("report", "pages", "-o", "report.html")
+    assert result.status == 0
+    assert result.err == "pages: 2 HTML files\nverdicts in the report: 2\n"
+
+
+def test_a_terminal_shows_what_several_crawlers_did(at_terminal, logs) -> None:
+    shown = at_terminal("report", "logs", stdout=True, stderr=False).splitlines()
+    wanted = TABLE.format("logs/1.jsonl", "logs/deeper/2.jsonl.gz").splitlines()
+    assert [line.rstrip() for line in shown[:4]] == wanted[:4]
+    assert shown[-1] == "For all of it, write the report: -o report.html"
+    refused = at_terminal("report", "logs/1.jsonl", stdout=False, stderr=True, status=0)
+    assert "verdicts in the report: 2" in refused
+    alone = at_terminal("report", "logs/1.jsonl", stdout=True, stderr=True, status=2)
+    assert "A report is not shown on a terminal" in alone

@@ -1,0 +1,200 @@
+"""What several crawlers did together: figures that add up, and a section for each."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+
+import pytest
+from lxml import html
+
+from simhash_gate.report import fleet as fleet_module
+from simhash_gate.report.fleet import Fleet, Row, total_of
+from simhash_gate.report.html import render
+from simhash_gate.report.summary import MOST_CRAWLS
+from tests.report.verdicts import NOON, audit, copy, crawl, near, verdict
+
+
+def fleet_of(*logs: list[dict]) -> Fleet:
+    fleet = Fleet()
+    for number, lines in enumerate(logs, 1):
+        fleet.begin(f"{number}.jsonl")
+        for line in lines:
+            fleet.add_line(line)
+    return fleet
+
+
+def of_run(run: str, *lines: dict, name: str = "news", **given) -> list[dict]:
+    """Return the log of a crawl, whose first verdict tells of it."""
+    return [lines[0] | crawl(name, run=run, **given), *lines[1:]]
+
+
+TWO = (
+    of_run(
+        "r1",
+        verdict("a"),
+        verdict("b"),
+        copy("c", "a", title="About a", matched_run="r1"),
+        verdict("robots.txt", "skipped", reason="no callback"),
+    ),
+    of_run(
+        "r2",
+        verdict("d"),
+        copy("e", "a", title="About a", matched_run="r1"),
+        copy("f", "b", title="About b", matched_run="r1", dropped=False, held=True),
+        copy("g", "x", matched_run="r0", title="Wasps", matched_title="Bees"),
+        verdict("b", "unchanged", kept="b", matched_run="r1"),
+        verdict("slow", "error", reason="reading took longer than 10 s"),
+        audit("example.com", 40, 2, price=2),
+        name="shop",
+    ),
+)
+
+
+def test_each_crawler_has_its_figures() -> None:
+    fleet = fleet_of(*TWO)
+    (first, one), (second, two) = fleet.rows()
+    assert (first.name, first.place, first.run) == ("news #1", "1.jsonl", "r1")
+    assert (second.name, second.said.started) == ("shop #2", NOON)
+    assert one == Row(4, 1, 3, 2, 1, 0, own=1, others=0, earlier=0, against=2, errors=0)
+    assert two == Row(6, 0, 6, 3, 2, 1, own=0, others=2, earlier=1, against=0, errors=1)
+    assert fleet.sources_of(second) == [
+        ("pages of news #1", 2),
+        ("pages that no crawler here has kept", 1),
+    ]
+    assert [len(crawler.counts.audits) for crawler in fleet.crawlers] == [0, 1]
+    assert len(fleet.total.audits) == 1
+
+
+def test_the_crawlers_add_up_to_the_whole() -> None:
+    chance = random.Random(3)
+    logs = []
+    for number in range(7):
+        lines = []
+        for n in range(200):
+            path = f"https://site{chance.randrange(9)}.com/{chance.randrange(300)}"
+            run = f"r{chance.randrange(9)}"
+            outcome = chance.choice(["new", "copy", "near", "skipped", "error", "unchanged"])
+            lines.append(
+                copy(path, "a", matched_run=run, held=n % 3 == 0, dropped=n % 3 > 0)
+                if outcome == "copy"
+                else near(path, "a", matched_run=run)
+                if outcome == "near"
+                else verdict(path, outcome)
+            )
+        logs.append(of_run(f"r{number}", *lines))
+    fleet = fleet_of(*logs)
+    whole, rows = fleet.total, [row for _, row in fleet.rows()]
+    total = total_of(rows)
+    assert total.responses == whole.seen == 1_400
+    assert total.skipped == whole.total.outcomes["skipped"]
+    assert total.judged == whole.total.checked == total.delivered + total.dropped + total.held
+    assert total.dropped == whole.total.dropped
+    assert total.errors == whole.total.outcomes["error"]
+    assert total.against == total.others > 0
+    for row in rows:
+        assert row.dropped + row.held == row.own + row.others + row.earlier
+    domains: Counter = Counter()
+    for crawler in fleet.crawlers:
+        for domain, tally in crawler.counts.domains.items():
+            domains[domain] += tally.outcomes.total()
+    assert domains == {domain: it.outcomes.total() for domain, it in whole.domains.items()}
+    found = fleet.deliveries()
+    assert sum(by * n for by, n in found.pages.items()) + found.again == total.delivered
+    by_page: dict[str, set[int]] = {}
+    for number, lines in enumerate(logs):
+        for line in lines:
+            if line["outcome"] != "skipped" and not line["dropped"] and not line.get("held"):
+                by_page.setdefault(line["url"], set()).add(number)
+    assert found.pages == Counter(map(len, by_page.values()))
+
+
+def test_what_they_did_together_is_said_in_words() -> None:
+    assert list(fleet_of(*TWO).sentences()) == [
+        "2 crawlers got 10 responses, judged 9 pages, and delivered 5 of them.",
+        "Delivered, by address: 3 pages by 1 crawler, 1 page by 2 crawlers.",
+        "Passed as unchanged, because an ended crawl had kept them: 1. With "
+        "SIMHASH_GATE_REVISIT = 'drop' such pages are not delivered again.",
+        "Not delivered: 4 pages. Like a page of the same crawler: 1; of another crawler: 2; of no "
+        "crawler here: 1.",
+        "The others found most copies of pages of news #1: 2.",
+        "Pages that passed unjudged: 1.",
+    ]
+
+
+def test_a_page_that_one_crawler_delivers_twice_is_told() -> None:
+    fleet = fleet_of(of_run("r1", verdict("a"), verdict("a")), of_run("r2", verdict("b")))
+    assert "2 pages by 1 crawler; 1 once more by the same crawler." in list(fleet.sentences())[1]
+
+
+def test_several_runs_in_one_log_are_several_crawlers() -> None:
+    fleet = fleet_of([*TWO[0], *TWO[1]])
+    assert [(it.name, it.place) for it in fleet.crawlers] == [
+        ("news #1", "1.jsonl"),
+        ("shop #2", "1.jsonl"),
+    ]
+    assert not fleet.is_one
+    assert fleet_of(TWO[0]).is_one
+    assert fleet_of([verdict("a")]).is_one
+
+
+def test_logs_that_do_not_tell_of_their_crawl_are_told_apart_by_their_place() -> None:
+    fleet = fleet_of([verdict("a"), copy("b", "a")], [verdict("a")])
+    assert [crawler.name for crawler in fleet.crawlers] == ["1.jsonl #1", "2.jsonl #2"]
+    assert fleet.rows()[0][1].own == 1
+
+
+def test_a_wrong_line_is_named_and_counted_nowhere() -> None:
+    fleet = fleet_of(TWO[0])
+    with pytest.raises(ValueError, match="'outcome' is 'lost'"):
+        fleet.add_line(verdict("z", "lost"))
+    assert fleet.rows()[0][1].responses == 4
+
+
+def test_more_crawlers_than_are_shown_are_counted_as_one() -> None:
+    logs = [of_run(f"r{n}", verdict(f"p{n}")) for n in range(MOST_CRAWLS + 5)]
+    fleet = fleet_of(*logs)
+    assert len(fleet.crawlers) == MOST_CRAWLS + 1
+    assert fleet.rows()[-1][1].responses == 5
+    assert total_of(row for _, row in fleet.rows()).responses == MOST_CRAWLS + 5
+
+
+def test_too_many_pages_to_compare_are_told(monkeypatch) -> None:
+    monkeypatch.setattr(fleet_module, "MOST_DELIVERIES", 4)
+    assert "too many pages to tell" in list(fleet_of(*TWO).sentences())[1]
+
+
+def test_the_page_has_a_section_for_each_crawler() -> None:
+    fleet = fleet_of(*TWO)
+    root = html.fromstring(render(fleet.total, name="2 crawlers", fleet=fleet))
+    assert root.findtext(".//title") == "Near-duplicates of 2 crawlers"
+    cells = [
+        [cell.text_content() for cell in row]
+        for row in root.xpath("//section[@id='fleet']//tr[td]")
+    ]
+    assert cells[-1] == ["all crawlers", *map(str, total_of(row for _, row in fleet.rows()))]
+    assert [row[0] for row in cells] == ["news #1", "shop #2", "all crawlers"]
+    first, second = root.xpath("//section[@id='crawlers']//details")
+    assert "nothing looks wrong" in first.findtext("summary/span")
+    text = second.text_content()
+    assert "3 things look wrong" in text
+    assert "run r2, simhash_gate 0.1.0" in text
+    assert "pages of news #1 (2), pages that no crawler here has kept (1)" in text
+    assert "1 page was dropped although its title names something else" in text
+    assert root.xpath("//section[@id='fleet']//a/@href") == [
+        "#crawler-1",
+        "#crawler-2",
+    ]
+    assert root.xpath("boolean(//section[@id='duplicates'][contains(., 'Dropped by shop #2.')])")
+
+
+def test_a_report_of_many_pages_and_crawlers_is_small() -> None:
+    lines = [copy(f"copy-{n}", f"kept-{n % 40}", matched_run="r1") for n in range(4_000)]
+    settings = {f"SIMHASH_GATE_{n}": "x" * 200 for n in range(100)}
+    fleet = fleet_of(*(of_run(f"r{n}", *lines[n::100], settings=settings) for n in range(100)))
+    report = render(fleet.total, name="100 crawlers", fleet=fleet)
+    alone = render(fleet.total, name="100 crawlers")
+    assert len(report) - len(alone) < 100 * 12_000
+    assert json.dumps(str(report)).count("SIMHASH_GATE_29 ") == 100
+    assert "SIMHASH_GATE_30 " not in str(report)

@@ -1,0 +1,96 @@
+"""URLs taken apart, and the shapes of their paths."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_gate.urls.parts import MOST_PLACES, MOST_WORDS, Shapes, mask, parts_of
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.com/",
+        "https://example.com:8080/a/b/?x=1&y=2&x=3",
+        "http://example.com/a;jsessionid=1A/b.html?flag",
+        "http://example.com/a//b/",
+    ],
+)
+def test_parts_make_the_url_again(url: str) -> None:
+    assert parts_of(url).url == url
+
+
+@pytest.mark.parametrize(
+    ("url", "same"),
+    [
+        ("HTTP://Example.COM", "http://example.com/"),
+        ("http://example.com/a#part", "http://example.com/a"),
+        ("http://user:secret@example.com/a", "http://example.com/a"),
+        ("http://example.com/a?&x=1&", "http://example.com/a?x=1"),
+    ],
+)
+def test_what_never_matters_is_left_out(url: str, same: str) -> None:
+    assert parts_of(url).url == same
+
+
+@given(st.text())
+def test_anything_can_be_taken_apart(text: str) -> None:
+    parts = parts_of(text)
+    assert parts_of(parts.url) == parts_of(parts_of(parts.url).url)
+    Shapes().of(parts)
+
+
+@pytest.mark.parametrize(
+    ("segment", "expected"),
+    [
+        ("2024", "{number}"),
+        ("A3F9C2D17B", "{code}"),
+        ("3fa85f64-5717-4562-b3fc-2c963f66afa6", "{code}"),
+        ("(S(abc123def))", "{code}"),
+        ("how-to-bake-bread", "{slug}"),
+        ("Print", "print"),
+        ("news;sid=4", "news"),
+    ],
+)
+def test_a_mask_says_what_segments_share(segment: str, expected: str) -> None:
+    assert mask(segment) == expected
+
+
+def test_articles_of_a_section_have_one_shape_and_sections_their_own() -> None:
+    shapes = Shapes()
+    urls = [f"http://www.example.com/{s}/{n}" for s in ("news", "sport") for n in range(50)]
+    for url in urls:
+        shapes.note(parts_of(url))
+    assert {shapes.of(parts_of(url)) for url in urls} == {
+        "example.com/news/{number}",
+        "example.com/sport/{number}",
+    }
+
+
+def test_words_that_are_too_many_are_names() -> None:
+    shapes = Shapes()
+    users = ["".join(chr(97 + int(digit)) for digit in str(number)) for number in range(60)]
+    urls = [f"http://example.com/{user}/posts/9" for user in users]
+    for url in urls[:MOST_WORDS]:
+        shapes.note(parts_of(url))
+    assert shapes.of(parts_of(urls[0])) == "example.com/a/posts/{number}"
+    for url in urls:
+        shapes.note(parts_of(url))
+    assert shapes.of(parts_of(urls[0])) == "example.com/*/posts/{number}"
+
+
+def test_scripts_are_told_apart_by_their_names() -> None:
+    shapes = Shapes()
+    urls = [parts_of(f"http://example.com/{name}?id=5") for name in ("article", "archive")]
+    for parts in urls:
+        shapes.note(parts)
+    assert [shapes.of(parts) for parts in urls] == ["example.com/article", "example.com/archive"]
+
+
+def test_no_more_than_so_many_places_are_known() -> None:
+    shapes = Shapes()
+    for number in range(MOST_PLACES + 500):
+        shapes.note(parts_of(f"http://{number}.example.com/a/b/c"))
+    assert len(shapes._places) == MOST_PLACES

@@ -1,0 +1,83 @@
+"""Rules: which of them two URLs differ by, and what they leave of a URL."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_gate.urls.parts import parts_of
+from simhash_gate.urls.rules import Reduction, Rule, differences
+
+SITE = "http://example.com"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("/a/1?x=1&y=2", "/a/1?y=2", [Rule("parameter", "x", "1")]),
+        ("/a/1?x=1", "/a/1?x=2", [Rule("parameter", "x", "*")]),
+        ("/a?x=1&x=2", "/a?x=1", [Rule("parameter", "x", "*")]),
+        ("/a?x=1&y=2", "/a?y=2&x=1", [Rule("order")]),
+        ("/a/1/print", "/a/1", [Rule("segment", "print", "-1")]),
+        ("/print/a/1", "/a/1", [Rule("segment", "print", "0")]),
+        ("/(S(abc123def))/a", "/a", [Rule("segment", "{code}", "0")]),
+        ("/a;sid=1", "/a", [Rule("path parameter", "sid")]),
+        ("/a;sid=1", "/a;sid=2", [Rule("path parameter", "sid")]),
+        ("/a/index.html", "/a/", [Rule("index")]),
+        ("/a/index.html", "/a", [Rule("index")]),
+        ("/a/", "/a", [Rule("slash")]),
+        ("/A/b", "/a/b", [Rule("case")]),
+        ("/5/first-name", "/5/other-name", [Rule("place", "1")]),
+        ("/a", "/a", []),
+        ("/a/b/c", "/d", None),
+        ("/a/b", "/c/d", None),
+    ],
+)
+def test_the_differences_of_two_urls_are_named(one: str, other: str, expected) -> None:
+    found = differences(parts_of(SITE + one), parts_of(SITE + other))
+    assert (None if found is None else list(found)) == expected
+    back = differences(parts_of(SITE + other), parts_of(SITE + one))
+    assert (None if back is None else set(back)) == (None if found is None else set(found))
+
+
+def test_hosts_and_schemes_differ_too() -> None:
+    found = differences(parts_of("http://m.example.com/a"), parts_of("https://example.com/a"))
+    assert found == (Rule("scheme"), Rule("host", "m.example.com", "example.com"))
+
+
+PATHS = st.lists(st.sampled_from(["a", "B", "5", "print", "index.html", "x;s=1"]), max_size=3)
+QUERIES = st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("123")), max_size=3)
+URLS = st.builds(
+    lambda host, path, slash, query: (
+        f"http://{host}example.com/{'/'.join(path)}{'/' if slash and path else ''}"
+        f"{'?' if query else ''}{'&'.join('='.join(pair) for pair in query)}"
+    ),
+    st.sampled_from(["", "m."]),
+    PATHS,
+    st.booleans(),
+    QUERIES,
+)
+
+
+@given(URLS, URLS)
+def test_the_rules_that_two_urls_differ_by_make_them_one(one: str, other: str) -> None:
+    parts = parts_of(one), parts_of(other)
+    rules = differences(*parts)
+    if rules is None:
+        return
+    reduction = Reduction.of(
+        [*rules, *(r._replace(value="*") for r in rules if r.kind == "parameter")]
+    )
+    first, second = map(reduction.apply, parts)
+    if not any(rule.kind in ("index", "case", "order") for rule in rules):
+        assert sorted(first.query) == sorted(second.query)
+        assert first[:4] == second[:4]
+    assert reduction.apply(first) == first
+
+
+def test_a_rule_of_one_value_takes_that_value_out_alone() -> None:
+    reduction = Reduction.of([Rule("parameter", "printable", "yes")])
+    for url in (f"{SITE}/a?printable=no", f"{SITE}/a"):
+        assert reduction.apply(parts_of(url)).url == url
+    assert reduction.apply(parts_of(f"{SITE}/a?printable=yes")).url == f"{SITE}/a"

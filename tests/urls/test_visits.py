@@ -1,0 +1,46 @@
+"""The URLs that a crawl fetched: found by what is canonical now, whatever was before."""
+
+from __future__ import annotations
+
+import stat
+from contextlib import closing
+
+from simhash_gate.urls.visits import Visits
+
+URL = "http://example.com/a"
+
+
+def test_what_was_told_of_a_visit_is_known_of_it() -> None:
+    with closing(Visits()) as visits:
+        number = visits.add("example.com", "s", f"{URL}?x=1", URL)
+        (found,) = visits.find("example.com", URL)
+        assert (found.id, found.url, found.content) == (number, f"{URL}?x=1", None)
+        visits.tell(number, 2**64 - 1, 2**63, b"\0\1\xff\xff")
+        assert visits.get(number) == (number, f"{URL}?x=1", 2**64 - 1, 2**63, b"\0\1\xff\xff")
+        assert [*visits.find("example.org", URL)] == []
+        visits.remove(number)
+        assert [*visits.find("example.com", URL)] == []
+        assert visits.get(number) is None
+
+
+def test_visits_are_found_by_new_rules_after_a_while() -> None:
+    with closing(Visits()) as visits:
+        for number in range(1_000):
+            visits.add("example.com", "s", f"{URL}?x={number}", f"{URL}?x={number}")
+        assert [*visits.find("example.com", URL)] == []
+        visits.rules_changed("example.com", "s")
+        for _ in range(10):
+            visits.catch_up(lambda scope, url: url.partition("?")[0])
+        assert len([*visits.find("example.com", URL)]) == 1_000
+
+
+def test_a_job_goes_on_with_the_visits_that_were_answered(tmp_path) -> None:
+    path = str(tmp_path / "job" / "urls.sqlite")
+    (tmp_path / "job").mkdir()
+    with closing(Visits(path)) as visits:
+        visits.tell(visits.add("example.com", "s", URL, URL), 5, None)
+        visits.add("example.com", "s", f"{URL}/b", f"{URL}/b")
+    assert stat.S_IMODE((tmp_path / "job" / "urls.sqlite").stat().st_mode) == 0o600
+    with closing(Visits(path)) as visits:
+        assert [visit.content for visit in visits.find("example.com", URL)] == [5]
+        assert [*visits.find("example.com", f"{URL}/b")] == []
