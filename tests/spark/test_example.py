@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import runpy
 import shutil
 import subprocess
-import sys
 
 from pyarrow import parquet
 
@@ -50,11 +50,7 @@ def test_spark_submit_makes_the_corpus_of_the_command(apart, run, tmp_path) -> N
 
 
 def test_a_damaged_file_is_named_and_the_rest_is_read(tmp_path) -> None:
-    sys.path.insert(0, str(EXAMPLE))
-    try:
-        from warc_to_corpus import of_file
-    finally:
-        sys.path.remove(str(EXAMPLE))
+    of_file = runpy.run_path(str(EXAMPLE / "warc_to_corpus.py"))["of_file"]
     whole = gzip.compress(record(page(1).body))
     (tmp_path / "cut.warc.gz").write_bytes(whole + whole[:-200])
     rows = list(of_file(str(tmp_path / "cut.warc.gz")))
