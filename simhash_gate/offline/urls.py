@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +13,20 @@ import click
 from simhash_gate.common.files import whole_file
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
+from simhash_gate.gate.policy import Policy
 from simhash_gate.offline.console import check_output, disk
 from simhash_gate.sources.find import names_store, shown
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import open_kept
-from simhash_gate.stores import open_store
+from simhash_gate.stores import StoreError, open_store
 from simhash_gate.urls.formats import from_clearurls, from_discarder, to_discarder
 from simhash_gate.urls.learn import learn_line
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, to_json
+from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
@@ -75,15 +77,15 @@ def import_(settings: Settings, console: Console, *, store: str, path: str, form
     with disk(path):
         data = Path(path).read_bytes()
     left_out = 0
-    if form == "json":
-        entries = from_json(data, path)
-    else:
-        read = from_discarder if form == "discarder" else from_clearurls
-        entries, left_out = read(
-            data, path, lambda domain: settings.policies.site_of(f"http://{domain}/").scope
-        )
-    with closing(open_store(store)) as opened:
-        _add(opened, entries)
+    with _wrong_rules():
+        if form == "json":
+            entries = from_json(data, path)
+        else:
+            read = from_discarder if form == "discarder" else from_clearurls
+            entries, left_out = read(
+                data, path, lambda domain: settings.policies.site_of(f"http://{domain}/").scope
+            )
+    _add(store, entries)
     console.say(f"{how_many(len(entries), 'rule')} imported")
     if left_out:
         console.say(f"left out, for they can't be said as rules of one site: {left_out}")
@@ -100,21 +102,28 @@ def learn(
 ) -> int:
     """Learn from verdict logs; write the rules to a file or stdout, or add them to a store."""
     check_output(output)
+    if into is not None:
+        _check_lasts(into)
     learner = Learner(settings.url_bound)
     lines = 0
     for path in sources:
+        looked = _CloserLook(settings)
         for place, line in console.bar(json_objects(path, console.complain, _EXAMPLE)):
-            if _looked_at_distance(line):
-                console.complain(place, "nothing to learn: VERIFY was 'distance'")
-                break
+            looked.at(line.get("crawl"))
             url = line.get("url")
-            if isinstance(url, str) and host_of(url):
-                learn_line(learner, settings.policies.site_of(url).scope, line)
-                lines += 1
+            if not isinstance(url, str) or not (host := host_of(url)):
+                continue
+            if (blind := looked.was_not_at(host)) is not None:
+                if blind not in looked.told:
+                    looked.told.add(blind)
+                    of = f" of {blind}" if blind else ""
+                    console.complain(place, f"nothing to learn{of}: VERIFY was 'distance'")
+                continue
+            learn_line(learner, settings.policies.site_of(url).scope, line)
+            lines += 1
     entries = [entry for rules in entries_of(learner).values() for entry in rules]
     if into is not None:
-        with closing(open_store(into)) as opened:
-            _add(opened, entries)
+        _add(into, entries)
     else:
         _write(console, to_json(entries), output)
     active = sum(entry["state"] == "active" for entry in entries)
@@ -122,16 +131,56 @@ def learn(
     return console.status()
 
 
-def _looked_at_distance(line: dict[str, Any]) -> bool:
-    """Tell whether the first verdict of a crawl says that nothing but distances was compared."""
-    crawl = line.get("crawl")
-    said = crawl.get("settings") if isinstance(crawl, dict) else None
-    return isinstance(said, dict) and said.get("SIMHASH_GATE_VERIFY") == "distance"
+class _CloserLook:
+    """Where the pages of a crawl were compared by nothing but distances."""
+
+    def __init__(self, settings: Settings) -> None:
+        policies = settings.policies
+        self._verify = {"": policies.default.verify}
+        self._verify |= {domain: policy.verify for domain, policy in policies.of_domains.items()}
+        self.told: set[str] = set()
+
+    def at(self, crawl: Any) -> None:
+        """Take over what the first verdict of a crawl says of its settings."""
+        said, domains = (_object(_object(crawl).get(key)) for key in ("settings", "domains"))
+        if not _object(crawl):
+            return
+        general = said.get(f"{PREFIX}VERIFY", Policy().verify)
+        self._verify = {"": general}
+        for domain, own in domains.items():
+            self._verify[domain] = _object(own).get("verify", general)
+        self.told.clear()
+
+    def was_not_at(self, host: str) -> str | None:
+        """Return the domain of a host whose pages were not looked at; "" if no page was."""
+        labels = host.lower().removeprefix("www.").split(".")
+        names = [".".join(labels[start:]) for start in range(len(labels))]
+        domain = next((name for name in names if name in self._verify), "")
+        return domain if self._verify[domain] == "distance" else None
+
+
+def _object(found: Any) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
+
+
+@contextmanager
+def _wrong_rules() -> Iterator[None]:
+    """Name what is wrong with rules. Raises click.ClickException."""
+    try:
+        yield
+    except RulesError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _check_lasts(url: str) -> None:
+    """Raise StoreError for a store that ends with this command."""
+    if url.partition(":")[0].lower() == "memory":
+        raise StoreError(f"store URL {url!r}: a store in memory ends with this command")
 
 
 def _read(source: str) -> list[dict[str, Any]]:
     """Return the rules of a store or of a file. Raises click.ClickException and StoreError."""
-    try:
+    with _wrong_rules():
         if not names_store(source):
             with disk(source):
                 return from_json(Path(source).read_bytes(), source)
@@ -141,19 +190,25 @@ def _read(source: str) -> list[dict[str, Any]]:
                 for scope, rules in sorted(store.all_url_rules())
                 for entry in from_json(rules, f"{shown(source)}: rules of {scope}")
             ]
-    except RulesError as error:
-        raise click.ClickException(str(error)) from None
 
 
-def _add(store: Store, entries: Iterable[dict[str, Any]]) -> None:
+def _add(url: str, entries: Iterable[dict[str, Any]]) -> None:
+    """Add rules to a store. Raises click.ClickException and StoreError."""
+    _check_lasts(url)
     added: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for entry in entries:
         added[entry["scope"]].append(entry)
-    for scope, rules in added.items():
-        known = {_key(entry): entry for entry in from_json(store.url_rules(scope) or b"[]", scope)}
-        known |= {_key(entry): entry for entry in rules}
-        told = [known[key] for key in sorted(known)]
-        store.keep_url_rules(scope, json.dumps(told, ensure_ascii=False).encode("utf-8", "replace"))
+    with closing(open_store(url)) as store, _wrong_rules():
+        for scope, rules in added.items():
+            add_rules(store, scope, rules, f"{shown(url)}: rules of {scope}")
+
+
+def add_rules(store: Store, scope: str, rules: Iterable[dict[str, Any]], where: str) -> None:
+    """Let a store keep the rules of a scope too. Raises `RulesError` for those that it has."""
+    known = {_key(entry): entry for entry in from_json(store.url_rules(scope) or b"[]", where)}
+    known |= {_key(entry): entry for entry in rules}
+    told = [known[key] for key in sorted(known)]
+    store.keep_url_rules(scope, json.dumps(told, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _key(entry: dict[str, Any]) -> tuple[str, str, str, str]:

@@ -79,8 +79,8 @@ def _entry(scope: str, shape: str, rule: Rule, evidence: Evidence) -> dict[str, 
 
 def to_json(entries: Iterable[dict[str, Any]]) -> str:
     """Return entries as JSON for a person: one a line."""
-    lines = (json.dumps(entry, ensure_ascii=False) for entry in entries)
-    return "[\n" + ",\n".join(lines) + "\n]\n"
+    lines = [json.dumps(entry, ensure_ascii=False) for entry in entries]
+    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
 
 
 def from_json(text: str | bytes, where: str) -> list[dict[str, Any]]:
