@@ -1,8 +1,9 @@
-"""The lines of `simhash-gate store export`: a page, or what a site repeats, in each."""
+"""The lines of `simhash-gate store export`: a page, what a site repeats, or rules in each."""
 
 from __future__ import annotations
 
 import base64
+import json
 from dataclasses import fields
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,6 +12,7 @@ from simhash_gate.common.wording import complaining
 from simhash_gate.fingerprints.hamming import from_hex, to_hex
 from simhash_gate.sources.jsonl import first_object, json_objects
 from simhash_gate.stores import Record
+from simhash_gate.urls.saved import from_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from simhash_gate.common.wording import Complain
 
 SITE_MEMORY = "site_memory"
+URL_RULES = "url_rules"
 _EXAMPLE = "those that `simhash-gate store export` writes"
 _PAGE = ("request", "digest", "sketch")
 _LATEST = 253_402_300_799.0  # the end of the year 9999, the last that every store can show
@@ -28,6 +31,13 @@ class Repeated(NamedTuple):
 
     scope: str
     memory: bytes
+
+
+class Rules(NamedTuple):
+    """A scope, and the rules about its URLs."""
+
+    scope: str
+    entries: list[dict[str, Any]]
 
 
 def page_line(record: Record) -> dict[str, Any]:
@@ -43,21 +53,35 @@ def memory_line(repeated: Repeated) -> dict[str, Any]:
     return {"scope": repeated.scope, SITE_MEMORY: memory}
 
 
+def rules_line(rules: Rules) -> dict[str, Any]:
+    """Return the rules about the URLs of a scope."""
+    return {"scope": rules.scope, URL_RULES: rules.entries}
+
+
 def is_exported(path: str) -> bool:
     """Tell if the first line of a file is one that `store export` writes."""
     first = first_object(path)
-    return SITE_MEMORY in first or all(key in first for key in _PAGE)
+    return SITE_MEMORY in first or URL_RULES in first or all(key in first for key in _PAGE)
 
 
-def read_exported(path: str, complain: Complain) -> Iterator[Record | Repeated]:
+def read_exported(path: str, complain: Complain) -> Iterator[Record | Repeated | Rules]:
     """Yield what the lines of a file, or of stdin, are. Records have no run yet."""
     for place, line in json_objects(path, complain, _EXAMPLE):
         with complaining(complain, place):
-            yield _repeated(line) if SITE_MEMORY in line else _record(line)
+            if URL_RULES in line:
+                yield _rules(line)
+            else:
+                yield _repeated(line) if SITE_MEMORY in line else _record(line)
 
 
 def _repeated(line: dict[str, Any]) -> Repeated:
     return Repeated(_of(line, "scope"), _of(line, SITE_MEMORY))
+
+
+def _rules(line: dict[str, Any]) -> Rules:
+    scope = _of(line, "scope")
+    entries = from_json(json.dumps(line[URL_RULES]), repr(URL_RULES))
+    return Rules(scope, [entry | {"scope": scope} for entry in entries])
 
 
 def _record(line: dict[str, Any]) -> Record:

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simhash_gate.common.urls import is_of_domain, without_credentials
+from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.site_memory import SiteMemory
-from simhash_gate.offline.exported import Repeated, memory_line, page_line
+from simhash_gate.offline.exported import Repeated, Rules, memory_line, page_line, rules_line
 from simhash_gate.sources.open import open_kept
 from simhash_gate.stores import StoreError, open_store
+from simhash_gate.urls.saved import from_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -59,6 +61,14 @@ class Chosen:
             ):
                 yield record
 
+    def scopes(self, store: Store) -> Iterator[tuple[str, bytes]]:
+        """Yield the scopes that are chosen, whatever pages they have, with rules about URLs."""
+        if self.page is None and self.age is None:
+            for scope, rules in store.all_url_rules():
+                of_domain = self.domain is None or is_of_domain(f"http://{scope}/", self.domain)
+                if of_domain and self.scope in (None, scope):
+                    yield scope, rules
+
 
 def info(console: Console, *, url: str) -> int:
     """Print a line for each scope, the one with the most pages first."""
@@ -83,9 +93,9 @@ def list_pages(console: Console, *, url: str, chosen: Chosen) -> int:
 
 
 def export(console: Console, *, url: str, chosen: Chosen) -> int:
-    """Print all of each page, then what the sites of these pages repeat; without a choice, all."""
+    """Print all of each page, then what the sites of these pages repeat, then rules about URLs."""
     with open_kept(url) as store:
-        _print(console, _exported(store, chosen))
+        _print(console, _exported(console, store, chosen))
     return console.status()
 
 
@@ -94,7 +104,7 @@ def _print(console: Console, lines: Generator[dict[str, Any]]) -> None:
         console.say(_NOTHING)
 
 
-def _exported(store: Store, chosen: Chosen) -> Generator[dict[str, Any]]:
+def _exported(console: Console, store: Store, chosen: Chosen) -> Generator[dict[str, Any]]:
     scopes = set()
     for record in chosen.of(store):
         scopes.add(record.scope)
@@ -102,6 +112,10 @@ def _exported(store: Store, chosen: Chosen) -> Generator[dict[str, Any]]:
     for scope, memory in store.site_memories():
         if scope in scopes or not chosen:
             yield memory_line(Repeated(scope, memory))
+    for scope, rules in sorted(chosen.scopes(store)):
+        place = f"rules about URLs of {scope}"
+        with complaining(console.complain, place):
+            yield rules_line(Rules(scope, from_json(rules, place)))
 
 
 def prune(console: Console, *, url: str, chosen: Chosen, pages: int | None) -> int:
@@ -116,20 +130,24 @@ def prune(console: Console, *, url: str, chosen: Chosen, pages: int | None) -> i
             ageless = replace(chosen, age=None)
             surplus = _all_but_the_last(pages, ageless.of(store))
             removed += _forget(console, store, ageless, surplus)
+        ruled = 0 if pages != 0 else _forget_rules(store, replace(chosen, age=None))
         store.sweep()
     console.say(f"pages removed, besides those of dead runs: {removed}")
+    _say_of_rules(console, ruled)
     return console.status()
 
 
 def forget(console: Console, *, url: str, chosen: Chosen) -> int:
-    """Remove the pages that are chosen, and what is left of scopes without pages."""
+    """Remove the pages that are chosen, rules about URLs, and what is left without pages."""
     if not chosen:
         raise click.UsageError("Name the pages to remove: --domain, --scope, --page or --age.")
     with open_kept(url) as store:
         _bury(url)
         removed = _forget(console, store, chosen)
+        ruled = _forget_rules(store, chosen)
         store.sweep()
     console.say(f"pages removed: {removed}")
+    _say_of_rules(console, ruled)
     return console.status()
 
 
@@ -148,6 +166,19 @@ def _forget(
     """Forget the records that are chosen, if `too` says so; return how many were there."""
     records = console.bar(chosen.of(store))
     return sum(store.forget(record) for record in records if too(record))
+
+
+def _forget_rules(store: Store, chosen: Chosen) -> int:
+    """Forget the rules about URLs of the scopes that are chosen; return how many had some."""
+    scopes = [scope for scope, _ in chosen.scopes(store)]
+    for scope in scopes:
+        store.keep_url_rules(scope, b"")
+    return len(scopes)
+
+
+def _say_of_rules(console: Console, scopes: int) -> None:
+    if scopes:
+        console.say(f"rules about URLs were removed of {how_many(scopes, 'scope')}")
 
 
 def _all_but_the_last(pages: int, records: Iterable[Record]) -> Callable[[Record], bool]:

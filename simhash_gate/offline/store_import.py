@@ -9,12 +9,13 @@ from functools import lru_cache
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
-from simhash_gate.common.wording import how_many
+from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.fingerprints.claims import NO_CLAIMS, decode_claims, read_from_text
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.site_memory import SiteMemory
-from simhash_gate.offline.exported import Repeated, is_exported, read_exported
+from simhash_gate.offline.exported import Repeated, Rules, is_exported, read_exported
 from simhash_gate.offline.store import live_run
+from simhash_gate.offline.urls import add_rules
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.sources import find, request_fingerprint
@@ -50,7 +51,7 @@ def run(settings: Settings, console: Console, *, url: str, sources: Sequence[str
         for _ in console.bar(seed.each(files), lambda: find.total(given)):
             pass
         seed.gate.keep_memories()
-    if not (seed.added or seed.copies or seed.skipped or seed.sites):
+    if not (seed.added or seed.copies or seed.skipped or seed.sites or seed.ruled):
         console.complain_of_nothing(find.shown(*sources), "no page in it")
     seed.tell(url)
     return console.status()
@@ -71,7 +72,7 @@ class _Import:
 
     def __init__(self, settings: Settings, console: Console, store: Store, run_name: str) -> None:
         self.gate = Gate(store, run=run_name, pipeline=pipeline_version(settings.options))
-        self.added = self.copies = self.skipped = self.sites = 0
+        self.added = self.copies = self.skipped = self.sites = self.ruled = 0
         self._settings = settings
         self._console = console
         self._store = store
@@ -91,6 +92,8 @@ class _Import:
         say(f"pages added: {self.added}, copies: {self.copies}, skipped: {self.skipped}")
         if self.sites:
             say(f"what sites repeat was added of {how_many(self.sites, 'scope')}")
+        if self.ruled:
+            say(f"rules about URLs were added of {how_many(self.ruled, 'scope')}")
         if self._other_versions:
             say(
                 f"{how_many(self._other_versions, 'page')} of another pipeline version: their "
@@ -171,6 +174,8 @@ class _Import:
                 for thing in some:
                     if isinstance(thing, Repeated):
                         self._merge(thing)
+                    elif isinstance(thing, Rules):
+                        self._add_rules(thing)
                     else:
                         self._add(replace(thing, run=self.gate.run))
             yield from [None] * len(some)
@@ -191,6 +196,13 @@ class _Import:
         merged = SiteMemory.of(known, repeated.memory)
         self._store.keep_site_memory(repeated.scope, merged.encode())
         self.sites += 1
+
+    def _add_rules(self, rules: Rules) -> None:
+        """Add rules about the URLs of a scope; each takes the place of the same one."""
+        place = f"rules about URLs of {rules.scope}"
+        with complaining(self._console.complain, place):
+            add_rules(self._store, rules.scope, rules.entries, place)
+            self.ruled += 1
 
     def _warn_of_windows(self, url: str) -> None:
         """Name the scopes that have more pages now than a crawl compares with."""

@@ -9,23 +9,27 @@ import pytest
 
 from simhash_gate.offline.exported import (
     Repeated,
+    Rules,
     is_exported,
     memory_line,
     page_line,
     read_exported,
+    rules_line,
 )
 from tests.offline.kept_pages import record
 
 SITE = Repeated("a.example", bytes(range(256)))
+RULE = {"scope": "a.example", "shape": "*", "kind": "slash", "word": "pinned"}
+RULES = Rules("a.example", [RULE])
 
 
 def test_a_line_says_all_of_a_page_but_its_run(tmp_path) -> None:
     path = tmp_path / "exported.jsonl"
     pages = [record(number, settled=True) for number in range(5)]
-    lines = [*map(page_line, pages), memory_line(SITE)]
+    lines = [*map(page_line, pages), memory_line(SITE), rules_line(RULES)]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     read = [*read_exported(str(path), pytest.fail)]
-    assert read == [*(replace(page, run="", settled=False) for page in pages), SITE]
+    assert read == [*(replace(page, run="", settled=False) for page in pages), SITE, RULES]
 
 
 @pytest.mark.parametrize(
@@ -33,6 +37,7 @@ def test_a_line_says_all_of_a_page_but_its_run(tmp_path) -> None:
     [
         (page_line(record(1)), True),
         (memory_line(SITE), True),
+        (rules_line(RULES), True),
         ({"url": "u", "fingerprint": "0" * 16, "words": 3}, False),
         ({"url": "u", "path": "a.html"}, False),
     ],
@@ -65,6 +70,9 @@ GOOD = page_line(record(1))
         ({"site_memory": ""}, "no 'scope'"),
         ({"scope": "a", "site_memory": "?"}, "'site_memory' is '?'"),
         ({"scope": "a", "site_memory": 3}, "'site_memory' is 3"),
+        ({"url_rules": []}, "no 'scope'"),
+        ({"scope": "a", "url_rules": 3}, "'url_rules': expected a list of rules"),
+        ({"scope": "a", "url_rules": [RULE, {}]}, "'url_rules': rule 2: 'scope' is None"),
     ],
 )
 def test_a_line_that_cannot_be_used_is_named(tmp_path, line: object, why: str) -> None:

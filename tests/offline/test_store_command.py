@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import closing
 
@@ -342,3 +343,72 @@ def test_list_and_export_take_the_pages_of_a_domain_a_url_and_an_age(run, url, f
         assert run("store", command, url, "--page", news[1].url).column("words") == [103]
         assert run("store", command, url, "--age", "1d").column("words") == [100, 101, 103]
         assert run("store", command, url, "--age", "9999d").out == ""
+
+
+def rule(scope: str) -> dict:
+    return {"scope": scope, "shape": "*", "kind": "slash", "word": "pinned"}
+
+
+def ruled(url: str) -> list[str]:
+    with closing(open_store(url)) as store:
+        return sorted(scope for scope, _ in store.all_url_rules())
+
+
+@pytest.fixture
+def rules(url, fill) -> None:
+    """Pages of two sites, and rules about the URLs of one of them, and of others without pages."""
+    fill(*map(record, range(2)))
+    with closing(open_store(url)) as store:
+        for scope in ("a.example", "sub.c.example", "c.example"):
+            store.keep_url_rules(scope, json.dumps([rule(scope)]).encode())
+
+
+@pytest.mark.usefixtures("rules")
+@pytest.mark.parametrize(
+    ("options", "scopes"),
+    [
+        ((), ["a.example", "c.example", "sub.c.example"]),
+        (("--scope", "a.example"), ["a.example"]),
+        (("--scope", "b.example"), []),
+        (("--domain", "c.example"), ["c.example", "sub.c.example"]),
+        (("--age", "1d"), []),
+        (("--page", "https://example.com/0", "--scope", "a.example"), []),
+    ],
+)
+def test_an_export_has_the_rules_about_urls_of_whole_scopes(run, url, options, scopes) -> None:
+    lines = [line for line in run("store", "export", url, *options).lines if "url_rules" in line]
+    assert lines == [{"scope": scope, "url_rules": [rule(scope)]} for scope in scopes]
+
+
+@pytest.mark.usefixtures("rules")
+@pytest.mark.parametrize(
+    ("command", "removed"),
+    [
+        (("forget", "--scope", "a.example"), ["a.example"]),
+        (("forget", "--domain", "c.example"), ["c.example", "sub.c.example"]),
+        (("forget", "--age", "1d"), []),
+        (("forget", "--scope", "a.example", "--age", "1d"), []),
+        (("forget", "--page", "https://example.com/0"), []),
+        (("prune",), []),
+        (("prune", "--pages", "1"), []),
+        (("prune", "--age", "1d"), []),
+        (("prune", "--pages", "0", "--domain", "c.example"), ["c.example", "sub.c.example"]),
+        (("prune", "--pages", "0"), ["a.example", "c.example", "sub.c.example"]),
+    ],
+)
+def test_rules_about_urls_are_removed_with_whole_scopes(run, url, command, removed) -> None:
+    before = ruled(url)
+    result = run("store", command[0], url, *command[1:])
+    assert result.status == 0
+    assert ruled(url) == [scope for scope in before if scope not in removed]
+    told = f"rules about URLs were removed of {len(removed)} scope{'s' * (len(removed) > 1)}\n"
+    assert result.err.endswith(told) == bool(removed)
+
+
+def test_rules_that_cannot_be_read_are_named_and_the_rest_is_exported(run, url, rules) -> None:
+    with closing(open_store(url)) as store:
+        store.keep_url_rules("a.example", b"no rules")
+    result = run("store", "export", url)
+    assert result.status == 1
+    assert [line["scope"] for line in result.lines[2:]] == ["c.example", "sub.c.example"]
+    assert "rules about URLs of a.example: not JSON" in result.err

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import pytest
 
-from simhash_gate.offline.exported import Repeated, memory_line, page_line
+from simhash_gate.offline.exported import Repeated, Rules, memory_line, page_line, rules_line
 from simhash_gate.sources import request_fingerprint
 from simhash_gate.stores import open_store
 from tests.crawls.harness import Site, crawl, page, until
@@ -190,10 +190,14 @@ def test_a_store_in_memory_is_not_filled(run, archive) -> None:
     )
 
 
+RULE = {"scope": "a.example", "shape": "*", "kind": "slash", "word": "pinned"}
+
+
 def test_what_is_exported_and_imported_is_all_there(run, url, fill, tmp_path, request) -> None:
     fill(*map(record, range(40)))
     with closing(open_store(url)) as store:
         store.keep_site_memory("a.example", TWELVE)
+        store.keep_url_rules("a.example", json.dumps([RULE]).encode())
     postgresql = request.getfixturevalue("postgresql_server").url_with(schema="moved")
     redis = f"{request.getfixturevalue('redis_server').url}?prefix={tmp_path}:"
     stores = [url, postgresql, redis, f"sqlite:///{tmp_path}/other.sqlite"]
@@ -206,11 +210,14 @@ def test_what_is_exported_and_imported_is_all_there(run, url, fill, tmp_path, re
             assert result.status == 0
             assert result.err == (
                 f"pages {counts}, skipped: 0\nwhat sites repeat was added of 1 scope\n"
+                "rules about URLs were added of 1 scope\n"
             )
         moved = [replace(page, run="crawl") for page in remembered(target)]
         assert moved == [record(number, settled=True) for number in range(40)]
         with closing(open_store(target)) as store:
             assert [*store.site_memories()] == [("a.example", TWELVE)]
+            ((scope, rules),) = store.all_url_rules()
+            assert (scope, json.loads(rules)) == ("a.example", [RULE])
 
 
 def test_a_file_of_an_earlier_version_has_pages_alone(run_with_input, url) -> None:
@@ -241,6 +248,25 @@ def test_what_a_site_repeats_is_added_to_what_is_known(run_with_input, url) -> N
     with closing(open_store(url)) as store:
         found = store.site_memory("a.example")
     assert {found[:4], found[12:16]} == {mine[:4], yours[:4]}
+
+
+def test_rules_about_urls_are_added_to_those_that_are_there(run_with_input, url) -> None:
+    with closing(open_store(url)) as store:
+        store.keep_url_rules("a.example", json.dumps([RULE, RULE | {"kind": "index"}]).encode())
+        store.keep_url_rules("b.example", b"broken")
+    new = [RULE | {"word": "forbidden"}, RULE | {"kind": "case"}]
+    lines = [rules_line(Rules(scope, new)) for scope in ("a.example", "b.example")]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    result = run_with_input(text, "store", "import", url)
+    assert result.status == 1
+    assert "rules about URLs of b.example: not JSON" in result.err
+    assert "rules about URLs were added of 1 scope\n" in result.err
+    with closing(open_store(url)) as store:
+        found = json.loads(store.url_rules("a.example"))
+        assert store.url_rules("b.example") == b"broken"
+    assert [(each["kind"], each["word"]) for each in found] == [
+        *(("case", "pinned"), ("index", "pinned"), ("slash", "forbidden")),
+    ]
 
 
 def test_an_import_that_is_interrupted_counts_for_nothing(url, tmp_path, environment) -> None:
