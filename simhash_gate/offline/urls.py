@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -22,7 +21,7 @@ from simhash_gate.stores import StoreError, open_store
 from simhash_gate.urls.formats import from_clearurls, from_discarder, to_discarder
 from simhash_gate.urls.learn import learn_line
 from simhash_gate.urls.learner import Learner
-from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, to_json
+from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, merged, to_json
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -205,14 +204,7 @@ def _add(url: str, entries: Iterable[dict[str, Any]]) -> None:
 
 def add_rules(store: Store, scope: str, rules: Iterable[dict[str, Any]], where: str) -> None:
     """Let a store keep the rules of a scope too. Raises `RulesError` for those that it has."""
-    known = {_key(entry): entry for entry in from_json(store.url_rules(scope) or b"[]", where)}
-    known |= {_key(entry): entry for entry in rules}
-    told = [known[key] for key in sorted(known)]
-    store.keep_url_rules(scope, json.dumps(told, ensure_ascii=False).encode("utf-8", "replace"))
-
-
-def _key(entry: dict[str, Any]) -> tuple[str, str, str, str]:
-    return (entry["shape"], entry["kind"], entry.get("name", ""), entry.get("value", ""))
+    store.keep_url_rules(scope, merged(store.url_rules(scope), rules, where))
 
 
 def _write(console: Console, text: str, output: str | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import sqlite3
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import mmh3
 from scrapy.http.request import NO_CALLBACK
@@ -27,7 +26,7 @@ from simhash_gate.stores import StoreError
 from simhash_gate.urls.learn import Told, told_by
 from simhash_gate.urls.learner import EVERY, MOST_WORDS, Fetched, Learner, content_of, relation
 from simhash_gate.urls.parts import parts_of
-from simhash_gate.urls.saved import RulesError, entries_of, from_json, load
+from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, merged
 from simhash_gate.urls.visits import Visit, Visits
 from simhash_gate.values import PREFIX
 
@@ -145,8 +144,7 @@ class UrlRules(Listener):
     def _keep(self) -> None:
         """Let the store keep what was learned, for later crawls."""
         for scope, entries in entries_of(self._learner).items():
-            rules = json.dumps(entries, ensure_ascii=False).encode("utf-8", "replace")
-            self._crawl.store.submit(partial(_keep_rules, scope=scope, rules=rules))
+            self._crawl.store.submit(partial(_keep_rules, scope=scope, entries=entries))
 
     def _skipped(self, visits: Visits, request: Request, site: Site) -> UrlSkipped | None:
         scope, url = site.scope, without_credentials(request.url)
@@ -362,7 +360,14 @@ class UrlRules(Listener):
             self._visits = None
 
 
-def _keep_rules(gate: Gate, *, scope: str, rules: bytes) -> None:
+def _keep_rules(gate: Gate, *, scope: str, entries: list[dict[str, Any]]) -> None:
+    """Add rules to those that the store has: other crawls may have written some meanwhile."""
+    known = gate.store.url_rules(scope)
+    try:
+        rules = merged(known, entries, "the store")
+    except RulesError as error:
+        logger.warning("What was known of the URLs of %s is replaced: %s", scope, error)
+        rules = merged(b"", entries, "the store")
     gate.store.keep_url_rules(scope, rules)
 
 

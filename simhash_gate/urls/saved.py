@@ -130,6 +130,29 @@ def _check_rule(entry: dict[str, Any], where: str) -> None:
         raise RulesError(f"{where}: {place!r} is {entry[place]!r}: expected a place in the path")
 
 
+def merged(known: bytes, entries: Iterable[dict[str, Any]], where: str) -> bytes:
+    """Return what a store is to keep of a scope: what it has, and newer entries in place of theirs.
+
+    What a person said of a rule stays, if the newer entry has no word. Raises `RulesError` for what
+    the store has; `where` names it.
+    """
+    found = {_key(entry): entry for entry in from_json(known or b"[]", where)}
+    for entry in entries:
+        said = found.get(_key(entry), {}).get("word")
+        found[_key(entry)] = {"word": said, **entry} if said else entry
+    most = sorted(found, key=lambda key: (not found[key].get("word"), -_support(found[key])))
+    kept = [found[key] for key in sorted(most[:MOST_KEPT])]
+    return json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _key(entry: dict[str, Any]) -> tuple[str, str, str, str]:
+    return (entry["shape"], entry["kind"], entry.get("name", ""), entry.get("value", ""))
+
+
+def _support(entry: dict[str, Any]) -> float:
+    return float(entry.get("support", 0))
+
+
 def load(learner: Learner, entries: Iterable[dict[str, Any]], *, trusted: bool = False) -> None:
     """Let a learner go on from what was known. Rules are on probation: the site must confirm them.
 

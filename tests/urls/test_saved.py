@@ -9,7 +9,7 @@ import pytest
 from simhash_gate.urls.evidence import ENOUGH_CONTENTS, POOLED
 from simhash_gate.urls.learner import EVERY, Learner
 from simhash_gate.urls.rules import Rule
-from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, to_json
+from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, merged, to_json
 from tests.urls.test_learner import ENOUGH, HOME, SHAPE, SITE, X, evidence, pairs_by, teach
 
 RULE = {"scope": SITE, "shape": SHAPE, "kind": "parameter", "name": "x", "value": "*"}
@@ -163,3 +163,21 @@ def test_examples_that_are_none_are_left_out() -> None:
         load(learner, from_json(json.dumps([{**RULE, "examples": examples}]), "rules.json"))
         expected = (("a", "b"),) if examples == [["a", "b"], "c"] else ()
         assert evidence(learner, Rule("parameter", "x", "*")).examples == expected
+
+
+def test_what_a_person_said_of_a_rule_outlives_what_crawls_learn() -> None:
+    rule = {"scope": "a.example", "shape": "a.example/*", "kind": "parameter", "name": "ref"}
+    known = merged(b"", [{**rule, "value": "*", "word": "forbidden"}], "store")
+    learned = [
+        {**rule, "value": "*", "support": 50.0, "state": "learning"},
+        {**rule, "value": "x", "support": 9.0},
+    ]
+    found = from_json(merged(known, learned, "store"), "store")
+    assert [(each["value"], each["support"], each.get("word")) for each in found] == [
+        ("*", 50.0, "forbidden"),
+        ("x", 9.0, None),
+    ]
+    last = from_json(merged(known, [{**learned[0], "word": "pinned"}], "store"), "store")
+    assert last[0]["word"] == "pinned"
+    with pytest.raises(RulesError, match="store"):
+        merged(b"[1]", learned, "store")
