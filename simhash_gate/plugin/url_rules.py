@@ -138,7 +138,9 @@ class UrlRules(Listener):
         try:
             if known := answer.result():
                 load(self._learner, from_json(known, f"rules of {scope} in the store"))
-        except (StoreError, RulesError) as error:
+        except StoreError:
+            return  # the crawl says that its store fails; here nothing is lost by it
+        except RulesError as error:
             logger.warning("What is known of the URLs of %s was not read: %s", scope, error)
 
     def _keep(self) -> None:
