@@ -150,3 +150,23 @@ def test_distances_alone_teach_nothing_and_the_log_says_so(tmp_path) -> None:
         result = crawl(tmp_path, site, "/list", spider=FOLLOWS, settings=settings)
     assert sum(site.hits.values()) == 1 + 3 * ARTICLES
     assert "Nothing is learned about URLs" in result.log
+
+
+def test_a_job_skips_in_its_second_part_what_it_fetched_in_its_first(tmp_path) -> None:
+    settings = {**SKIP, "JOBDIR": str(tmp_path / "job")}
+    with Site(site_of(120)).running() as site:
+        first = crawl(
+            *(tmp_path, site, "/list"),
+            spider=FOLLOWS,
+            settings={**settings, "CLOSESPIDER_ITEMCOUNT": 70},
+        )
+        fetched = sum(site.hits.values())
+        assert 50 < fetched < 180
+        second = crawl(tmp_path, site, "/list", spider=FOLLOWS, settings=settings)
+    avoided = first.count("url/avoided") + second.count("url/avoided")
+    assert second.count("url/avoided") > 100
+    assert sum(site.hits.values()) == 1 + 3 * 120 - avoided
+    assert {path.partition("?")[0] for path in site.hits} == {
+        "/list",
+        *(f"/story/{number}" for number in range(120)),
+    }
