@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 KEY_BYTES, NAME_BYTES = 8, 4
 """A sketch begins with its key, and that with the part that stands for the name."""
 
+MOST_HISTORIES = 100_000
+"""Pages of a scope whose visits are remembered; those go first that were visited longest ago."""
+
 NEAR_REACH = 3
 """A lookup with threshold 3 or less reads the same blocks, so it finds near pages there too."""
 
@@ -86,6 +89,26 @@ class Record:
             self.sketch,
             self.settled,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PageHistory:
+    """What one run knows of the visits to one page, under the page's request.
+
+    `seen` is the Unix time of the last visit; `history` is what `History.encode` of
+    `simhash_gate.history` writes, which a store doesn't read.
+    """
+
+    scope: str
+    request: str
+    url: str
+    run: str
+    seen: float
+    history: bytes
+
+    def __post_init__(self) -> None:
+        if "@" in self.url:
+            object.__setattr__(self, "url", without_credentials(self.url))
 
 
 class Match(NamedTuple):
@@ -317,6 +340,53 @@ class Store(ABC):
     @abstractmethod
     def all_url_rules(self) -> Iterator[tuple[str, bytes]]:
         """Yield each scope of which `url_rules` has something, and what it has; in any order."""
+
+    def history(self, scope: str, request: str, run: str) -> bytes:
+        """Return what counts for `run` of a page's visits; empty for nothing.
+
+        That is the newest among what the run itself, runs that have ended, and durable pages kept.
+        What other live runs keep counts once they have ended, and that of dead ones never.
+        """
+        return b""
+
+    def keep_history(self, history: PageHistory) -> None:  # noqa: B027
+        """Keep what a run knows of a page's visits, in place of what it kept of it before.
+
+        Of what ended runs kept of the page, the newest stays until this run has ended: if it dies,
+        that counts. The run must be live, and begun in this very store, else `StoreError`.
+        """
+
+    def forget_history(self, scope: str, request: str) -> None:  # noqa: B027
+        """Remove what all runs kept of a page's visits."""
+
+    def histories(self, scope: str | None = None) -> Iterator[PageHistory]:
+        """Yield what counts for a new run of each page of a scope, or of all; in any order."""
+        return iter(())
+
+    def site_notes(self, scope: str) -> bytes:
+        """Return what was noted last of a scope; empty for nothing."""
+        return b""
+
+    def keep_site_notes(self, scope: str, notes: bytes) -> None:  # noqa: B027
+        """Keep notes on a scope, in place of what was noted before. Empty notes remove it."""
+
+    def all_site_notes(self) -> Iterator[tuple[str, bytes]]:
+        """Yield each scope of which `site_notes` has something, and what it has; in any order."""
+        return iter(())
+
+    def text(self, scope: str, digest: int) -> bytes:
+        """Return the text that is kept under a digest; empty for none."""
+        return b""
+
+    def keep_text(self, scope: str, digest: int, data: bytes, at: float, budget: int) -> None:  # noqa: B027
+        """Keep a text; the oldest of the store go until all are `budget` bytes or less.
+
+        `at` is a Unix time: when the text was seen last.
+        """
+
+    def texts_size(self) -> int:
+        """Return how many bytes the texts have that are kept."""
+        return 0
 
     @abstractmethod
     def sweep(self) -> None:

@@ -9,13 +9,21 @@ from heapq import merge
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
-from simhash_gate.stores.base import ADDED, Answer, Lookup, Match, Record, Store
+from simhash_gate.stores.base import (
+    ADDED,
+    MOST_HISTORIES,
+    Answer,
+    Lookup,
+    Match,
+    Record,
+    Store,
+)
 from simhash_gate.stores.nearby import Candidate, Nearby, best_match
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
-    from simhash_gate.stores.base import Window
+    from simhash_gate.stores.base import PageHistory, Window
 
 MOST_SCOPES = 100_000
 
@@ -85,6 +93,10 @@ class MemoryStore(Store):
         self._scopes: OrderedDict[str, _Scope] = OrderedDict()
         self._site_memories: dict[str, bytes] = {}
         self._url_rules: dict[str, bytes] = {}
+        self._histories: dict[str, OrderedDict[str, dict[str, PageHistory]]] = {}
+        self._site_notes: dict[str, bytes] = {}
+        self._texts: OrderedDict[tuple[str, int], tuple[float, bytes]] = OrderedDict()
+        self._texts_size = 0
         self._numbers = count(1)
         self._ended: set[str] = set()
 
@@ -94,6 +106,7 @@ class MemoryStore(Store):
             found = self._find(record)
             for scope, number in found:
                 scope.remove(number)
+            self._histories_of(record.scope).get(record.request, {}).pop(record.run, None)
             return bool(found)
 
     def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
@@ -164,6 +177,85 @@ class MemoryStore(Store):
             self._require_open()
             return iter([*self._url_rules.items()])
 
+    def history(self, scope: str, request: str, run: str) -> bytes:
+        """Return the newest that the run itself or an ended one kept."""
+        with self._lock:
+            self._require_open()
+            found = self._counting(self._histories_of(scope).get(request, {}), run)
+            return found.history if found else b""
+
+    def keep_history(self, history: PageHistory) -> None:
+        """Keep it; of more than `MOST_HISTORIES` pages, those go that were visited longest ago."""
+        with self._lock:
+            self._require_live(history.run)
+            pages = self._histories.setdefault(history.scope, OrderedDict())
+            kept = pages.pop(history.request, {})
+            newest = self._counting(kept, "")
+            if newest is not None:
+                of_live = {run: own for run, own in kept.items() if run in self._live}
+                kept = of_live | {newest.run: newest}
+            pages[history.request] = kept | {history.run: history}
+            while len(pages) > MOST_HISTORIES:
+                pages.popitem(last=False)
+
+    def forget_history(self, scope: str, request: str) -> None:
+        """Remove it."""
+        with self._lock:
+            self._require_open()
+            self._histories_of(scope).pop(request, None)
+
+    def histories(self, scope: str | None = None) -> Iterator[PageHistory]:
+        """Yield what ended runs of this process kept, as it is at the time of the call."""
+        with self._lock:
+            self._require_open()
+            scopes = [*self._histories] if scope is None else [scope]
+            pages = [kept for name in scopes for kept in self._histories_of(name).values()]
+            found = [self._counting(kept, "") for kept in pages]
+            return iter([history for history in found if history is not None])
+
+    def site_notes(self, scope: str) -> bytes:
+        """Return what was noted last."""
+        with self._lock:
+            self._require_open()
+            return self._site_notes.get(scope, b"")
+
+    def keep_site_notes(self, scope: str, notes: bytes) -> None:
+        """Note it for other gates of this process."""
+        with self._lock:
+            self._require_open()
+            self._site_notes[scope] = notes
+            if not notes:
+                del self._site_notes[scope]
+
+    def all_site_notes(self) -> Iterator[tuple[str, bytes]]:
+        """Yield what is noted at the time of the call."""
+        with self._lock:
+            self._require_open()
+            return iter([*self._site_notes.items()])
+
+    def text(self, scope: str, digest: int) -> bytes:
+        """Return it."""
+        with self._lock:
+            self._require_open()
+            return self._texts.get((scope, digest), (0.0, b""))[1]
+
+    def keep_text(self, scope: str, digest: int, data: bytes, at: float, budget: int) -> None:
+        """Keep it; texts go in the order in which they were kept last."""
+        with self._lock:
+            self._require_open()
+            _, before = self._texts.pop((scope, digest), (0.0, b""))
+            self._texts_size += len(data) - len(before)
+            self._texts[scope, digest] = at, data
+            while self._texts_size > budget:
+                _, (_, gone) = self._texts.popitem(last=False)
+                self._texts_size -= len(gone)
+
+    def texts_size(self) -> int:
+        """Return how many bytes the texts have that are kept."""
+        with self._lock:
+            self._require_open()
+            return self._texts_size
+
     def sweep(self) -> None:
         """Forget scopes and ended runs without pages."""
         with self._lock:
@@ -172,7 +264,10 @@ class MemoryStore(Store):
                 del self._scopes[name]
                 self._site_memories.pop(name, None)
             scopes = self._scopes.values()
-            self._ended &= {record.run for scope in scopes for record in scope.records.values()}
+            runs = {record.run for scope in scopes for record in scope.records.values()}
+            for pages in self._histories.values():
+                runs.update(run for kept in pages.values() for run in kept)
+            self._ended &= runs
 
     def _begin(self, run: str) -> bool:
         return run not in self._ended
@@ -205,6 +300,16 @@ class MemoryStore(Store):
     def _close(self) -> None:
         self._scopes.clear()
         self._site_memories.clear()
+        self._histories.clear()
+        self._texts.clear()
+
+    def _histories_of(self, scope: str) -> OrderedDict[str, dict[str, PageHistory]]:
+        return self._histories.get(scope) or OrderedDict()
+
+    def _counting(self, kept: Mapping[str, PageHistory], run: str) -> PageHistory | None:
+        """Return the newest of a page's histories that counts for a run."""
+        counting = [own for name, own in kept.items() if name == run or name in self._ended]
+        return max(counting, key=lambda own: own.seen, default=None)
 
     def _find(self, record: Record) -> list[tuple[_Scope, int]]:
         """Return where the records with this identity are."""
