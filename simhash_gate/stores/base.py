@@ -356,8 +356,17 @@ class Store(ABC):
         that counts. The run must be live, and begun in this very store, else `StoreError`.
         """
 
-    def forget_history(self, scope: str, request: str) -> None:  # noqa: B027
-        """Remove what all runs kept of a page's visits."""
+    def forget_history(self, scope: str, request: str, run: str | None = None) -> None:  # noqa: B027
+        """Remove what a run kept of a page's visits, or what all runs did.
+
+        What an older run kept counts again then. (`forget` removes a record, and no history.)
+        """
+
+    def see(self, record: Record, at: float) -> None:  # noqa: B027
+        """Move `last_seen` of the record with this identity to `at`, never back.
+
+        Nothing is done if the record is gone.
+        """
 
     def histories(self, scope: str | None = None) -> Iterator[PageHistory]:
         """Yield what counts for a new run of each page of a scope, or of all; in any order."""

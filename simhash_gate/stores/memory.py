@@ -106,7 +106,6 @@ class MemoryStore(Store):
             found = self._find(record)
             for scope, number in found:
                 scope.remove(number)
-            self._histories_of(record.scope).get(record.request, {}).pop(record.run, None)
             return bool(found)
 
     def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
@@ -198,11 +197,21 @@ class MemoryStore(Store):
             while len(pages) > MOST_HISTORIES:
                 pages.popitem(last=False)
 
-    def forget_history(self, scope: str, request: str) -> None:
+    def forget_history(self, scope: str, request: str, run: str | None = None) -> None:
         """Remove it."""
         with self._lock:
             self._require_open()
-            self._histories_of(scope).pop(request, None)
+            pages = self._histories_of(scope)
+            kept = pages.pop(request, {})
+            kept.pop(run or "", None)
+            if run is not None and kept:
+                pages[request] = kept
+
+    def see(self, record: Record, at: float) -> None:
+        """Note that the page was seen."""
+        with self._lock:
+            for scope, number in self._find(record):
+                scope.records[number] = scope.records[number].seen(at)
 
     def histories(self, scope: str | None = None) -> Iterator[PageHistory]:
         """Yield what ended runs of this process kept, as it is at the time of the call."""
