@@ -59,7 +59,8 @@ KNOWN = {
     "fingerprints": set(),
     "stores": {"common", "fingerprints"},
     "journal": {"common.files", "common.urls", "common.wording"},
-    "gate": {"common", "fingerprints", "=page", "stores.base", "values"},
+    "history": {"common", "fingerprints", "=page"},
+    "gate": {"common", "fingerprints", "history", "=page", "stores.base", "values"},
     "workers": {"common.files", "options", "=page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "fingerprints.words"}
     | {"gate.policy", "values"},
@@ -67,14 +68,15 @@ KNOWN = {
     | {"settings", "stores", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
-    | {"pipeline", "report", "settings", "sources", "stores", "urls", "values", "workers.pool"},
+    | {"history", "pipeline", "report", "settings", "sources", "stores", "urls", "values"}
+    | {"workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
     "urls": {"common", "fingerprints.gist", "fingerprints.hamming"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}
-    | {"settings", "stores", "urls", "values", "workers"},
+    | {"history", "settings", "stores", "urls", "values", "workers"},
     "cli": {"collection.listing", "common", "offline", "settings", "stores", "tuning"} | {"values"},
 }
 

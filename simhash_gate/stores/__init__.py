@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from simhash_gate.stores.base import (
     Answer,
     Match,
+    PageHistory,
     Record,
     Store,
     StoreError,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "Match",
+    "PageHistory",
     "Record",
     "Store",
     "StoreError",

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 KEY_BYTES, NAME_BYTES = 8, 4
 """A sketch begins with its key, and that with the part that stands for the name."""
 
+MOST_HISTORIES = 100_000
+"""Pages of a scope whose visits are remembered; those go first that were visited longest ago."""
+
 NEAR_REACH = 3
 """A lookup with threshold 3 or less reads the same blocks, so it finds near pages there too."""
 
@@ -86,6 +89,35 @@ class Record:
             self.sketch,
             self.settled,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PageHistory:
+    """What one run knows of the visits to one page, under the page's request.
+
+    `seen` is the Unix time of the last visit; `history` is what `History.encode` of
+    `simhash_gate.history` writes, which a store doesn't read.
+    """
+
+    scope: str
+    request: str
+    url: str
+    run: str
+    seen: float
+    history: bytes
+
+    def __post_init__(self) -> None:
+        if "@" in self.url:
+            object.__setattr__(self, "url", without_credentials(self.url))
+
+
+class KeptText(NamedTuple):
+    """A text that is kept: under which digest, when it was seen last, and how many bytes it has."""
+
+    scope: str
+    digest: int
+    at: float
+    size: int
 
 
 class Match(NamedTuple):
@@ -263,7 +295,8 @@ class Store(ABC):
     def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
         """Mark the records with these identities settled; those that are gone are passed over.
 
-        With `durable` they count for all later runs, whatever becomes of their own.
+        With `durable` they count for all later runs, whatever becomes of their own. So does what
+        their runs have kept of the visits to their requests, even if the record itself is gone.
         """
 
     @abstractmethod
@@ -319,11 +352,90 @@ class Store(ABC):
         """Yield each scope of which `url_rules` has something, and what it has; in any order."""
 
     @abstractmethod
+    def history(self, scope: str, request: str, run: str) -> bytes:
+        """Return what counts for `run` of a page's visits; empty for nothing.
+
+        That is the newest among what the run itself, runs that have ended, and durable pages kept;
+        of equally new ones, the run's own. What other live runs keep counts once they have ended,
+        and that of dead ones never.
+        """
+
+    def keep_history(self, history: PageHistory) -> None:
+        """Keep what a run knows of a page's visits, in place of what it kept of it before.
+
+        Of what ended runs kept of the page, the newest stays until this run has ended: if it dies,
+        that counts. What was durable stays so, until what replaces it is durable too. Of more than
+        `MOST_HISTORIES` pages of a scope, or a few more, those go that were visited longest ago.
+
+        The run must be live, and begun in this very store, else `StoreError`.
+        """
+        if history.run not in self._live:
+            self._require_live(history.run)
+        self._keep_history(history)
+
+    @abstractmethod
+    def forget_history(self, scope: str, request: str, run: str | None = None) -> None:
+        """Remove what a run kept of a page's visits, or what all runs did.
+
+        What an older run kept counts again then. (`forget` removes a record, and no history.)
+        """
+
+    @abstractmethod
+    def see(self, record: Record, at: float) -> None:
+        """Move `last_seen` of the record with this identity to `at`, never back.
+
+        Nothing is done if the record is gone.
+        """
+
+    @abstractmethod
+    def histories(self, scope: str | None = None) -> Iterator[PageHistory]:
+        """Yield what counts for a new run of each page of a scope, or of all; in any order."""
+
+    @abstractmethod
+    def site_notes(self, scope: str) -> bytes:
+        """Return what was noted last of a scope; empty for nothing."""
+
+    @abstractmethod
+    def keep_site_notes(self, scope: str, notes: bytes) -> None:
+        """Keep notes on a scope, in place of what was noted before. Empty notes remove it.
+
+        They do not go with the pages of the scope.
+        """
+
+    @abstractmethod
+    def all_site_notes(self) -> Iterator[tuple[str, bytes]]:
+        """Yield each scope of which `site_notes` has something, and what it has; in any order."""
+
+    @abstractmethod
+    def text(self, scope: str, digest: int) -> bytes:
+        """Return the text that is kept under the digest of a page; empty for none."""
+
+    @abstractmethod
+    def keep_text(self, scope: str, digest: int, data: bytes, at: float, budget: int) -> None:
+        """Keep a text; the oldest of the store go until all are `budget` bytes or less.
+
+        `at` is a Unix time: when the text was seen last. It never moves back.
+        """
+
+    @abstractmethod
+    def forget_text(self, scope: str, digest: int) -> None:
+        """Remove the text that is kept under a digest, if there is one."""
+
+    @abstractmethod
+    def texts(self, scope: str | None = None) -> Iterator[KeptText]:
+        """Yield which texts are kept of a scope, or of all; in any order."""
+
+    @abstractmethod
+    def texts_size(self) -> int:
+        """Return how many bytes the texts have that are kept."""
+
+    @abstractmethod
     def sweep(self) -> None:
         """Remove what is left of pages that are gone.
 
         That is what scopes without pages repeat, the names of these scopes, and the names of ended
-        runs without pages. While a run lives, a store may leave names for another time.
+        runs without pages. Names stay that histories need. While a run lives, a store may leave
+        names for another time.
         """
 
     def close(self) -> None:
@@ -352,6 +464,10 @@ class Store(ABC):
     @abstractmethod
     def _look_up(self, lookup: Lookup) -> Answer:
         """Check and add, for a run that is live here."""
+
+    @abstractmethod
+    def _keep_history(self, history: PageHistory) -> None:
+        """Keep the history of a page, for a run that is live here."""
 
     @abstractmethod
     def _close(self) -> None:

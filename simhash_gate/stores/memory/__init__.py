@@ -6,71 +6,21 @@ from collections import OrderedDict
 from dataclasses import replace
 from functools import partial
 from heapq import merge
-from itertools import count, islice
+from itertools import count
 from typing import TYPE_CHECKING
 
 from simhash_gate.stores.base import ADDED, Answer, Lookup, Match, Record, Store
-from simhash_gate.stores.nearby import Candidate, Nearby, best_match
+from simhash_gate.stores.memory.histories import Histories
+from simhash_gate.stores.memory.scope import Scope
+from simhash_gate.stores.memory.texts import Texts
+from simhash_gate.stores.nearby import best_match
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from simhash_gate.stores.base import Window
+    from simhash_gate.stores.base import KeptText, PageHistory
 
 MOST_SCOPES = 100_000
-
-
-class _Scope:
-    """The records of one scope, oldest first, each under its number."""
-
-    def __init__(self) -> None:
-        self.records: OrderedDict[int, Record] = OrderedDict()
-        self._nearby = Nearby()
-
-    def add(self, number: int, record: Record) -> None:
-        self.records[number] = record
-        self._nearby.add(number, record.pipeline, record.fingerprint)
-
-    def remove(self, number: int) -> None:
-        record = self.records.pop(number)
-        self._nearby.remove(number, record.pipeline, record.fingerprint)
-
-    def add_if_alone(self, number: int, lookup: Lookup) -> list[Candidate]:
-        """Add a page unless records are near it; return those that it is to be compared with."""
-        if lookup.radius is None:
-            self.add(number, lookup.record)
-            return []
-        near = self._nearby.add_if_alone(number, lookup)
-        if not near:
-            self.records[number] = lookup.record
-            return []
-        first = self._first(lookup.window.pages)
-        others = [(number, distance, self.records[number]) for number, distance in near]
-        return [
-            Candidate(number, distance, lookup.unlikeness(other.request, other.sketch))
-            for number, distance, other in others
-            if number >= first and lookup.admits(other.digest, other.first_seen)
-        ]
-
-    def find(self, record: Record) -> list[int]:
-        """Return the numbers of the records with this identity, in order."""
-        numbers = self._nearby.numbers(record.fingerprint)
-        return [number for number in numbers if self.records[number].identity == record.identity]
-
-    def evict(self, window: Window, added: Record) -> None:
-        """Remove the oldest records until those that are left are inside the window."""
-        since = window.since(added)
-        while self.records:
-            number, oldest = next(iter(self.records.items()))
-            if len(self.records) <= window.pages and oldest.first_seen >= since:
-                return
-            self.remove(number)
-
-    def _first(self, pages: int) -> float:
-        """Return the number of the first record among the last `pages`."""
-        if len(self.records) <= pages:
-            return 0
-        return next(islice(reversed(self.records), pages - 1, None)) if pages > 0 else float("inf")
 
 
 class MemoryStore(Store):
@@ -82,11 +32,14 @@ class MemoryStore(Store):
 
     def __init__(self) -> None:
         super().__init__("memory store")
-        self._scopes: OrderedDict[str, _Scope] = OrderedDict()
+        self._scopes: OrderedDict[str, Scope] = OrderedDict()
         self._site_memories: dict[str, bytes] = {}
         self._url_rules: dict[str, bytes] = {}
+        self._site_notes: dict[str, bytes] = {}
         self._numbers = count(1)
         self._ended: set[str] = set()
+        self._histories = Histories(self._ended)
+        self._texts = Texts()
 
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""
@@ -99,15 +52,24 @@ class MemoryStore(Store):
     def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
         """Mark records settled; in this store all are gone with the process, durable or not."""
         with self._lock:
+            self._require_open()
             for record in records:
                 for scope, number in self._find(record):
                     scope.records[number] = replace(scope.records[number], settled=True)
+                if durable:
+                    self._histories.make_durable(record.scope, record.request, record.run)
 
     def current(self, record: Record) -> Record | None:
         """Return the record with this identity as it is now, or None."""
         with self._lock:
             found = self._find(record)
             return self._load(*found[-1]) if found else None
+
+    def see(self, record: Record, at: float) -> None:
+        """Note that the page was seen."""
+        with self._lock:
+            for scope, number in self._find(record):
+                scope.records[number] = scope.records[number].seen(at)
 
     def is_live(self, run: str) -> bool:
         """Tell whether a run of this process has begun and not ended."""
@@ -164,6 +126,74 @@ class MemoryStore(Store):
             self._require_open()
             return iter([*self._url_rules.items()])
 
+    def history(self, scope: str, request: str, run: str) -> bytes:
+        """Return the newest that the run itself or an ended one kept, or that is durable."""
+        with self._lock:
+            self._require_open()
+            return self._histories.get(scope, request, run)
+
+    def forget_history(self, scope: str, request: str, run: str | None = None) -> None:
+        """Remove it."""
+        with self._lock:
+            self._require_open()
+            self._histories.forget(scope, request, run)
+
+    def histories(self, scope: str | None = None) -> Iterator[PageHistory]:
+        """Yield what counts at the time of the call."""
+        with self._lock:
+            self._require_open()
+            return iter([*self._histories.counting(scope)])
+
+    def site_notes(self, scope: str) -> bytes:
+        """Return what was noted last."""
+        with self._lock:
+            self._require_open()
+            return self._site_notes.get(scope, b"")
+
+    def keep_site_notes(self, scope: str, notes: bytes) -> None:
+        """Note it for other gates of this process."""
+        with self._lock:
+            self._require_open()
+            self._site_notes[scope] = notes
+            if not notes:
+                del self._site_notes[scope]
+
+    def all_site_notes(self) -> Iterator[tuple[str, bytes]]:
+        """Yield what is noted at the time of the call."""
+        with self._lock:
+            self._require_open()
+            return iter([*self._site_notes.items()])
+
+    def text(self, scope: str, digest: int) -> bytes:
+        """Return it."""
+        with self._lock:
+            self._require_open()
+            return self._texts.get(scope, digest)
+
+    def keep_text(self, scope: str, digest: int, data: bytes, at: float, budget: int) -> None:
+        """Keep it, and let the oldest go."""
+        with self._lock:
+            self._require_open()
+            self._texts.keep(scope, digest, data, at, budget)
+
+    def forget_text(self, scope: str, digest: int) -> None:
+        """Remove it."""
+        with self._lock:
+            self._require_open()
+            self._texts.forget(scope, digest)
+
+    def texts(self, scope: str | None = None) -> Iterator[KeptText]:
+        """Yield which there are at the time of the call."""
+        with self._lock:
+            self._require_open()
+            return iter([*self._texts.listed(scope)])
+
+    def texts_size(self) -> int:
+        """Return how many bytes they have."""
+        with self._lock:
+            self._require_open()
+            return self._texts.size
+
     def sweep(self) -> None:
         """Forget scopes and ended runs without pages."""
         with self._lock:
@@ -172,7 +202,8 @@ class MemoryStore(Store):
                 del self._scopes[name]
                 self._site_memories.pop(name, None)
             scopes = self._scopes.values()
-            self._ended &= {record.run for scope in scopes for record in scope.records.values()}
+            runs = {record.run for scope in scopes for record in scope.records.values()}
+            self._ended &= runs | self._histories.runs()
 
     def _begin(self, run: str) -> bool:
         return run not in self._ended
@@ -202,28 +233,35 @@ class MemoryStore(Store):
                 scope.evict(lookup.window, record)
             return Answer(True, found[1]) if found else ADDED
 
+    def _keep_history(self, history: PageHistory) -> None:
+        with self._lock:
+            self._histories.keep(history)
+
     def _close(self) -> None:
         self._scopes.clear()
         self._site_memories.clear()
+        self._histories.clear()
+        self._texts.clear()
 
-    def _find(self, record: Record) -> list[tuple[_Scope, int]]:
+    def _find(self, record: Record) -> list[tuple[Scope, int]]:
         """Return where the records with this identity are."""
         self._require_open()
         scope = self._scopes.get(record.scope)
         return [(scope, number) for number in scope.find(record)] if scope else []
 
-    def _load(self, scope: _Scope, number: int) -> Record:
+    def _load(self, scope: Scope, number: int) -> Record:
         record = scope.records[number]
         ended = record.run in self._ended
         return replace(record, settled=True) if ended and not record.settled else record
 
-    def _scope(self, name: str) -> _Scope:
+    def _scope(self, name: str) -> Scope:
         scope = self._scopes.get(name)
         if scope is None:
-            scope = self._scopes[name] = _Scope()
+            scope = self._scopes[name] = Scope()
             if len(self._scopes) > MOST_SCOPES:
                 gone, _ = self._scopes.popitem(last=False)
                 self._site_memories.pop(gone, None)
+                self._histories.forget_scope(gone)
         else:
             self._scopes.move_to_end(name)
         return scope

@@ -1,0 +1,1 @@
+"""The history of pages: visits, versions, how often they change, when to come back."""

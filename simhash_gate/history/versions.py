@@ -1,0 +1,144 @@
+"""What was seen of one page: its versions, and the visits that found them."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+MOST_VISITS = 60
+"""Of one page; a rate of change that is found from so many is known well enough."""
+
+_FORMAT = 1
+
+
+class Visit(NamedTuple):
+    """When a page was visited (Unix time), and whether it said something else than before."""
+
+    time: float
+    changed: bool
+
+
+class Offer(NamedTuple):
+    """A field of what a page offers, or that the user compares, and its value."""
+
+    field: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What a page said from one visit to another.
+
+    `first_seen` and `last_seen` are the Unix times of these visits. `fingerprint`, `digest`,
+    `links` and `structure` are unsigned 64-bit numbers as a `Page` has them, 0 where there is none,
+    or none that can be compared.
+    `run` is the run that kept this version. `headline` and `offers` are what the page claims;
+    `offers` is None where that is not known.
+    `etag` and `modified` are what the server sent with it (`ETag`, `Last-Modified`).
+    """
+
+    first_seen: float
+    last_seen: float
+    fingerprint: int
+    digest: int
+    words: int
+    title: str
+    run: str
+    pipeline: str = ""
+    links: int = 0
+    structure: int = 0
+    headline: str = ""
+    offers: tuple[Offer, ...] | None = None
+    etag: str = ""
+    modified: str = ""
+
+    @property
+    def time(self) -> float:
+        """When the page was last seen so."""
+        return self.last_seen
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The versions of one page, oldest first, and its visits, oldest first; both bounded.
+
+    `gone` is when the page was found gone (404, 410), None if it was there at the last visit.
+    """
+
+    versions: tuple[Version, ...] = ()
+    visits: tuple[Visit, ...] = ()
+    gone: float | None = None
+
+    @property
+    def last(self) -> Version | None:
+        """The version that was seen last."""
+        return self.versions[-1] if self.versions else None
+
+    @property
+    def seen(self) -> float:
+        """The Unix time of the last visit; 0 if there was none."""
+        return self.visits[-1].time if self.visits else 0.0
+
+    def last_of(self, pipeline: str) -> Version | None:
+        """Return the version that was seen last among those that were read in one way."""
+        return next((kept for kept in reversed(self.versions) if kept.pipeline == pipeline), None)
+
+    def visited(self, version: Version, *, again: Version | None, most: int) -> History:
+        """Return the history with one more visit, which found a version; it keeps `most` of them.
+
+        `again` is the version that it is, if the page says what it said.
+        """
+        kept = tuple(before for before in self.versions if before is not again)
+        if again is not None:
+            # A capture that is older than the last visit is no news of when the page was seen.
+            times = sorted((again.first_seen, again.last_seen, version.last_seen))
+            version = replace(version, first_seen=times[0], last_seen=times[-1], run=again.run)
+        visits = (*self.visits, Visit(version.last_seen, again is None))[-MOST_VISITS:]
+        return History((*kept, version)[-max(1, most) :], visits)
+
+    def left(self, at: float) -> History:
+        """Return the history of a page that was found gone at a time."""
+        return replace(self, gone=at, visits=(*self.visits, Visit(at, True))[-MOST_VISITS:])
+
+    def encode(self) -> bytes:
+        """Return the history as bytes: about 100 for each version."""
+        versions = [_fields_of(version) for version in self.versions]
+        visits = [[round(visit.time, 3), int(visit.changed)] for visit in self.visits]
+        told = json.dumps([_FORMAT, versions, visits, self.gone], separators=(",", ":"))
+        return zlib.compress(told.encode(), 1)
+
+    @classmethod
+    def decode(cls, data: bytes) -> History:
+        """Return the history that `encode` wrote; an empty one for nothing.
+
+        Raises ValueError for anything else.
+        """
+        if not data:
+            return cls()
+        try:
+            kind, versions, visits, gone = json.loads(zlib.decompress(data))
+            if kind != _FORMAT:
+                raise ValueError(f"its format is {kind!r}")
+            return cls(
+                tuple(_version_of(fields) for fields in versions),
+                tuple(Visit(float(time), bool(changed)) for time, changed in visits),
+                None if gone is None else float(gone),
+            )
+        except (zlib.error, TypeError, ValueError) as error:
+            raise ValueError(f"no history of a page: {error}") from error
+
+
+_NAMES = tuple(Version.__dataclass_fields__)
+
+
+def _fields_of(version: Version) -> list[Any]:
+    return [getattr(version, name) for name in _NAMES]
+
+
+def _version_of(fields: list[Any]) -> Version:
+    version = Version(*fields)
+    if version.offers is None:
+        return version
+    return replace(version, offers=tuple(Offer(*offer) for offer in version.offers))
