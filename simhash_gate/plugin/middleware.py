@@ -41,6 +41,7 @@ from simhash_gate.plugin.requests import (
 from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.revisits import (
     GONE,
+    moved_from,
     note_gone,
     sent_with,
     time_of_visit,
@@ -273,6 +274,7 @@ class SimhashGateMiddleware(CrawlGate):
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
             policy = overridden(site.policy, request, self.settings, links=self._links)
             policy = without_links(policy, holds_items=self._links)
+            moved = moved_from(request, self.crawler.request_fingerprinter)
             page = await self.reader.page(response)
             ask = partial(
                 Gate.judge,
@@ -283,7 +285,7 @@ class SimhashGateMiddleware(CrawlGate):
                 request=fingerprint,
                 retry=is_retry(request, fingerprint),
                 at=time_of_visit(request),
-                sent=sent_with(response),
+                sent=sent_with(response, moved),
             )
             verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
             return verdict, fingerprint

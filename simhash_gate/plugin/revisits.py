@@ -16,12 +16,14 @@ from simhash_gate.values import SettingsError
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
+    from scrapy.utils.request import RequestFingerprinterProtocol
 
     from simhash_gate.gate.policy import Policy, Site
     from simhash_gate.plugin.store_thread import StoreThread
 
 GONE = (404, 410)
 """What a server answers when a page is no longer there."""
+_FOR_GOOD = frozenset({301, 308})
 _LONGEST = 200
 
 
@@ -36,11 +38,20 @@ def time_of_visit(request: Request) -> float:
     return at
 
 
-def sent_with(response: Response) -> Sent:
-    """Return what a server sent to ask about the page later; values that are too long are none."""
+def sent_with(response: Response, moved_from: str) -> Sent:
+    """Return what a server sent with a page; values that are too long are none."""
     values = (response.headers.get(name, b"") or b"" for name in ("ETag", "Last-Modified"))
     texts = (value.decode("latin-1").strip() for value in values)
-    return Sent(*(text if len(text) <= _LONGEST else "" for text in texts))
+    etag, modified = (text if len(text) <= _LONGEST else "" for text in texts)
+    return Sent(etag, modified, moved_from)
+
+
+def moved_from(request: Request, fingerprinter: RequestFingerprinterProtocol) -> str:
+    """Return the fingerprint, in hex, of the request that was redirected to this one for good."""
+    urls, reasons = request.meta.get("redirect_urls"), request.meta.get("redirect_reasons")
+    if not urls or not reasons or not _FOR_GOOD.issuperset(reasons):
+        return ""
+    return fingerprinter.fingerprint(request.replace(url=urls[0])).hex()
 
 
 def without_links(policy: Policy, *, holds_items: bool) -> Policy:
