@@ -13,6 +13,7 @@ from simhash_gate.gate.policy import Policy
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from simhash_gate.history.texts import KeptPage
     from simhash_gate.page import Page
     from simhash_gate.stores.base import Match, Record
 
@@ -31,7 +32,8 @@ class Verdict:
     what kept a page that passed from being compared with all that is like it: `few_words` of its
     own, `no_sketch` of a kept page to verify by, `many_alike` that are other pages; `unreadable`.
     `differs` says in what a page that passed differs from the match, though it is as near;
-    with `repeats`, what they have in common is what the site repeats.
+    with `repeats`, what they have in common is what the site repeats. `kept` is what a store has
+    kept of the text of the page that was found, if it has.
     """
 
     outcome: Outcome
@@ -43,6 +45,7 @@ class Verdict:
     audited: bool = False
     not_compared: NotCompared = ""
     differs: Differs = ""
+    kept: KeptPage | None = None
 
     @property
     def rejected(self) -> bool:
