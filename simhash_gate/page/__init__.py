@@ -75,6 +75,8 @@ class Page:
     price: str | None = None
     url: str = ""
     article: bytes = field(default=b"", repr=False)
+    structure: int = 0
+    links: int = 0
     anchors: bytes = field(default=b"", repr=False)
 
     @cached_property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simhash_gate.history.texts import KeptPage, Source, pack
 from simhash_gate.plugin.awaiting import result
 from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.revisits import time_of_visit
 from simhash_gate.stores import StoreError
 from simhash_gate.values import PREFIX
 
@@ -73,14 +73,13 @@ class KeptTexts(Listener):
         verdict = judged.verdict
         if judged.skipped or verdict.page is None or not verdict.page.digest:
             return
-        at = time.time()
         if verdict.outcome in _KEPT and verdict.record is not None:
-            at = verdict.record.last_seen
             address = Address(verdict.record.scope, verdict.page.digest)
         elif verdict.outcome == "unchanged" and (found := standing(verdict)) is not None:
             address = found
         else:
             return
+        at = time_of_visit(judged.request)
         source = self._source_of(judged)
         # Of an unchanged page, that which is there already stays for longer.
         packed = verdict.kept.packed if verdict.kept is not None and source is None else b""
