@@ -30,6 +30,7 @@ from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.reading import PageReader
+from simhash_gate.plugin.redesigns import RedesignWatch
 from simhash_gate.plugin.requests import (
     META_KEY,
     RECOVERED_KEY,
@@ -87,6 +88,7 @@ LISTENERS: tuple[type[Listener], ...] = (
     Collapses,
     Swallowing,
     SelectorWatch,
+    RedesignWatch,
     VerdictLog,
     Journal,
     Announcements,
