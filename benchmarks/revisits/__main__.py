@@ -84,7 +84,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.revisits", description=__doc__)
     parser.add_argument("--pages", type=int, default=300, help="of the site (%(default)s)")
     parser.add_argument("--days", type=int, default=DAYS, help="of the year (%(default)s)")
-    parser.add_argument("--seeds", type=int, default=5, help="years of each site (%(default)s)")
+    parser.add_argument("--seeds", type=int, default=3, help="years of each site (%(default)s)")
     parser.add_argument(
         "--share",
         type=float,

@@ -34,7 +34,8 @@ class Planned:
             return
         self.urls[page] = url
         version = Version(at, at, page, int(at), 100, "", "run")
-        self.histories[page] = history.visited(version, changed=changed, most=2)
+        again = None if changed else history.last
+        self.histories[page] = history.visited(version, again=again, most=2)
 
     def rates(self, pages: Sequence[Known], at: float) -> Rates:
         """Return what the visits tell."""

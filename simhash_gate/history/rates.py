@@ -35,8 +35,11 @@ DAY = 86_400.0
 GRID: Floats = np.concatenate(([1e-5], np.geomspace(1 / 1_000, 48, 44)))
 """The rates that are told apart, in changes a day. The first one is that of pages that never do."""
 
-HALF_LIFE = 90.0
-"""Days after which a visit counts half: pages begin to change, and come to rest."""
+HALF_LIFE, HALF_VISITS = 90.0, 15
+"""A visit counts half after so many days, but not before so many visits could have been made since.
+
+Pages begin to change, and come to rest.
+"""
 
 _NEVER = 0.4  # of all pages, before any was seen twice
 _BEFORE = 4.0  # pages that what was believed before weighs as much as
@@ -56,9 +59,13 @@ class Gap(NamedTuple):
     weight: float = 1.0
 
 
-def gaps_of(history: History, at: float, half_life: float = HALF_LIFE) -> list[Gap]:
+def gaps_of(history: History, at: float) -> list[Gap]:
     """Return the times between the visits to a page, as they count at a Unix time."""
     visits = history.visits
+    if len(visits) < 2:
+        return []
+    usual = (visits[-1].time - visits[0].time) / DAY / (len(visits) - 1)
+    half_life = max(HALF_LIFE, HALF_VISITS * usual)
     return [
         Gap(
             (visit.time - before.time) / DAY,
@@ -107,6 +114,10 @@ class Rates:
         """Return the changes a day to expect of each page."""
         return np.asarray(self.weights @ GRID)
 
+    def median(self, page: int) -> float:
+        """Return the rate that the rate of a page is as likely above as below."""
+        return self.interval(page, 0.0).low
+
     def interval(self, page: int, confidence: float = 0.9) -> Interval:
         """Return bounds between which the rate of a page is, with this probability."""
         share = np.cumsum(self.weights[page])
@@ -148,10 +159,11 @@ def estimate(pages: Sequence[Sequence[Gap]], groups: Sequence[Sequence[Hashable]
 
 def _first_belief() -> Floats:
     """Return what is believed of a page of which nothing is known: any order of magnitude."""
-    belief = np.full(GRID.size, (1 - _NEVER) / (GRID.size - 1))
-    belief[GRID > 4] /= 4  # few pages change every hour
+    belief = 1 / (1 + GRID)  # few pages change every hour
+    belief[0] = 0.0
+    belief *= (1 - _NEVER) / belief.sum()
     belief[0] = _NEVER
-    return np.asarray(belief / belief.sum())
+    return np.asarray(belief)
 
 
 def _likelihoods(pages: Sequence[Sequence[Gap]]) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -80,7 +79,7 @@ def list_pages(console: Console, *, url: str, wanted: Wanted) -> int:
     """Print the versions of each page, and how often it changes."""
     with open_kept(url) as store:
         pasts = wanted.of(store, console.complain)
-    rates = _rates(pasts, time.time())
+    rates = _rates(pasts, max((past.history.seen for past in pasts), default=0.0))
     for number, past in enumerate(pasts):
         console.write(_listed(past, rates, number))
     if not pasts and not console.complaints:
@@ -90,7 +89,7 @@ def list_pages(console: Console, *, url: str, wanted: Wanted) -> int:
 
 def _listed(past: Past, rates: Rates, number: int) -> dict[str, Any]:
     history = past.history
-    often, rarely = rates.interval(number)[::-1]
+    rarely, often = rates.interval(number)
     return {
         "scope": past.page.scope,
         "url": past.page.url,
@@ -98,8 +97,8 @@ def _listed(past: Past, rates: Rates, number: int) -> dict[str, Any]:
         "changes": _changes(history),
         "last_visit": shown(history.seen),
         "gone": None if history.gone is None else shown(history.gone),
-        "days_between_changes": _rounded(1 / float(rates.mean()[number])),
-        "between": [_rounded(1 / often), _rounded(1 / rarely)],
+        "days_between_changes": _days(rates.median(number)),
+        "between": [_days(often), _days(rarely)],
         "versions": [
             {
                 "version": place,
@@ -178,7 +177,7 @@ def _due(
             pasts[visit.page].page.url,
             visit.at,
             float(means[visit.page]),
-            _reason(pasts[visit.page].history, float(means[visit.page]), visit.days),
+            _reason(pasts[visit.page].history, rates.median(visit.page), visit.days),
         )
         for visit in plan(_known(pasts), rates, policy, at=at, budget=budget, days=days)
     ]
@@ -187,11 +186,10 @@ def _due(
 def _reason(history: History, rate: float, days: float) -> str:
     if history.gone is not None:
         return f"gone {days:.1f} days before; is it back?"
-    visits = how_many(len(history.visits) - 1, "later visit")
-    return (
-        f"a change every {1 / rate:.1f} days expected: {_changes(history)} in {visits}; the last "
-        f"{days:.1f} days before"
-    )
+    found = f"{_changes(history)} in {how_many(len(history.visits) - 1, 'visit')}"
+    each = _days(rate)
+    often = "hardly ever changes" if each is None else f"changes every {each:g} days or so"
+    return f"{often} (found: {found}); last visit {days:.1f} days before"
 
 
 def _changes(history: History) -> int:
@@ -215,6 +213,11 @@ def groups_of(pages: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     for scope, each in parts:
         shapes[scope].note(each)
     return [(scope, shapes[scope].of(each)) for scope, each in parts]
+
+
+def _days(rate: float) -> float | None:
+    """Return the days between two changes; None for ten years and more."""
+    return _rounded(1 / rate) if rate > 1 / 3_650 else None
 
 
 def _rounded(number: float) -> float:

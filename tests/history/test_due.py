@@ -77,7 +77,7 @@ def test_every_policy_plans_within_the_time_and_in_its_order(name: str) -> None:
 def gone(there: float, since: float) -> Known:
     at = there * DAY
     version = Version(at, at, 1, 1, 100, "", "run")
-    return Known(SITE, History().visited(version, changed=True, most=2).left(since * DAY))
+    return Known(SITE, History().visited(version, again=None, most=2).left(since * DAY))
 
 
 @pytest.mark.parametrize(

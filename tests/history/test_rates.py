@@ -30,9 +30,15 @@ def seen(rate: float, *days: float, seed: int = 0) -> list[Gap]:
 
 def test_gaps_are_those_between_visits_and_old_ones_count_less() -> None:
     visits = (Visit(0, True), Visit(2 * DAY, False), Visit(2 * DAY, True), Visit(5 * DAY, True))
-    gaps = gaps_of(History((), visits), at=12 * DAY, half_life=10)
-    assert gaps == [Gap(2, False, 0.5), Gap(3, True, pytest.approx(2**-0.7))]
+    gaps = gaps_of(History((), visits), at=92 * DAY)
+    assert gaps == [Gap(2, False, 0.5), Gap(3, True, pytest.approx(2 ** (-87 / 90)))]
     assert gaps_of(History((), visits[:1]), at=0) == []
+
+
+def test_visits_that_are_made_rarely_count_for_longer() -> None:
+    visits = tuple(Visit(30 * DAY * number, True) for number in range(4))
+    (_, _, last) = gaps_of(History((), visits), at=(90 + 450) * DAY)
+    assert last == Gap(30, True, 0.5)
 
 
 def test_visits_out_of_order_are_no_gaps() -> None:
