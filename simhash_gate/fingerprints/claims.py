@@ -46,7 +46,8 @@ IN_DATA = {
     "": ("chosen", "startDate", "endDate", "place", "salary"),
 }
 """The names of fields that only data have, by the field that a text has in their place."""
-_TEXT_ALONE = "the text alone of"
+TEXT_ALONE = "the text alone of"
+"""The field, with its URL as the value, of a page that was read from its text."""
 _NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
 _AFTER_DIGITS = ":"  # in ASCII, where only signs come before them
 _LABEL = 2  # words
@@ -137,7 +138,7 @@ def read_from_text(claims: Claims, title: str, url: str) -> Claims:
     unknown = {
         name: UNKNOWN for field, names in IN_DATA.items() if field not in shown for name in names
     }
-    offered = tuple(sorted((unknown | shown | {_TEXT_ALONE: url}).items()))
+    offered = tuple(sorted((unknown | shown | {TEXT_ALONE: url}).items()))
     return replace(claims, headline=claims.headline or title, offered=offered)
 
 

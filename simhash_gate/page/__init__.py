@@ -74,6 +74,8 @@ class Page:
     price: str | None = None
     url: str = ""
     article: bytes = field(default=b"", repr=False)
+    structure: int = 0
+    links: int = 0
 
     @cached_property
     def markdown(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -38,6 +39,13 @@ from simhash_gate.plugin.requests import (
     mark_kept,
 )
 from simhash_gate.plugin.resend_dropped import Resending
+from simhash_gate.plugin.revisits import (
+    GONE,
+    note_gone,
+    sent_with,
+    time_of_visit,
+    without_links,
+)
 from simhash_gate.plugin.site_warnings import Collapses, SelectorWatch, Swallowing
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
@@ -205,6 +213,8 @@ class SimhashGateMiddleware(CrawlGate):
         site = self.settings.policies.site_of(response.url)
         reason = self._why_not(request, response)
         if reason:
+            if response.status in GONE:
+                self._note_gone(request, site)
             page = await self._recovered_page(response) if reason == "recovered" else None
             verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)
@@ -262,6 +272,7 @@ class SimhashGateMiddleware(CrawlGate):
         try:
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
             policy = overridden(site.policy, request, self.settings, links=self._links)
+            policy = without_links(policy, holds_items=self._links)
             page = await self.reader.page(response)
             ask = partial(
                 Gate.judge,
@@ -271,6 +282,8 @@ class SimhashGateMiddleware(CrawlGate):
                 scope=site.scope,
                 request=fingerprint,
                 retry=is_retry(request, fingerprint),
+                at=time_of_visit(request),
+                sent=sent_with(response),
             )
             verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
             return verdict, fingerprint
@@ -286,6 +299,12 @@ class SimhashGateMiddleware(CrawlGate):
             logger.exception("Passed %s unjudged", without_credentials(response.url))
         verdict = Verdict("error", reason, policy, page, not_compared=not_compared)
         return verdict, fingerprint
+
+    def _note_gone(self, request: Request, site: Site) -> None:
+        """Let the store know that a page is gone; where that fails, nothing is lost."""
+        with suppress(Exception):
+            fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
+            note_gone(self._store, request, site, fingerprint)
 
     def _started(self) -> None:
         # Before its engine starts, a spider can't be closed.

@@ -41,6 +41,8 @@ NOT_COMPARED = {
 """Why pages pass without having been compared with all that is like them, by stat."""
 _FAILED = ("store_failed", "not_compared/unreadable", "not_compared/no_sketch")
 """Those of them that are worth a warning."""
+OUTCOMES = ("new", "near", "updated", "rewritten", "duplicate", "unchanged", "error")
+"""Columns of the closing table."""
 PASSED_FOR = {
     "names": "names_differ",
     "offers": "offers_differ",
@@ -217,12 +219,13 @@ def _warn_of_sketches(verdict: Verdict) -> None:
 
 _LEGEND = (
     "fetched = skipped (not judged) + checked; checked = passed + dropped = new + near (alike, and "
-    "kept) + duplicate + unchanged (as an earlier crawl kept it) + error (could not be judged)",
+    "kept) + updated + rewritten (says something else than in an earlier crawl) + duplicate + "
+    "unchanged (as an earlier crawl kept it) + error (could not be judged)",
     "% dropped: of checked; of earlier crawls: dropped for a page that one of them kept; bytes "
     "saved: bodies of dropped pages; ms: from response to verdict",
 )
 _HEAD = (
-    *("domain", "fetched", "skipped", "checked", "new", "near", "duplicate", "unchanged", "error"),
+    *("domain", "fetched", "skipped", "checked", *OUTCOMES),
     *("passed", "dropped", "% dropped", "of earlier crawls", "bytes saved", "median ms", "p95 ms"),
 )
 
@@ -236,7 +239,7 @@ def _row(domain: str, tally: DomainTally) -> tuple[str, ...]:
         str(outcomes.total()),
         str(outcomes["skipped"]),
         str(tally.checked),
-        *(str(outcomes[name]) for name in ("new", "near", "duplicate", "unchanged", "error")),
+        *(str(outcomes[name]) for name in OUTCOMES),
         str(tally.checked - tally.dropped),
         str(tally.dropped),
         f"{share:.1f}",

@@ -111,6 +111,15 @@ class PageHistory:
             object.__setattr__(self, "url", without_credentials(self.url))
 
 
+class KeptText(NamedTuple):
+    """A text that is kept: under which digest, when it was seen last, and how many bytes it has."""
+
+    scope: str
+    digest: int
+    at: float
+    size: int
+
+
 class Match(NamedTuple):
     """A remembered page and its Hamming distance from the page in question."""
 
@@ -286,7 +295,8 @@ class Store(ABC):
     def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
         """Mark the records with these identities settled; those that are gone are passed over.
 
-        With `durable` they count for all later runs, whatever becomes of their own.
+        With `durable` they count for all later runs, whatever becomes of their own. So does what
+        their runs have kept of the visits to their requests, even if the record itself is gone.
         """
 
     @abstractmethod
@@ -341,68 +351,91 @@ class Store(ABC):
     def all_url_rules(self) -> Iterator[tuple[str, bytes]]:
         """Yield each scope of which `url_rules` has something, and what it has; in any order."""
 
+    @abstractmethod
     def history(self, scope: str, request: str, run: str) -> bytes:
         """Return what counts for `run` of a page's visits; empty for nothing.
 
-        That is the newest among what the run itself, runs that have ended, and durable pages kept.
-        What other live runs keep counts once they have ended, and that of dead ones never.
+        That is the newest among what the run itself, runs that have ended, and durable pages kept;
+        of equally new ones, the run's own. What other live runs keep counts once they have ended,
+        and that of dead ones never.
         """
-        return b""
 
-    def keep_history(self, history: PageHistory) -> None:  # noqa: B027
+    def keep_history(self, history: PageHistory) -> None:
         """Keep what a run knows of a page's visits, in place of what it kept of it before.
 
         Of what ended runs kept of the page, the newest stays until this run has ended: if it dies,
-        that counts. The run must be live, and begun in this very store, else `StoreError`.
-        """
+        that counts. What was durable stays so, until what replaces it is durable too. Of more than
+        `MOST_HISTORIES` pages of a scope, or a few more, those go that were visited longest ago.
 
-    def forget_history(self, scope: str, request: str, run: str | None = None) -> None:  # noqa: B027
+        The run must be live, and begun in this very store, else `StoreError`.
+        """
+        if history.run not in self._live:
+            self._require_live(history.run)
+        self._keep_history(history)
+
+    @abstractmethod
+    def forget_history(self, scope: str, request: str, run: str | None = None) -> None:
         """Remove what a run kept of a page's visits, or what all runs did.
 
         What an older run kept counts again then. (`forget` removes a record, and no history.)
         """
 
-    def see(self, record: Record, at: float) -> None:  # noqa: B027
+    @abstractmethod
+    def see(self, record: Record, at: float) -> None:
         """Move `last_seen` of the record with this identity to `at`, never back.
 
         Nothing is done if the record is gone.
         """
 
+    @abstractmethod
     def histories(self, scope: str | None = None) -> Iterator[PageHistory]:
         """Yield what counts for a new run of each page of a scope, or of all; in any order."""
-        return iter(())
 
+    @abstractmethod
     def site_notes(self, scope: str) -> bytes:
         """Return what was noted last of a scope; empty for nothing."""
-        return b""
 
-    def keep_site_notes(self, scope: str, notes: bytes) -> None:  # noqa: B027
-        """Keep notes on a scope, in place of what was noted before. Empty notes remove it."""
+    @abstractmethod
+    def keep_site_notes(self, scope: str, notes: bytes) -> None:
+        """Keep notes on a scope, in place of what was noted before. Empty notes remove it.
 
-    def all_site_notes(self) -> Iterator[tuple[str, bytes]]:
-        """Yield each scope of which `site_notes` has something, and what it has; in any order."""
-        return iter(())
-
-    def text(self, scope: str, digest: int) -> bytes:
-        """Return the text that is kept under a digest; empty for none."""
-        return b""
-
-    def keep_text(self, scope: str, digest: int, data: bytes, at: float, budget: int) -> None:  # noqa: B027
-        """Keep a text; the oldest of the store go until all are `budget` bytes or less.
-
-        `at` is a Unix time: when the text was seen last.
+        They do not go with the pages of the scope.
         """
 
+    @abstractmethod
+    def all_site_notes(self) -> Iterator[tuple[str, bytes]]:
+        """Yield each scope of which `site_notes` has something, and what it has; in any order."""
+
+    @abstractmethod
+    def text(self, scope: str, digest: int) -> bytes:
+        """Return the text that is kept under the digest of a page; empty for none."""
+
+    @abstractmethod
+    def keep_text(self, scope: str, digest: int, data: bytes, at: float, budget: int) -> None:
+        """Keep a text; the oldest of the store go until all are `budget` bytes or less.
+
+        `at` is a Unix time: when the text was seen last. It never moves back.
+        """
+
+    @abstractmethod
+    def forget_text(self, scope: str, digest: int) -> None:
+        """Remove the text that is kept under a digest, if there is one."""
+
+    @abstractmethod
+    def texts(self, scope: str | None = None) -> Iterator[KeptText]:
+        """Yield which texts are kept of a scope, or of all; in any order."""
+
+    @abstractmethod
     def texts_size(self) -> int:
         """Return how many bytes the texts have that are kept."""
-        return 0
 
     @abstractmethod
     def sweep(self) -> None:
         """Remove what is left of pages that are gone.
 
         That is what scopes without pages repeat, the names of these scopes, and the names of ended
-        runs without pages. While a run lives, a store may leave names for another time.
+        runs without pages. Names stay that histories need. While a run lives, a store may leave
+        names for another time.
         """
 
     def close(self) -> None:
@@ -431,6 +464,10 @@ class Store(ABC):
     @abstractmethod
     def _look_up(self, lookup: Lookup) -> Answer:
         """Check and add, for a run that is live here."""
+
+    @abstractmethod
+    def _keep_history(self, history: PageHistory) -> None:
+        """Keep the history of a page, for a run that is live here."""
 
     @abstractmethod
     def _close(self) -> None:

@@ -155,7 +155,7 @@ def test_an_empty_file_becomes_a_database(path, make_record):
 def test_the_file_says_whose_it_is_and_which_schema(filled):
     with closing(sqlite3.connect(filled)) as db:
         assert db.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
-        assert db.execute("PRAGMA user_version").fetchone() == (5,)
+        assert db.execute("PRAGMA user_version").fetchone() == (6,)
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 

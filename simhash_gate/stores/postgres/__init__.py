@@ -10,34 +10,56 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.types.numeric import Int4, Int8
 
-from simhash_gate.stores.base import ADDED, Answer, Lookup, Match, Store, StoreUnavailable
+from simhash_gate.stores.base import (
+    ADDED,
+    MOST_HISTORIES,
+    Answer,
+    Lookup,
+    Match,
+    Store,
+    StoreUnavailable,
+)
 from simhash_gate.stores.postgres.connection import close, connect, failure, read_address
 from simhash_gate.stores.postgres.rows import (
+    ALL_SITE_NOTES,
     ALL_URL_RULES,
     CHECK_AND_ADD,
     CURRENT,
+    HISTORIES_AFTER,
+    HISTORIES_OF_SCOPE_AFTER,
+    HISTORY,
+    KEEP_HISTORY,
+    KEEP_TEXT,
     LET_DIE,
     LIVES,
     PAGES_AFTER,
     PAGES_OF_SCOPE_AFTER,
     SITE_MEMORIES,
     SITE_MEMORY,
+    SITE_NOTES,
+    TEXT,
+    TEXTS_AFTER,
     URL_RULES,
     VERSIONS,
     as_stored,
     from_stored,
     identity,
     question,
+    to_history,
+    to_kept_text,
     to_record,
 )
+from simhash_gate.stores.values import signed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from simhash_gate.stores.base import Record
+    from simhash_gate.stores.base import KeptText, PageHistory, Record
 
 _REAPED_AT_ONCE = 1_000
 _SWEPT_AT_ONCE = 100  # scopes, each of which takes a lock
+# A scope is looked at whenever a history gets such a number: it has a few pages too many at most.
+_SELDOM = 1_000
 
 
 class PostgresStore(Store):
@@ -84,18 +106,13 @@ class PostgresStore(Store):
         """Tell whether a run has neither ended nor let its lease run out."""
         return bool(self._value(LIVES, (as_stored(run),)))
 
+    def see(self, record: Record, at: float) -> None:
+        """Move `last_seen` of the record, if it is there."""
+        self._value("SELECT see(%s, %s, %s, %s, %s)", (*identity(record), float(at)))
+
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered, oldest first; read in parts, so that others can go on."""
-        statement = PAGES_AFTER
-        asked: dict[str, Int4 | Int8] = {"after": Int8(0)}
-        if scope is not None:
-            found = self._rows("SELECT id FROM scope WHERE name = %s", (as_stored(scope),))
-            if not found:
-                return
-            statement, asked["scope"] = PAGES_OF_SCOPE_AFTER, Int4(found[0][0])
-        while rows := self._rows(statement, asked, prepare=False):
-            yield from map(_listed, rows)
-            asked["after"] = Int8(rows[-1][0])
+        return map(_listed, self._parts(scope, PAGES_AFTER, PAGES_OF_SCOPE_AFTER))
 
     def versions(self) -> Mapping[str, int]:
         """Count on the server; those of the dead are counted too."""
@@ -130,6 +147,63 @@ class PostgresStore(Store):
         """Yield them as they were at the time of the call."""
         rows = self._rows(ALL_URL_RULES)
         return iter([(from_stored(scope), bytes(rules)) for scope, rules in rows])
+
+    def site_notes(self, scope: str) -> bytes:
+        """Return what was noted last."""
+        rows = self._rows(SITE_NOTES, (as_stored(scope),))
+        return bytes(rows[0][0]) if rows else b""
+
+    def keep_site_notes(self, scope: str, notes: bytes) -> None:
+        """Write them in place of what was there."""
+        self._value("SELECT keep_site_notes(%s, %s)", (as_stored(scope), notes))
+
+    def all_site_notes(self) -> Iterator[tuple[str, bytes]]:
+        """Yield them as they were at the time of the call."""
+        rows = self._rows(ALL_SITE_NOTES)
+        return iter([(from_stored(scope), bytes(notes)) for scope, notes in rows])
+
+    def history(self, scope: str, request: str, run: str) -> bytes:
+        """Return what counts for the run."""
+        return bytes(
+            self._value(HISTORY, (as_stored(scope), as_stored(request), as_stored(run))) or b""
+        )
+
+    def forget_history(self, scope: str, request: str, run: str | None = None) -> None:
+        """Remove it."""
+        of_run = None if run is None else as_stored(run)
+        asked = (as_stored(scope), as_stored(request), of_run)
+        self._value("SELECT forget_history(%s, %s, %s)", asked)
+
+    def histories(self, scope: str | None = None) -> Iterator[PageHistory]:
+        """Yield them, read in parts, so that others can go on."""
+        return map(to_history, self._parts(scope, HISTORIES_AFTER, HISTORIES_OF_SCOPE_AFTER))
+
+    def text(self, scope: str, digest: int) -> bytes:
+        """Return it."""
+        rows = self._rows(TEXT, (Int8(signed(digest)), as_stored(scope)))
+        return bytes(rows[0][0]) if rows else b""
+
+    def keep_text(self, scope: str, digest: int, data: bytes, at: float, budget: int) -> None:
+        """Keep it, and let the oldest go."""
+        asked = (as_stored(scope), Int8(signed(digest)), data, float(at), Int8(budget))
+        self._value(KEEP_TEXT, asked)
+
+    def forget_text(self, scope: str, digest: int) -> None:
+        """Remove it."""
+        asked = (as_stored(scope), Int8(signed(digest)))
+        self._value("SELECT forget_text(%s, %s)", asked)
+
+    def texts(self, scope: str | None = None) -> Iterator[KeptText]:
+        """Yield which there are, read in parts, so that others can go on."""
+        named = None if scope is None else as_stored(scope)
+        asked: dict[str, Any] = {"after": Int8(0), "scope": named}
+        while rows := self._rows(TEXTS_AFTER, asked):
+            yield from map(to_kept_text, rows)
+            asked["after"] = Int8(rows[-1][0])
+
+    def texts_size(self) -> int:
+        """Return how many bytes they have."""
+        return int(self._value("SELECT bytes FROM texts_size", ()))
 
     def sweep(self) -> None:
         """Remove them on the server, some at a time."""
@@ -170,6 +244,17 @@ class PostgresStore(Store):
                 self._announce_again(record.run)
         raise StoreUnavailable(f"{self._name}: run {record.run!r} is lost once begun")
 
+    def _keep_history(self, history: PageHistory) -> None:
+        """Write it in one statement."""
+        texts = map(as_stored, (history.scope, history.request, history.url))
+        asked = (*texts, float(history.seen), history.history, Int8(MOST_HISTORIES), Int8(_SELDOM))
+        with self._lock:
+            for _ in range(2):
+                if self._value(KEEP_HISTORY, (Int8(self._numbers[history.run]), *asked)):
+                    return
+                self._announce_again(history.run)
+        raise StoreUnavailable(f"{self._name}: run {history.run!r} is lost once begun")
+
     def _close(self) -> None:
         """Let go of the connection; runs that were not ended are dead now."""
         if self._cursor is None:
@@ -206,6 +291,19 @@ class PostgresStore(Store):
             number = int(self._value("SELECT pipeline_id(%s)", (as_stored(name),)))
             self._pipelines[name] = number
         return number
+
+    def _parts(self, scope: str | None, all_after: str, of_scope_after: str) -> Iterator[Any]:
+        """Yield the rows of a statement that gives some of them, those after an id."""
+        statement = all_after
+        asked: dict[str, Int4 | Int8] = {"after": Int8(0)}
+        if scope is not None:
+            found = self._rows("SELECT id FROM scope WHERE name = %s", (as_stored(scope),))
+            if not found:
+                return
+            statement, asked["scope"] = of_scope_after, Int4(found[0][0])
+        while rows := self._rows(statement, asked, prepare=False):
+            yield from rows
+            asked["after"] = Int8(rows[-1][0])
 
     def _value(self, statement: str, asked: Sequence[Any], *, prepare: bool | None = None) -> Any:
         return self._rows(statement, asked, prepare=prepare)[0][0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg.types.numeric import Int4, Int8
 
 from simhash_gate.fingerprints.blocks import probes, split
-from simhash_gate.stores.base import NEAR_REACH, Record
+from simhash_gate.stores.base import NEAR_REACH, KeptText, PageHistory, Record
 from simhash_gate.stores.values import signed, unsigned
 
 if TYPE_CHECKING:
@@ -65,6 +65,31 @@ WHERE scope.id > %s ORDER BY scope.id LIMIT 100
 """
 URL_RULES = "SELECT rules FROM url_rules WHERE scope = %s"
 ALL_URL_RULES = "SELECT scope, rules FROM url_rules ORDER BY scope"
+SITE_NOTES = "SELECT notes FROM site_notes WHERE scope = %s"
+ALL_SITE_NOTES = "SELECT scope, notes FROM site_notes"
+HISTORY = "SELECT history_of(%s, %s, %s)"
+KEEP_HISTORY = "SELECT keep_history(%s, %s, %s, %s, %s, %s, %s, %s)"
+_HISTORIES = """
+SELECT here.id, scope.name, request, url, run.name, seen, history
+FROM history AS here JOIN scope ON scope.id = here.scope JOIN run ON run.id = here.run
+WHERE (durable OR run.state = 'ended') AND NOT EXISTS (
+    SELECT FROM history AS other JOIN run AS its ON its.id = other.run
+    WHERE other.page = here.page AND other.scope = here.scope AND other.request = here.request
+        AND (other.durable OR its.state = 'ended') AND (other.seen, other.id) > (here.seen, here.id)
+)
+"""
+HISTORIES_AFTER = f"{_HISTORIES} AND here.id > %(after)s ORDER BY here.id LIMIT 1000"
+HISTORIES_OF_SCOPE_AFTER = f"""{_HISTORIES}
+    AND (here.scope, here.id) > (%(scope)s, %(after)s)
+    AND (here.scope, here.id) < (%(scope)s + 1, 0)
+ORDER BY here.scope, here.id LIMIT 1000
+"""
+TEXT = "SELECT data FROM kept_text WHERE digest = %s AND scope = %s"
+KEEP_TEXT = "SELECT keep_text(%s, %s, %s, %s, %s)"
+TEXTS_AFTER = """
+SELECT id, scope, digest, at, length(data) FROM kept_text
+WHERE id > %(after)s AND (%(scope)s::text IS NULL OR scope = %(scope)s) ORDER BY id LIMIT 1000
+"""
 CURRENT = f"""{_PAGES}
     AND page.bucket0 = bucket((SELECT id FROM scope WHERE name = %s), %s, 0)
     AND page.fingerprint = %s AND page.request = %s AND run.name = %s
@@ -141,6 +166,19 @@ def to_record(scope: str, pipeline: str, row: Sequence[Any]) -> Record:
         sketch,
         settled,
     )
+
+
+def to_history(row: Sequence[Any]) -> PageHistory:
+    """Return the history of a row of HISTORIES_AFTER or HISTORIES_OF_SCOPE_AFTER."""
+    _, *texts, seen, history = row
+    scope, request, url, run = map(from_stored, texts)
+    return PageHistory(scope, request, url, run, seen, bytes(history))
+
+
+def to_kept_text(row: Sequence[Any]) -> KeptText:
+    """Return which text a row of TEXTS_AFTER is about."""
+    _, scope, digest, at, size = row
+    return KeptText(from_stored(scope), unsigned(digest), at, size)
 
 
 def as_stored(text: str) -> str:

@@ -18,6 +18,7 @@ from simhash_gate.stores.redis.codec import (
     SETTLED,
     added_at,
     identity,
+    note_key,
     numbers_in,
     pack,
     query,
@@ -29,10 +30,14 @@ from simhash_gate.stores.redis.codec import (
     unpack,
     url_key,
 )
+from simhash_gate.stores.redis.histories import Histories
 from simhash_gate.stores.redis.runs import Runs
+from simhash_gate.stores.redis.texts import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
+
+    from simhash_gate.stores.base import KeptText, PageHistory
 
 _PAGES_AT_ONCE = 200
 _CHECK = ("scope", "match", "keep", "write", "add")
@@ -59,6 +64,10 @@ class RedisStore(Store):
         self._change = self._script(*map(_read, ("scope", "write", "change")))
         self._bury = self._script(*map(_read, ("scope", "write", "bury")))
         self._runs_script = self._script(_read("runs"))
+        prefix = self._address.prefix
+        visits = self._script(_read("histories"))
+        self._histories = Histories(self._client, self._call, visits, prefix, self._runs)
+        self._texts = Texts(self._client, self._call, self._script(_read("texts")), prefix)
 
     def forget(self, record: Record) -> bool:
         """Remove the record with this identity; False if there is none."""
@@ -70,11 +79,17 @@ class RedisStore(Store):
         for scope in {record.scope for record in records}:
             together = [record for record in records if record.scope == scope]
             self._change_pages("mark", SETTLED | DURABLE if durable else SETTLED, together)
+        for record in records if durable else ():
+            self._histories.make_durable(record.scope, record.request, record.run)
 
     def current(self, record: Record) -> Record | None:
         """Return the record with this identity as it is now, or None."""
         page = self._change_pages("current", 0, [record])
         return self._counting(record.scope, page) if page else None
+
+    def see(self, record: Record, at: float) -> None:
+        """Move `last_seen` of the record, if it is there."""
+        self._change_pages("see", at, [record])
 
     def is_live(self, run: str) -> bool:
         """Tell whether a run has a lease that has not run out."""
@@ -129,12 +144,67 @@ class RedisStore(Store):
             if rules:
                 yield scope, rules
 
+    def site_notes(self, scope: str) -> bytes:
+        """Return what was noted last."""
+        return self._call(self._client.get, note_key(self._address.prefix, scope)) or b""
+
+    def keep_site_notes(self, scope: str, notes: bytes) -> None:
+        """Write them in place of what was there; they stay as long as pages can."""
+        key = note_key(self._address.prefix, scope)
+        if notes:
+            self._call(self._client.set, key, notes)
+        else:
+            self._call(self._client.delete, key)
+
+    def all_site_notes(self) -> Iterator[tuple[str, bytes]]:
+        """Yield them, asked for one by one."""
+        for scope in self._scopes("notes"):
+            notes = self.site_notes(scope)
+            if notes:
+                yield scope, notes
+
+    def history(self, scope: str, request: str, run: str) -> bytes:
+        """Return what counts for the run."""
+        return self._histories.get(scope, request, run)
+
+    def forget_history(self, scope: str, request: str, run: str | None = None) -> None:
+        """Remove it."""
+        self._histories.forget(scope, request, run)
+
+    def histories(self, scope: str | None = None) -> Iterator[PageHistory]:
+        """Yield them, read in parts."""
+        self._require_open()
+        for name in self._scopes("visits") if scope is None else [scope]:
+            yield from self._histories.counting(name)
+
+    def text(self, scope: str, digest: int) -> bytes:
+        """Return it."""
+        return self._texts.get(scope, digest)
+
+    def keep_text(self, scope: str, digest: int, data: bytes, at: float, budget: int) -> None:
+        """Keep it, and let the oldest go."""
+        self._texts.keep(scope, digest, data, at, budget)
+
+    def forget_text(self, scope: str, digest: int) -> None:
+        """Remove it."""
+        self._texts.forget(scope, digest)
+
+    def texts(self, scope: str | None = None) -> Iterator[KeptText]:
+        """Yield which there are, read in parts."""
+        return self._texts.listed(scope)
+
+    def texts_size(self) -> int:
+        """Return how many bytes they have."""
+        return self._texts.size()
+
     def sweep(self) -> None:
         """Remove them; a scope without pages has no key any more."""
         empty = set(self._runs.ended())  # these get no more pages
         scopes = self._scopes()
         for scope in scopes:
             empty.difference_update(run_of(page) for _, page, _ in self._pages(scope))
+        for scope in self._scopes("visits"):
+            empty.difference_update(self._histories.runs(scope))
         for run in empty:
             self._runs.forget(run)
         for scope in set(self._scopes("site")).difference(scopes):
@@ -170,6 +240,10 @@ class RedisStore(Store):
             if match or added:
                 return Answer(bool(added), Match(match, distance) if match else None)
 
+    def _keep_history(self, history: PageHistory) -> None:
+        self._runs.keep_alive(history.run)
+        self._histories.keep(history)
+
     def _close(self) -> None:
         """Let go of the server and of the leases of all runs."""
         try:
@@ -195,10 +269,10 @@ class RedisStore(Store):
         keys = [f"{self._address.prefix}{{runs}}:{name}" for name in ("leases", "ended", "names")]
         return self._call(self._runs_script, keys, arguments)
 
-    def _change_pages(self, operation: str, flags: int, records: list[Record]) -> Any:
+    def _change_pages(self, operation: str, what: float, records: list[Record]) -> Any:
         """Do something to records of one scope."""
         keys = [scope_key(self._address.prefix, records[0].scope)]
-        return self._call(self._change, keys, [operation, flags, *map(identity, records)])
+        return self._call(self._change, keys, [operation, repr(what), *map(identity, records)])
 
     def _counting(self, scope: str, page: bytes) -> Record | None:
         """Return the record of a page, or None if it died with its run: that is removed then."""
@@ -212,8 +286,10 @@ class RedisStore(Store):
         """Remove the records of runs found dead."""
         dead = self._runs.dead()
         scopes = self._scopes() if dead else []
+        visited = self._scopes("visits") if dead else []
         for run in dead:
             durable = [self._bury_in(scope, run) for scope in scopes]
+            durable += [self._histories.bury(scope, run) for scope in visited]
             self._runs.bury(run, durable=any(durable))
 
     def _bury_in(self, scope: str, run: bytes) -> bool:
@@ -226,11 +302,13 @@ class RedisStore(Store):
             if cursor == b"0":
                 return durable
 
-    def _scopes(self, kind: Literal["scope", "site", "urls"] = "scope") -> list[str]:
+    def _scopes(
+        self, kind: Literal["scope", "site", "urls", "notes", "visits"] = "scope"
+    ) -> list[str]:
         """Return all scopes that the server has pages of, or something else; in no order."""
         prefix = self._address.prefix
         escaped = "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in prefix)
-        held = "hash" if kind == "scope" else "string"
+        held = "hash" if kind in ("scope", "visits") else "string"
         scan = partial(self._client.scan_iter, f"{escaped}{kind}:{{*}}", count=1000, _type=held)
         keys = self._call(lambda: set(scan()))
         return [scope_of(key.decode()[len(prefix) :]) for key in keys]

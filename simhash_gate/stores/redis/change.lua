@@ -1,9 +1,9 @@
--- Find pages by their identities, and forget them, mark them, or return one as it is.
+-- Find pages by their identities, and forget them, mark them, see them, or return one as it is.
 --
--- ARGV: "forget", "mark" or "current"; the flags to set; the identities.
+-- ARGV: "forget", "mark", "see" or "current"; the flags to set, or when they were seen; the identities.
 -- Returns how many there were, or the page.
 
-local operation, flags = ARGV[1], tonumber(ARGV[2])
+local operation, value = ARGV[1], tonumber(ARGV[2])
 
 -- What tells a page from every other of its scope: fingerprint, run and request.
 local function identity_of(page)
@@ -24,10 +24,18 @@ end
 
 local function mark(number)
   local page = stored[number]
-  local marked = string.char(bit.bor(string.byte(page, FLAGS), flags))
+  local marked = string.char(bit.bor(string.byte(page, FLAGS), value))
   put(number, sub(page, 1, FLAGS - 1) .. marked .. sub(page, FLAGS + 1))
 end
 
+local function see(number)
+  local page = stored[number]
+  if parse('>d', page, LAST_SEEN) < value then
+    put(number, sub(page, 1, LAST_SEEN - 1) .. pack('>d', value) .. sub(page, FLAGS))
+  end
+end
+
+local change = { forget = remove, mark = mark, see = see }
 if operation == 'current' then
   local numbers = numbers_of(ARGV[3])
   return #numbers > 0 and stored[math.max(unpack(numbers))]
@@ -35,7 +43,7 @@ end
 local count = 0
 for argument = 3, #ARGV do
   for _, number in ipairs(numbers_of(ARGV[argument])) do
-    if operation == 'forget' then remove(number) else mark(number) end
+    change[operation](number)
     count = count + 1
   end
 end

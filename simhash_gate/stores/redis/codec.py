@@ -55,9 +55,20 @@ def url_key(prefix: str, scope: str) -> str:
     return f"{prefix}urls:{{{quote(scope, safe='', errors='surrogatepass')}}}"
 
 
+def note_key(prefix: str, scope: str) -> str:
+    """Return the key of the notes on a scope."""
+    return f"{prefix}notes:{{{quote(scope, safe='', errors='surrogatepass')}}}"
+
+
+def visit_keys(prefix: str, scope: str) -> list[str]:
+    """Return the keys of the histories of a scope, and of their order; on one node of a cluster."""
+    tag = quote(scope, safe="", errors="surrogatepass") or "/"  # an empty one would be none
+    return [f"{prefix}visits:{{{tag}}}", f"{prefix}visited:{{{tag}}}"]
+
+
 def scope_of(key: str) -> str:
     """Return the scope that a key is of, whose prefix has no braces."""
-    return unquote(key.partition("{")[2][:-1], errors="surrogatepass")
+    return unquote(key.partition("{")[2][:-1].strip("/"), errors="surrogatepass")
 
 
 @lru_cache
@@ -68,7 +79,7 @@ def run_digest(run: str) -> bytes:
 
 def pack(record: Record) -> bytes:
     """Return a page as bytes."""
-    request, pipeline = _request(record.request), as_bytes(record.pipeline)
+    request, pipeline = pack_request(record.request), as_bytes(record.pipeline)
     url, title = as_bytes(record.url), as_bytes(record.title)
     head = _HEAD.pack(
         record.fingerprint,
@@ -110,7 +121,7 @@ def unpack(scope: str, data: bytes, run: Run) -> Record | None:
     return Record(
         scope,
         as_text(url),
-        _request_text(request),
+        unpack_request(request),
         fingerprint,
         digest,
         words,
@@ -127,7 +138,7 @@ def unpack(scope: str, data: bytes, run: Run) -> Record | None:
 def identity(record: Record) -> bytes:
     """Return what tells a page from every other of its scope."""
     number = struct.pack(">Q", record.fingerprint)
-    return number + run_digest(record.run) + _request(record.request)
+    return number + run_digest(record.run) + pack_request(record.request)
 
 
 def query(lookup: Lookup) -> bytes:
@@ -160,7 +171,7 @@ def _reaches(radius: int) -> tuple[int, ...]:
     return tuple(found.get(table, -1) for table in range(_TABLES))
 
 
-def _request(text: str) -> bytes:
+def pack_request(text: str) -> bytes:
     """Pack a request fingerprint: digits by twos, anything else as it is, and a mark of which."""
     try:
         digits = bytes.fromhex(text)
@@ -169,5 +180,6 @@ def _request(text: str) -> bytes:
     return b"x" + digits if digits.hex() == text else b"t" + as_bytes(text)
 
 
-def _request_text(data: bytes) -> str:
+def unpack_request(data: bytes) -> str:
+    """Return the request fingerprint that was packed."""
     return data[1:].hex() if data[:1] == b"x" else as_text(data[1:])

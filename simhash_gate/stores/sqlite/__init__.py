@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_gate.stores.base import Answer, Lookup, Match, Record, Store
 from simhash_gate.stores.nearby import best_match
+from simhash_gate.stores.sqlite import histories, texts
+from simhash_gate.stores.sqlite.blobs import SITE_NOTES, URL_RULES
 from simhash_gate.stores.sqlite.file import connect, failure
 from simhash_gate.stores.sqlite.locks import RunLocks
 from simhash_gate.stores.sqlite.mirror import Mirror, scope_number
@@ -17,6 +19,8 @@ from simhash_gate.stores.values import as_bytes, as_parameter, signed, unsigned
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+
+    from simhash_gate.stores.base import KeptText, PageHistory
 
 SETTLED, DURABLE = 1, 2
 """What the column `settled` says."""
@@ -42,7 +46,7 @@ VALUES
     ?)
 """
 _LAST = "SELECT max(last, coalesce((SELECT max(id) FROM record), 0)) FROM sequence"
-_SEE = "UPDATE record SET last_seen = ? WHERE id = ?"
+_SEE = "UPDATE record SET last_seen = max(last_seen, ?) WHERE id = ?"
 _IDENTICAL = """
 SELECT id FROM record
 WHERE id = ? AND scope = ? AND run = (SELECT id FROM run WHERE name = CAST(? AS TEXT))
@@ -54,7 +58,10 @@ _VERSIONS = "SELECT pipeline, count(*) FROM record GROUP BY pipeline"
 _LIVES = "SELECT live FROM run WHERE name = CAST(? AS TEXT)"
 _BURY = "DELETE FROM record WHERE run = ? AND settled < ?"
 _CLOSE_RUN = "UPDATE run SET live = 0 WHERE id = ?"
-_DROP_RUN = "DELETE FROM run WHERE id = ? AND id NOT IN (SELECT run FROM record)"
+_DROP_RUN = """
+DELETE FROM run
+WHERE id = ? AND id NOT IN (SELECT run FROM record) AND id NOT IN (SELECT run FROM history)
+"""
 _SITE_MEMORY = """
 SELECT repeated FROM site_memory JOIN scope ON scope.id = scope WHERE name = CAST(? AS TEXT)
 """
@@ -62,14 +69,17 @@ _SITE_MEMORIES = """
 SELECT name, repeated, scope FROM site_memory JOIN scope ON scope.id = scope WHERE scope > ?
 ORDER BY scope LIMIT 100
 """
-_URL_RULES = "SELECT rules FROM url_rules WHERE scope = CAST(? AS TEXT)"
-_KEEP_URL_RULES = "INSERT OR REPLACE INTO url_rules VALUES (CAST(? AS TEXT), ?)"
-_FORGET_URL_RULES = "DELETE FROM url_rules WHERE scope = CAST(? AS TEXT)"
 _SWEEP_SITE_MEMORIES = """
 DELETE FROM site_memory WHERE NOT EXISTS (SELECT 1 FROM record WHERE scope = site_memory.scope)
 """
-_SWEEP_SCOPES = "DELETE FROM scope WHERE NOT EXISTS (SELECT 1 FROM record WHERE scope = scope.id)"
-_EMPTY_RUNS = "SELECT id FROM run WHERE NOT live AND id NOT IN (SELECT run FROM record)"
+_SWEEP_SCOPES = """
+DELETE FROM scope WHERE NOT EXISTS (SELECT 1 FROM record WHERE scope = scope.id)
+    AND NOT EXISTS (SELECT 1 FROM history WHERE scope = scope.id)
+"""
+_EMPTY_RUNS = """
+SELECT id FROM run
+WHERE NOT live AND id NOT IN (SELECT run FROM record) AND id NOT IN (SELECT run FROM history)
+"""
 
 
 class SQLiteStore(Store):
@@ -104,12 +114,19 @@ class SQLiteStore(Store):
         with self._transaction() as db:
             marked = [(mark, number) for record in records for number in self._find(db, record)]
             db.executemany(_SETTLE, marked)
+            for record in records if durable else ():
+                histories.make_durable(db, record)
 
     def current(self, record: Record) -> Record | None:
         """Return the record with this identity as it is now, or None."""
         with self._transaction() as db:
             numbers = self._find(db, record)
             return self._load(db, numbers[-1]) if numbers else None
+
+    def see(self, record: Record, at: float) -> None:
+        """Move `last_seen` of the record, if it is there."""
+        with self._transaction() as db:
+            db.executemany(_SEE, [(at, number) for number in self._find(db, record)])
 
     def is_live(self, run: str) -> bool:
         """Tell whether a run has not ended, and its lock is held."""
@@ -159,22 +176,78 @@ class SQLiteStore(Store):
     def url_rules(self, scope: str) -> bytes:
         """Return what a crawl has kept last."""
         with self._transaction("DEFERRED") as db:
-            row = db.execute(_URL_RULES, (as_bytes(scope),)).fetchone()
-            return bytes(row[0]) if row else b""
+            return URL_RULES.get(db, scope)
 
     def keep_url_rules(self, scope: str, rules: bytes) -> None:
         """Write it in place of what was there."""
         with self._transaction() as db:
-            if rules:
-                db.execute(_KEEP_URL_RULES, (as_bytes(scope), rules))
-            else:
-                db.execute(_FORGET_URL_RULES, (as_bytes(scope),))
+            URL_RULES.keep(db, scope, rules)
 
     def all_url_rules(self) -> Iterator[tuple[str, bytes]]:
         """Yield them as they were at the time of the call."""
         with self._transaction("DEFERRED") as db:
-            rows = db.execute("SELECT scope, rules FROM url_rules ORDER BY scope").fetchall()
-        return iter([(scope, bytes(rules)) for scope, rules in rows])
+            return iter(URL_RULES.all(db))
+
+    def site_notes(self, scope: str) -> bytes:
+        """Return what was noted last."""
+        with self._transaction("DEFERRED") as db:
+            return SITE_NOTES.get(db, scope)
+
+    def keep_site_notes(self, scope: str, notes: bytes) -> None:
+        """Write them in place of what was there."""
+        with self._transaction() as db:
+            SITE_NOTES.keep(db, scope, notes)
+
+    def all_site_notes(self) -> Iterator[tuple[str, bytes]]:
+        """Yield them as they were at the time of the call."""
+        with self._transaction("DEFERRED") as db:
+            return iter(SITE_NOTES.all(db))
+
+    def history(self, scope: str, request: str, run: str) -> bytes:
+        """Return what counts for the run; read without writing."""
+        with self._transaction("DEFERRED") as db:
+            return histories.newest(db, scope, request, run)
+
+    def forget_history(self, scope: str, request: str, run: str | None = None) -> None:
+        """Remove it."""
+        with self._transaction() as db:
+            histories.forget(db, scope, request, run)
+
+    def histories(self, scope: str | None = None) -> Iterator[PageHistory]:
+        """Yield them, read in parts, so that others can go on."""
+        last: int | None = 0
+        while last is not None:
+            with self._transaction("DEFERRED") as db:
+                last, some = histories.counting(db, last, scope)
+            yield from some
+
+    def text(self, scope: str, digest: int) -> bytes:
+        """Return it, read without writing."""
+        with self._transaction("DEFERRED") as db:
+            return texts.get(db, scope, digest)
+
+    def keep_text(self, scope: str, digest: int, data: bytes, at: float, budget: int) -> None:
+        """Keep it, and let the oldest go."""
+        with self._transaction() as db:
+            texts.keep(db, scope, digest, data, at, budget)
+
+    def forget_text(self, scope: str, digest: int) -> None:
+        """Remove it."""
+        with self._transaction() as db:
+            texts.forget(db, scope, digest)
+
+    def texts(self, scope: str | None = None) -> Iterator[KeptText]:
+        """Yield which there are, read in parts, so that others can go on."""
+        last: int | None = 0
+        while last is not None:
+            with self._transaction("DEFERRED") as db:
+                last, some = texts.listed(db, last, scope)
+            yield from some
+
+    def texts_size(self) -> int:
+        """Return how many bytes they have."""
+        with self._transaction("DEFERRED") as db:
+            return texts.size(db)
 
     def sweep(self) -> None:
         """Remove them; while a run lives, its store has the numbers of scopes at hand."""
@@ -243,6 +316,11 @@ class SQLiteStore(Store):
             scope.add(number, record.pipeline, record.fingerprint)
             scope.evict(db, lookup.window, record)
             return Answer(True, found[1] if found else None)
+
+    def _keep_history(self, history: PageHistory) -> None:
+        """Write it in one transaction."""
+        with self._transaction() as db:
+            histories.keep(db, history, self._numbers[history.run])
 
     def _close(self) -> None:
         """Let go of the file and of the locks of all runs."""
@@ -318,6 +396,7 @@ class SQLiteStore(Store):
 def _bury(db: sqlite3.Cursor, run: int) -> None:
     """Remove a dead run and its records but the durable ones; with these it counts as ended."""
     db.execute(_BURY, (run, DURABLE))
+    histories.bury(db, run)
     db.execute(_CLOSE_RUN, (run,))
     db.execute(_DROP_RUN, (run,))
 

@@ -1,0 +1,281 @@
+"""Histories of pages in every store: what counts for which run, what a death leaves, and bounds."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from simhash_gate.stores import PageHistory, StoreError, open_store
+
+BASE = 0x9E3779B97F4A7C15
+
+
+def visit(run, seen, *, request="ab" * 20, scope="example.com", said=None):
+    history = f"{run} at {seen}".encode() if said is None else said
+    return PageHistory(scope, request, "https://example.com/a", run, float(seen), history)
+
+
+@pytest.fixture
+def keep(store):
+    """Keep a history in one store, whose run is begun if it has to be."""
+
+    def keep(run, seen, **named):
+        if not store.is_live(run):
+            store.begin(run)
+        history = visit(run, seen, **named)
+        store.keep_history(history)
+        return history
+
+    return keep
+
+
+@pytest.fixture
+def said(store):
+    """Return what counts for a run."""
+    return lambda run, request="ab" * 20, scope="example.com": store.history(scope, request, run)
+
+
+def test_a_history_comes_back_as_it_was_and_in_place_of_the_one_before(store, keep, said):
+    assert said("run") == b""
+    keep("run", 1, said=b"first")
+    assert said("run") == b"first"
+    keep("run", 2, said=b"\0\xff" * 40_000)
+    assert said("run") == b"\0\xff" * 40_000
+    assert said("run", request="cd" * 20) == said("run", scope="other.example") == b""
+
+
+def test_what_a_run_keeps_counts_for_others_once_it_has_ended(store, keep, said):
+    first = keep("run", 1)
+    assert (said("run"), said("second")) == (first.history, b"")
+    assert [*store.histories()] == []
+    store.end("run")
+    assert said("second") == first.history
+    assert [*store.histories()] == [first]
+    second = keep("second", 2)
+    assert (said("second"), said("third")) == (second.history, first.history)
+    assert [*store.histories()] == [first]
+    store.end("second")
+    assert said("third") == second.history
+    assert [*store.histories()] == [second]
+
+
+def test_the_newest_visit_counts_whichever_run_ended_last(store, keep, said):
+    newer, _ = keep("run", 5), keep("second", 3)
+    store.end("run")
+    assert said("second") == newer.history
+    store.end("second")
+    assert said("third") == newer.history
+    assert [*store.histories()] == [newer]
+    own = keep("third", 5)
+    assert (said("third"), said("fourth")) == (own.history, newer.history)
+
+
+def test_of_what_ended_runs_kept_the_newest_stays(store, keep, said):
+    for number, run in enumerate(("first", "second", "third")):
+        keep(run, number)
+        store.end(run)
+    keep("run", 9)
+    store.forget_history("example.com", "ab" * 20, "third")
+    assert said("fourth") == b""
+    assert said("run") == b"run at 9"
+
+
+def test_forgetting_what_a_run_kept_lets_an_older_one_count(store, keep, said):
+    older = keep("old", 1)
+    store.end("old")
+    keep("run", 2)
+    store.forget_history("example.com", "ab" * 20, "unknown")
+    assert said("run") == b"run at 2"
+    store.forget_history("example.com", "ab" * 20, "run")
+    assert said("run") == older.history
+    keep("run", 3)
+    keep("run", 3, request="cd" * 20)
+    store.forget_history("example.com", "ab" * 20)
+    assert said("run") == said("other") == b""
+    assert said("run", request="cd" * 20) == b"run at 3"
+    store.forget_history("example.com", "ef" * 20)
+    store.forget_history("no.example", "ab" * 20, "run")
+
+
+def test_a_record_may_go_without_its_history(store, keep, said, make_record):
+    page = make_record(BASE, request="ab" * 20)
+    store.check_and_add(page, 3)
+    keep("run", 2)
+    assert store.forget(page)
+    assert said("run") == b"run at 2"
+
+
+def test_what_is_durable_counts_for_others_at_once_and_until_its_like_takes_its_place(
+    store, keep, said, make_record
+):
+    page = make_record(BASE, request="ab" * 20)
+    store.settle([page], durable=True)
+    keep("run", 1)
+    store.settle([page])
+    assert said("second") == b""
+    store.settle([page], durable=True)
+    assert said("second") == b"run at 1"
+    keep("run", 2)
+    keep("run", 3)
+    assert (said("run"), said("second")) == (b"run at 3", b"run at 1")
+    store.settle([page], durable=True)
+    assert said("second") == b"run at 3"
+    assert [history.seen for history in store.histories()] == [3.0]
+    keep("run", 4)
+    store.forget_history("example.com", "ab" * 20, "run")
+    assert said("run") == said("second") == b""
+
+
+def test_only_a_live_run_that_was_begun_here_can_keep_a_history(store, keep):
+    store.end("run")
+    for run in ("run", "unknown"):
+        with pytest.raises(StoreError, match="not live here"):
+            store.keep_history(visit(run, 1))
+
+
+def test_of_a_run_that_died_only_durable_histories_count(lasting_url, make_record):
+    with closing(open_store(lasting_url)) as store:
+        store.begin("old")
+        store.keep_history(visit("old", 1))
+        store.end("old")
+        with closing(open_store(lasting_url)) as dead:
+            dead.begin("dead")
+            for request in ("ab" * 20, "cd" * 20, "ef" * 20):
+                dead.keep_history(visit("dead", 2, request=request))
+            dead.settle([make_record(1, request="cd" * 20, run="dead")], durable=True)
+            for request in ("cd" * 20, "ef" * 20):
+                dead.keep_history(visit("dead", 3, request=request))
+            assert store.history("example.com", "cd" * 20, "run") == b"dead at 2"
+
+        def look():
+            requests = ("ab" * 20, "cd" * 20, "ef" * 20)
+            counts = [store.history("example.com", request, "run") for request in requests]
+            assert counts == [b"old at 1", b"dead at 2", b""]
+            found = sorted(store.histories(), key=lambda history: history.seen)
+            assert found == [visit("old", 1), visit("dead", 2, request="cd" * 20)]
+
+        look()
+        store.begin("run")
+        look()
+        with pytest.raises(StoreError, match="new name"):
+            store.begin("dead")
+
+
+def test_a_run_that_died_without_anything_durable_leaves_its_name(lasting_url):
+    for _ in range(2):
+        with closing(open_store(lasting_url)) as store:
+            store.begin("run")
+            assert store.history("example.com", "ab" * 20, "run") == b""
+            store.keep_history(visit("run", 1))
+
+
+def test_histories_outlive_their_records_a_sweep_and_the_store(lasting_url, make_record):
+    page = make_record(BASE, request="ab" * 20)
+    with closing(open_store(lasting_url)) as store:
+        store.begin("run")
+        store.check_and_add(page, 3)
+        for scope in ("example.com", "bad\ud800.example"):
+            store.keep_history(visit("run", 1, scope=scope))
+            store.keep_site_memory(scope, b"x")
+        store.end("run")
+        store.forget(page)
+        store.sweep()
+        assert [*store.site_memories()] == []
+        store.begin("second")
+        store.sweep()
+    with closing(open_store(lasting_url)) as store:
+        assert store.history("example.com", "ab" * 20, "new") == b"run at 1"
+        assert [*store.histories("bad\ud800.example")] == [
+            visit("run", 1, scope="bad\ud800.example")
+        ]
+        assert len([*store.histories()]) == 2
+        with pytest.raises(StoreError, match="new name"):
+            store.begin("run")
+        for history in [*store.histories()]:
+            store.forget_history(history.scope, history.request)
+        store.sweep()
+        assert [*store.histories()] == []
+
+
+def test_many_histories_are_told_once_each(store, keep):
+    kept = [keep("run", n, request=f"{n % 1_500:040x}", scope=f"{n % 2}") for n in range(2_500)]
+    store.end("run")
+    assert sorted(store.histories(), key=lambda history: history.seen) == kept[1_000:]
+    ones = [history for history in kept[1_000:] if history.scope == "1"]
+    assert sorted(store.histories("1"), key=lambda history: history.seen) == ones
+    assert [*store.histories("2")] == []
+
+
+@pytest.mark.parametrize("text", ["", "\0", "\ud800\0", "\udfff'; --", "é" * 10**6])
+def test_any_text_is_part_of_a_history_as_it_is(url, text):
+    with closing(open_store(url)) as store:
+        store.begin(text)
+        history = PageHistory(text, text, text, text, 1.25, b"said")
+        store.keep_history(history)
+        assert store.history(text, text, text) == b"said"
+        store.end(text)
+        assert [*store.histories()] == [*store.histories(text)] == [history]
+        store.forget_history(text, text, text)
+        assert [*store.histories()] == []
+
+
+def test_no_url_of_a_history_has_a_password(store):
+    store.keep_history(PageHistory("a", "b", "https://me:secret@example.com/", "run", 1.0, b"x"))
+    store.end("run")
+    assert [history.url for history in store.histories()] == ["https://example.com/"]
+
+
+def test_of_too_many_pages_those_go_that_were_visited_longest_ago(store, keep, monkeypatch):
+    for module in ("memory.histories", "sqlite.histories", "postgres", "redis.histories"):
+        monkeypatch.setattr(f"simhash_gate.stores.{module}.MOST_HISTORIES", 20)
+    monkeypatch.setattr("simhash_gate.stores.sqlite.histories._SELDOM", 5)
+    monkeypatch.setattr("simhash_gate.stores.postgres._SELDOM", 5)
+    keep("run", 0.5, scope="other.example")
+    for number in range(40):  # the older the later
+        keep("run", 40 - number, request=f"{number:040x}")
+    for number in range(10):  # pages that are there already
+        keep("run", 100 + number, request=f"{number:040x}")
+    store.end("run")
+    seen = {history.seen for history in store.histories("example.com")}
+    assert len(seen) <= 25
+    assert seen >= {*range(21, 31), *range(100, 110)}
+    assert len([*store.histories("other.example")]) == 1
+
+
+def test_histories_of_a_batch_see_each_other_and_last(store, keep, said, make_record):
+    with store.batch():
+        page = make_record(BASE, request="ab" * 20)
+        store.check_and_add(page, 3)
+        keep("run", 1)
+        assert said("run") == b"run at 1"
+        store.settle([page], durable=True)
+        keep("run", 2)
+        store.see(page, 7.0)
+        store.forget_history("example.com", "cd" * 20)
+        assert [history.seen for history in store.histories()] == [1.0]
+        store.keep_site_notes("example.com", b"{}")
+        store.keep_text("example.com", 7, b"text", 1.0, 100)
+        assert (store.text("example.com", 7), store.texts_size()) == (b"text", 4)
+        assert len([*store.texts()]) == 1
+    assert (said("run"), said("other")) == (b"run at 2", b"run at 1")
+    assert store.site_notes("example.com") == b"{}"
+    assert store.text("example.com", 7) == b"text"
+    assert store.current(page).last_seen == 7.0
+
+
+def test_a_page_is_seen_when_it_is_visited_never_back(store, make_record):
+    page, other = make_record(BASE), make_record(~BASE % 2**64)
+    store.see(page, 5.0)
+    for record in (page, other):
+        store.check_and_add(record, 0)
+    store.see(page, 50.0)
+    assert store.current(page).last_seen == 50.0
+    store.see(page, 49.5)
+    assert store.current(page).last_seen == 50.0
+    assert store.current(page).first_seen == page.first_seen
+    assert store.current(other) == other
+    for named in ({"request": "x"}, {"scope": "x"}, {"run": "x"}, {"fingerprint": 1}):
+        store.see(make_record(**{"fingerprint": BASE, "request": page.request} | named), 99.0)
+    assert [record.last_seen for record in store.records()] == [50.0, other.last_seen]
+    assert store.forget(page)

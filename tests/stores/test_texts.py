@@ -1,0 +1,112 @@
+"""Notes on sites and texts of pages in every store."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from simhash_gate.stores import StoreError
+from simhash_gate.stores.base import KeptText
+
+PLENTY = 10**9
+
+
+def test_notes_are_kept_without_pages_until_they_are_taken_out(store):
+    assert store.site_notes("example.com") == b""
+    for notes in (b"a", b"\0\xff" * 40_000):
+        store.keep_site_notes("example.com", notes)
+        assert store.site_notes("example.com") == notes
+    store.keep_site_notes("bad\ud800.example", b"b")
+    store.keep_url_rules("example.com", b"other")
+    store.sweep()
+    found = {"bad\ud800.example": b"b", "example.com": b"\0\xff" * 40_000}
+    assert dict(store.all_site_notes()) == found
+    for scope in found:
+        store.keep_site_notes(scope, b"")
+        assert store.site_notes(scope) == b""
+    store.keep_site_notes("unknown", b"")
+    assert [*store.all_site_notes()] == []
+    assert store.url_rules("example.com") == b"other"
+
+
+def test_a_text_is_kept_under_scope_and_digest(store):
+    assert store.text("a", 1) == b""
+    store.keep_text("a", 2**64 - 1, b"\0\xff" * 40_000, 1.0, PLENTY)
+    store.keep_text("b", 2**64 - 1, b"other", 2.5, PLENTY)
+    store.keep_text("\ud800\0", 0, b"third", 3.0, PLENTY)
+    assert store.text("a", 2**64 - 1) == b"\0\xff" * 40_000
+    assert store.text("b", 2**64 - 1) == b"other"
+    assert store.text("\ud800\0", 0) == b"third"
+    assert store.text("a", 0) == b""
+    listed = [
+        KeptText("\ud800\0", 0, 3.0, 5),
+        KeptText("a", 2**64 - 1, 1.0, 80_000),
+        KeptText("b", 2**64 - 1, 2.5, 5),
+    ]
+    assert sorted(store.texts(), key=lambda text: text.scope.encode("utf-8", "replace")) == listed
+    assert [*store.texts("b")] == listed[2:]
+    assert store.texts_size() == 80_010
+    store.sweep()
+    store.forget_text("a", 0)
+    store.forget_text("a", 2**64 - 1)
+    assert (store.text("a", 2**64 - 1), store.texts_size()) == (b"", 10)
+
+
+def test_a_text_that_comes_again_takes_its_own_place_and_grows_no_older(store):
+    store.keep_text("a", 1, b"12345", 5.0, PLENTY)
+    store.keep_text("a", 1, b"123", 2.0, PLENTY)
+    assert [*store.texts()] == [KeptText("a", 1, 5.0, 3)]
+    assert store.texts_size() == 3
+    store.keep_text("a", 1, b"1234", 7.0, PLENTY)
+    assert [*store.texts()] == [KeptText("a", 1, 7.0, 4)]
+    assert store.texts_size() == 4
+
+
+def test_the_oldest_texts_of_the_whole_store_go_until_the_budget_is_kept(store):
+    """Against a list; older texts come after younger ones, and some come again."""
+    chance, kept = random.Random(3), {}
+    for number in range(300):
+        key = (chance.choice("ab"), chance.randrange(40))
+        data, at = bytes(chance.randrange(1, 200)), chance.random() * 100 + number
+        budget = 1_000 if number < 250 else 300
+        store.keep_text(*key, data, at, budget)
+        kept[key] = (max(at, kept.get(key, (at,))[0]), data)
+        while sum(len(data) for _, data in kept.values()) > budget:
+            del kept[min(kept, key=lambda key: kept[key][0])]
+    assert store.texts_size() == sum(len(data) for _, data in kept.values())
+    found = {(text.scope, text.digest): (text.at, text.size) for text in store.texts()}
+    assert found == {key: (at, len(data)) for key, (at, data) in kept.items()}
+    assert all(store.text(*key) == data for key, (_, data) in kept.items())
+
+
+def test_a_text_larger_than_the_budget_is_not_kept_nor_anything_else(store):
+    store.keep_text("a", 1, b"12345", 1.0, 10)
+    store.keep_text("a", 2, b"x" * 11, 2.0, 10)
+    assert [*store.texts()] == []
+    assert store.texts_size() == 0
+
+
+def test_many_texts_are_told_once_each(store):
+    for digest in range(2_500):
+        store.keep_text("a", digest, b"x", digest, PLENTY)
+    assert sorted(text.digest for text in store.texts("a")) == [*range(2_500)]
+
+
+def test_a_closed_store_keeps_nothing_of_this(store):
+    store.close()
+    for use in (
+        lambda: store.site_notes("a"),
+        lambda: store.keep_site_notes("a", b"x"),
+        lambda: next(store.all_site_notes()),
+        lambda: store.text("a", 1),
+        lambda: store.keep_text("a", 1, b"x", 1.0, 10),
+        lambda: store.forget_text("a", 1),
+        lambda: next(store.texts()),
+        store.texts_size,
+        lambda: store.history("a", "b", "run"),
+        lambda: store.forget_history("a", "b"),
+        lambda: next(store.histories()),
+    ):
+        with pytest.raises(StoreError, match="it is closed"):
+            use()
