@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from crawler.year.alarms import alarms
 from crawler.year.crawl import DaySpider, Orders
 from crawler.year.report import report, week
 from crawler.year.score import score
-from crawler.year.visits import Day, visits
+from crawler.year.visits import Day, visits_of
 from simhash_gate.values import FLAG, read_one
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class DemoYearSpider(Spider):
     """Runs one crawl for each day, one after the other, on one store; prints the closing figures.
 
     `articles`, `seed` and `days` make the year. With a `budget`, a crawl sends so many requests.
+    `visits` names a file that gets a line of JSON for each response.
     """
 
     name = "demo-year"
@@ -65,6 +67,7 @@ class DemoYearSpider(Spider):
         seed: str = "1",
         days: str = str(DAYS),
         budget: str = "0",
+        visits: str = "",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -77,6 +80,7 @@ class DemoYearSpider(Spider):
         if not budget.isdecimal():
             raise SystemExit(f"budget={budget!r} is not a number of requests")
         self.budget = int(budget)
+        self.visits = visits
         self.year = Year(int(articles), int(seed), int(days))
         self.homes = [f"http://{paper.host}/" for paper in self.year.papers.values()]
         self.chosen: dict[str, Any] = {}
@@ -162,7 +166,10 @@ class DemoYearSpider(Spider):
             self.folder.cleanup()
         if not self.days:
             return
-        met = list(visits(known.log, self.days))
+        met = list(visits_of(known.log, self.days))
+        if self.visits:
+            lines = [json.dumps(visit._asdict()) + "\n" for visit in met]
+            Path(self.visits).write_text("".join(lines), encoding="utf-8")
         revalidated = read_one(self.settings_of(0), "REVALIDATE", FLAG, False)
         found = alarms(self.year, self.days, revalidated=revalidated)
         figures = score(self.year, met, self.days, found, time.monotonic() - self.started)

@@ -11,7 +11,7 @@ from scrapy.http import HtmlResponse
 from crawler.items import PageItem, page_item
 from crawler.links import Links, site_of
 from crawler.year.visits import GONE
-from simhash_gate.plugin.requests import VERDICT_KEY
+from simhash_gate.plugin.requests import TIME_KEY, VERDICT_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from crawler.year.visits import Day
-
-TIME_KEY = "simhash_gate_time"
 
 
 class DayItem(PageItem):

@@ -40,7 +40,7 @@ class Visit(NamedTuple):
     delivered: bool
 
 
-def visits(log: Iterable[Served], days: Sequence[Day]) -> Iterator[Visit]:
+def visits_of(log: Iterable[Served], days: Sequence[Day]) -> Iterator[Visit]:
     """Yield the responses of web pages in the order in which the site sent them."""
     starts = [day.before for day in days]
     for entry in sorted(log):
