@@ -212,14 +212,19 @@ def score(
 
 
 def _unchanged(met: Sequence[Visit]) -> tuple[int, int]:
-    """Count pages that say what they said at the visit before, and those known to."""
+    """Count pages that say what they said at the visit before, and those known to.
+
+    A copy is none of them when no page that was delivered says any longer what it says.
+    """
     said: dict[str, str] = {}
+    sources: dict[str, set[str]] = defaultdict(set)
     unchanged = recognised = 0
     for visit in met:
-        if visit.status not in (200, 304):
-            continue
-        if said.get(visit.url) == visit.content:
-            unchanged += 1
-            recognised += visit.status == 304 or visit.outcome in RECOGNISED
-        said[visit.url] = visit.content
+        if visit.status in (200, 304) and said.get(visit.url) == visit.content:
+            stands = any(said[url] == visit.content for url in sources[visit.content])
+            unchanged += stands
+            recognised += stands and (visit.status == 304 or visit.outcome in RECOGNISED)
+        said[visit.url] = visit.content if visit.status in (200, 304) else ""
+        if visit.delivered:
+            sources[visit.content].add(visit.url)
     return unchanged, recognised

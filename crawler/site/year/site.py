@@ -184,7 +184,7 @@ class YearSite(Answering):
         pages = {
             **listing("/", "The Daily Miniature", stories[:15], design=design),
             **listing("/all", "All stories", stories, design=design, size=25),
-            **listing("/weekend", "Weekend", mirrors, design=design, size=25),
+            **listing("/weekend", "Weekend", mirrors + stories[-5:], design=design, size=25),
         }
         found = {}
         for path, page in pages.items():
