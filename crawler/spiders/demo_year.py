@@ -40,6 +40,7 @@ QUIET = {
     "DOWNLOAD_DELAY": 0,
     "AUTOTHROTTLE_ENABLED": False,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
+    "CONCURRENT_ITEMS": 2,  # Scrapy makes that many tasks for each response
     "SIMHASH_GATE_WORKERS": 0,
 }
 """What the crawls of the days have, unless the command line says otherwise.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.http import HtmlResponse
 
-from crawler.items import PageItem, page_item
 from crawler.links import Links, site_of
 from crawler.year.visits import GONE
 from simhash_gate.plugin.requests import TIME_KEY, VERDICT_KEY
@@ -24,9 +23,16 @@ if TYPE_CHECKING:
     from crawler.year.visits import Day
 
 
-class DayItem(PageItem):
-    """A page of a newspaper, with what the site says it is; null is what it is not."""
+class DayItem(TypedDict):
+    """A page of a newspaper as the gate found it, and what the site says it is; null is neither.
 
+    `serve` is the number of the response.
+    """
+
+    day: int
+    url: str
+    title: str | None
+    outcome: str | None
     article_id: str | None
     article_version: int | None
     serve: int
@@ -111,11 +117,16 @@ class DaySpider(Spider):
             (response.headers.get("X-Demo-Article") or b"").decode().partition(";")
         )
         yield DayItem(
-            **page_item(response),
+            day=self.day.number,
+            url=response.url,
+            title=verdict.page.title if verdict and verdict.page else None,
+            outcome=verdict.outcome if verdict else None,
             article_id=article or None,
             article_version=int(version) if version else None,
             serve=serve,
         )
+        if article and verdict and verdict.outcome == "unchanged":
+            return  # its copies are known; what is new is on the lists
         for url in self.links.of(response):
             if self.left <= 0:
                 return
