@@ -70,7 +70,7 @@ KNOWN = {
     | {"pipeline", "report", "settings", "sources", "stores", "urls", "values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
-    "urls": {"common", "fingerprints.gist", "fingerprints.hamming"},
+    "urls": {"common", "fingerprints.claims", "fingerprints.gist", "fingerprints.hamming"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}
