@@ -38,6 +38,8 @@ MOST_WORDS = 32
 SHARED, SHARED_BY_NAME = 1 / 2, 1 / 3
 """Two pages that share less of their words are of different contents: with other names, and with
 the same. Of a short text, what the page says around it is much."""
+ALIKE = 0.9
+"""Two pages of one name that share so much of their words look like one in two views."""
 LEAST = 0.9
 """A rule acts where this share of its cases holds, at the least."""
 EVERY = "*"
@@ -243,8 +245,7 @@ class Learner:
             evidence.state = known.state if known else evidence.state
             pool.against += evidence.contradictions - (known.contradictions if known else 0)
             pool.support += evidence.support - (known.support if known else 0)
-            for content in evidence.contents:
-                pool.note(content)
+            pool.note(evidence.contents, evidence.values)
         self._propose(scope, shape, rule)
         everywhere = (scope, shape) == (EVERY, EVERY)
         concerned = [each for each in self._pools if each[1] == rule] if everywhere else []
@@ -297,10 +298,13 @@ class Learner:
                         told[shape, wider] = (same, other)
 
     def _wonder(self, scope: str, page: Fetched, other: Fetched) -> list[Change]:
-        """Count a case of which nobody can tell, where a single rule is at stake."""
+        """Count a case of which nobody can tell, where a single rule is at stake.
+
+        Pages of one name with nearly the same words are no reason to doubt it.
+        """
         changes: list[Change] = []
         rules = differences(page.parts, other.parts)
-        if rules is None or len(rules) != 1:
+        if rules is None or len(rules) != 1 or _are_alike(page, other):
             return changes
         for rule in dict.fromkeys((rules[0], _wider(rules[0]))):
             pool = self._pools.get((scope, rule))
@@ -350,8 +354,9 @@ class Learner:
             self._make_room(pool)
         evidence = pool.add(shape, same=same)
         if same:
-            evidence.note(page.content, _value_of(rule, pair), (page.url, other.url))
-            pool.note(page.content)
+            value = _value_of(rule, pair)
+            evidence.note(page.content, value, (page.url, other.url))
+            pool.note((page.content,), (value,))
             self._propose(scope, shape, rule)
         last = (page.url, other.url)
         changes = self._settle(scope, shape, rule, pool, evidence, last)
@@ -552,10 +557,17 @@ def relation(page: Fetched, other: Fetched) -> bool | None:
         return None
     if hamming_distance(page.fingerprint, other.fingerprint) <= NEAR:
         return None
-    name = page.said[:NAME_BYTES]
-    same_name = any(name) and name == other.said[:NAME_BYTES]
-    few = SHARED_BY_NAME if same_name else SHARED
+    few = SHARED_BY_NAME if _have_one_name(page, other) else SHARED
     return False if _shared(page.said, other.said) < few else None
+
+
+def _have_one_name(page: Fetched, other: Fetched) -> bool:
+    name = page.said[:NAME_BYTES]
+    return any(name) and name == other.said[:NAME_BYTES]
+
+
+def _are_alike(page: Fetched, other: Fetched) -> bool:
+    return _have_one_name(page, other) and _shared(page.said, other.said) >= ALIKE
 
 
 def _shared(said: bytes, other: bytes) -> float:

@@ -247,6 +247,31 @@ def test_a_rule_of_which_little_can_be_told_rests() -> None:
     assert not learner.acts_on(SITE)
 
 
+@pytest.mark.parametrize(("shared", "state"), [(19, "active"), (15, "suspended")])
+def test_views_of_one_name_with_nearly_the_same_words_do_not_stop_a_rule(
+    shared: int, state: str
+) -> None:
+    """Lists that the gate reads apart; where they share less, their rule rests."""
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}"))
+    for number in range(100, 100 + ENOUGH):
+        views = (("", 0, 1), (f"?x={number}", 20 - shared, 2**64 - 1))
+        for query, first, fingerprint in views:
+            shown = {"fingerprint": fingerprint, "said": said(b"list", first)}
+            learner.observe(SITE, f"{HOME}/a/{number}{query}", **shown)
+    assert evidence(learner, X).state == state
+
+
+def test_values_of_other_shapes_count_unless_a_case_is_against_the_rule() -> None:
+    for same in (True, False):
+        learner = Learner()
+        teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", count=3 * ENOUGH))
+        teach(learner, [("/c/1?x=5", "/c/1")], same=same)
+        teach(learner, pairs_by("/b/{n}?x=9", "/b/{n}", count=2 * ENOUGH))
+        state = evidence(learner, X, f"{SITE}/b/{{number}}").state
+        assert state == ("active" if same else "learning")
+
+
 def test_a_parameter_that_matters_on_one_shape_acts_on_the_other() -> None:
     learner = Learner()
     for number in range(60):
