@@ -119,6 +119,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         load_extractor(options.extractor),
         selectors=_selectors_of(url, options) if options.compare else (),
         whole=options.sketch,
+        anchors=options.anchors,
     )
     if document is None:
         return _without("empty page", options)
@@ -126,6 +127,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     of_page: dict[str, Any] = {
         "url": url,
         "article": document.flow.pack(),
+        "anchors": document.anchors,
         "kind": facts.kind,
         "author": facts.author,
         "date": facts.date,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from simhash_gate.gate.policy import Action
+    from simhash_gate.history.texts import KeptPage
     from simhash_gate.history.versions import Version
     from simhash_gate.page import Page
     from simhash_gate.stores.base import Match, Record
@@ -36,7 +37,8 @@ class Verdict:
     own, `no_sketch` of a kept page to verify by, `many_alike` that are other pages; `unreadable`.
     `differs` says in what a page that passed differs from the match, though it is as near;
     with `repeats`, what they have in common is what the site repeats. `previous` is what this page
-    was when it was seen before, with its `fingerprint`, `title` and `time`.
+    was when it was seen before, with its `fingerprint`, `title` and `time`. `kept` is what a store
+    has kept of the text of the page that was found, if it has.
     """
 
     outcome: Outcome
@@ -49,6 +51,7 @@ class Verdict:
     not_compared: NotCompared = ""
     differs: Differs = ""
     previous: Version | None = None
+    kept: KeptPage | None = None
 
     @property
     def rejected(self) -> bool:

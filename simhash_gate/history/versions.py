@@ -122,7 +122,7 @@ class History:
             if kind != _FORMAT:
                 raise ValueError(f"its format is {kind!r}")
             return cls(
-                tuple(_version_of(fields) for fields in versions),
+                tuple(version_of_fields(fields) for fields in versions),
                 tuple(Visit(float(time), bool(changed)) for time, changed in visits),
                 None if gone is None else float(gone),
             )
@@ -137,7 +137,8 @@ def _fields_of(version: Version) -> list[Any]:
     return [getattr(version, name) for name in _NAMES]
 
 
-def _version_of(fields: list[Any]) -> Version:
+def version_of_fields(fields: list[Any]) -> Version:
+    """Return the version of which JSON has these fields, in their order."""
     version = Version(*fields)
     if version.offers is None:
         return version

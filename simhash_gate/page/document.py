@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import html
 
 from simhash_gate.page.address import canonical_address, image_names, played_names
+from simhash_gate.page.anchors import pack_anchors
 from simhash_gate.page.blocks import blocks, captions
 from simhash_gate.page.clean import clean
 from simhash_gate.page.extract import Article, heading_above, is_leftover
@@ -52,7 +53,8 @@ class Document(NamedTuple):
     does has no `blocks`. `offered` and `fields` are names and what the
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
     page of which little but chrome may be left, else "". `canonical` is the page's own address, and
-    `whole` all of its text, if that was asked for. `skeleton` is that of the page as it was served.
+    `whole` all of its text, if that was asked for; so are `anchors`, all of its links. `skeleton`
+    is that of the page as it was served.
     """
 
     facts: Facts
@@ -66,6 +68,7 @@ class Document(NamedTuple):
     canonical: str
     whole: list[Block]
     skeleton: Skeleton
+    anchors: bytes = b""
 
     @property
     def headline(self) -> str:
@@ -105,6 +108,7 @@ def read_document(
     *,
     selectors: Iterable[str] = (),
     whole: bool = False,
+    anchors: bool = False,
 ) -> Document | None:
     """Read a page, and find its article by an extractor; None for a page with nothing in it."""
     root = parse(body, encoding)
@@ -112,6 +116,7 @@ def read_document(
         return None
     served = skeleton(root)
     facts = find_facts(root, url)
+    links = pack_anchors(root, facts.base) if anchors else b""
     canonical = canonical_address(root, url) if whole else ""
     offered = find_offer(root, facts)
     fields = find_fields(root, selectors)
@@ -150,6 +155,7 @@ def read_document(
         canonical,
         cleaned.whole,
         served,
+        links,
     )
 
 

@@ -25,10 +25,12 @@ from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.head_start import taken
 from simhash_gate.plugin.journal import Journal
+from simhash_gate.plugin.kept_texts import KeptTexts
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.reading import PageReader
+from simhash_gate.plugin.redesigns import RedesignWatch
 from simhash_gate.plugin.requests import (
     META_KEY,
     RECOVERED_KEY,
@@ -86,6 +88,7 @@ LISTENERS: tuple[type[Listener], ...] = (
     Collapses,
     Swallowing,
     SelectorWatch,
+    RedesignWatch,
     VerdictLog,
     Journal,
     Announcements,
@@ -128,7 +131,8 @@ class SimhashGateMiddleware(CrawlGate):
         stats = GateStats(crawl)
         self._url_rules = UrlRules.for_crawl(crawl)
         self._traps = TrapGuard.for_crawl(crawl)
-        own = (self._audit, stats, self._url_rules, self._traps)
+        self._texts = KeptTexts.for_crawl(crawl)
+        own = (self._audit, stats, self._url_rules, self._traps, self._texts)
         made = (*own, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
         self._judge = SureJudge(self._store, self.lifecycle, crawler.stats)
@@ -221,6 +225,8 @@ class SimhashGateMiddleware(CrawlGate):
             return Judged(request, response, verdict, site.domain, skipped=reason)
         start = time.perf_counter()
         verdict, fingerprint = await self._verdict(request, response, site)
+        if self._texts is not None:
+            verdict = await self._texts.given(verdict)
         if self._audit is not None:
             verdict = self._audit.choose(site.domain, fingerprint, verdict)
         return Judged(
