@@ -23,7 +23,12 @@ ALGORITHM = 10  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
 READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
 
-_UNDECIDED = ("sketch", "markdown", "compare")  # options that fingerprints do not depend on
+_UNDECIDED = (
+    "sketch",
+    "markdown",
+    "anchors",
+    "compare",
+)  # options that fingerprints do not depend on
 
 
 def _invalid(name: str, value: object, allowed: str) -> ValueError:
@@ -113,8 +118,9 @@ class Options:
     lists are frozen into tuples. Raises ValueError for a value that is not allowed.
 
     `sketch` asks for `Page.sketch`. `markdown` asks for `Page.markdown` to be made where the page
-    is read; without it, it is made when it is first asked for. `compare` are domains, and the CSS
-    selectors of the fields that `Page.claims` has of their pages; those of all others under "".
+    is read; without it, it is made when it is first asked for. `anchors` asks for `Page.anchors`.
+    `compare` are domains, and the CSS selectors of the fields that `Page.claims` has of their
+    pages; those of all others under "".
     None of these decides a fingerprint.
     """
 
@@ -126,6 +132,7 @@ class Options:
     extractor: str = STEADY
     sketch: bool = False
     markdown: bool = False
+    anchors: bool = False
     compare: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __post_init__(self) -> None:

@@ -18,6 +18,7 @@ from simhash_gate.options import Options, pipeline_version
 from simhash_gate.stores import StoreError, store_opener
 from simhash_gate.stores.urls import without_password
 from simhash_gate.values import (
+    BUDGET,
     FIELD_NAMES,
     FLAG,
     MIB,
@@ -121,6 +122,7 @@ class Settings:
     store_failure: Literal["pass", "close"] = setting("pass", one_of("pass", "close"))
     durable: Literal["run", "page"] = setting("run", one_of("run", "page"))
     worker_memory: int = setting(GIB, SIZE_LIMIT)
+    keep_markdown: int = setting(0, BUDGET)
     url_probes: float = setting(0.05, SHARE)
     url_bound: float = setting(0.9, SHARE)
     log: Literal["drops", "summary"] = setting("drops", one_of("drops", "summary"))
@@ -197,7 +199,7 @@ class Settings:
 _KINDS: dict[str, Kind] = {
     name.name: name.metadata["kind"] for name in fields(Settings) if name.metadata
 }
-_NO_SETTINGS = ("sketch", "markdown", "compare")
+_NO_SETTINGS = ("sketch", "markdown", "anchors", "compare")
 _OPTIONS = tuple(name for name in Options.__dataclass_fields__ if name not in _NO_SETTINGS)
 NAMES = tuple(PREFIX + name.upper() for name in (*_KINDS, "domains", *POLICY_KINDS, *_OPTIONS))
 
@@ -252,7 +254,7 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
     return Settings(
         **values,
         policies=policies,
-        options=_options(given, policies, markdown=values.get("markdown", False)),
+        options=_options(given, policies, values),
     )
 
 
@@ -282,12 +284,16 @@ def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> P
     return policy
 
 
-def _options(given: Mapping[str, Any], policies: Policies, *, markdown: bool) -> Options:
+def _options(given: Mapping[str, Any], policies: Policies, of_crawl: Mapping[str, Any]) -> Options:
+    keeps = bool(of_crawl.get("keep_markdown"))
+    markdown = keeps or of_crawl.get("markdown", False)
     sketch = any(policy.verify == "text" for policy in policies.all)
     values = {name: given[name] for name in _OPTIONS if given.get(name) is not None}
     try:
         numbers = {name: _number(value) for name, value in values.items()}
-        return Options(**numbers, sketch=sketch, markdown=markdown, compare=policies.compared)
+        return Options(
+            **numbers, sketch=sketch, markdown=markdown, anchors=keeps, compare=policies.compared
+        )
     except ValueError as error:
         name, _, complaint = str(error).partition(" ")
         raise SettingsError(f"{PREFIX}{name.upper()} {complaint}") from None

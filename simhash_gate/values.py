@@ -111,6 +111,11 @@ def _size_limit(value: Any) -> int:
     return number
 
 
+def _budget(value: Any) -> int:
+    number: int = _size_limit(0 if value in (None, "", "None") else value)
+    return number
+
+
 def _path(value: Any) -> str:
     if not isinstance(value, str | os.PathLike):
         raise TypeError
@@ -141,6 +146,7 @@ OPTIONAL_SECONDS = Kind(
 )
 SHARE = Kind("a share from 0 to 1", _share)
 SIZE_LIMIT = Kind(f"bytes, a whole number at least {MIB}, or 0 for no limit", _size_limit)
+BUDGET = Kind(f"bytes, a whole number at least {MIB}, or 0 for none", _budget)
 PATH = Kind("the path of a file or folder", _path)
 PATH_PATTERN = Kind(
     "the path of a file, in which %(name)s and %(time)s stand for the spider and the start "

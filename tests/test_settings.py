@@ -19,7 +19,7 @@ def test_defaults() -> None:
     assert settings.max_bytes == 10 * 1024 * 1024
     assert settings.timeout == 10
     assert settings.policies.site_of("https://example.com/").policy == Policy(
-        threshold=3, near=8, action="drop", window=10_000, ttl=None, min_words=20, revisit="pass"
+        threshold=3, near=8, action="drop", window=10_000, ttl=None, min_words=20, revisit="links"
     )
 
 

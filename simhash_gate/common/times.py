@@ -6,12 +6,15 @@ import re
 from datetime import date, datetime, timezone
 from math import isfinite
 
+from simhash_gate.common.wording import how_many
+
 _ISO = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,9}))? ?(Z|[+-]\d\d:?\d\d)?)?",
     re.IGNORECASE | re.ASCII,
 )
 _SPAN = re.compile(r"(\d+(?:\.\d+)?) ?([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_NOUNS = {"day": 86_400, "hour": 3_600, "minute": 60}
 
 
 def seconds_of(span: str) -> float:
@@ -20,6 +23,14 @@ def seconds_of(span: str) -> float:
     if found is None:
         raise ValueError(f"{span!r}: expected a number and s, m, h or d, such as 7d")
     return float(found[1]) * _SECONDS[found[2]]
+
+
+def span_of(seconds: float) -> str:
+    """Return a span of time in words, in its largest unit: "3 days", "1 hour"."""
+    for noun, size in _NOUNS.items():
+        if seconds >= size:
+            return how_many(int(seconds // size), noun)
+    return how_many(int(seconds), "second")
 
 
 def unix_time(value: object) -> float | None:
@@ -36,6 +47,15 @@ def unix_time(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return None
     return float(value)
+
+
+def shown(seconds: float) -> str:
+    """Return a Unix time as a person reads it: 2024-06-01T12:00:00Z."""
+    try:
+        time_of_day = datetime.fromtimestamp(seconds, timezone.utc)
+    except (ValueError, OverflowError, OSError):
+        return str(seconds)
+    return time_of_day.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _of_text(text: str) -> float | None:

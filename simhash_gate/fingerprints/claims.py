@@ -46,7 +46,8 @@ IN_DATA = {
     "": ("chosen", "startDate", "endDate", "place", "salary"),
 }
 """The names of fields that only data have, by the field that a text has in their place."""
-_TEXT_ALONE = "the text alone of"
+TEXT_ALONE = "the text alone of"
+"""The field, with its URL as the value, of a page that was read from its text."""
 _NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
 _AFTER_DIGITS = ":"  # in ASCII, where only signs come before them
 _LABEL = 2  # words
@@ -115,15 +116,15 @@ def decode_claims(data: bytes) -> Claims:
         raise ValueError(f"no claims: {error}") from None
 
 
-def least_said(data: bytes, count: int) -> bytes:
-    """Return the least hashes of words in claims as `encode` wrote them, `count` at most.
+def name_and_words(data: bytes, count: int) -> bytes:
+    """Return what stands for the name in claims as `encode` wrote them, and hashes of words.
 
-    Each takes two bytes.
+    The name takes `NAME_BYTES`, all zero if there is none. Then come the least hashes, two bytes
+    each, `count` at most; without words nothing is returned.
     """
-    if len(data) < _HEAD.size:
+    if len(data) < _HEAD.size or not (said := _HEAD.unpack_from(data)[1]):
         return b""
-    size = min(2 * count, _HEAD.unpack_from(data)[1])
-    return data[_HEAD.size : _HEAD.size + size]
+    return data[:NAME_BYTES] + data[_HEAD.size : _HEAD.size + min(2 * count, said)]
 
 
 def read_from_text(claims: Claims, title: str, url: str) -> Claims:
@@ -137,7 +138,7 @@ def read_from_text(claims: Claims, title: str, url: str) -> Claims:
     unknown = {
         name: UNKNOWN for field, names in IN_DATA.items() if field not in shown for name in names
     }
-    offered = tuple(sorted((unknown | shown | {_TEXT_ALONE: url}).items()))
+    offered = tuple(sorted((unknown | shown | {TEXT_ALONE: url}).items()))
     return replace(claims, headline=claims.headline or title, offered=offered)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
@@ -12,14 +13,25 @@ from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import unpack_sentences
 from simhash_gate.gate.difference import SAME, CloserLook, Finding, remembered_of
 from simhash_gate.gate.policy import Policy, scope_of
+from simhash_gate.gate.revisit import (
+    NOTHING_SENT,
+    Revisit,
+    Revisits,
+    age_of,
+    version_in,
+    version_of,
+    what_changed,
+)
 from simhash_gate.gate.site_memory import SiteMemories
-from simhash_gate.gate.verdict import NotCompared, Verdict
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.stores.base import Match, Record, Window
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from simhash_gate.gate.revisit import Sent
     from simhash_gate.gate.site_memory import SiteMemory
+    from simhash_gate.gate.verdict import NotCompared, Outcome
     from simhash_gate.page import Page
     from simhash_gate.stores.base import Store
 
@@ -33,6 +45,17 @@ MOST_CLAIMS = 4
 _CLAIMED = frozenset({"names", "offers", "fields"})
 
 
+class Judging(NamedTuple):
+    """A page that is judged: its policy, its record, and what else the verdict rests on."""
+
+    page: Page
+    policy: Policy
+    record: Record
+    sent: Sent
+    dismissed: Collection[Record]
+    memory: SiteMemory | None
+
+
 class Gate:
     """Judges the pages of one run against a store. `run` names the run, `pipeline` its version."""
 
@@ -42,8 +65,9 @@ class Gate:
         self.pipeline = pipeline
         self._over: set[str] = set()
         self._memories = SiteMemories(store)
+        self._revisits = Revisits(store, run, pipeline)
 
-    def judge(
+    def judge(  # noqa: PLR0913 - one for each thing that a verdict rests on
         self,
         page: Page,
         policy: Policy = DEFAULT_POLICY,
@@ -54,6 +78,7 @@ class Gate:
         retry: bool = False,
         dismissed: Collection[Record] = (),
         at: float | None = None,
+        sent: Sent = NOTHING_SENT,
     ) -> Verdict:
         """Return the verdict on a page; a page that is not a duplicate is remembered.
 
@@ -61,9 +86,10 @@ class Gate:
         fingerprint in hex, or anything else that tells requests apart, such as the URL, its
         default; `retry` says that this run sent the very request again on purpose, so that its own
         record is no reason against it. What another run that is still live has kept under the same
-        request is a duplicate like any other; once that run has ended, the page is `unchanged`.
-        Records in `dismissed` are not compared. `at` is the Unix time at which the page was seen,
-        now by default. Raises `StoreError`, and
+        request is a duplicate like any other; once that run has ended, the page is `unchanged` if
+        it says the same, else `updated`, or `rewritten` if it is further than `near` from what it
+        was. Records in `dismissed` are not compared. `at` is the Unix time at which the page was
+        seen, now by default; `sent` is what the server sent with it. Raises `StoreError`, and
         ValueError for a policy that compares texts and a page that has no sketch.
         """
         request = request or without_credentials(url)
@@ -90,35 +116,103 @@ class Gate:
             sketch=remembered_of(page, policy),
         )
         memory = None if policy.verify == "distance" else self._memories.of(record.scope)
-        match, added, found, passed = self._look_up(record, page, policy, dismissed, memory)
+        revisit = self._revisits.of(record, policy, sent.moved_from)
+        if revisit.kept and any(revisit.kept.identity == other.identity for other in dismissed):
+            revisit = Revisit(revisit.history)
+        judged = Judging(page, policy, record, sent, dismissed, memory)
+        verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit, retry=retry)
         if memory is not None and page.claims:
             claims = decode_claims(page.claims)
             if claims.names:
                 memory.learn(claims.key, unpack_sentences(page.sentences))
-        why = found.said
-        if added:
-            if match is None:
-                return Verdict("new", "no similar page is remembered", policy, page, record=record)
-            reason = why or f"beyond the threshold of {policy.threshold}"
-            reason = f"distance {match.distance}: {reason}"
-            return Verdict(
-                *("near", reason, policy, page, match, record),
-                not_compared=passed,
-                differs=found.differs,
-            )
-        assert match is not None
-        said = f"distance {match.distance}, threshold {policy.threshold}{why and '; '}{why}"
-        if match.record.request == request:
-            if match.record.run == self.run and retry:
-                reason = "the same request, sent again"
-                return Verdict("unchanged", reason, policy, page, match, match.record)
-            if match.record.run != self.run and self._is_over(match.record.run):
-                return Verdict("unchanged", said, policy, page, match)
-        return Verdict("duplicate", said, policy, page, match)
+        return verdict
+
+    def take_back(self, record: Record) -> None:
+        """Forget a page that this run kept, as if it had not been visited. Raises `StoreError`."""
+        self.store.forget(record)
+        self.store.forget_history(record.scope, record.request, record.run)
+
+    def found_gone(self, scope: str, url: str, request: str, at: float) -> bool:
+        """Note that a page is gone, and forget its record; False if it was not known.
+
+        So the next copy of it that is visited is new: its content does not go with the page that
+        stood for it. Raises `StoreError`.
+        """
+        trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
+        kept = self._revisits.found_gone(trace)
+        return kept is not None and (self.store.forget(kept) or True)
 
     def keep_memories(self) -> None:
         """Let the store keep what sites repeat, for other crawls. Raises `StoreError`."""
         self._memories.keep()
+
+    def _unchanged(self, judged: Judging, revisit: Revisit) -> Verdict | None:
+        """Return the verdict on a page that says what it said before; None if it does not."""
+        page, policy, record, sent, *_ = judged
+        before = revisit.previous
+        kept = revisit.kept
+        if before is None or kept is None or what_changed(before, page, policy):
+            return None
+        if kept.request == record.request:
+            self.store.see(kept, record.last_seen)
+        else:
+            self.store.forget(kept)
+            window = Window(policy.window, policy.ttl)
+            self.store.check_and_add(replace(record, settled=True), None, window=window)
+        self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
+        match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
+        reason = f"the same text, {age_of(before, record.last_seen)}"
+        return Verdict("unchanged", reason, policy, page, match, previous=before)
+
+    def _compared(self, judged: Judging, revisit: Revisit, *, retry: bool) -> Verdict:
+        """Return the verdict on a page that is compared with the others of its scope."""
+        page, policy, record, sent, dismissed, memory = judged
+        kept = revisit.kept
+        if kept is not None:
+            dismissed = (*dismissed, kept)
+            if kept.identity == record.identity:  # two records of one identity can't be told apart
+                self.store.forget(kept)
+        match, added, found, passed = self._look_up(record, page, policy, dismissed, memory)
+        if kept is None and match is not None and self._is_earlier(match.record, record):
+            # A store that is older than histories, or keeps none, has the record alone.
+            revisit = Revisit(revisit.history, version_in(match.record), match.record)
+            if not added:
+                return self._unchanged(judged, revisit) or self._compared(
+                    judged, revisit, retry=retry
+                )
+        if not added:
+            return self._seen(judged, revisit, Match(*match) if match else None, found, retry)
+        verdict = _kept(judged, revisit, match, found, passed)
+        if revisit.kept is not None and revisit.kept.identity != record.identity:
+            self.store.forget(revisit.kept)
+        revisit = Revisit(revisit.history)  # what was found is another version
+        self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
+        return verdict
+
+    def _seen(
+        self,
+        judged: Judging,
+        revisit: Revisit,
+        match: Match | None,
+        found: Finding,
+        retry: bool,
+    ) -> Verdict:
+        """Return the verdict on a page that is like another one."""
+        page, policy, record, *_ = judged
+        assert match is not None
+        if retry and match.record.request == record.request and match.record.run == self.run:
+            reason = "the same request, sent again"
+            return Verdict("unchanged", reason, policy, page, match, match.record)
+        if revisit.kept is not None:  # nobody has it any more as it was
+            self.store.forget(revisit.kept)
+        why = found.said
+        said = f"distance {match.distance}, threshold {policy.threshold}{why and '; '}{why}"
+        return Verdict("duplicate", said, policy, page, match, previous=revisit.previous)
+
+    def _is_earlier(self, other: Record, record: Record) -> bool:
+        """Tell whether a record is that of the same request in a run that has ended."""
+        same = other.request == record.request and other.run != self.run
+        return same and self._is_over(other.run)
 
     def _is_over(self, run: str) -> bool:
         """Tell whether another run has ended; who asks the store each time asks for each page."""
@@ -162,6 +256,34 @@ class Gate:
             looks += 1
             contradicted += finding.differs in _CLAIMED
             passed_over.append(match.record)
+
+
+def _kept(
+    judged: Judging,
+    revisit: Revisit,
+    match: Match | None,
+    found: Finding,
+    passed: NotCompared,
+) -> Verdict:
+    """Return the verdict on a page that was kept."""
+    page, policy, record, *_ = judged
+    before = revisit.previous
+    if before is not None and revisit.kept is not None:
+        bits = hamming_distance(before.fingerprint, record.fingerprint)
+        match = Match(revisit.kept, bits)
+        outcome: Outcome = "rewritten" if match.distance > policy.near else "updated"
+        reason = f"{what_changed(before, page, policy)}; {age_of(before, record.last_seen)}"
+        return Verdict(
+            *(outcome, reason, policy, page, match, record), not_compared=passed, previous=before
+        )
+    if match is None:
+        return Verdict("new", "no similar page is remembered", policy, page, record=record)
+    reason = found.said or f"beyond the threshold of {policy.threshold}"
+    return Verdict(
+        *("near", f"distance {match.distance}: {reason}", policy, page, match, record),
+        not_compared=passed,
+        differs=found.differs,
+    )
 
 
 def is_duplicate_of(kept: Record, page: Page, policy: Policy, scope: str) -> bool:

@@ -26,7 +26,7 @@ from simhash_gate.values import (
 )
 
 Action = Literal["drop", "tag", "links"]
-Revisit = Literal["pass", "drop"]
+Revisit = Literal["pass", "drop", "links"]
 Scope = Literal["domain", "host", "crawl"]
 Verify = Literal["distance", "names", "text"]
 Urls = Literal["off", "observe", "skip"]
@@ -86,7 +86,9 @@ class Policy:
     window: int = setting(10_000, whole_number(1))
     ttl: float | None = setting(None, OPTIONAL_SECONDS)
     min_words: int = setting(20, whole_number(0))
-    revisit: Revisit = setting("pass", one_of("pass", "drop"))
+    revisit: Revisit = setting("links", one_of("links", "pass", "drop"))
+    revisit_after: float | None = setting(None, OPTIONAL_SECONDS)
+    history: int = setting(10, whole_number(0))
     verify: Verify = setting("names", VERIFY)
     audit: float = setting(0.0, SHARE)
     compare: tuple[str, ...] = setting((), SELECTORS)

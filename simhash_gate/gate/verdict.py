@@ -13,10 +13,15 @@ from simhash_gate.gate.policy import Policy
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from simhash_gate.gate.policy import Action
+    from simhash_gate.history.texts import KeptPage
+    from simhash_gate.history.versions import Version
     from simhash_gate.page import Page
     from simhash_gate.stores.base import Match, Record
 
-Outcome = Literal["new", "near", "duplicate", "unchanged", "skipped", "error"]
+Outcome = Literal[
+    "new", "near", "updated", "rewritten", "duplicate", "unchanged", "skipped", "error"
+]
 NotCompared = Literal["", "few_words", "no_sketch", "many_alike", "unreadable"]
 Differs = Literal["", "names", "offers", "fields", "texts", "repeats"]
 
@@ -31,7 +36,9 @@ class Verdict:
     what kept a page that passed from being compared with all that is like it: `few_words` of its
     own, `no_sketch` of a kept page to verify by, `many_alike` that are other pages; `unreadable`.
     `differs` says in what a page that passed differs from the match, though it is as near;
-    with `repeats`, what they have in common is what the site repeats.
+    with `repeats`, what they have in common is what the site repeats. `previous` is what this page
+    was when it was seen before, with its `fingerprint`, `title` and `time`. `kept` is what a store
+    has kept of the text of the page that was found, if it has.
     """
 
     outcome: Outcome
@@ -43,12 +50,21 @@ class Verdict:
     audited: bool = False
     not_compared: NotCompared = ""
     differs: Differs = ""
+    previous: Version | None = None
+    kept: KeptPage | None = None
 
     @property
     def rejected(self) -> bool:
-        """Whether the policy's action applies: the page has been seen."""
+        """Whether an action applies: the page has been seen."""
         revisited = self.outcome == "unchanged" and self.record is None
-        return self.outcome == "duplicate" or (revisited and self.policy.revisit == "drop")
+        return self.outcome == "duplicate" or (revisited and self.policy.revisit != "pass")
+
+    @property
+    def action(self) -> Action:
+        """What happens to the page if it is rejected. Of one that has not changed, links count."""
+        policy = self.policy
+        keeps_links = self.outcome == "unchanged" and policy.revisit == "links"
+        return "links" if keeps_links and policy.action == "drop" else policy.action
 
     @property
     def title(self) -> str:
@@ -78,7 +94,8 @@ def line_of(
     """Return the line of the verdict on one response, as `replay` and the log of a crawl have it.
 
     `size` is that of the body in bytes; `dropped` says whether it went no further; `at` is the Unix
-    time of the verdict, None where no crawl was on.
+    time of the verdict, None where no crawl was on. Of a page that was visited before,
+    `previous_time` says when it was last seen so.
     """
     page, policy, fingerprint = verdict.page, verdict.policy, verdict.fingerprint
     kept = verdict.match.record if verdict.match else None
@@ -99,6 +116,7 @@ def line_of(
         "near": policy.near,
         "dropped": dropped,
         "bytes": size,
+        **({"previous_time": verdict.previous.time} if verdict.previous else {}),
         "time": at,
     }
 

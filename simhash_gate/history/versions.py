@@ -5,12 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from simhash_gate.fingerprints.hamming import hamming_distance
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
+from typing import Any, NamedTuple
 
 MOST_VISITS = 60
 """Of one page; a rate of change that is found from so many is known well enough."""
@@ -37,8 +32,10 @@ class Version:
     """What a page said from one visit to another.
 
     `first_seen` and `last_seen` are the Unix times of these visits. `fingerprint`, `digest`,
-    `links` and `structure` are unsigned 64-bit numbers as a `Page` has them, 0 where there is none.
-    `run` is the run that kept this version. `headline` and `offers` are what the page claims.
+    `links` and `structure` are unsigned 64-bit numbers as a `Page` has them, 0 where there is none,
+    or none that can be compared.
+    `run` is the run that kept this version. `headline` and `offers` are what the page claims;
+    `offers` is None where that is not known.
     `etag` and `modified` are what the server sent with it (`ETag`, `Last-Modified`).
     """
 
@@ -53,7 +50,7 @@ class Version:
     links: int = 0
     structure: int = 0
     headline: str = ""
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[Offer, ...] | None = None
     etag: str = ""
     modified: str = ""
 
@@ -84,23 +81,22 @@ class History:
         """The Unix time of the last visit; 0 if there was none."""
         return self.visits[-1].time if self.visits else 0.0
 
-    def visited(self, version: Version, *, changed: bool, most: int) -> History:
+    def last_of(self, pipeline: str) -> Version | None:
+        """Return the version that was seen last among those that were read in one way."""
+        return next((kept for kept in reversed(self.versions) if kept.pipeline == pipeline), None)
+
+    def visited(self, version: Version, *, again: Version | None, most: int) -> History:
         """Return the history with one more visit, which found a version; it keeps `most` of them.
 
-        If nothing `changed`, that is the last version, seen once more.
+        `again` is the version that it is, if the page says what it said.
         """
-        kept = self.versions if changed else self.versions[:-1]
-        if not changed and (last := self.last) is not None:
-            # A capture that is older than the last visit is no news of when it was seen.
-            times = sorted((last.first_seen, last.last_seen, version.last_seen))
-            version = replace(version, first_seen=times[0], last_seen=times[-1], run=last.run)
-        visits = (*self.visits, Visit(version.last_seen, changed))[-MOST_VISITS:]
+        kept = tuple(before for before in self.versions if before is not again)
+        if again is not None:
+            # A capture that is older than the last visit is no news of when the page was seen.
+            times = sorted((again.first_seen, again.last_seen, version.last_seen))
+            version = replace(version, first_seen=times[0], last_seen=times[-1], run=again.run)
+        visits = (*self.visits, Visit(version.last_seen, again is None))[-MOST_VISITS:]
         return History((*kept, version)[-max(1, most) :], visits)
-
-    def without(self, runs: Collection[str]) -> History:
-        """Return the history without the versions that some runs kept."""
-        kept = tuple(version for version in self.versions if version.run not in runs)
-        return replace(self, versions=kept)
 
     def left(self, at: float) -> History:
         """Return the history of a page that was found gone at a time."""
@@ -126,17 +122,12 @@ class History:
             if kind != _FORMAT:
                 raise ValueError(f"its format is {kind!r}")
             return cls(
-                tuple(_version_of(fields) for fields in versions),
+                tuple(version_of_fields(fields) for fields in versions),
                 tuple(Visit(float(time), bool(changed)) for time, changed in visits),
                 None if gone is None else float(gone),
             )
         except (zlib.error, TypeError, ValueError) as error:
             raise ValueError(f"no history of a page: {error}") from error
-
-
-def distance(before: Version, fingerprint: int) -> int:
-    """Return by how many bits a page is another than it was."""
-    return hamming_distance(before.fingerprint, fingerprint)
 
 
 _NAMES = tuple(Version.__dataclass_fields__)
@@ -146,6 +137,9 @@ def _fields_of(version: Version) -> list[Any]:
     return [getattr(version, name) for name in _NAMES]
 
 
-def _version_of(fields: list[Any]) -> Version:
+def version_of_fields(fields: list[Any]) -> Version:
+    """Return the version of which JSON has these fields, in their order."""
     version = Version(*fields)
+    if version.offers is None:
+        return version
     return replace(version, offers=tuple(Offer(*offer) for offer in version.offers))

@@ -20,7 +20,8 @@ class Drop:
     (bits), `outcome` and `reason` are the verdict, `pipeline` is the version that the page was read
     with, `fingerprint` 16 hex digits. `request` is the request as Scrapy's `Request.to_dict` has
     it, said in JSON; `unsaid` names what of it JSON can't say. `response` is what a response has
-    beside the parts that HTTP knows.
+    beside the parts that HTTP knows. `matched_markdown` is that of the page which was found, if it
+    is kept.
     """
 
     url: str
@@ -38,6 +39,7 @@ class Drop:
     request: dict[str, Any] = field(default_factory=dict)
     unsaid: list[str] = field(default_factory=list)
     response: dict[str, Any] = field(default_factory=dict)
+    matched_markdown: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it, by name."""

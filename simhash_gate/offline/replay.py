@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.gate.judge import Gate
@@ -62,14 +63,14 @@ def replay(
     """
     with open_gate(settings) as gate:
         for entry, page in read_pages(entries, settings):
-            verdict = judge(gate, settings, entry, page)
+            verdict = judge(gate, settings, entry, page, visits=True)
             if verdict.outcome == "error":
                 complain(entry.place, verdict.reason)
             yield line_of(
                 verdict,
                 url=entry.name,
                 id=entry.id,
-                dropped=verdict.rejected and verdict.policy.action == "drop",
+                dropped=verdict.rejected and verdict.action == "drop",
                 size=len(entry.body),
             )
 
@@ -89,8 +90,19 @@ def open_gate(settings: Settings) -> Iterator[Gate]:
         yield Gate(store, run=run, pipeline=pipeline_version(settings.options))
 
 
-def judge(gate: Gate, settings: Settings, entry: Entry, page: Page | ReadError | None) -> Verdict:
-    """Return the verdict on one entry, as a crawl would reach it."""
+def judge(
+    gate: Gate,
+    settings: Settings,
+    entry: Entry,
+    page: Page | ReadError | None,
+    *,
+    visits: bool = False,
+) -> Verdict:
+    """Return the verdict on one entry, as a crawl would reach it.
+
+    With `visits`, the times of an entry count: at another time, its URL was another crawl's visit.
+    Without, all pages are those of one crawl, and no history of them is kept.
+    """
     site = settings.policies.site_of(entry.url)
     policy = site.policy
     if page is None:
@@ -98,6 +110,11 @@ def judge(gate: Gate, settings: Settings, entry: Entry, page: Page | ReadError |
     if not isinstance(page, Page) or page.unreadable:
         reason = page.reason if isinstance(page, Page) else str(page)
         return Verdict("error", reason or "", policy)
+    at = entry.time if visits and entry.visit else None
+    if not visits:
+        policy = replace(policy, history=0)
+    elif at is not None:
+        policy = replace(policy, revisit_after=policy.revisit_after or 0.0)
     try:
         return gate.judge(
             page,
@@ -105,6 +122,7 @@ def judge(gate: Gate, settings: Settings, entry: Entry, page: Page | ReadError |
             url=entry.name,
             scope=site.scope if entry.scope is None else entry.scope,
             request=entry.request or request_fingerprint(entry.own_name),
+            at=at,
         )
     except StoreError as error:
         return Verdict("error", str(error), policy, page)

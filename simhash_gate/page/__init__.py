@@ -55,7 +55,12 @@ class Page:
     as `gist_of` writes it. `sketch` is what `Sketch.encode` writes, if the options ask for one.
     `kind`, `author`, `date` (ISO 8601) and `price` (`19.99 EUR`) are what the page's structured
     data say of it, None where they don't. `url` is where the page was read from, without user name
-    and password. `article` is what its Markdown is made from, as `Flow.pack` writes it.
+    and password. `article` is what its Markdown is made from, as `Flow.pack` writes it. `anchors`
+    are all links of the page, as `pack_anchors` writes them, if the options ask for them.
+    `structure` is the SimHash of the paths of its tags, and `links` a hash of the addresses that it
+    links to, without mail and fragments and without what counts visitors. Both are of the whole
+    page as it was served, its chrome included, unsigned 64-bit numbers, and 0 for none. A list of 5
+    entries and one of 50 have the same structure.
     """
 
     title: str
@@ -74,6 +79,9 @@ class Page:
     price: str | None = None
     url: str = ""
     article: bytes = field(default=b"", repr=False)
+    structure: int = 0
+    links: int = 0
+    anchors: bytes = field(default=b"", repr=False)
 
     @cached_property
     def markdown(self) -> str:
@@ -86,9 +94,19 @@ class Page:
         return write(unpack(self.article), self.url)
 
     @property
+    def all_links(self) -> tuple[tuple[str, str], ...]:
+        """The links of the whole page, if the options ask for them: of each its URL and text."""
+        if not self.anchors:
+            return ()
+        from simhash_gate.page.anchors import read_anchors
+
+        return read_anchors(self.anchors, self.url)
+
+    @property
     def weight(self) -> int:
         """Bytes of what is known of it beside its title."""
-        return len(self.claims) + len(self.sentences) + len(self.sketch) + len(self.article)
+        parts = (self.claims, self.sentences, self.sketch, self.article, self.anchors)
+        return sum(map(len, parts))
 
     @property
     def unreadable(self) -> bool:

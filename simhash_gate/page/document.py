@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import html
 
 from simhash_gate.page.address import canonical_address, image_names, played_names
+from simhash_gate.page.anchors import pack_anchors
 from simhash_gate.page.blocks import blocks, captions
 from simhash_gate.page.clean import clean
 from simhash_gate.page.extract import Article, heading_above, is_leftover
@@ -21,6 +22,7 @@ from simhash_gate.page.flow import flow
 from simhash_gate.page.hidden import drop_invisible
 from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
 from simhash_gate.page.parse import parse, printable
+from simhash_gate.page.skeleton import skeleton
 from simhash_gate.page.structured import text, types, values
 from simhash_gate.page.title import find_titles, text_of
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from simhash_gate.page.extract import Extractor
     from simhash_gate.page.facts import Facts
     from simhash_gate.page.flow import Flow
+    from simhash_gate.page.skeleton import Skeleton
     from simhash_gate.page.title import Titles
 
     Said = tuple[tuple[str, str], ...]
@@ -50,7 +53,8 @@ class Document(NamedTuple):
     does has no `blocks`. `offered` and `fields` are names and what the
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
     page of which little but chrome may be left, else "". `canonical` is the page's own address, and
-    `whole` all of its text, if that was asked for.
+    `whole` all of its text, if that was asked for; so are `anchors`, all of its links. `skeleton`
+    is that of the page as it was served.
     """
 
     facts: Facts
@@ -63,6 +67,8 @@ class Document(NamedTuple):
     leftover_of: str
     canonical: str
     whole: list[Block]
+    skeleton: Skeleton
+    anchors: bytes = b""
 
     @property
     def headline(self) -> str:
@@ -102,12 +108,15 @@ def read_document(
     *,
     selectors: Iterable[str] = (),
     whole: bool = False,
+    anchors: bool = False,
 ) -> Document | None:
     """Read a page, and find its article by an extractor; None for a page with nothing in it."""
     root = parse(body, encoding)
     if root is None:
         return None
+    served = skeleton(root)
     facts = find_facts(root, url)
+    links = pack_anchors(root, facts.base) if anchors else b""
     canonical = canonical_address(root, url) if whole else ""
     offered = find_offer(root, facts)
     fields = find_fields(root, selectors)
@@ -145,6 +154,8 @@ def read_document(
         leftover_of,
         canonical,
         cleaned.whole,
+        served,
+        links,
     )
 
 

@@ -34,6 +34,7 @@ LINKS_ALONE = (
     "ADDONS = {'simhash_gate.Addon': 0}, or add simhash_gate.SimhashGateSpiderMiddleware "
     "to SPIDER_MIDDLEWARES at -10000 and simhash_gate.CallbackWitness at 10000"
 )
+REVISIT_ALONE = LINKS_ALONE.replace("ACTION", "REVISIT")
 LIMIT_ALONE = (
     f"{PREFIX}TRAPS = 'limit' needs the spider middleware, to see where pages lead: install the "
     "add-on, ADDONS = {'simhash_gate.Addon': 0}"
@@ -53,11 +54,21 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     links = any(policy.action == "links" for policy in settings.policies.all)
     if links and not is_installed(installed):
         raise SettingsError(LINKS_ALONE)
+    if _asks_to_hold_revisits(settings, installed) and not is_installed(installed):
+        raise SettingsError(REVISIT_ALONE)
     limits = any(policy.traps == "limit" for policy in settings.policies.all)
     if limits and not is_installed(installed):
         raise SettingsError(LIMIT_ALONE)
     if settings.durable == "page" and not sees_pages_end(installed):
         raise SettingsError(DURABLE_ALONE)
+
+
+def _asks_to_hold_revisits(settings: Settings, installed: BaseSettings) -> bool:
+    """Tell whether REVISIT = 'links', which is the default, was asked for."""
+    policies = settings.policies
+    if policies.default.revisit == "links":
+        return installed.get(f"{PREFIX}REVISIT") is not None
+    return any(policy.revisit == "links" for policy in policies.of_domains.values())
 
 
 def overridden(policy: Policy, request: Request, settings: Settings, *, links: bool) -> Policy:
@@ -69,7 +80,7 @@ def overridden(policy: Policy, request: Request, settings: Settings, *, links: b
     if overrides is None or overrides is True:
         return policy
     policy = policy.override(overrides, f"meta[{META_KEY!r}]")
-    for name in ("window", "ttl", "compare", "urls", "traps"):
+    for name in ("window", "ttl", "compare", "urls", "traps", "history"):
         if name in overrides:
             raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: can't be set for one request")
     if policy.action == "links" and not links:

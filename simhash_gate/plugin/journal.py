@@ -147,6 +147,7 @@ class Journal(Listener):
             request=waiting.request,
             unsaid=waiting.unsaid,
             response=_beside(response),
+            matched_markdown=verdict.kept.markdown if verdict.kept else "",
         )
 
     def _tell(self, error: object) -> None:

@@ -60,7 +60,7 @@ class Lifecycle:
         """Return what happens to a page that was seen."""
         if verdict.audited and self._audit_passes:
             return "tag"
-        return verdict.policy.action
+        return verdict.action
 
     def was_forgotten(self, record: Record) -> bool:
         """Tell whether the page of a record has failed since it was kept."""

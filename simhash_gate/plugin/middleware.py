@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -24,10 +25,12 @@ from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.head_start import taken
 from simhash_gate.plugin.journal import Journal
+from simhash_gate.plugin.kept_texts import KeptTexts
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.reading import PageReader
+from simhash_gate.plugin.redesigns import RedesignWatch
 from simhash_gate.plugin.requests import (
     META_KEY,
     RECOVERED_KEY,
@@ -38,6 +41,14 @@ from simhash_gate.plugin.requests import (
     mark_kept,
 )
 from simhash_gate.plugin.resend_dropped import Resending
+from simhash_gate.plugin.revisits import (
+    GONE,
+    moved_from,
+    note_gone,
+    sent_with,
+    time_of_visit,
+    without_links,
+)
 from simhash_gate.plugin.site_warnings import Collapses, SelectorWatch, Swallowing
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
@@ -77,6 +88,7 @@ LISTENERS: tuple[type[Listener], ...] = (
     Collapses,
     Swallowing,
     SelectorWatch,
+    RedesignWatch,
     VerdictLog,
     Journal,
     Announcements,
@@ -119,7 +131,8 @@ class SimhashGateMiddleware(CrawlGate):
         stats = GateStats(crawl)
         self._url_rules = UrlRules.for_crawl(crawl)
         self._traps = TrapGuard.for_crawl(crawl)
-        own = (self._audit, stats, self._url_rules, self._traps)
+        self._texts = KeptTexts.for_crawl(crawl)
+        own = (self._audit, stats, self._url_rules, self._traps, self._texts)
         made = (*own, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
         self._judge = SureJudge(self._store, self.lifecycle, crawler.stats)
@@ -205,11 +218,15 @@ class SimhashGateMiddleware(CrawlGate):
         site = self.settings.policies.site_of(response.url)
         reason = self._why_not(request, response)
         if reason:
+            if response.status in GONE:
+                self._note_gone(request, site)
             page = await self._recovered_page(response) if reason == "recovered" else None
             verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)
         start = time.perf_counter()
         verdict, fingerprint = await self._verdict(request, response, site)
+        if self._texts is not None:
+            verdict = await self._texts.given(verdict)
         if self._audit is not None:
             verdict = self._audit.choose(site.domain, fingerprint, verdict)
         return Judged(
@@ -262,6 +279,8 @@ class SimhashGateMiddleware(CrawlGate):
         try:
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
             policy = overridden(site.policy, request, self.settings, links=self._links)
+            policy = without_links(policy, holds_items=self._links)
+            moved = moved_from(request, self.crawler.request_fingerprinter)
             page = await self.reader.page(response)
             ask = partial(
                 Gate.judge,
@@ -271,6 +290,8 @@ class SimhashGateMiddleware(CrawlGate):
                 scope=site.scope,
                 request=fingerprint,
                 retry=is_retry(request, fingerprint),
+                at=time_of_visit(request),
+                sent=sent_with(response, moved),
             )
             verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
             return verdict, fingerprint
@@ -286,6 +307,12 @@ class SimhashGateMiddleware(CrawlGate):
             logger.exception("Passed %s unjudged", without_credentials(response.url))
         verdict = Verdict("error", reason, policy, page, not_compared=not_compared)
         return verdict, fingerprint
+
+    def _note_gone(self, request: Request, site: Site) -> None:
+        """Let the store know that a page is gone; where that fails, nothing is lost."""
+        with suppress(Exception):
+            fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
+            note_gone(self._store, request, site, fingerprint)
 
     def _started(self) -> None:
         # Before its engine starts, a spider can't be closed.

@@ -21,6 +21,8 @@ from scrapy.http import Response
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
+from simhash_gate.history.texts import KeptPage
+from simhash_gate.history.versions import version_of_fields
 from simhash_gate.page import Page
 from simhash_gate.plugin.spider_middleware import CrawlGate, settings_of
 from simhash_gate.stores import Match, Record
@@ -140,6 +142,8 @@ def _read_verdict(cls: type[Verdict], leaf: Leaf) -> Verdict:
         | {
             "policy": Policy(**said["policy"]),
             "page": _made(Page, said["page"]),
+            "previous": said["previous"] and version_of_fields([*said["previous"].values()]),
+            "kept": _made(KeptPage, said["kept"]),
             "record": _made(Record, said["record"]),
             "match": match and Match(_made(Record, match[0]), match[1]),
         }

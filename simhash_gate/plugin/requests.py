@@ -142,6 +142,9 @@ def _sayable(value: Any) -> Any:
 META_KEY = "simhash_gate"
 """What a request asks of the gate: False, or a mapping of policy values."""
 
+TIME_KEY = "simhash_gate_time"
+"""When the page was seen, for archives and simulations: a Unix time, or ISO 8601; else now."""
+
 VERDICT_KEY = "simhash_gate_verdict"
 """Where the gate leaves its verdict, for the spider."""
 

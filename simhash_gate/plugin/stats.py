@@ -41,6 +41,8 @@ NOT_COMPARED = {
 """Why pages pass without having been compared with all that is like them, by stat."""
 _FAILED = ("store_failed", "not_compared/unreadable", "not_compared/no_sketch")
 """Those of them that are worth a warning."""
+OUTCOMES = ("new", "near", "updated", "rewritten", "duplicate", "unchanged", "error")
+"""Columns of the closing table."""
 PASSED_FOR = {
     "names": "names_differ",
     "offers": "offers_differ",
@@ -92,7 +94,7 @@ class GateStats(Listener):
         self._domains: dict[str, DomainTally] = {}
         self._callback_seconds = 0.0
         self._callbacks = 0
-        self._called_in_vain = 0
+        self._called_in_vain = self._held = 0
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Count a response."""
@@ -109,6 +111,8 @@ class GateStats(Listener):
             self._count(f"duplicate/{judged.domain if judged.domain in self._domains else OTHERS}")
         if judged.dropped:
             self._dropped(judged, tally)
+        elif outcome == "unchanged" and verdict.rejected and judged.action == "links":
+            self._held += 1
         if verdict.differs in PASSED_FOR:
             self._count(PASSED_FOR[verdict.differs])
         if verdict.not_compared:
@@ -149,8 +153,19 @@ class GateStats(Listener):
             )
             level = logging.INFO if passed.keys().isdisjoint(_FAILED) else logging.WARNING
             logger.log(level, "Passed without having been compared: %s", listed)
+        self._tell_unchanged()
         if self._domains:
             logger.info("Near-duplicates by domain:\n%s", self._table(closing.columns))
+
+    def _tell_unchanged(self) -> None:
+        """Say what was held back because an earlier crawl had delivered it."""
+        if self._held:
+            logger.info(
+                "Unchanged since an earlier crawl: %s. Their links were followed, their items held "
+                "back. To have them again: %sREVISIT = 'pass'",
+                how_many(self._held, "page"),
+                PREFIX,
+            )
 
     def _dropped(self, judged: Judged, tally: DomainTally) -> None:
         size, match = len(judged.response.body), judged.verdict.match
@@ -217,12 +232,13 @@ def _warn_of_sketches(verdict: Verdict) -> None:
 
 _LEGEND = (
     "fetched = skipped (not judged) + checked; checked = passed + dropped = new + near (alike, and "
-    "kept) + duplicate + unchanged (as an earlier crawl kept it) + error (could not be judged)",
+    "kept) + updated + rewritten (says something else than in an earlier crawl) + duplicate + "
+    "unchanged (as an earlier crawl kept it) + error (could not be judged)",
     "% dropped: of checked; of earlier crawls: dropped for a page that one of them kept; bytes "
     "saved: bodies of dropped pages; ms: from response to verdict",
 )
 _HEAD = (
-    *("domain", "fetched", "skipped", "checked", "new", "near", "duplicate", "unchanged", "error"),
+    *("domain", "fetched", "skipped", "checked", *OUTCOMES),
     *("passed", "dropped", "% dropped", "of earlier crawls", "bytes saved", "median ms", "p95 ms"),
 )
 
@@ -236,7 +252,7 @@ def _row(domain: str, tally: DomainTally) -> tuple[str, ...]:
         str(outcomes.total()),
         str(outcomes["skipped"]),
         str(tally.checked),
-        *(str(outcomes[name]) for name in ("new", "near", "duplicate", "unchanged", "error")),
+        *(str(outcomes[name]) for name in OUTCOMES),
         str(tally.checked - tally.dropped),
         str(tally.dropped),
         f"{share:.1f}",

@@ -148,7 +148,7 @@ class StoreRun:
                 self._begin()
             else:
                 self._gate.store.renew(self.name)
-                self._forget_owed(self._gate.store)
+                self._forget_owed(self._gate)
         except Exception as error:
             self._outage.goes_on(error)
         else:
@@ -162,7 +162,7 @@ class StoreRun:
         try:
             if settled:
                 store.settle(settled, durable=self._durable)
-            self._forget_owed(store)
+            self._forget_owed(self._gate)
             self._keep_memories(self._gate)
             if ended:
                 store.end(self.name)
@@ -265,7 +265,7 @@ class StoreRun:
         if record is not None:
             self._owed.append(record)
 
-    def _forget_owed(self, store: Store) -> None:
+    def _forget_owed(self, gate: Gate) -> None:
         while self._owed:
-            store.forget(self._owed[-1])
+            gate.take_back(self._owed[-1])
             self._owed.pop()

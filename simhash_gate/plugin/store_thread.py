@@ -90,7 +90,7 @@ class StoreThread:
 
     def forget(self, record: Record) -> None:
         """Take a record back before anything that is submitted later."""
-        call = Call(lambda gate: gate.store.forget(record), Future(), record, forget=True)
+        call = Call(lambda gate: gate.take_back(record), Future(), record, forget=True)
         if self._at_once:
             self.run.answer([call])
         else:

@@ -45,7 +45,7 @@ MOST_TALLIES = 1_000
 """Shapes that the closing lines know."""
 _SHOWN = 10
 _HREF = re.compile(r"""<a\s[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
-_OUTCOMES = frozenset({"new", "near", "duplicate", "unchanged"})
+_OUTCOMES = frozenset({"new", "near", "updated", "rewritten", "duplicate", "unchanged"})
 _BECAUSE = {
     "barren": "pages of its shape bring nothing new",
     "endless": "its pages lead to ever more of the same",

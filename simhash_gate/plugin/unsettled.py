@@ -79,7 +79,7 @@ class SureJudge:
         """Tell whether something of the page would be held back for one that may still fail."""
         assert verdict.match is not None
         other = verdict.match.record
-        held = verdict.rejected and verdict.policy.action != "tag"
+        held = verdict.rejected and verdict.action != "tag"
         return held and not other.settled and other.run != self._store.run.name
 
     async def _settled(self, other: Record, deadline: float) -> bool | None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.report.bounded import Bucket
 
-SHOWN = ("new", "kept", "near", "duplicate", "unchanged", "error")
+SHOWN = ("new", "kept", "near", "updated", "rewritten", "duplicate", "unchanged", "error")
 """The outcomes of pages, in the order in which they are stacked."""
 
 # A wide chart would be too small to read on a phone.

@@ -43,7 +43,7 @@ class Tally:
             self.bytes_saved += page.size
         if page.differs:
             self.differs[page.differs] += 1
-        if page.is_within and page.outcome != "unchanged":
+        if page.is_within and not page.is_revisit:
             self.named.add(other=page.has_another_name, dropped=page.dropped)
 
     def update(self, other: Tally) -> None:

@@ -13,8 +13,13 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.fingerprints.claims import Claims, contradiction
 from simhash_gate.fingerprints.hamming import BITS
 
-OUTCOMES = ("new", "near", "duplicate", "unchanged", "skipped", "error", "kept")
+OUTCOMES = (
+    *("new", "near", "updated", "rewritten", "duplicate", "unchanged", "skipped", "error", "kept"),
+)
 """The outcomes of verdicts, and `kept`: a page of a store, which does not keep its verdict."""
+
+REVISITS = frozenset({"updated", "rewritten", "unchanged"})
+"""The outcomes of pages that were visited before."""
 
 MANY = 5
 """Fewer pages of other names may be chance."""
@@ -95,6 +100,11 @@ class Judged:
         if self.differs == "names":
             return True
         return self.kept is not None and contradict(self.title, self.kept.title)
+
+    @property
+    def is_revisit(self) -> bool:
+        """Whether it was compared with what the page itself said before."""
+        return self.outcome in REVISITS
 
     @property
     def is_duplicate(self) -> bool:

@@ -93,7 +93,8 @@ class Summary(Counts):
             self.by_time.add(page.at, page.outcome)
         self.by_order.add(self.seen, page.outcome)
         self.count(page, domain, found)
-        if page.distance is not None:
+        # How far a page is from what it was tells nothing of how far other pages are.
+        if page.distance is not None and page.outcome not in ("updated", "rewritten"):
             self.distances[page.distance, page.outcome] += 1
             self.of_other_names[page.distance, page.outcome] += page.has_another_name
             if page.threshold is not None:

@@ -40,7 +40,8 @@ class Entry:
     crawl would not judge has no body; `skipped` says why. `time` is the Unix time of its capture,
     None where the source does not know it. A URL that is `guessed` is what the page or its path
     says: other pages may have the same. Of a page that is `of_text` there is no HTML any more: what
-    its data said is not known.
+    its data said is not known. Two that are `visit`s to one URL at different times were made by
+    different crawls.
     """
 
     place: str
@@ -56,6 +57,7 @@ class Entry:
     guessed: bool = False
     known: Known | None = None
     of_text: bool = False
+    visit: bool = False
 
     def __post_init__(self) -> None:
         shown = without_credentials(self.url)

@@ -77,6 +77,7 @@ def entry_of(place: str, line: dict[str, Any], folder: Path, max_bytes: int) -> 
         skipped=TOO_LARGE if too_large else "",
         time=unix_time(line.get("date") if time is None and "pipeline" not in line else time),
         guessed=not url,
+        visit=time is not None and "pipeline" not in line,
         known=known_of(line) if held == "markdown" else None,
         of_text=held in ("markdown", "text"),
     )

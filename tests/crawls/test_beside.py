@@ -76,7 +76,7 @@ def test_who_looks_into_the_store_of_a_crawl_takes_nothing_from_it(tmp_path, url
 
 
 def test_a_short_crawl_beside_a_long_one_knows_its_pages_and_leaves_it_whole(tmp_path, url) -> None:
-    settings = {"SIMHASH_GATE_STORE": url}
+    settings = {"SIMHASH_GATE_STORE": url, "SIMHASH_GATE_REVISIT": "pass"}
     routes = ARTICLES | {"/copy": page(1, noise=5), "/other": page(99)}
     with Site(dict(routes)).running() as site:
         process, finish = start(tmp_path / "long", site, PATHS, spider=WAITS, settings=settings)

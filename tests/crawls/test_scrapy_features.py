@@ -116,8 +116,11 @@ def test_other_reactors_and_none(tmp_path, settings) -> None:
     assert result.count("dropped") == 1
 
 
-def test_what_an_earlier_crawl_kept_is_remembered_and_revisits_pass(tmp_path) -> None:
-    store = {"SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+def test_what_an_earlier_crawl_kept_is_remembered_and_revisits_pass_if_asked(tmp_path) -> None:
+    store = {
+        "SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite",
+        "SIMHASH_GATE_REVISIT": "pass",
+    }
     with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
         crawl(tmp_path, site, "/a", settings=store)
         second = crawl(tmp_path, site, "/a /b", settings=store)

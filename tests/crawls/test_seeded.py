@@ -72,6 +72,7 @@ def crawl_after(tmp_path):
                 site,
                 CRAWLED,
                 settings={"SIMHASH_GATE_STORE": url, "SIMHASH_GATE_VERDICTS": str(log),
+                          "SIMHASH_GATE_REVISIT": "pass",
                           "CONCURRENT_REQUESTS": 1},
             )  # fmt: skip
         assert crawled.status == 0
@@ -134,7 +135,7 @@ def test_a_crawl_knows_what_a_corpus_has_and_drops_no_other_product(
 
     found = crawl_after(f"sqlite:///{tmp_path}/pages.sqlite", make)
     assert found == ARTICLES | {
-        "/boots": ("near", ""),
+        "/boots": ("updated", ""),
         "/boots?copy": ("duplicate", "/boots"),
         "/boots-of-another-number": ("near", ""),
         "/boots-of-another-price": ("near", ""),

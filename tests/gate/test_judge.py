@@ -13,6 +13,7 @@ from simhash_gate.fingerprints.sketch import Sentence, Sketch, pack_sentences
 from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CLAIMS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
+from simhash_gate.gate.revisit import Sent
 from simhash_gate.page import Page
 from simhash_gate.stores import open_store
 
@@ -37,7 +38,7 @@ def a_page(flipped: int = 0, **values) -> Page:
         "title": "Title",
         "words": 300,
         "fingerprint": BITS ^ ((1 << flipped) - 1),
-        "digest": flipped,
+        "digest": 100 + flipped,
         "listing": False,
         "reason": None,
         **values,
@@ -119,16 +120,164 @@ def test_a_listing_is_a_duplicate_of_the_very_same_entries_only(gate) -> None:
     assert judge(gate, a_page(listing=True, digest=1), "/c").outcome == "duplicate"
 
 
-def test_a_revisit_in_a_later_run_is_unchanged_and_passes_unless_the_policy_drops(gate) -> None:
-    judge(gate, a_page(), "/a")
-    gate.store.end("now")
-    gate.store.begin("later")
-    later = Gate(gate.store, run="later", pipeline="v1")
-    verdict = judge(later, a_page(), "/a")
+def the_next_run(gate: Gate, run: str = "later") -> Gate:
+    """End the gate's run, and return the gate of another."""
+    gate.store.end(gate.run)
+    gate.store.begin(run)
+    return Gate(gate.store, run=run, pipeline="v1")
+
+
+def claims_of(headline: str, *offered: tuple[str, str]) -> bytes:
+    return Claims(headline, (headline,), said_by(["word"]), offered).encode()
+
+
+def test_a_revisit_in_a_later_run_is_unchanged_and_its_items_are_held_back(gate) -> None:
+    judge(gate, a_page(), "/a", at=1e9)
+    later = the_next_run(gate)
+    verdict = judge(later, a_page(), "/a", at=1e9 + 2 * 86_400)
     assert verdict.outcome == "unchanged"
-    assert not verdict.rejected
-    assert judge(later, a_page(), "/a", Policy(revisit="drop")).rejected
+    assert (verdict.rejected, verdict.action) == (True, "links")
+    assert verdict.reason == "the same text, last seen 2 days ago"
+    assert verdict.match.record.url == "https://example.com/a"
+    assert (verdict.previous.title, verdict.previous.time) == ("Title", 1e9)
+    assert verdict.previous.fingerprint == BITS
+    assert not judge(later, a_page(), "/a", Policy(revisit="pass")).rejected
+    dropped = judge(later, a_page(), "/a", Policy(revisit="drop"))
+    assert (dropped.rejected, dropped.action) == (True, "drop")
+    assert judge(later, a_page(), "/a", Policy(action="tag")).action == "tag"
     assert judge(later, a_page(), "/b").outcome == "duplicate"
+
+
+@pytest.mark.parametrize(("flipped", "outcome"), [(1, "updated"), (8, "updated"), (9, "rewritten")])
+def test_a_page_that_says_something_else_is_an_update_however_near_it_is(
+    gate, flipped, outcome
+) -> None:
+    judge(gate, a_page(), "/a", at=1e9)
+    later = the_next_run(gate)
+    verdict = judge(later, a_page(flipped, words=301), "/a", at=1e9 + 3_600)
+    assert verdict.outcome == outcome
+    assert not verdict.rejected
+    assert verdict.match.distance == flipped
+    said = f"300 words, now 301; distance {flipped}; last seen 1 hour ago"
+    assert verdict.reason == said
+    assert verdict.previous.words == 300
+    assert [kept.digest for kept in gate.store.records()] == [100 + flipped]  # one record a page
+
+
+def test_what_a_page_is_called_and_offers_is_part_of_what_it_says(gate) -> None:
+    judge(gate, a_page(claims=claims_of("Red shoe", ("price", "19.90"))), "/a")
+    later = the_next_run(gate)
+    cheaper = a_page(claims=claims_of("Red shoe", ("price", "17.90")))
+    verdict = judge(later, cheaper, "/a")
+    assert verdict.outcome == "updated"
+    assert verdict.reason.startswith("price '19.90', now '17.90'; last seen")
+    latest = the_next_run(later, "latest")
+    renamed = a_page(claims=claims_of("Blue shoe", ("price", "17.90")))
+    assert judge(latest, renamed, "/a").reason.startswith("headline 'Red shoe', now 'Blue shoe'")
+
+
+def test_a_page_that_says_again_what_it_said_long_ago_is_an_update(gate) -> None:
+    judge(gate, a_page(), "/a")
+    second = the_next_run(gate, "second")
+    assert judge(second, a_page(2), "/a").outcome == "updated"
+    third = the_next_run(second, "third")
+    assert judge(third, a_page(), "/a").outcome == "updated"
+    fourth = the_next_run(third, "fourth")
+    assert judge(fourth, a_page(), "/a").outcome == "unchanged"
+
+
+def test_a_revisit_is_dropped_with_its_links_only_if_these_are_the_same(gate) -> None:
+    drop = Policy(revisit="drop")
+    judge(gate, a_page(links=1), "/a", drop)
+    later = the_next_run(gate)
+    assert judge(later, a_page(links=2), "/a").outcome == "unchanged"
+    again = the_next_run(later, "again")
+    verdict = judge(again, a_page(links=3), "/a", drop)
+    assert verdict.outcome == "updated"
+    assert verdict.reason.startswith("the same text, other links; last seen")
+    assert judge(the_next_run(again, "last"), a_page(links=3), "/a", drop).rejected
+
+
+def test_a_page_is_known_though_its_window_is_too_small_to_hold_it(gate) -> None:
+    small = Policy(window=1)
+    for path, flipped in (("/a", 0), ("/b", 20)):
+        judge(gate, a_page(flipped), path, small)
+    later = the_next_run(gate)
+    assert judge(later, a_page(), "/a", small).outcome == "unchanged"
+
+
+def test_without_histories_the_record_tells_what_a_page_was(gate) -> None:
+    forgetful = Policy(history=0)
+    judge(gate, a_page(claims=claims_of("Red shoe", ("price", "19.90"))), "/a", forgetful)
+    later = the_next_run(gate)
+    verdict = judge(later, a_page(claims=claims_of("Red shoe", ("price", "2.00"))), "/a", forgetful)
+    assert verdict.outcome == "updated"
+    assert verdict.reason.startswith("price '19.90', now '2.00'")
+    assert len(list(gate.store.records())) == 1
+    last = the_next_run(later, "last")
+    same = a_page(claims=claims_of("Red shoe", ("price", "2.00")))
+    assert judge(last, same, "/a", forgetful).outcome == "unchanged"
+
+
+def test_a_crawl_that_never_ends_has_revisits_too(gate) -> None:
+    hourly = Policy(revisit_after=3_600)
+    judge(gate, a_page(), "/a", hourly, at=1e9)
+    assert judge(gate, a_page(), "/a", hourly, at=1e9 + 3_599).outcome == "duplicate"
+    assert judge(gate, a_page(), "/a", hourly, at=1e9 + 3_600).outcome == "unchanged"
+    updated = judge(gate, a_page(digest=5), "/a", hourly, at=1e9 + 8_000)
+    assert updated.outcome == "updated"
+    assert [kept.digest for kept in gate.store.records()] == [5]
+    assert judge(gate, a_page(digest=5), "/b", hourly, at=1e9 + 8_000).outcome == "duplicate"
+
+
+def test_what_is_older_than_the_age_limit_is_no_version_to_compare_with(gate) -> None:
+    week = Policy(ttl=7 * 86_400)
+    judge(gate, a_page(), "/a", week, at=1e9)
+    later = the_next_run(gate)
+    assert judge(later, a_page(), "/a", week, at=1e9 + 8 * 86_400).outcome == "new"
+
+
+def test_when_a_page_is_gone_its_copy_is_new(gate) -> None:
+    judge(gate, a_page(), "/a", at=1e9)
+    later = the_next_run(gate)
+    assert not later.found_gone("example.com", "https://example.com/b", "/b", 1e9 + 10)
+    assert later.found_gone("example.com", "https://example.com/a", "/a", 1e9 + 10)
+    assert not later.found_gone("example.com", "https://example.com/a", "/a", 1e9 + 20)
+    assert judge(later, a_page(), "/b").outcome == "new"
+    last = the_next_run(later, "last")
+    assert judge(last, a_page(), "/a").outcome == "duplicate"
+
+
+def test_a_page_that_moved_for_good_takes_its_past_along(gate) -> None:
+    judge(gate, a_page(), "/old")
+    judge(gate, a_page(30), "/home")
+    later = the_next_run(gate)
+    moved = Sent(moved_from="/old")
+    verdict = judge(later, a_page(2), "/new", sent=moved)
+    assert verdict.outcome == "updated"
+    assert {kept.request for kept in gate.store.records()} == {"/home", "/new"}
+    assert judge(later, a_page(30), "/home", sent=moved).outcome == "unchanged"
+    last = the_next_run(later, "last")
+    assert judge(last, a_page(2), "/new", sent=moved).outcome == "unchanged"
+
+
+def test_a_page_whose_callback_failed_is_what_it_was_before(gate) -> None:
+    judge(gate, a_page(), "/a")
+    later = the_next_run(gate)
+    updated = judge(later, a_page(digest=7), "/a")
+    later.take_back(updated.record)
+    assert judge(the_next_run(later, "last"), a_page(digest=7), "/a").outcome == "updated"
+
+
+def test_an_update_that_says_what_another_page_says_is_a_duplicate(gate) -> None:
+    judge(gate, a_page(), "/a")
+    judge(gate, a_page(30), "/b")
+    later = the_next_run(gate)
+    verdict = judge(later, a_page(30), "/a")
+    assert verdict.outcome == "duplicate"
+    assert verdict.match.record.request == "/b"
+    assert verdict.previous.digest == 100
+    assert judge(later, a_page(), "/c").outcome == "new"  # nobody has it any more
 
 
 def test_what_a_run_that_is_still_live_kept_for_the_same_request_is_a_duplicate(gate) -> None:

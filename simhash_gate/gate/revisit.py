@@ -1,0 +1,229 @@
+"""A page that was visited before: what it said then, and whether it says the same now.
+
+A distance does not tell: of pages that changed by less than a hundredth of their words, nearly all
+are within three bits of what they were. So a page is unchanged only if its text is the very same,
+but for the lines that change by themselves, and with it what it calls itself and offers.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.common.times import span_of
+from simhash_gate.common.wording import how_many
+from simhash_gate.fingerprints.claims import TEXT_ALONE, UNKNOWN, decode_claims, split_claims
+from simhash_gate.fingerprints.hamming import hamming_distance
+from simhash_gate.fingerprints.words import words
+from simhash_gate.history.versions import History, Offer, Version
+from simhash_gate.stores.base import PageHistory, Record
+
+if TYPE_CHECKING:
+    from simhash_gate.gate.policy import Policy
+    from simhash_gate.page import Page
+    from simhash_gate.stores.base import Store
+
+_SHOWN = 60
+
+
+class Sent(NamedTuple):
+    """What a server sent with a page: `ETag` and `Last-Modified`, to ask about it later.
+
+    `moved_from` is the request that it said the page has moved from for good, "" if there is none.
+    """
+
+    etag: str = ""
+    modified: str = ""
+    moved_from: str = ""
+
+
+NOTHING_SENT = Sent()
+
+
+class _Claimed(NamedTuple):
+    """What a page claims; one that was read from its text does not tell all of it."""
+
+    headline: str
+    offers: tuple[Offer, ...] | None
+    of_text: bool
+
+
+class Revisit(NamedTuple):
+    """What is known of a page's visits, and the version it is compared with, None for none.
+
+    `kept` is the record of that version, as far as it is known.
+    """
+
+    history: History
+    previous: Version | None = None
+    kept: Record | None = None
+
+
+class Revisits:
+    """The visits to pages that one run makes, as a store remembers them."""
+
+    def __init__(self, store: Store, run: str, pipeline: str) -> None:
+        self._store = store
+        self._run = run
+        self._pipeline = pipeline
+
+    def of(self, record: Record, policy: Policy, moved_from: str = "") -> Revisit:
+        """Return what is known of the page of a record. Raises `StoreError`.
+
+        What is older than the policy's age limit, or was read under another pipeline version, is
+        no version to compare with; nor is what this run kept itself, until `revisit_after`.
+        A page of which nothing is known has the past of the request that it has `moved_from`.
+        """
+        if not policy.history:
+            return Revisit(History())
+        history = self._history(record)
+        moved = bool(moved_from) and not history.versions
+        if moved:
+            record = replace(record, request=moved_from)
+            history = self._history(record)
+        last = history.last_of(self._pipeline)
+        if last is None or history.gone is not None or not self._counts(last, record, policy):
+            return Revisit(history)
+        kept = record_of(last, record)
+        if moved:  # from now on this run has kept it
+            last = replace(last, run=self._run)
+            history = replace(history, versions=(last,))
+        return Revisit(history, last, kept)
+
+    def keep(self, revisit: Revisit, version: Version, record: Record, policy: Policy) -> None:
+        """Note that a visit found a version of a page. Raises `StoreError`.
+
+        It is the previous one, seen again, if that is still in `revisit`.
+        """
+        if policy.history:
+            again = revisit.previous
+            history = revisit.history.visited(version, again=again, most=policy.history)
+            self._write(record, history, version.last_seen)
+
+    def found_gone(self, record: Record) -> Record | None:
+        """Note that a page is gone; return what can be told of its record, None for nothing."""
+        history = self._history(record)
+        last = history.last_of(self._pipeline)
+        if last is None or history.gone is not None:
+            return None
+        self._write(record, history.left(record.last_seen), record.last_seen)
+        return record_of(last, record)
+
+    def _history(self, record: Record) -> History:
+        data = self._store.history(record.scope, record.request, self._run)
+        try:
+            return History.decode(data)
+        except ValueError:  # of a later release, or damaged: the page is new then
+            return History()
+
+    def _counts(self, last: Version, record: Record, policy: Policy) -> bool:
+        """Tell whether a version that a run kept is an earlier one."""
+        age = abs(record.last_seen - last.last_seen)
+        if policy.ttl is not None and age > policy.ttl:
+            return False
+        if last.run != self._run:
+            return True
+        return policy.revisit_after is not None and age >= max(policy.revisit_after, 1e-3)
+
+    def _write(self, record: Record, history: History, at: float) -> None:
+        self._store.keep_history(
+            PageHistory(record.scope, record.request, record.url, self._run, at, history.encode())
+        )
+
+
+def version_of(page: Page, record: Record, sent: Sent = NOTHING_SENT) -> Version:
+    """Return the version of a page that a visit found; `record` tells of the visit."""
+    headline, offers, of_text = _claimed(page.claims)
+    return Version(
+        record.last_seen,
+        record.last_seen,
+        record.fingerprint,
+        0 if of_text else page.digest,  # in HTML the same text has other blocks
+        page.words,
+        page.title,
+        record.run,
+        record.pipeline,
+        page.links,
+        page.structure,
+        headline,
+        offers,
+        sent.etag,
+        sent.modified,
+    )
+
+
+def version_in(record: Record) -> Version:
+    """Return the version that a record without a history remembers."""
+    claimed = _Claimed("", None, of_text=False)
+    with suppress(ValueError):  # it has no claims, or of another version
+        claimed = _claimed(split_claims(record.sketch)[0])
+    return Version(
+        record.first_seen,
+        record.last_seen,
+        record.fingerprint,
+        0 if claimed.of_text else record.digest,
+        record.words,
+        record.title,
+        record.run,
+        record.pipeline,
+        headline=claimed.headline,
+        offers=claimed.offers,
+    )
+
+
+def record_of(version: Version, record: Record) -> Record:
+    """Return the record of an earlier version of the page of `record`, as far as it is known."""
+    return replace(
+        record,
+        fingerprint=version.fingerprint,
+        digest=version.digest,
+        words=version.words,
+        title=version.title,
+        run=version.run,
+        first_seen=version.first_seen,
+        last_seen=version.last_seen,
+        sketch=b"",
+        settled=True,
+    )
+
+
+def what_changed(before: Version, page: Page, policy: Policy) -> str:
+    """Return in words what a page says that it did not say before; "" if it says the same."""
+    assert page.fingerprint is not None
+    headline, offers, _ = _claimed(page.claims)
+    found = []
+    if before.headline and headline and list(words(before.headline)) != list(words(headline)):
+        found.append(f"headline {before.headline[:_SHOWN]!r}, now {headline[:_SHOWN]!r}")
+    if before.offers is not None and before.offers != offers:
+        found.extend(_offers_changed(before.offers, offers or ()))
+    bits = hamming_distance(before.fingerprint, page.fingerprint)
+    if before.digest != page.digest if before.digest else bits > policy.threshold:
+        found.append(f"{how_many(before.words, 'word')}, now {page.words}; distance {bits}")
+    elif policy.revisit == "drop" and before.links and before.links != page.links:
+        # Dropped, it would be dropped with links that nobody has followed.
+        found.append("the same text, other links")
+    return "; ".join(found)
+
+
+def age_of(before: Version, at: float) -> str:
+    """Return in words how old a version is."""
+    return f"last seen {span_of(abs(at - before.last_seen))} ago"
+
+
+def _offers_changed(before: tuple[Offer, ...], now: tuple[Offer, ...]) -> list[str]:
+    was, becomes = dict(before), dict(now)
+    fields = [field for field in was | becomes if was.get(field) != becomes.get(field)]
+    return [
+        f"{field} {was.get(field, 'none')[:_SHOWN]!r}, now {becomes.get(field, 'none')[:_SHOWN]!r}"
+        for field in fields
+    ] or ["another order of what is offered"]
+
+
+def _claimed(data: bytes) -> _Claimed:
+    if not data:
+        return _Claimed("", (), of_text=False)
+    claims = decode_claims(data)
+    told = [Offer(*each) for each in (*claims.offered, *claims.compared)]
+    known = tuple(it for it in told if it.value != UNKNOWN and it.field != TEXT_ALONE)
+    return _Claimed(claims.headline, known, of_text=len(known) < len(told))

@@ -1,0 +1,147 @@
+"""What is kept of a page's text: its Markdown and its links, and its source where that is needed.
+
+A store keeps it under the page's scope and digest, as `pack` writes it, within a budget of bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_FORMAT = 1
+_HEAD = struct.Struct(">BI")  # the format, and the length of what comes before the source
+_LEVEL = 3
+
+
+class Link(NamedTuple):
+    """A link of a page: the absolute URL that it leads to, without fragment, and its text."""
+
+    url: str
+    text: str
+
+
+class Source(NamedTuple):
+    """A page as it was fetched: its body without content encoding, and what goes with it.
+
+    `encoding` is the one that was declared for it, if any; `headers` are in their order, in
+    Latin-1. `request` is the fingerprint of the request in hex.
+    """
+
+    request: str
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+    encoding: str | None = None
+
+
+@dataclass(frozen=True)
+class KeptPage:
+    """What a store has kept of a page, as `pack` wrote it. It is read when it is first asked for.
+
+    What can't be read, such as that of a later release, is as if nothing had been kept.
+    """
+
+    packed: bytes = field(repr=False)
+
+    @property
+    def url(self) -> str:
+        """Where the page was fetched."""
+        return str(self._said["url"])
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return str(self._said["title"])
+
+    @property
+    def markdown(self) -> str:
+        """Its article as Markdown."""
+        return str(self._said["markdown"])
+
+    @property
+    def time(self) -> float:
+        """The Unix time at which it was fetched."""
+        return float(self._said["time"])
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The links of the whole page: `url` and `text` of each."""
+        return tuple(Link(url, text) for url, text in self._said["links"])
+
+    @property
+    def source(self) -> Source | None:
+        """The page as it was fetched, if that is kept."""
+        said = self._said["source"]
+        if said is None:
+            return None
+        request, headers, encoding = said
+        pairs = tuple((name, value) for name, value in headers)
+        return Source(request, self._parts[1], pairs, encoding)
+
+    @property
+    def _said(self) -> dict[str, Any]:
+        return self._parts[0]
+
+    @cached_property
+    def _parts(self) -> tuple[dict[str, Any], bytes]:
+        try:
+            return _read(self.packed)
+        except ValueError:
+            return _NOTHING, b""
+
+
+def pack(
+    *,
+    url: str,
+    title: str,
+    markdown: str,
+    time: float,
+    links: Iterable[tuple[str, str]] = (),
+    source: Source | None = None,
+) -> bytes:
+    """Return what is kept of a page, compressed."""
+    said = {
+        "url": url,
+        "title": title,
+        "markdown": markdown,
+        "time": round(time, 3),
+        "links": [*map(list, links)],
+        "source": source and [source.request, source.headers, source.encoding],
+    }
+    text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    head = zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
+    body = zlib.compress(source.body, _LEVEL) if source is not None else b""
+    return _HEAD.pack(_FORMAT, len(head)) + head + body
+
+
+def unpack(packed: bytes) -> KeptPage:
+    """Return what `pack` wrote. Raises ValueError for anything else."""
+    _read(packed)
+    return KeptPage(packed)
+
+
+def _read(packed: bytes) -> tuple[dict[str, Any], bytes]:
+    try:
+        kind, length = _HEAD.unpack_from(packed)
+        if kind != _FORMAT:
+            raise ValueError(f"its format is {kind}")
+        start = _HEAD.size
+        text = zlib.decompress(packed[start : start + length]).decode("utf-8", "surrogatepass")
+        found = json.loads(text)
+        said = {name: found[name] for name in _NOTHING}
+        body = packed[start + length :]
+        return said, zlib.decompress(body) if body else b""
+    except (struct.error, zlib.error, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"no text of a page: {error}") from error
+
+
+_NOTHING: dict[str, Any] = {
+    **{"url": "", "title": "", "markdown": "", "time": 0.0},
+    **{"links": [], "source": None},
+}

@@ -1,0 +1,158 @@
+"""Keeps the text of kept pages in the store, and gives it to the verdicts on pages like them."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.history.texts import KeptPage, Source, pack
+from simhash_gate.plugin.awaiting import result
+from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.revisits import time_of_visit
+from simhash_gate.stores import StoreError
+from simhash_gate.values import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from scrapy.http import Response
+    from typing_extensions import Self
+
+    from simhash_gate.gate.judge import Gate
+    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.page import Page
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
+
+logger = logging.getLogger(__name__)
+
+_KEPT = frozenset({"new", "near", "updated", "rewritten"})
+_COMPARED = frozenset({"duplicate", "unchanged", "updated", "rewritten"})
+_NOT_OF_A_BODY = frozenset(
+    {b"set-cookie", b"content-encoding", b"content-length", b"transfer-encoding", b"connection"}
+)
+
+
+class Address(NamedTuple):
+    """Where a store has the text of a page."""
+
+    scope: str
+    digest: int
+
+
+class KeptTexts(Listener):
+    """Lets the store keep the text of each page that passes as a kept one; fails open."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._budget = crawl.settings.keep_markdown
+        self._stats = crawl.crawler.stats
+        self._told: set[str] = set()
+
+    @classmethod
+    def for_crawl(cls, crawl: Crawl) -> Self | None:
+        """Return the listener if the settings ask for it."""
+        return cls(crawl) if crawl.settings.keep_markdown else None
+
+    async def given(self, verdict: Verdict) -> Verdict:
+        """Return a verdict with the text of the page that it rests on, if the store has it."""
+        address = standing(verdict)
+        if address is None:
+            return verdict
+        try:
+            packed = await result(self._crawl.store.submit(partial(_text, address=address)))
+        except Exception as error:
+            self._failed(error)
+            return verdict
+        return replace(verdict, kept=KeptPage(packed)) if packed else verdict
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Let the store keep the text of a kept page; or keep that of an unchanged one longer."""
+        verdict = judged.verdict
+        if judged.skipped or verdict.page is None or not verdict.page.digest:
+            return
+        if verdict.outcome in _KEPT and verdict.record is not None:
+            address = Address(verdict.record.scope, verdict.page.digest)
+        elif verdict.outcome == "unchanged" and (found := standing(verdict)) is not None:
+            address = found
+        else:
+            return
+        at = time_of_visit(judged.request)
+        source = self._source_of(judged)
+        # Of an unchanged page, that which is there already stays for longer.
+        packed = verdict.kept.packed if verdict.kept is not None and source is None else b""
+        ask = partial(
+            _keep,
+            address=address,
+            pack_it=partial(_packed, verdict.page, at, source, packed),
+            at=at,
+            budget=self._budget,
+        )
+        self._crawl.store.submit(ask).add_done_callback(self._kept)
+
+    def _source_of(self, judged: Judged) -> Source | None:
+        """Return the page as it was fetched, if a later visit may need it."""
+        return None
+
+    def _kept(self, kept: Future[bool]) -> None:
+        error = kept.exception()
+        if error is not None:
+            self._failed(error)
+        elif kept.result():
+            self._stats.inc_value("simhash_gate/texts/kept")
+
+    def _failed(self, error: BaseException) -> None:
+        """Count a text that could not be kept or read; say once for each reason why."""
+        self._stats.inc_value("simhash_gate/texts/failed")
+        reason = str(error) if isinstance(error, StoreError) else repr(error)
+        if reason not in self._told:
+            self._told.add(reason)
+            logger.warning("%sKEEP_MARKDOWN: a text was not kept or read: %s", PREFIX, reason)
+
+
+def standing(verdict: Verdict) -> Address | None:
+    """Return where the text is of the page that a verdict rests on, if it rests on one."""
+    if verdict.outcome not in _COMPARED or verdict.match is None:
+        return None
+    record = verdict.match.record
+    return Address(record.scope, record.digest) if record.digest else None
+
+
+def source_of(response: Response, request: str) -> Source:
+    """Return a page as it was fetched, without its cookies."""
+    headers = tuple(
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name in response.headers
+        if name.lower() not in _NOT_OF_A_BODY
+        for value in response.headers.getlist(name)
+    )
+    encoding = getattr(response, "_encoding", None)  # what the response was made with
+    return Source(request, response.body, headers, encoding)
+
+
+def _packed(page: Page, at: float, source: Source | None, packed: bytes) -> bytes:
+    return packed or pack(
+        url=page.url,
+        title=page.title,
+        markdown=page.markdown,
+        time=at,
+        links=page.all_links,
+        source=source,
+    )
+
+
+def _text(gate: Gate, *, address: Address) -> bytes:
+    return gate.store.text(*address)
+
+
+def _keep(
+    gate: Gate, *, address: Address, pack_it: Callable[[], bytes], at: float, budget: int
+) -> bool:
+    """Keep a text, if it alone is within the budget; tell whether it was kept."""
+    packed = pack_it()
+    if not packed or len(packed) > budget:
+        return False
+    gate.store.keep_text(*address, packed, at, budget)
+    return True
