@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.urls import without_credentials
@@ -141,6 +142,22 @@ class Gate:
         trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
         kept = self._revisits.found_gone(trace)
         return kept is not None and (self.store.forget(kept) or True)
+
+    def known(self, record: Record, policy: Policy) -> Revisit:
+        """Return what is known of the visits to the page of a record. Raises `StoreError`."""
+        return self._revisits.of(record, policy)
+
+    def confirm(self, record: Record, policy: Policy, sent: Sent) -> None:
+        """Note that a page is as it was, as its server says. Raises `StoreError`.
+
+        `record` tells of the visit, and `sent` is what the server sent.
+        """
+        revisit = self._revisits.of(record, policy)
+        before = revisit.previous
+        if before is not None:
+            self.store.see(record_of(before, record), record.last_seen)
+            again = replace(before, last_seen=record.last_seen, **sent._asdict())
+            self._revisits.keep(revisit, again, record, policy)
 
     def keep_memories(self) -> None:
         """Let the store keep what sites repeat, for other crawls. Raises `StoreError`."""

@@ -16,12 +16,13 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.claims import TEXT_ALONE, UNKNOWN, decode_claims, split_claims
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.words import words
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.versions import History, Offer, Version
-from simhash_gate.stores.base import PageHistory, Record
+from simhash_gate.page import Page
+from simhash_gate.stores.base import Match, PageHistory, Record
 
 if TYPE_CHECKING:
     from simhash_gate.gate.policy import Policy
-    from simhash_gate.page import Page
     from simhash_gate.stores.base import Store
 
 _SHOWN = 60
@@ -166,6 +167,24 @@ def record_of(version: Version, record: Record) -> Record:
         sketch=b"",
         settled=True,
     )
+
+
+def unfetched(before: Version, record: Record, policy: Policy, why: str) -> Verdict:
+    """Return the verdict on a page that was not fetched, for it is said to be as it was."""
+    page = Page(
+        before.title,
+        before.words,
+        before.fingerprint,
+        before.digest,
+        False,
+        None,
+        url=record.url,
+        structure=before.structure,
+        links=before.links,
+    )
+    match = Match(record_of(before, record), 0)
+    reason = f"{why}, {age_of(before, record.last_seen)}"
+    return Verdict("unchanged", reason, policy, page, match, previous=before)
 
 
 def known_as(revisit: Revisit, record: Record) -> tuple[str, str, str, int] | None:

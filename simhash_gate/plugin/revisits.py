@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.common.times import unix_time
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.revisit import Sent
 from simhash_gate.plugin.requests import TIME_KEY
 from simhash_gate.values import SettingsError
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.http import Response
 
     from simhash_gate.gate.policy import Policy, Site
     from simhash_gate.plugin.store_thread import StoreThread
 
 GONE = (404, 410)
 """What a server answers when a page is no longer there."""
-_LONGEST = 200
 
 
 def time_of_visit(request: Request) -> float:
@@ -34,13 +31,6 @@ def time_of_visit(request: Request) -> float:
     if at is None:
         raise SettingsError(f"meta[{TIME_KEY!r}] = {given!r}: expected a Unix time or ISO 8601")
     return at
-
-
-def sent_with(response: Response) -> Sent:
-    """Return what a server sent to ask about the page later; values that are too long are none."""
-    values = (response.headers.get(name, b"") or b"" for name in ("ETag", "Last-Modified"))
-    texts = (value.decode("latin-1").strip() for value in values)
-    return Sent(*(text if len(text) <= _LONGEST else "" for text in texts))
 
 
 def without_links(policy: Policy, *, holds_items: bool) -> Policy:
