@@ -10,6 +10,8 @@ from simhash_gate.plugin.lines import fill_in
 from simhash_gate.report.html import check_installed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from scrapy.settings import BaseSettings
 
     from crawler.truth import Score
@@ -21,7 +23,7 @@ PLACE = ".scrapy/simhash_gate/%(name)s.html"
 def report(figures: Score) -> str:
     """Return the figures as a few lines of text."""
     caught = figures.duplicates - figures.duplicates_delivered
-    rows = [
+    lines = [
         ("pages fetched", figures.fetched, f"{figures.pages_per_second:g} a second"),
         ("articles", figures.articles, _lost(figures.lost)),
         ("products", figures.products, _lost(figures.products_lost)),
@@ -29,22 +31,27 @@ def report(figures: Score) -> str:
         ("duplicates", figures.duplicates, f"{caught} not delivered ({figures.caught:.1%})"),
         ("true updates", figures.updates, _updates(figures)),
     ]
-    return "\n".join(["What the gate did, against what the site knows:", *map(_line, rows)])
+    return rows(lines)
 
 
 def report_urls(figures: Score) -> str:
     """Return the figures of a site whose URLs are the matter: it sells nothing, and has no news."""
     after = f"after the first {figures.warmup} pages"
     end = "; FAILED: the site had to end it" if figures.trap_full else ""
-    rows = [
+    lines = [
         ("pages fetched", figures.fetched, f"{figures.pages_per_second:g} a second"),
         ("articles", figures.articles, _lost(figures.lost)),
         ("avoidable", figures.avoidable, f"requests for what is known, {after}"),
         ("avoided", figures.fetches_avoided, f"requests not sent; {figures.probes} sent to test"),
     ]
     if figures.trap_fetches:
-        rows.append(("in the trap", figures.trap_fetches, f"pages fetched{end}"))
-    return "\n".join(["What the gate did, against what the site knows:", *map(_line, rows)])
+        lines.append(("in the trap", figures.trap_fetches, f"pages fetched{end}"))
+    return rows(lines)
+
+
+def rows(lines: Iterable[tuple[str, int, str]]) -> str:
+    """Return figures with their names and remarks, below one another."""
+    return "\n".join(["What the gate did, against what the site knows:", *map(_line, lines)])
 
 
 def settle_place(settings: BaseSettings, spider: str, *, unasked: bool) -> Path | None:

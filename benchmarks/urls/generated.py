@@ -60,5 +60,6 @@ def _visit(url: str, content: int, *, known: bool) -> Visit:
     """Return a visit; what the gate would keep of two contents has nothing in common."""
     fingerprint = mmh3.hash64(str(content), signed=False)[0]
     first = content * MOST_WORDS % HASHES
-    words = struct.pack(f">{MOST_WORDS}H", *range(first, first + MOST_WORDS))
-    return Visit(url, site_of(url), content, known, "", fingerprint, words)
+    name = mmh3.hash(str(content), signed=False)
+    said = struct.pack(f">I{MOST_WORDS}H", name, *range(first, first + MOST_WORDS))
+    return Visit(url, site_of(url), content, known, "", fingerprint, said)

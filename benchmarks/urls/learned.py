@@ -54,13 +54,13 @@ class Learned(Method):
         canonical = url if stand_in else self._learner.canonical(scope, url)
         number = self._visits.add(scope, self._learner.shapes.of(parts), url, canonical)
         if same is None:
-            self._visits.tell(number, None, read.fingerprint, read.words)
+            self._visits.tell(number, None, read.fingerprint, read.said)
             return
         self._visits.tell(number, content_of(kept if same else url), *read)
         stood = self._visits.get(stand_in.id) if stand_in else None
         others = []
         if stood is not None and stood.content is not None:
-            told = (stood.content, stood.fingerprint, stood.words)
+            told = (stood.content, stood.fingerprint, stood.said)
             others = [Fetched(stood.url, parts_of(stood.url), *told)]
         changes = self._learner.observe(
             scope,
@@ -68,7 +68,7 @@ class Learned(Method):
             kept or None,
             same if kept else None,
             fingerprint=read.fingerprint,
-            words=read.words,
+            said=read.said,
             others=others,
         )
         for change in changes:

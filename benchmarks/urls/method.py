@@ -16,7 +16,7 @@ class Read(NamedTuple):
     """What the gate keeps of a page to compare it with others."""
 
     fingerprint: int | None = None
-    words: bytes = b""
+    said: bytes = b""
 
 
 NOT_READ = Read()

@@ -113,7 +113,7 @@ class Simulation:
         self._first_urls.setdefault(visit.content, visit.url)
         self._urls.add(visit.url)
         began = time.thread_time()
-        read = Read(visit.fingerprint, visit.words)
+        read = Read(visit.fingerprint, visit.said)
         self._method.learn(visit.scope, visit.url, kept, same, read)
         taken_back = self._method.taken_back()
         figures.learn_seconds += time.thread_time() - began

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.fingerprints.claims import least_said
+from simhash_gate.fingerprints.claims import name_and_words
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.options import pipeline_version
@@ -41,7 +41,7 @@ class Visit:
     `content` is a number that URLs of the same content share. If the page is not `sure`, nobody
     knows whether its content is that of others; then it has a number of its own. `differs_from` is
     the URL of a page that looks alike, and that a closer look found different; "" for none.
-    `fingerprint` and `words` are what the gate keeps of the page.
+    `fingerprint` and `said` are what the gate keeps of the page.
     """
 
     url: str
@@ -50,7 +50,7 @@ class Visit:
     sure: bool
     differs_from: str = ""
     fingerprint: int | None = None
-    words: bytes = b""
+    said: bytes = b""
 
 
 def load(
@@ -64,7 +64,7 @@ def load(
         pages = open_pages(sources, complain, settings.max_bytes, lambda _: None)
         found = list(judged(pages.entries, settings, complain))
         cache.parent.mkdir(parents=True, exist_ok=True)
-        lines = [about, *({**asdict(each), "words": each.words.hex()} for each in found)]
+        lines = [about, *({**asdict(each), "said": each.said.hex()} for each in found)]
         cache.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     return found
 
@@ -87,8 +87,8 @@ def judged(entries: Iterable[Entry], settings: Settings, complain: Complain) -> 
             contents[entry.url] = number
             differs = "" if same or verdict.differs not in _TOLD_APART else kept
             scope = scope_of(entry.url, "domain")
-            words = least_said(verdict.page.claims, MOST_WORDS) if verdict.page else b""
-            known = (same or is_sure(verdict), differs, verdict.fingerprint, words)
+            said = name_and_words(verdict.page.claims, MOST_WORDS) if verdict.page else b""
+            known = (same or is_sure(verdict), differs, verdict.fingerprint, said)
             yield Visit(entry.url, scope, number, *known)
 
 
@@ -127,6 +127,6 @@ def _cached(cache: Path, about: dict[str, Any]) -> list[Visit] | None:
             if json.loads(next(lines)) != about:
                 return None
             found = [json.loads(line) for line in lines]
-            return [Visit(**{**each, "words": bytes.fromhex(each["words"])}) for each in found]
+            return [Visit(**{**each, "said": bytes.fromhex(each["said"])}) for each in found]
     except (KeyError, OSError, StopIteration, TypeError, ValueError):
         return None

@@ -24,11 +24,14 @@ def main() -> int:
     parser.add_argument("--articles", type=positive, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--urls", choices=sorted(SCENES), help="a site whose URLs are the matter")
+    parser.add_argument(
+        "--days", type=positive, help="a year of so many days, in place of one moment"
+    )
     parser.add_argument("--trap-limit", type=positive, default=TRAP_LIMIT)
     parser.add_argument("--parent-pipe", action="store_true", help="stop when stdin ends")
     options = parser.parse_args()
     try:
-        site = make_site(options.urls or "", options.articles, options.seed)
+        site = make_site(options.urls or "", options.articles, options.seed, options.days or 0)
         site.trap_limit = options.trap_limit
         serve(site, options.port, until_stdin_ends=options.parent_pipe)
     except (OSError, OverflowError) as error:

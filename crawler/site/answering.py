@@ -8,13 +8,14 @@ import threading
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from crawler.truth import Served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from crawler.site.articles import Article
 
@@ -24,6 +25,7 @@ PIXEL = bytes.fromhex(
     "606060000000050001a5f645400000000049454e44ae426082"
 )
 PLAIN_CHARSET = ("utf-8", "utf-8", "utf-8")
+NOTHING: Mapping[str, str] = MappingProxyType({})
 TRAP_LIMIT = 20_000
 """How many pages of a trap a site serves before it says that it has no more."""
 
@@ -78,8 +80,17 @@ class Answering(ABC):
         """The numbers of what the site sells."""
         return []
 
-    def reply(self, target: str, *, accepts_gzip: bool = False) -> Reply:
-        """Return the response to a GET of `target`: a path with its query, or a whole URL."""
+    def conditional(self, reply: Reply, asked: Mapping[str, str]) -> Reply:
+        """Return what a request with such headers gets; a 304 where the site knows validators."""
+        return reply
+
+    def reply(
+        self, target: str, *, accepts_gzip: bool = False, asked: Mapping[str, str] = NOTHING
+    ) -> Reply:
+        """Return the response to a GET of `target`: a path with its query, or a whole URL.
+
+        `asked` are the headers of the request.
+        """
         if target == "/-/truth":
             return Reply(200, {"Content-Type": "application/json"}, self.truth())
         if target == "/-/serve":
@@ -87,7 +98,7 @@ class Answering(ABC):
         with self._lock:
             hit = self._hits[target]
             self._hits[target] += 1
-        reply = self.answer(target, hit)
+        reply = self.conditional(self.answer(target, hit), asked)
         if reply.trap and self._is_full():
             reply = reply._replace(status=410, body=b"no more of this")
             reply.headers["X-Demo-Trap"] = "full"

@@ -84,6 +84,11 @@ class Article:
         return FIRST_DAY + timedelta(days=self.random("day").randrange(540))
 
     @cached_property
+    def length(self) -> tuple[int, int]:
+        """How many words its first version has, at least and about at most."""
+        return WORD_COUNTS[deal(LENGTHS, self.seed, "length", self.number)]
+
+    @cached_property
     def history(self) -> list[str]:
         """What became of it: one "update" or "touch" for each later version."""
         return deal(HISTORIES, self.seed, "history", self.number).split()
@@ -140,12 +145,12 @@ class Article:
     def _first_version(self) -> Version:
         headline, _, lede = self.opening
         writer = self.writer("text")
-        low, high = WORD_COUNTS[deal(LENGTHS, self.seed, "length", self.number)]
+        low, high = self.length
         wanted = writer.rng.randint(low, high)
         blocks = [Block("lede", (lede,))]
         count = len(words(lede))
         while count < wanted:
-            paragraph = _paragraph(writer, short=high < 100)
+            paragraph = paragraph_of(writer, short=high < 100)
             count += len(words(" ".join(paragraph.items)))
             blocks.append(paragraph)
         if high >= 100:
@@ -175,7 +180,8 @@ class Article:
             blocks.append(Block("p", (writer.write("boilerplate"),)))
 
 
-def _paragraph(writer: Writer, *, short: bool = False) -> Block:
+def paragraph_of(writer: Writer, *, short: bool = False) -> Block:
+    """Return a new paragraph of one to four sentences; a short one has one."""
     return Block("p", tuple(writer.several("sentence", 1 if short else writer.rng.randint(1, 4))))
 
 
@@ -216,15 +222,15 @@ def _update(writer: Writer, versions: list[Version]) -> Version:
         texts = [i for i, block in enumerate(blocks) if block.kind in ("p", "lede")]
         i = rng.choice(texts)
         if edit == "append":
-            blocks.insert(rng.randint(max(1, len(blocks) - 2), len(blocks)), _paragraph(writer))
+            blocks.insert(rng.randint(max(1, len(blocks) - 2), len(blocks)), paragraph_of(writer))
         elif edit == "lead":
-            blocks.insert(1, _paragraph(writer))
+            blocks.insert(1, paragraph_of(writer))
         elif edit == "cut" and len(texts) > 4:
             del blocks[i]
         elif edit == "sentences":
-            blocks[i] = _replace_sentence(blocks[i], writer)
+            blocks[i] = replace_sentence(blocks[i], writer)
         else:
-            blocks[i] = Block(blocks[i].kind, _paragraph(writer).items)
+            blocks[i] = Block(blocks[i].kind, paragraph_of(writer).items)
         version = Version(number, headline, tuple(blocks))
         said = version.words()
         if all(changed_fraction(old.words(), said) >= target for old in versions):
@@ -240,7 +246,7 @@ def _touch(writer: Writer, versions: list[Version]) -> Version:
     for _ in range(20):
         blocks = list(last.blocks)
         i = rng.choice([i for i, block in enumerate(blocks) if block.kind in ("p", "lede")])
-        blocks[i] = _replace_sentence(blocks[i], writer)
+        blocks[i] = replace_sentence(blocks[i], writer)
         version = Version(number, last.headline, tuple(blocks))
         if 0 < changed_fraction(before, version.words()) < TRUE_UPDATE:
             return version
@@ -249,7 +255,8 @@ def _touch(writer: Writer, versions: list[Version]) -> Version:
     return Version(number, last.headline, (lede, *last.blocks[1:]))
 
 
-def _replace_sentence(block: Block, writer: Writer) -> Block:
+def replace_sentence(block: Block, writer: Writer) -> Block:
+    """Return the block with another sentence in place of one of its own."""
     items = list(block.items)
     items[writer.rng.randrange(len(items))] = writer.write("sentence")
     return Block(block.kind, tuple(items))

@@ -189,7 +189,7 @@ def print_view(sheet: Sheet) -> str:
 <meta name="robots" content="noindex"></head><body onload="window.print()">
 <img src="/img/logo.png" alt="The Daily Miniature"><hr><h2>{sheet.title}</h2>
 <p>{author}, {day}</p><div id="printable">{sheet.body("print")}</div><hr>
-<p class="print-footer">Printed from {escape(sheet.path)} on {1 + sheet.live}.7.2024.
+<p class="print-footer">Printed from {escape(sheet.path)} on {1 + sheet.live % 28}.7.2024.
 {sheet.formats("span")} © The Daily Miniature. For personal use only.</p></body></html>"""
 
 

@@ -53,6 +53,13 @@ def small_pages(seed: int) -> dict[str, Content]:
     return found
 
 
+def not_found(path: str, links: tuple[Link, ...], design: str = "semantic") -> Content:
+    """Return the page of what is not there."""
+    text = f"Sorry, we could not find {path}. It may have been moved, renamed or deleted."
+    blocks = (Block("p", (text,)),)
+    return Content(title="Page not found", blocks=blocks, related=links, design=design)
+
+
 def _near(page: int, count: int) -> Iterable[int]:
     """Return the pages that a pager names: the first, the last, and the neighbours."""
     return sorted({0, count - 1, *range(max(0, page - 2), min(count, page + 3))})

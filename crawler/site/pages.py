@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crawler.site.articles import Article, Block
 from crawler.site.chrome import Chrome
 from crawler.site.content import Content, Link
-from crawler.site.listings import EDITIONS, PAGE_SIZE, listing, small_pages
+from crawler.site.listings import EDITIONS, PAGE_SIZE, listing, not_found, small_pages
 from crawler.site.products import make_products
 from crawler.site.prose import Writer, grammar
 from crawler.site.urls import View, views
@@ -214,6 +214,4 @@ class Pages:
 
     def missing(self, path: str) -> Content:
         """Return the page of a story that is gone: found, says its status; not found, its text."""
-        text = f"Sorry, we could not find {path}. It may have been moved, renamed or deleted."
-        links = tuple(self.link(article) for article in self.articles[:6])
-        return Content(title="Page not found", blocks=(Block("p", (text,)),), related=links)
+        return not_found(path, tuple(self.link(article) for article in self.articles[:6]))

@@ -41,11 +41,19 @@ class SiteProcess:
     """A running site. It stops with `stop()`, and by itself when this process dies."""
 
     def __init__(
-        self, articles: int, seed: int, port: int = 0, *, urls: str = "", trap_limit: int = 0
+        self,
+        articles: int,
+        seed: int,
+        port: int = 0,
+        *,
+        urls: str = "",
+        days: int = 0,
+        trap_limit: int = 0,
     ) -> None:
         command = [sys.executable, "-m", "crawler.site", "--parent-pipe"]
         command += [f"--articles={articles}", f"--seed={seed}", f"--port={port}"]
         command += [f"--urls={urls}"] if urls else []
+        command += [f"--days={days}"] if days else []
         command += [f"--trap-limit={trap_limit}"] if trap_limit else []
         # A session of its own: Ctrl-C is for the crawl, which stops the site when it is done.
         self.process = subprocess.Popen(
@@ -124,6 +132,11 @@ def contents(url: str, shown_at: Collection[str]) -> list[str]:
     """Return what URLs of the site at `url` show, in their order. Raises SiteError."""
     found: list[str] = _ask(url, "/-/contents", json.dumps(list(shown_at)).encode())
     return found
+
+
+def set_time(url: str, moment: float) -> None:
+    """Let the site at `url` answer as of a moment of its year. Raises SiteError."""
+    _ask(url, "/-/time", str(moment).encode())
 
 
 def _ask(url: str, path: str, body: bytes | None = None) -> Any:

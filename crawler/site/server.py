@@ -56,7 +56,8 @@ class Handler(BaseHTTPRequestHandler):
         """Answer a GET."""
         accepts_gzip = "gzip" in self.headers.get("Accept-Encoding", "")
         target = f"https://{self.host}{self.path}" if self.host else self.path
-        self._send(self.server.site.reply(target, accepts_gzip=accepts_gzip))
+        asked = dict(self.headers.items())
+        self._send(self.server.site.reply(target, accepts_gzip=accepts_gzip, asked=asked))
 
     def do_CONNECT(self) -> None:
         """Answer what follows by TLS, as the host that was asked for: the site is its own proxy."""
@@ -78,7 +79,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(reply.body)))
+        if reply.status != 304:  # which has no page, whatever its length would be
+            self.send_header("Content-Length", str(len(reply.body)))
         self.end_headers()
         self.wfile.write(reply.body)
 

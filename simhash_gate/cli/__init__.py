@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from simhash_gate.cli import commands
+from simhash_gate.cli.history import history
 from simhash_gate.cli.store import store
 from simhash_gate.cli.urls import urls
 
@@ -40,7 +41,7 @@ def _not_empty(_context: click.Context, _argument: click.Parameter, value: T) ->
     return value
 
 
-for command in (*commands.ALL, store, urls):
+for command in (*commands.ALL, history, store, urls):
     cli.add_command(command)
     for each in (command, *getattr(command, "commands", {}).values()):
         for parameter in each.params:

@@ -49,6 +49,15 @@ def unix_time(value: object) -> float | None:
     return float(value)
 
 
+def shown(seconds: float) -> str:
+    """Return a Unix time as a person reads it: 2024-06-01T12:00:00Z."""
+    try:
+        time_of_day = datetime.fromtimestamp(seconds, timezone.utc)
+    except (ValueError, OverflowError, OSError):
+        return str(seconds)
+    return time_of_day.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
 def _of_text(text: str) -> float | None:
     found = _ISO.fullmatch(text)
     if found is None:

@@ -116,15 +116,15 @@ def decode_claims(data: bytes) -> Claims:
         raise ValueError(f"no claims: {error}") from None
 
 
-def least_said(data: bytes, count: int) -> bytes:
-    """Return the least hashes of words in claims as `encode` wrote them, `count` at most.
+def name_and_words(data: bytes, count: int) -> bytes:
+    """Return what stands for the name in claims as `encode` wrote them, and hashes of words.
 
-    Each takes two bytes.
+    The name takes `NAME_BYTES`, all zero if there is none. Then come the least hashes, two bytes
+    each, `count` at most; without words nothing is returned.
     """
-    if len(data) < _HEAD.size:
+    if len(data) < _HEAD.size or not (said := _HEAD.unpack_from(data)[1]):
         return b""
-    size = min(2 * count, _HEAD.unpack_from(data)[1])
-    return data[_HEAD.size : _HEAD.size + size]
+    return data[:NAME_BYTES] + data[_HEAD.size : _HEAD.size + min(2 * count, said)]
 
 
 def read_from_text(claims: Claims, title: str, url: str) -> Claims:

@@ -15,10 +15,9 @@ from simhash_gate.gate.difference import SAME, CloserLook, Finding, remembered_o
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.revisit import (
     NOTHING_SENT,
+    Revisit,
     Revisits,
     age_of,
-    known_as,
-    record_of,
     version_in,
     version_of,
     what_changed,
@@ -30,7 +29,7 @@ from simhash_gate.stores.base import Match, Record, Window
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from simhash_gate.gate.revisit import Revisit, Sent
+    from simhash_gate.gate.revisit import Sent
     from simhash_gate.gate.site_memory import SiteMemory
     from simhash_gate.gate.verdict import NotCompared, Outcome
     from simhash_gate.page import Page
@@ -117,9 +116,9 @@ class Gate:
             sketch=remembered_of(page, policy),
         )
         memory = None if policy.verify == "distance" else self._memories.of(record.scope)
-        revisit = self._revisits.of(record, policy)
-        if any(known_as(revisit, record) == other.identity for other in dismissed):
-            revisit = revisit._replace(previous=None)
+        revisit = self._revisits.of(record, policy, sent.moved_from)
+        if revisit.kept and any(revisit.kept.identity == other.identity for other in dismissed):
+            revisit = Revisit(revisit.history)
         judged = Judging(page, policy, record, sent, dismissed, memory)
         verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit, retry=retry)
         if memory is not None and page.claims:
@@ -147,16 +146,12 @@ class Gate:
         """Return what is known of the visits to the page of a record. Raises `StoreError`."""
         return self._revisits.of(record, policy)
 
-    def confirm(self, record: Record, policy: Policy, sent: Sent) -> None:
-        """Note that a page is as it was, as its server says. Raises `StoreError`.
-
-        `record` tells of the visit, and `sent` is what the server sent.
-        """
+    def confirm(self, record: Record, policy: Policy) -> None:
+        """Note that a page was as it had been, though it was not fetched. Raises `StoreError`."""
         revisit = self._revisits.of(record, policy)
-        before = revisit.previous
-        if before is not None:
-            self.store.see(record_of(before, record), record.last_seen)
-            again = replace(before, last_seen=record.last_seen, **sent._asdict())
+        if revisit.previous is not None and revisit.kept is not None:
+            self.store.see(revisit.kept, record.last_seen)
+            again = replace(revisit.previous, last_seen=record.last_seen)
             self._revisits.keep(revisit, again, record, policy)
 
     def keep_memories(self) -> None:
@@ -167,10 +162,15 @@ class Gate:
         """Return the verdict on a page that says what it said before; None if it does not."""
         page, policy, record, sent, *_ = judged
         before = revisit.previous
-        if before is None or what_changed(before, page, policy):
+        kept = revisit.kept
+        if before is None or kept is None or what_changed(before, page, policy):
             return None
-        kept = record_of(before, record)
-        self.store.see(kept, record.last_seen)
+        if kept.request == record.request:
+            self.store.see(kept, record.last_seen)
+        else:
+            self.store.forget(kept)
+            window = Window(policy.window, policy.ttl)
+            self.store.check_and_add(replace(record, settled=True), None, window=window)
         self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
         match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
         reason = f"the same text, {age_of(before, record.last_seen)}"
@@ -179,16 +179,15 @@ class Gate:
     def _compared(self, judged: Judging, revisit: Revisit, *, retry: bool) -> Verdict:
         """Return the verdict on a page that is compared with the others of its scope."""
         page, policy, record, sent, dismissed, memory = judged
-        before = revisit.previous
-        if before is not None:
-            kept = record_of(before, record)
+        kept = revisit.kept
+        if kept is not None:
             dismissed = (*dismissed, kept)
             if kept.identity == record.identity:  # two records of one identity can't be told apart
                 self.store.forget(kept)
         match, added, found, passed = self._look_up(record, page, policy, dismissed, memory)
-        if before is None and match is not None and self._is_earlier(match.record, record):
+        if kept is None and match is not None and self._is_earlier(match.record, record):
             # A store that is older than histories, or keeps none, has the record alone.
-            revisit = revisit._replace(previous=version_in(match.record))
+            revisit = Revisit(revisit.history, version_in(match.record), match.record)
             if not added:
                 return self._unchanged(judged, revisit) or self._compared(
                     judged, revisit, retry=retry
@@ -196,11 +195,9 @@ class Gate:
         if not added:
             return self._seen(judged, revisit, Match(*match) if match else None, found, retry)
         verdict = _kept(judged, revisit, match, found, passed)
-        if verdict.previous is not None:
-            kept = record_of(verdict.previous, record)
-            if kept.identity != record.identity:
-                self.store.forget(kept)
-            revisit = revisit._replace(previous=None)
+        if revisit.kept is not None and revisit.kept.identity != record.identity:
+            self.store.forget(revisit.kept)
+        revisit = Revisit(revisit.history)  # what was found is another version
         self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
         return verdict
 
@@ -218,8 +215,8 @@ class Gate:
         if retry and match.record.request == record.request and match.record.run == self.run:
             reason = "the same request, sent again"
             return Verdict("unchanged", reason, policy, page, match, match.record)
-        if revisit.previous is not None:  # nobody has it any more as it was
-            self.store.forget(record_of(revisit.previous, record))
+        if revisit.kept is not None:  # nobody has it any more as it was
+            self.store.forget(revisit.kept)
         why = found.said
         said = f"distance {match.distance}, threshold {policy.threshold}{why and '; '}{why}"
         return Verdict("duplicate", said, policy, page, match, previous=revisit.previous)
@@ -283,10 +280,9 @@ def _kept(
     """Return the verdict on a page that was kept."""
     page, policy, record, *_ = judged
     before = revisit.previous
-    if before is not None:
-        match = Match(
-            record_of(before, record), hamming_distance(before.fingerprint, record.fingerprint)
-        )
+    if before is not None and revisit.kept is not None:
+        bits = hamming_distance(before.fingerprint, record.fingerprint)
+        match = Match(revisit.kept, bits)
         outcome: Outcome = "rewritten" if match.distance > policy.near else "updated"
         reason = f"{what_changed(before, page, policy)}; {age_of(before, record.last_seen)}"
         return Verdict(

@@ -29,10 +29,14 @@ _SHOWN = 60
 
 
 class Sent(NamedTuple):
-    """What a server sent with a page to ask about it later: `ETag` and `Last-Modified`."""
+    """What a server sent with a page: `ETag` and `Last-Modified`, to ask about it later.
+
+    `moved_from` is the request that it said the page has moved from for good, "" if there is none.
+    """
 
     etag: str = ""
     modified: str = ""
+    moved_from: str = ""
 
 
 NOTHING_SENT = Sent()
@@ -47,10 +51,14 @@ class _Claimed(NamedTuple):
 
 
 class Revisit(NamedTuple):
-    """What is known of a page's visits, and the version it is compared with, None for none."""
+    """What is known of a page's visits, and the version it is compared with, None for none.
+
+    `kept` is the record of that version, as far as it is known.
+    """
 
     history: History
-    previous: Version | None
+    previous: Version | None = None
+    kept: Record | None = None
 
 
 class Revisits:
@@ -61,17 +69,28 @@ class Revisits:
         self._run = run
         self._pipeline = pipeline
 
-    def of(self, record: Record, policy: Policy) -> Revisit:
+    def of(self, record: Record, policy: Policy, moved_from: str = "") -> Revisit:
         """Return what is known of the page of a record. Raises `StoreError`.
 
         What is older than the policy's age limit, or was read under another pipeline version, is
         no version to compare with; nor is what this run kept itself, until `revisit_after`.
+        A page of which nothing is known has the past of the request that it has `moved_from`.
         """
-        history = self._history(record) if policy.history else History()
+        if not policy.history:
+            return Revisit(History())
+        history = self._history(record)
+        moved = bool(moved_from) and not history.versions
+        if moved:
+            record = replace(record, request=moved_from)
+            history = self._history(record)
         last = history.last_of(self._pipeline)
         if last is None or history.gone is not None or not self._counts(last, record, policy):
-            last = None
-        return Revisit(history, last)
+            return Revisit(history)
+        kept = record_of(last, record)
+        if moved:  # from now on this run has kept it
+            last = replace(last, run=self._run)
+            history = replace(history, versions=(last,))
+        return Revisit(history, last, kept)
 
     def keep(self, revisit: Revisit, version: Version, record: Record, policy: Policy) -> None:
         """Note that a visit found a version of a page. Raises `StoreError`.
@@ -79,8 +98,8 @@ class Revisits:
         It is the previous one, seen again, if that is still in `revisit`.
         """
         if policy.history:
-            found, again = revisit
-            history = found.visited(version, again=again, most=policy.history)
+            again = revisit.previous
+            history = revisit.history.visited(version, again=again, most=policy.history)
             self._write(record, history, version.last_seen)
 
     def found_gone(self, record: Record) -> Record | None:
@@ -130,7 +149,8 @@ def version_of(page: Page, record: Record, sent: Sent = NOTHING_SENT) -> Version
         page.structure,
         headline,
         offers,
-        *sent,
+        sent.etag,
+        sent.modified,
     )
 
 
@@ -169,8 +189,11 @@ def record_of(version: Version, record: Record) -> Record:
     )
 
 
-def unfetched(before: Version, record: Record, policy: Policy, why: str) -> Verdict:
-    """Return the verdict on a page that was not fetched, for it is said to be as it was."""
+def unfetched(revisit: Revisit, record: Record, policy: Policy, why: str) -> Verdict:
+    """Return the verdict on a known page that was not fetched: it is said to be as it was."""
+    before, kept = revisit.previous, revisit.kept
+    assert before is not None
+    assert kept is not None
     page = Page(
         before.title,
         before.words,
@@ -182,19 +205,8 @@ def unfetched(before: Version, record: Record, policy: Policy, why: str) -> Verd
         structure=before.structure,
         links=before.links,
     )
-    match = Match(record_of(before, record), 0)
     reason = f"{why}, {age_of(before, record.last_seen)}"
-    return Verdict("unchanged", reason, policy, page, match, previous=before)
-
-
-def known_as(revisit: Revisit, record: Record) -> tuple[str, str, str, int] | None:
-    """Return the identity of the record of the version before, if there is one."""
-    before = revisit.previous
-    return (
-        None
-        if before is None
-        else (*record.identity[:1], before.run, record.request, before.fingerprint)
-    )
+    return Verdict("unchanged", reason, policy, page, Match(kept, 0), previous=before)
 
 
 def what_changed(before: Version, page: Page, policy: Policy) -> str:

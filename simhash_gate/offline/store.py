@@ -7,12 +7,12 @@ import uuid
 from collections import Counter, defaultdict
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from simhash_gate.common.times import shown
 from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.fingerprints.hamming import to_hex
@@ -243,8 +243,8 @@ class _Scope:
             "settled": self.settled,
             "pipelines": dict(self.pipelines.most_common()),
             "runs": len(self.runs),
-            "oldest": _shown(self.oldest) if self.pages else None,
-            "newest": _shown(self.newest) if self.pages else None,
+            "oldest": shown(self.oldest) if self.pages else None,
+            "newest": shown(self.newest) if self.pages else None,
             "repeated_texts": self.repeated,
         }
 
@@ -259,14 +259,6 @@ def _listed(record: Record) -> dict[str, Any]:
         "pipeline": record.pipeline,
         "run": record.run,
         "settled": record.settled,
-        "first_seen": _shown(record.first_seen),
-        "last_seen": _shown(record.last_seen),
+        "first_seen": shown(record.first_seen),
+        "last_seen": shown(record.last_seen),
     }
-
-
-def _shown(seconds: float) -> str:
-    try:
-        time_of_day = datetime.fromtimestamp(seconds, timezone.utc)
-    except (ValueError, OverflowError, OSError):
-        return str(seconds)
-    return time_of_day.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -57,6 +57,10 @@ class Page:
     data say of it, None where they don't. `url` is where the page was read from, without user name
     and password. `article` is what its Markdown is made from, as `Flow.pack` writes it. `anchors`
     are all links of the page, as `pack_anchors` writes them, if the options ask for them.
+    `structure` is the SimHash of the paths of its tags, and `links` a hash of the addresses that it
+    links to, without mail and fragments and without what counts visitors. Both are of the whole
+    page as it was served, its chrome included, unsigned 64-bit numbers, and 0 for none. A list of 5
+    entries and one of 50 have the same structure.
     """
 
     title: str

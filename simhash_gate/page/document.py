@@ -22,6 +22,7 @@ from simhash_gate.page.flow import flow
 from simhash_gate.page.hidden import drop_invisible
 from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
 from simhash_gate.page.parse import parse, printable
+from simhash_gate.page.skeleton import skeleton
 from simhash_gate.page.structured import text, types, values
 from simhash_gate.page.title import find_titles, text_of
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from simhash_gate.page.extract import Extractor
     from simhash_gate.page.facts import Facts
     from simhash_gate.page.flow import Flow
+    from simhash_gate.page.skeleton import Skeleton
     from simhash_gate.page.title import Titles
 
     Said = tuple[tuple[str, str], ...]
@@ -51,7 +53,8 @@ class Document(NamedTuple):
     does has no `blocks`. `offered` and `fields` are names and what the
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
     page of which little but chrome may be left, else "". `canonical` is the page's own address, and
-    `whole` all of its text, if that was asked for; so are `anchors`, all of its links.
+    `whole` all of its text, if that was asked for; so are `anchors`, all of its links. `skeleton`
+    is that of the page as it was served.
     """
 
     facts: Facts
@@ -64,6 +67,7 @@ class Document(NamedTuple):
     leftover_of: str
     canonical: str
     whole: list[Block]
+    skeleton: Skeleton
     anchors: bytes = b""
 
     @property
@@ -110,6 +114,7 @@ def read_document(
     root = parse(body, encoding)
     if root is None:
         return None
+    served = skeleton(root)
     facts = find_facts(root, url)
     links = pack_anchors(root, facts.base) if anchors else b""
     canonical = canonical_address(root, url) if whole else ""
@@ -149,6 +154,7 @@ def read_document(
         leftover_of,
         canonical,
         cleaned.whole,
+        served,
         links,
     )
 

@@ -63,9 +63,9 @@ def said_by(response: Response) -> Validators:
     return validators_of({**said, "vary": vary.decode("latin-1")})
 
 
-def sent_with(response: Response) -> Sent:
-    """Return what a server sent to ask about the page later."""
-    return Sent(*said_by(response))
+def sent_with(response: Response, moved_from: str) -> Sent:
+    """Return what a server sent with a page to ask about it later, and where it was before."""
+    return Sent(*said_by(response), moved_from)
 
 
 def needs_page(policy: Policy) -> bool:

@@ -31,6 +31,7 @@ from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.reading import PageReader
+from simhash_gate.plugin.redesigns import RedesignWatch
 from simhash_gate.plugin.requests import (
     META_KEY,
     RECOVERED_KEY,
@@ -44,6 +45,7 @@ from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.revalidation import Revalidation
 from simhash_gate.plugin.revisits import (
     GONE,
+    moved_from,
     note_gone,
     time_of_visit,
     without_links,
@@ -87,6 +89,7 @@ LISTENERS: tuple[type[Listener], ...] = (
     Collapses,
     Swallowing,
     SelectorWatch,
+    RedesignWatch,
     VerdictLog,
     Journal,
     Announcements,
@@ -294,6 +297,7 @@ class SimhashGateMiddleware(CrawlGate):
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
             policy = overridden(site.policy, request, self.settings, links=self._links)
             policy = without_links(policy, holds_items=self._links)
+            moved = moved_from(request, self.crawler.request_fingerprinter)
             page = await self.reader.page(response)
             ask = partial(
                 Gate.judge,
@@ -304,7 +308,7 @@ class SimhashGateMiddleware(CrawlGate):
                 request=fingerprint,
                 retry=is_retry(request, fingerprint),
                 at=time_of_visit(request),
-                sent=sent_with(response),
+                sent=sent_with(response, moved),
             )
             verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
             return verdict, fingerprint

@@ -12,7 +12,7 @@ import mmh3
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.revisit import Sent, unfetched
+from simhash_gate.gate.revisit import unfetched
 from simhash_gate.history.texts import KeptPage
 from simhash_gate.history.validators import (
     FEWEST_COMPARED,
@@ -202,7 +202,7 @@ class Revalidation(Listener):
         if known is None or response.status != NOT_MODIFIED:
             return None
         self._confirm(known)
-        verdict = unfetched(known.previous, known.page, known.policy, "not modified (304)")
+        verdict = unfetched(known.revisit, known.page, known.policy, "not modified (304)")
         return replace(verdict, kept=known.kept), known.page.request
 
     def found(self, request: Request, response: Response) -> None:
@@ -311,8 +311,7 @@ class Revalidation(Listener):
 
     def _confirm(self, known: Known) -> None:
         """Let the store know that a page is as it was."""
-        sent = Sent(*known.validators)
-        confirm = partial(Gate.confirm, record=known.page, policy=known.policy, sent=sent)
+        confirm = partial(Gate.confirm, record=known.page, policy=known.policy)
         self._crawl.store.submit(confirm).add_done_callback(self._confirmed)
 
     def _confirmed(self, done: Future[None]) -> None:

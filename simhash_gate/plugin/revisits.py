@@ -14,12 +14,14 @@ from simhash_gate.values import SettingsError
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.utils.request import RequestFingerprinterProtocol
 
     from simhash_gate.gate.policy import Policy, Site
     from simhash_gate.plugin.store_thread import StoreThread
 
 GONE = (404, 410)
 """What a server answers when a page is no longer there."""
+_FOR_GOOD = frozenset({301, 308})
 
 
 def time_of_visit(request: Request) -> float:
@@ -31,6 +33,14 @@ def time_of_visit(request: Request) -> float:
     if at is None:
         raise SettingsError(f"meta[{TIME_KEY!r}] = {given!r}: expected a Unix time or ISO 8601")
     return at
+
+
+def moved_from(request: Request, fingerprinter: RequestFingerprinterProtocol) -> str:
+    """Return the fingerprint, in hex, of the request that was redirected to this one for good."""
+    urls, reasons = request.meta.get("redirect_urls"), request.meta.get("redirect_reasons")
+    if not urls or not reasons or not _FOR_GOOD.issuperset(reasons):
+        return ""
+    return fingerprinter.fingerprint(request.replace(url=urls[0])).hex()
 
 
 def without_links(policy: Policy, *, holds_items: bool) -> Policy:

@@ -94,7 +94,7 @@ class GateStats(Listener):
         self._domains: dict[str, DomainTally] = {}
         self._callback_seconds = 0.0
         self._callbacks = 0
-        self._called_in_vain = 0
+        self._called_in_vain = self._held = 0
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Count a response."""
@@ -111,6 +111,8 @@ class GateStats(Listener):
             self._count(f"duplicate/{judged.domain if judged.domain in self._domains else OTHERS}")
         if judged.dropped:
             self._dropped(judged, tally)
+        elif outcome == "unchanged" and verdict.rejected and judged.action == "links":
+            self._held += 1
         if verdict.differs in PASSED_FOR:
             self._count(PASSED_FOR[verdict.differs])
         if verdict.not_compared:
@@ -151,8 +153,19 @@ class GateStats(Listener):
             )
             level = logging.INFO if passed.keys().isdisjoint(_FAILED) else logging.WARNING
             logger.log(level, "Passed without having been compared: %s", listed)
+        self._tell_unchanged()
         if self._domains:
             logger.info("Near-duplicates by domain:\n%s", self._table(closing.columns))
+
+    def _tell_unchanged(self) -> None:
+        """Say what was held back because an earlier crawl had delivered it."""
+        if self._held:
+            logger.info(
+                "Unchanged since an earlier crawl: %s. Their links were followed, their items held "
+                "back. To have them again: %sREVISIT = 'pass'",
+                how_many(self._held, "page"),
+                PREFIX,
+            )
 
     def _dropped(self, judged: Judged, tally: DomainTally) -> None:
         size, match = len(judged.response.body), judged.verdict.match

@@ -17,7 +17,7 @@ from scrapy.utils.job import job_dir
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.claims import least_said
+from simhash_gate.fingerprints.claims import name_and_words
 from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.requests import META_KEY, RECOVERED_KEY, RELEASED_KEY, NotSent
 from simhash_gate.plugin.resend_dropped import MOST_BYTES
@@ -229,22 +229,22 @@ class UrlRules(Listener):
         )
         fingerprint = judged.verdict.fingerprint
         claims = judged.verdict.page.claims if judged.verdict.page else b""
-        words = least_said(claims, MOST_WORDS)
+        said = name_and_words(claims, MOST_WORDS)
         for visit in answered:
-            visits.tell(visit, content, fingerprint, words)
+            visits.tell(visit, content, fingerprint, said)
         probed = next((found for each in asked if (found := self._probes.pop(each, None))), None)
         if told is None or content is None:
             return
         others = []
         stood = visits.get(probed) if probed else None
         if stood is not None and stood.content is not None:
-            told_of = (stood.content, stood.fingerprint, stood.words)
+            told_of = (stood.content, stood.fingerprint, stood.said)
             others = [Fetched(stood.url, parts_of(stood.url), *told_of)]
-            me = Fetched(url, parts_of(url), content, fingerprint, words)
+            me = Fetched(url, parts_of(url), content, fingerprint, said)
             if relation(me, others[0]) is False:
                 self._stats.inc_value("simhash_gate/url/wrong_probes")
         changes = self._learner.observe(
-            site.scope, url, *told, fingerprint=fingerprint, words=words, others=others
+            site.scope, url, *told, fingerprint=fingerprint, said=said, others=others
         )
         self._changed(visits, changes)
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from simhash_gate.common.proportion import wilson
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from simhash_gate.urls.rules import Rule
 
 State = Literal["learning", "active", "suspended", "dropped"]
@@ -94,10 +96,8 @@ class Evidence:
 
     def note(self, content: int, value: int, pair: tuple[str, str]) -> None:
         """Note what a case that speaks for the rule was of."""
-        if len(self.contents) < ENOUGH_CONTENTS and content not in self.contents:
-            self.contents += (content,)
-        if len(self.values) < ENOUGH_VALUES and value not in self.values:
-            self.values += (value,)
+        self.contents = _some(self.contents, (content,), ENOUGH_CONTENTS)
+        self.values = _some(self.values, (value,), ENOUGH_VALUES)
         if len(self.examples) < 2:
             self.examples += (pair,)
 
@@ -111,6 +111,7 @@ class Pool:
     against: int = 0
     support: float = 0.0
     contents: tuple[int, ...] = ()
+    values: tuple[int, ...] = ()
 
     def of(self, shape: str) -> Evidence:
         """Return the evidence on URLs of a shape."""
@@ -128,10 +129,10 @@ class Pool:
         self.against += not same
         return evidence
 
-    def note(self, content: int) -> None:
-        """Note what a case that speaks for the rule was of."""
-        if len(self.contents) < ENOUGH_CONTENTS and content not in self.contents:
-            self.contents += (content,)
+    def note(self, contents: Iterable[int], values: Iterable[int]) -> None:
+        """Note what cases that speak for the rule were of."""
+        self.contents = _some(self.contents, contents, ENOUGH_CONTENTS)
+        self.values = _some(self.values, values, ENOUGH_VALUES)
 
     def bound(self, shape: str) -> float:
         """Return the share of cases in which the rule holds on URLs of a shape, at the least.
@@ -158,7 +159,8 @@ class Pool:
         if evidence.rests or evidence.is_dropped:
             return False
         several = rule.kind != "parameter" or rule.value != "*"
-        if not several and len(evidence.values) < ENOUGH_VALUES:
+        values = evidence.values if self.against else self.values
+        if not several and len(values) < ENOUGH_VALUES:
             return False
         told = evidence.support + evidence.against
         if told < SURE * (told + evidence.unsure):
@@ -167,6 +169,14 @@ class Pool:
         if len(contents) < ENOUGH_CONTENTS:
             least = max(least, LEAST_OF_FEW)
         return self.bound(shape) >= least
+
+
+def _some(known: tuple[int, ...], more: Iterable[int], enough: int) -> tuple[int, ...]:
+    """Return what is known and as many others as are enough."""
+    for each in more:
+        if len(known) < enough and each not in known:
+            known += (each,)
+    return known
 
 
 @lru_cache(maxsize=4096)

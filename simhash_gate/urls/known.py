@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from simhash_gate.urls.rules import ANY_VALUE, Rule
+from simhash_gate.urls.rules import ANY_VALUE, Rule, without_alias
 
 TRACKING = re.compile(
     r"(?:utm_\w+|mtm_\w+|pk_\w+|piwik_\w+|matomo_\w+|hsa_\w+|__hs\w+|_hs\w+|mc_[ce]id|mkt_tok"
@@ -35,10 +35,6 @@ def is_known(rule: Rule) -> bool:
         return SESSION.match(rule.name) is not None
     if rule.kind == "segment":
         return OTHER_VIEW.match(rule.name) is not None
-    return rule.kind in ("scheme", "index") or (rule.kind == "host" and _is_alias(rule))
-
-
-def _is_alias(rule: Rule) -> bool:
-    """Tell whether one host is the other with `www.`, `m.` or the like before it."""
-    prefix = rule.name.removesuffix(rule.value)
-    return prefix in ("www.", "m.", "mobile.", "amp.", "wap.")
+    if rule.kind == "host":
+        return without_alias(rule.name) == rule.value
+    return rule.kind in ("scheme", "index")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import mmh3
 
+from simhash_gate.fingerprints.claims import NAME_BYTES
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.urls.evidence import PRIOR, Evidence, Pool, State, Word
 from simhash_gate.urls.known import OTHER_VIEW, is_known
@@ -34,8 +35,11 @@ NEAR = 8
 """Fingerprints of more bits of distance are of different contents."""
 MOST_WORDS = 32
 """Hashes of words by which two pages are compared."""
-SHARED = 0.5
-"""Two pages that share less of their words are of different contents."""
+SHARED, SHARED_BY_NAME = 1 / 2, 1 / 3
+"""Two pages that share less of their words are of different contents: with other names, and with
+the same. Of a short text, what the page says around it is much."""
+ALIKE = 0.9
+"""Two pages of one name that share so much of their words look like one in two views."""
 LEAST = 0.9
 """A rule acts where this share of its cases holds, at the least."""
 EVERY = "*"
@@ -64,15 +68,15 @@ class Change(NamedTuple):
 class Fetched(NamedTuple):
     """A page that was fetched.
 
-    `content` is a number that pages of one content share; `words` are the least hashes of its
-    words, two bytes each, in their order; empty if they are not known.
+    `content` is a number that pages of one content share; `said` is its name and hashes of its
+    words, as `name_and_words` has them, empty if they are not known.
     """
 
     url: str
     parts: Parts
     content: int
     fingerprint: int | None = None
-    words: bytes = b""
+    said: bytes = b""
     shape: str = ""
 
 
@@ -100,7 +104,7 @@ class Learner:
         same: bool | None = None,
         *,
         fingerprint: int | None = None,
-        words: bytes = b"",
+        said: bytes = b"",
         others: Iterable[Fetched] = (),
     ) -> list[Change]:
         """Learn from a page that was fetched and compared; return what changed.
@@ -113,7 +117,7 @@ class Learner:
         self.shapes.note(parts)
         content = content_of(kept if same and kept else url)
         shape = self.shapes.of(parts)
-        page = Fetched(url, parts, content, fingerprint, words, shape)
+        page = Fetched(url, parts, content, fingerprint, said, shape)
         told: dict[tuple[str, Rule], tuple[bool, Fetched]] = {}
         changes: list[Change] = []
         pairs: list[tuple[Fetched, bool]] = []
@@ -241,8 +245,7 @@ class Learner:
             evidence.state = known.state if known else evidence.state
             pool.against += evidence.contradictions - (known.contradictions if known else 0)
             pool.support += evidence.support - (known.support if known else 0)
-            for content in evidence.contents:
-                pool.note(content)
+            pool.note(evidence.contents, evidence.values)
         self._propose(scope, shape, rule)
         everywhere = (scope, shape) == (EVERY, EVERY)
         concerned = [each for each in self._pools if each[1] == rule] if everywhere else []
@@ -295,10 +298,13 @@ class Learner:
                         told[shape, wider] = (same, other)
 
     def _wonder(self, scope: str, page: Fetched, other: Fetched) -> list[Change]:
-        """Count a case of which nobody can tell, where a single rule is at stake."""
+        """Count a case of which nobody can tell, where a single rule is at stake.
+
+        Pages of one name with nearly the same words are no reason to doubt it.
+        """
         changes: list[Change] = []
         rules = differences(page.parts, other.parts)
-        if rules is None or len(rules) != 1:
+        if rules is None or len(rules) != 1 or _are_alike(page, other):
             return changes
         for rule in dict.fromkeys((rules[0], _wider(rules[0]))):
             pool = self._pools.get((scope, rule))
@@ -348,8 +354,9 @@ class Learner:
             self._make_room(pool)
         evidence = pool.add(shape, same=same)
         if same:
-            evidence.note(page.content, _value_of(rule, pair), (page.url, other.url))
-            pool.note(page.content)
+            value = _value_of(rule, pair)
+            evidence.note(page.content, value, (page.url, other.url))
+            pool.note((page.content,), (value,))
             self._propose(scope, shape, rule)
         last = (page.url, other.url)
         changes = self._settle(scope, shape, rule, pool, evidence, last)
@@ -541,27 +548,44 @@ class Learner:
 def relation(page: Fetched, other: Fetched) -> bool | None:
     """Tell whether two pages have one content; None if that is not sure.
 
-    They have not if their fingerprints are far apart, and of their words they share less than half:
-    of a short page, a line more makes another fingerprint.
+    They have not if their fingerprints are far apart, and they share too few of their words: of a
+    short page, a line more makes another fingerprint.
     """
     if page.content == other.content:
         return True
-    if page.fingerprint is None or other.fingerprint is None or not (page.words and other.words):
+    if page.fingerprint is None or other.fingerprint is None or not (page.said and other.said):
         return None
     if hamming_distance(page.fingerprint, other.fingerprint) <= NEAR:
         return None
-    return False if _shared(page.words, other.words) < SHARED else None
+    few = SHARED_BY_NAME if _have_one_name(page, other) else SHARED
+    return False if _shared(page.said, other.said) < few else None
 
 
-def _shared(words: bytes, others: bytes) -> float:
-    """Estimate the Jaccard index of two sets by the least hashes of each.
+def _have_one_name(page: Fetched, other: Fetched) -> bool:
+    name = page.said[:NAME_BYTES]
+    return any(name) and name == other.said[:NAME_BYTES]
+
+
+def _are_alike(page: Fetched, other: Fetched) -> bool:
+    return _have_one_name(page, other) and _shared(page.said, other.said) >= ALIKE
+
+
+def _shared(said: bytes, other: bytes) -> float:
+    """Estimate the Jaccard index of two sets of words by the least hashes of each.
 
     Source: Broder, On the resemblance and containment of documents (1997), section 3.
     """
-    mine, theirs = (set(struct.unpack(f">{len(each) // 2}H", each)) for each in (words, others))
+    mine, theirs = _words(said), _words(other)
     least = sorted(mine | theirs)[:MOST_WORDS]
     common = mine & theirs
     return sum(word in common for word in least) / len(least)
+
+
+@lru_cache(maxsize=1024)
+def _words(said: bytes) -> frozenset[int]:
+    """Return the hashes of words in what a page said."""
+    hashes = said[NAME_BYTES:]
+    return frozenset(struct.unpack(f">{len(hashes) // 2}H", hashes))
 
 
 def content_of(url: str) -> int:

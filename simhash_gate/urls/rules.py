@@ -30,6 +30,7 @@ ANY_VALUE = "*"
 MOST_DIFFERENCES = 10
 """Two URLs that differ in more say nothing about any one part."""
 
+_ALIAS = re.compile(r"\A(?:www|m|mobile|amp|wap)\.")
 _INDEX = re.compile(r"(?:index|default)(?:\.\w{2,5})?\Z", re.IGNORECASE)
 
 
@@ -79,8 +80,7 @@ def differences(one: Parts, other: Parts) -> tuple[Rule, ...] | None:
     if one.scheme != other.scheme:
         found.append(SCHEME)
     if one.host != other.host:
-        longer, shorter = sorted((one.host, other.host), key=lambda host: (-len(host), host))
-        found.append(Rule("host", longer, shorter))
+        found += _in_host(one.host, other.host)
     if one.segments != other.segments or one.slash != other.slash:
         in_path = _in_path(one, other)
         if in_path is None:
@@ -89,6 +89,21 @@ def differences(one: Parts, other: Parts) -> tuple[Rule, ...] | None:
     if one.query != other.query:
         found += _in_query(one.query, other.query)
     return tuple(found) if len(found) <= MOST_DIFFERENCES else None
+
+
+def _in_host(one: str, other: str) -> list[Rule]:
+    """Return a rule for the longer name; for two aliases of a third name, one for each."""
+    base = without_alias(one)
+    if base == without_alias(other) and base not in (one, other):
+        return [Rule("host", name, base) for name in sorted((one, other))]
+    longer, shorter = sorted((one, other), key=lambda host: (-len(host), host))
+    return [Rule("host", longer, shorter)]
+
+
+def without_alias(host: str) -> str:
+    """Return the name that a host has without `www.`, `m.` or the like before it."""
+    bare = _ALIAS.sub("", host)
+    return bare if "." in bare else host
 
 
 def _in_query(one: Query, other: Query) -> list[Rule]:

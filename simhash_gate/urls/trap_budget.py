@@ -2,7 +2,8 @@
 
 This is a sequential test (CUSUM; Page, Continuous inspection schemes, 1954) in whole fetches: it
 tells a yield of 1 % from one of 20 %. A shape of which one fetch in 15 or more brings something new
-keeps its budget; one of less loses it in the end.
+keeps its budget; one of less loses it in the end. A shape that has brought much may bring nothing
+for longer: variants of what is known may wait for the end of a crawl, and a few pages among them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass, field
 
 FULL = 48
 """Fetches in a row that may bring nothing."""
+SHARE = 4
+"""A shape may bring nothing for a quarter as many fetches as brought something."""
 GAIN = 14
 """What one fetch that brings something new gives back."""
 FIRST_PROBE = 4
@@ -50,7 +53,7 @@ class Budget:
         """Take a page that brought something new, or led to one; tell if there is one again."""
         self.fetched += fetched
         self.fruits += 1
-        self.left = min(FULL, self.left + GAIN)
+        self.left = min(max(FULL, self.fruits // SHARE), self.left + GAIN)
         self.examples.clear()
         recovers, self.limited = self.limited, False
         return recovers

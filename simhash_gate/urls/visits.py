@@ -19,7 +19,7 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS visit (
     id INTEGER PRIMARY KEY, place INTEGER NOT NULL, url TEXT NOT NULL, key INTEGER NOT NULL,
     answered INTEGER NOT NULL DEFAULT 0, content INTEGER, fingerprint INTEGER,
-    words BLOB
+    said BLOB
 );
 CREATE INDEX IF NOT EXISTS visit_key ON visit (key);
 CREATE INDEX IF NOT EXISTS visit_place ON visit (place, id);
@@ -36,7 +36,7 @@ class Visit(NamedTuple):
     url: str
     content: int | None
     fingerprint: int | None
-    words: bytes = b""
+    said: bytes = b""
 
 
 class Visits:
@@ -81,24 +81,24 @@ class Visits:
     def get(self, number: int) -> Visit | None:
         """Return a visit by its number."""
         row = self._db.execute(
-            "SELECT id, url, content, fingerprint, words FROM visit WHERE id = ?", (number,)
+            "SELECT id, url, content, fingerprint, said FROM visit WHERE id = ?", (number,)
         ).fetchone()
         if row is None:
             return None
-        number, url, content, fingerprint, words = row
-        return Visit(number, url, _unsigned(content), _unsigned(fingerprint), words or b"")
+        number, url, content, fingerprint, said = row
+        return Visit(number, url, _unsigned(content), _unsigned(fingerprint), said or b"")
 
     def tell(
         self,
         number: int,
         content: int | None,
         fingerprint: int | None,
-        words: bytes = b"",
+        said: bytes = b"",
     ) -> None:
         """Note that a visit was answered, and what it brought."""
         self._db.execute(
-            "UPDATE visit SET answered = 1, content = ?, fingerprint = ?, words = ? WHERE id = ?",
-            (_signed(content), _signed(fingerprint), words, number),
+            "UPDATE visit SET answered = 1, content = ?, fingerprint = ?, said = ? WHERE id = ?",
+            (_signed(content), _signed(fingerprint), said, number),
         )
 
     def remove(self, number: int) -> None:

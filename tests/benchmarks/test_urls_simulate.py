@@ -237,9 +237,9 @@ def test_a_generated_site_knows_which_urls_show_the_same() -> None:
     figures = crawl(lambda: Oracle(made), made, seed=1)
     assert figures.avoidable == figures.avoided > 40
     by_content = {
-        visit.content: {v.words for v in made if v.content == visit.content} for visit in made
+        visit.content: {v.said for v in made if v.content == visit.content} for visit in made
     }
-    assert all(len(words) == 1 for words in by_content.values())
+    assert all(len(said) == 1 for said in by_content.values())
     assert {visit.scope for visit in made} == {"news.example"}
 
 

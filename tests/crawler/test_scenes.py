@@ -246,6 +246,8 @@ def test_a_parameter_begins_to_matter_when_half_of_the_crawl_is_done():
     site = scene("turning", 20, 1)
     latest = b'href="/latest"'
     assert latest not in site.reply("/about").body
+    for url in ("/", "/about", site.base(site.articles[0])):
+        assert site.later.isdisjoint(links(site, url, site.reply(url)))
     for article in site.articles[: site.old]:
         assert site.turned or latest not in site.reply("/").body
         site.reply(f"{site.base(article)}?edition=evening")

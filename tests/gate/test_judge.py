@@ -13,6 +13,7 @@ from simhash_gate.fingerprints.sketch import Sentence, Sketch, pack_sentences
 from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CLAIMS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
+from simhash_gate.gate.revisit import Sent
 from simhash_gate.page import Page
 from simhash_gate.stores import open_store
 
@@ -245,6 +246,19 @@ def test_when_a_page_is_gone_its_copy_is_new(gate) -> None:
     assert judge(later, a_page(), "/b").outcome == "new"
     last = the_next_run(later, "last")
     assert judge(last, a_page(), "/a").outcome == "duplicate"
+
+
+def test_a_page_that_moved_for_good_takes_its_past_along(gate) -> None:
+    judge(gate, a_page(), "/old")
+    judge(gate, a_page(30), "/home")
+    later = the_next_run(gate)
+    moved = Sent(moved_from="/old")
+    verdict = judge(later, a_page(2), "/new", sent=moved)
+    assert verdict.outcome == "updated"
+    assert {kept.request for kept in gate.store.records()} == {"/home", "/new"}
+    assert judge(later, a_page(30), "/home", sent=moved).outcome == "unchanged"
+    last = the_next_run(later, "last")
+    assert judge(last, a_page(2), "/new", sent=moved).outcome == "unchanged"
 
 
 def test_a_page_whose_callback_failed_is_what_it_was_before(gate) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
@@ -21,7 +22,7 @@ from simhash_gate.urls.evidence import (
     Word,
     lower_bound,
 )
-from simhash_gate.urls.learner import EVERY, LEAST, Change, Learner
+from simhash_gate.urls.learner import EVERY, LEAST, Change, Fetched, Learner, relation
 from simhash_gate.urls.parts import parts_of
 from simhash_gate.urls.rules import Rule
 
@@ -135,16 +136,63 @@ def test_one_page_under_many_urls_is_not_what_these_share(page: str) -> None:
 def test_a_parameter_that_chooses_the_page_is_not_learned_from_error_pages_between() -> None:
     learner = Learner()
     error = f"{HOME}/index.php?title=error"
-    page = {"fingerprint": 0, "words": bytes(range(64))}
+    page = {"fingerprint": 0, "said": bytes(range(68))}
     learner.observe(SITE, error, **page)
     for number in range(500):
         url = f"{HOME}/index.php?title=t{number}"
         if number % 5:
             learner.observe(SITE, url, error, same=True, **page)
         else:  # another page, of other words
-            own = bytes((number + n) % 256 for n in range(100, 164))
-            learner.observe(SITE, url, fingerprint=2**64 - 1 - number, words=own)
+            own = bytes((number + n) % 256 for n in range(100, 168))
+            learner.observe(SITE, url, fingerprint=2**64 - 1 - number, said=own)
     assert not learner.acts_on(SITE)
+
+
+def said(name: bytes, first: int, count: int = 20) -> bytes:
+    """Return what a page says that has a name, and words with hashes from `first` on."""
+    return name + struct.pack(f">{count}H", *range(first, first + count))
+
+
+@pytest.mark.parametrize(
+    ("name", "shared", "told"),
+    [
+        (b"same", 8, False),
+        (b"same", 12, None),
+        (b"else", 8, False),
+        (b"else", 12, False),
+        (b"else", 16, None),
+        (bytes(4), 12, False),
+    ],
+)
+def test_pages_of_one_name_are_told_apart_where_they_share_few_words(
+    name: bytes, shared: int, told: bool | None
+) -> None:
+    """Of 32 words 8 are those of both, of 28 words 12, of 24 words 16."""
+    mine = bytes(4) if not any(name) else b"same"
+    page, other = (
+        Fetched(url, parts_of(url), number, number * (2**64 - 1), said(its_name, number * first))
+        for number, (url, its_name, first) in enumerate(
+            [(f"{HOME}/a", mine, 0), (f"{HOME}/b", name, 20 - shared)]
+        )
+    )
+    assert relation(page, other) is relation(other, page) is told
+
+
+def test_copies_that_read_far_apart_do_not_contradict_a_rule() -> None:
+    """A short article, of which the site for phones shows other lines around the text."""
+    learner, phone = Learner(), Rule("host", f"m.{SITE}", SITE)
+    for number in range(40):
+        shown = (said(b"name", 0), said(b"name", 8)) if number == 30 else (said(b"name", 0),) * 2
+        told = (f"{HOME}/a/{number}", True) if number != 30 else (None, None)
+        learner.observe(SITE, f"{HOME}/a/{number}", fingerprint=number, said=shown[0])
+        learner.observe(
+            *(SITE, f"https://m.{SITE}/a/{number}", *told),
+            fingerprint=2**64 - 1 - number,
+            said=shown[1],
+        )
+    found = evidence(learner, phone)
+    assert (found.state, found.contradictions, found.support > 35) == ("active", 0, True)
+    assert 0.9 < found.unsure <= 1
 
 
 @pytest.mark.parametrize(
@@ -197,6 +245,31 @@ def test_a_rule_of_which_little_can_be_told_rests() -> None:
         changes += learner.observe(SITE, f"{HOME}/a/{number}?x={number}", fingerprint=1)
     assert [(change.rule, change.state) for change in changes] == [(X, "suspended")]
     assert not learner.acts_on(SITE)
+
+
+@pytest.mark.parametrize(("shared", "state"), [(19, "active"), (15, "suspended")])
+def test_views_of_one_name_with_nearly_the_same_words_do_not_stop_a_rule(
+    shared: int, state: str
+) -> None:
+    """Lists that the gate reads apart; where they share less, their rule rests."""
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}"))
+    for number in range(100, 100 + ENOUGH):
+        views = (("", 0, 1), (f"?x={number}", 20 - shared, 2**64 - 1))
+        for query, first, fingerprint in views:
+            shown = {"fingerprint": fingerprint, "said": said(b"list", first)}
+            learner.observe(SITE, f"{HOME}/a/{number}{query}", **shown)
+    assert evidence(learner, X).state == state
+
+
+def test_values_of_other_shapes_count_unless_a_case_is_against_the_rule() -> None:
+    for same in (True, False):
+        learner = Learner()
+        teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", count=3 * ENOUGH))
+        teach(learner, [("/c/1?x=5", "/c/1")], same=same)
+        teach(learner, pairs_by("/b/{n}?x=9", "/b/{n}", count=2 * ENOUGH))
+        state = evidence(learner, X, f"{SITE}/b/{{number}}").state
+        assert state == ("active" if same else "learning")
 
 
 def test_a_parameter_that_matters_on_one_shape_acts_on_the_other() -> None:

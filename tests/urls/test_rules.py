@@ -46,6 +46,25 @@ def test_hosts_and_schemes_differ_too() -> None:
     assert found == (Rule("scheme"), Rule("host", "m.example.com", "example.com"))
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "rules"),
+    [
+        ("m.example.com", "example.com", [("m.example.com", "example.com")]),
+        (
+            *("www.example.com", "m.example.com"),
+            [("m.example.com", "example.com"), ("www.example.com", "example.com")],
+        ),
+        ("shop.example.com", "www.example.com", [("shop.example.com", "www.example.com")]),
+        ("m.example.com:81", "m.example.com:80", [("m.example.com:80", "m.example.com:81")]),
+        ("www.com", "m.com", [("www.com", "m.com")]),
+    ],
+)
+def test_two_aliases_of_a_name_have_the_pages_of_that_name(one: str, other: str, rules) -> None:
+    for pair in ((one, other), (other, one)):
+        found = differences(*(parts_of(f"http://{host}/a") for host in pair))
+        assert sorted(found or ()) == [Rule("host", *names) for names in sorted(rules)]
+
+
 PARTS = ["a", "B", "5", "print", "index.html", "x;s=1"]
 PATHS = st.lists(st.sampled_from(PARTS), max_size=3, unique=True)
 QUERIES = st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("123")), max_size=3)
@@ -54,7 +73,7 @@ URLS = st.builds(
         f"http://{host}example.com/{'/'.join(path)}{'/' if slash and path else ''}"
         f"{'?' if query else ''}{'&'.join('='.join(pair) for pair in query)}"
     ),
-    st.sampled_from(["", "m."]),
+    st.sampled_from(["", "m.", "www."]),
     PATHS,
     st.booleans(),
     QUERIES,

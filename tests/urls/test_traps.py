@@ -148,6 +148,17 @@ def test_a_limited_shape_is_probed_ever_less_often() -> None:
     assert not budget.limited
 
 
+@pytest.mark.parametrize(("fruits", "left"), [(0, FULL), (100, FULL), (1000, 250)])
+def test_a_shape_that_brought_much_may_bring_nothing_for_longer(fruits: int, left: int) -> None:
+    budget = Budget()
+    for _ in range(fruits):
+        budget.gain()
+    spent = 1
+    while not budget.spend("https://a.example/"):
+        spent += 1
+    assert spent == left
+
+
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traps, "MOST_SHAPES", 20)
     monkeypatch.setattr(traps, "MOST_SHAPES_IN_ALL", 50)

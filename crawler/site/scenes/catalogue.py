@@ -10,6 +10,7 @@ from crawler.site.scenes.trap_paths import Calendar, Maze, Path, SessionPath, So
 from crawler.site.scenes.trap_queries import Filters, ReplyToCom, Sort
 from crawler.site.scenes.variants import Partial, Print, Sessions, Tracking, Turning
 from crawler.site.site import Site
+from crawler.site.year.site import YearSite
 
 if TYPE_CHECKING:
     from crawler.site.answering import Answering
@@ -38,6 +39,8 @@ TRAPS: dict[str, type[Trap]] = {
 SCENES: dict[str, type[Scene]] = {**VARIANTS, **TRAPS}
 
 
-def make_site(urls: str, articles: int, seed: int) -> Answering:
-    """Return the site of a scenario, or the news and the shop if none is named."""
+def make_site(urls: str, articles: int, seed: int, days: int = 0) -> Answering:
+    """Return the site of a scenario, a year of `days`, or the news and the shop."""
+    if days:
+        return YearSite(articles, seed, days)
     return SCENES[urls](articles, seed) if urls else Site(articles, seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from crawler.site.content import Link
@@ -12,6 +13,7 @@ from crawler.site.scenes.scene import Found, Scene, dated, numbered
 from crawler.site.urls import CAMPAIGNS, SOURCES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from random import Random
 
     from crawler.site.answering import Reply
@@ -180,6 +182,11 @@ class Turning(Scene):
         later = [self.link(article, "latest") for article in self.articles[self.old :]]
         self.lists |= listing("/latest", "Latest", later)
 
+    @cached_property
+    def later(self) -> frozenset[str]:
+        """The URLs of the stories of the new half."""
+        return frozenset(map(self.base, self.articles[self.old :]))
+
     @property
     def turned(self) -> bool:
         """Whether the site has changed."""
@@ -208,18 +215,25 @@ class Turning(Scene):
 
     def make_shelves(self, by_list: dict[str, list[Link]]) -> None:
         """Make the lists below the home page, without what is not there yet."""
-        later = {self.base(article) for article in self.articles[self.old :]}
         for path, entries in by_list.items():
-            by_list[path] = [link for link in entries if link.href not in later]
+            by_list[path] = self.linked_first(entries)
         super().make_shelves(by_list)
+
+    def linked_first(self, links: Iterable[Link]) -> list[Link]:
+        """Return the links that were there before the change."""
+        return [link for link in links if link.href not in self.later]
 
     def find(self, address: Address, hit: int) -> Found | None:
         """Return what an address shows; since the change, with a link to the latest stories."""
         found = super().find(address, hit)
-        if found is None or not self.turned:
+        if found is None:
             return found
-        entries = (Link("/latest", "Latest stories"), *found.page.entries)
-        return found._replace(page=replace(found.page, entries=entries))
+        page = found.page
+        if self.turned:
+            entries = (Link("/latest", "Latest stories"), *page.entries)
+            return found._replace(page=replace(page, entries=entries))
+        entries, related = map(self.linked_first, (page.entries, page.related))
+        return found._replace(page=replace(page, entries=tuple(entries), related=tuple(related)))
 
     def note(self, target: str, serve: int, reply: Reply) -> None:
         """Write down what was served, and which old stories are known."""

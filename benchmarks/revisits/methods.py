@@ -1,0 +1,125 @@
+"""The methods that are compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simhash_gate.history.due import Known, plan, rates_of
+from simhash_gate.history.rates import DAY, Rates, certain, gaps_of, likeliest_rate
+from simhash_gate.history.schedule import POLICIES, chosen
+from simhash_gate.history.versions import History, Version
+from simhash_gate.offline.history import groups_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.revisits.year import SimulatedPage
+
+
+class Planned:
+    """The policies of simhash_gate, with what visits told of the rates."""
+
+    def __init__(self, policy: str) -> None:
+        self.policy = POLICIES[policy]()
+        self.histories: dict[int, History] = {}
+        self.urls: dict[int, str] = {}
+
+    def visited(self, page: int, url: str, day: float, *, changed: bool, gone: bool) -> None:
+        """Keep the visit in the history of the page."""
+        history, at = self.histories.get(page, History()), day * DAY
+        if gone:
+            self.histories[page] = history.left(at)
+            return
+        self.urls[page] = url
+        version = Version(at, at, page, int(at), 100, "", "run")
+        again = None if changed else history.last
+        self.histories[page] = history.visited(version, again=again, most=2)
+
+    def rates(self, pages: Sequence[Known], at: float) -> Rates:
+        """Return what the visits tell."""
+        return rates_of(pages, at)
+
+    def plan(self, day: float, visits: int) -> Sequence[int]:
+        """Return those that are due."""
+        numbers = [*self.urls]
+        groups = groups_of(("site.example", self.urls[number]) for number in numbers)
+        histories = (self.histories[number] for number in numbers)
+        pages, at = list(map(Known, groups, histories)), day * DAY
+        found = plan(pages, self.rates(pages, at), self.policy, at=at, budget=visits)
+        return [numbers[visit.page] for visit in found]
+
+
+class Alone(Planned):
+    """The same, but each page's rate is the likeliest by its own visits, and nothing else.
+
+    A page that changed at each visit is taken to change once a day.
+    """
+
+    def rates(self, pages: Sequence[Known], at: float) -> Rates:
+        """Return what the visits to each page tell."""
+        own = (likeliest_rate(gaps_of(page.history, at)) for page in pages)
+        return certain(min(rate, 1.0) for rate in own)
+
+
+class Oracle:
+    """A policy that knows the true rates, and when a page is gone."""
+
+    def __init__(self, policy: str, year: Sequence[SimulatedPage]) -> None:
+        self.policy = POLICIES[policy]()
+        self.rates = certain(page.rate for page in year)
+        self.last = np.full(len(year), np.inf)
+
+    def visited(self, page: int, url: str, day: float, *, changed: bool, gone: bool) -> None:
+        """Remember when."""
+        self.last[page] = np.inf if gone else day
+
+    def plan(self, day: float, visits: int) -> Sequence[int]:
+        """Return those that are due."""
+        days = np.maximum(0.0, day + 0.5 - self.last)
+        return [n for n in chosen(self.policy, self.rates, days, visits) if days[n] > 0]
+
+
+class Nutch:
+    """AdaptiveFetchSchedule of Apache Nutch, after its description, with its defaults.
+
+    The interval grows by 0.4 of itself where nothing has changed, and shrinks by 0.2 where
+    something has; it is no less than a minute and no more than a year. It is no less than the time
+    since the last change either, and the next visit is earlier by 0.3 of that time (`sync_delta`).
+    The generator takes the pages that are due, longest first.
+
+    `start` is the first interval, 30 days by default. With `fill`, the budget that is left goes to
+    the pages that are due next; Nutch leaves it.
+    """
+
+    INC, DEC, SYNC, LEAST, MOST = 0.4, 0.2, 0.3, 1 / 1_440, 365.0
+
+    def __init__(self, start: float = 30.0, *, fill: bool = False) -> None:
+        self.start, self.fill = start, fill
+        self.interval: dict[int, float] = {}
+        self.modified: dict[int, float] = {}
+        self.due: dict[int, float] = {}
+
+    def visited(self, page: int, url: str, day: float, *, changed: bool, gone: bool) -> None:
+        """Adapt the interval. That of a page that is gone grows by half."""
+        if gone:
+            self.interval[page] = min(self.interval.get(page, self.start) * 1.5, self.MOST)
+            self.due[page] = day + self.interval[page]
+            return
+        interval = self.interval.get(page)
+        if interval is None:
+            interval = self.start
+        else:
+            interval *= 1 - self.DEC if changed else 1 + self.INC
+        if changed:
+            self.modified[page] = day
+        since = day - self.modified[page]
+        interval = min(max(interval, since, self.LEAST), self.MOST)
+        self.interval[page] = interval
+        self.due[page] = day - self.SYNC * since + interval
+
+    def plan(self, day: float, visits: int) -> Sequence[int]:
+        """Return those that are due."""
+        order = sorted(self.due, key=self.due.__getitem__)
+        return [page for page in order if self.fill or self.due[page] <= day][:visits]

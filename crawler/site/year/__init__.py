@@ -1,0 +1,1 @@
+"""A year of four newspapers: what they publish, change, move and delete, and how they answer."""

@@ -1,0 +1,178 @@
+"""`scrapy crawl demo-year`: a simulated year of daily crawls, against what the newspapers did."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import SETTINGS_PRIORITIES, Settings
+from scrapy.utils.project import get_project_settings
+
+from crawler.hosts import SETTING as SITE_HOSTS
+from crawler.hosts import SiteHosts
+from crawler.site.process import SiteError, SiteProcess, serve_number, set_time, truth
+from crawler.site.year.plan import ARTICLES, DAYS, Year, unix
+from crawler.year.alarms import alarms
+from crawler.year.crawl import DaySpider, Orders
+from crawler.year.report import report, week
+from crawler.year.score import score
+from crawler.year.visits import Day, visits_of
+from simhash_gate.values import FLAG, read_one
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy import Request
+    from typing_extensions import Self
+
+CMDLINE = SETTINGS_PRIORITIES["cmdline"]
+STORE = "SIMHASH_GATE_STORE"
+QUIET = {
+    "LOG_LEVEL": "WARNING",
+    "LOGSTATS_INTERVAL": 0,
+    "MEMUSAGE_ENABLED": False,
+    "DOWNLOAD_DELAY": 0,
+    "AUTOTHROTTLE_ENABLED": False,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
+    "CONCURRENT_ITEMS": 2,  # Scrapy makes that many tasks for each response
+    "SIMHASH_GATE_WORKERS": 0,
+}
+"""What the crawls of the days have, unless the command line says otherwise.
+
+Page-reading processes would start every day, and take longer to load than the pages to read.
+"""
+HOUR = 0.25
+"""When a day's crawl begins, as a part of the day: at six."""
+
+
+class DemoYearSpider(Spider):
+    """Runs one crawl for each day, one after the other, on one store; prints the closing figures.
+
+    `articles`, `seed` and `days` make the year. With a `budget`, a crawl sends so many requests.
+    `visits` names a file that gets a line of JSON for each response.
+    """
+
+    name = "demo-year"
+    # The gate belongs to the crawls of the days.
+    custom_settings = {"ADDONS": {}, "LOG_LEVEL": "WARNING"}  # noqa: RUF012 - Scrapy's own way
+
+    def __init__(
+        self,
+        articles: str = str(ARTICLES),
+        seed: str = "1",
+        days: str = str(DAYS),
+        budget: str = "0",
+        visits: str = "",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        # SystemExit ends `scrapy crawl` with the message alone; any other error is a traceback.
+        for name, value in {"articles": articles, "days": days}.items():
+            if not (value.isdecimal() and int(value)):
+                raise SystemExit(f"{name}={value!r} is not a number of at least 1")
+        if not seed.removeprefix("-").isdecimal():
+            raise SystemExit(f"seed={seed!r} is not a whole number")
+        if not budget.isdecimal():
+            raise SystemExit(f"budget={budget!r} is not a number of requests")
+        self.budget = int(budget)
+        self.visits = visits
+        self.year = Year(int(articles), int(seed), int(days))
+        self.homes = [f"http://{paper.host}/" for paper in self.year.papers.values()]
+        self.chosen: dict[str, Any] = {}
+        self.known: dict[str, float] = {}
+        self.days: list[Day] = []
+        self.today: Crawler | None = None
+        self.running: asyncio.Future[None] | None = None
+        self.started = time.monotonic()
+        self.folder = TemporaryDirectory(prefix="demo-year-")
+        try:
+            self.process = SiteProcess(int(articles), int(seed), days=int(days))
+        except SiteError as error:
+            raise SystemExit(str(error)) from error
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Make the spider; feeds are those of the days."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.chosen = {
+            name: attribute.value
+            for name, attribute in crawler.settings.attributes.items()
+            if attribute.priority >= CMDLINE
+        }
+        crawler.settings.set("FEEDS", {}, priority="cmdline")
+        return spider
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Crawl day by day; nothing is left for this spider's own crawl."""
+        for number in range(self.year.days):
+            await self.crawl(number)
+            if number % 7 == 6 or number == self.year.days - 1:
+                print(week(self.days[number // 7 * 7 :]), flush=True)
+        return
+        yield
+
+    async def crawl(self, number: int) -> None:
+        """Run the crawl of one day."""
+        moment = number + HOUR
+        set_time(self.process.url, moment)
+        day = Day(number, moment, serve_number(self.process.url))
+        self.days.append(day)
+        orders = Orders(self.homes, self.due(), set(self.known), self.budget, unix(moment))
+        self.today = Crawler(DaySpider, self.settings_of(number))
+        self.running = asyncio.ensure_future(self.today.crawl_async(orders=orders, day=day))
+        await asyncio.shield(self.running)  # a year that is stopped ends its day in order
+        spider = self.today.spider
+        assert isinstance(spider, DaySpider)
+        self.known |= dict.fromkeys(spider.found, moment)
+        for url in spider.gone:
+            self.known.pop(url, None)
+        day.stats = dict(self.today.stats.get_stats())
+
+    def due(self) -> list[str]:
+        """Return the known pages in the order in which they are to be fetched."""
+        return sorted(self.known, key=lambda url: self.known[url])
+
+    def settings_of(self, number: int) -> Settings:
+        """Return the settings of a day's crawl: the project's, and those of the command line."""
+        settings = get_project_settings()
+        chosen = {STORE: f"sqlite:///{self.folder.name}/year.sqlite", **QUIET, **self.chosen}
+        for name, value in chosen.items():
+            settings.set(name, value, priority="cmdline")
+        settings.set(SITE_HOSTS, ["example", self.process.url], priority="cmdline")
+        middlewares = {**settings["DOWNLOADER_MIDDLEWARES"], SiteHosts: SiteHosts.order}
+        settings.set("DOWNLOADER_MIDDLEWARES", middlewares, priority="cmdline")
+        if number:
+            for feed in settings.getdict("FEEDS").values():
+                feed["overwrite"] = False
+        return settings
+
+    async def closed(self, reason: str) -> None:
+        """Print the figures, those of a year that was stopped too."""
+        if self.today and self.running and not self.running.done():
+            await self.today.stop_async()
+            await self.running
+        try:
+            known = truth(self.process.url)
+        except SiteError as error:
+            self.logger.error("no figures: %s", error)
+            return
+        finally:
+            self.process.stop()
+            self.folder.cleanup()
+        if not self.days:
+            return
+        met = list(visits_of(known.log, self.days))
+        if self.visits:
+            lines = [json.dumps(visit._asdict()) + "\n" for visit in met]
+            Path(self.visits).write_text("".join(lines), encoding="utf-8")
+        revalidated = read_one(self.settings_of(0), "REVALIDATE", FLAG, False)
+        found = alarms(self.year, self.days, revalidated=revalidated)
+        figures = score(self.year, met, self.days, found, time.monotonic() - self.started)
+        print(report(figures))
+        print(json.dumps(figures.as_dict()), flush=True)

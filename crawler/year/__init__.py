@@ -1,0 +1,1 @@
+"""A year of daily crawls, and what the gate made of them."""

@@ -1,0 +1,200 @@
+"""How often pages change: what irregular visits tell, page by page and of a site as a whole.
+
+A visit tells that a page changed since the one before, not how often. If its changes are those of
+a Poisson process with rate λ, a visit after a time t finds one with probability 1 - exp(-λt). The
+likelihood of all visits follows, however irregular they are: Cho and Garcia-Molina, Estimating
+frequency of change, ACM TOIT 3 (2003), section 4.3. Its maximum is infinite for a page that
+changed at each visit, and 0 for one that never did: after two visits it says nothing. So a page is
+judged by all rates at once, each as likely as it is among the pages of its kind (empirical Bayes):
+those of its group, of its site, and of all. The page's own visits soon weigh more.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from simhash_gate.common.proportion import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    import numpy.typing as npt
+
+    from simhash_gate.history.versions import History
+
+    Floats = npt.NDArray[np.float64]
+
+DAY = 86_400.0
+"""Seconds."""
+
+GRID: Floats = np.concatenate(([1e-5], np.geomspace(1 / 1_000, 48, 44)))
+"""The rates that are told apart, in changes a day. The first one is that of pages that never do."""
+
+HALF_LIFE, HALF_VISITS = 90.0, 15
+"""A visit counts half after so many days, but not before so many visits could have been made since.
+
+Pages begin to change, and come to rest.
+"""
+
+_NEVER = 0.4  # of all pages, before any was seen twice
+_BEFORE = 4.0  # pages that what was believed before weighs as much as
+_TOGETHER = 2_000  # pages whose gaps are in memory at once
+_SMOOTH = np.array([1, 4, 6, 4, 1]) / 16  # each share of rates is spread over its neighbours
+_ROUNDS = 25  # after which a share of pages hardly moves any more
+
+
+class Gap(NamedTuple):
+    """The days from one visit to the next, whether the page had changed, and how much that counts.
+
+    A gap counts less, the longer it is over: 0 to 1.
+    """
+
+    days: float
+    changed: bool
+    weight: float = 1.0
+
+
+def gaps_of(history: History, at: float) -> list[Gap]:
+    """Return the times between the visits to a page, as they count at a Unix time."""
+    visits = history.visits
+    if len(visits) < 2:
+        return []
+    usual = (visits[-1].time - visits[0].time) / DAY / (len(visits) - 1)
+    half_life = max(HALF_LIFE, HALF_VISITS * usual)
+    return [
+        Gap(
+            (visit.time - before.time) / DAY,
+            visit.changed,
+            0.5 ** (max(0.0, at - visit.time) / DAY / half_life),
+        )
+        for before, visit in pairwise(visits)
+        if visit.time > before.time
+    ]
+
+
+def likeliest_rate(gaps: Iterable[Gap]) -> float:
+    """Return the rate, in changes a day, by which these gaps are likeliest (section 4.3).
+
+    It is the root of Σ t / (exp(λt) - 1) over the gaps with a change = Σ t over those without.
+    It is 0 without a change, and infinite without a gap that had none.
+    """
+    changed = np.array([gap.days for gap in gaps if gap.changed])
+    quiet = sum(gap.days for gap in gaps if not gap.changed)
+    if not changed.size or not quiet:
+        return np.inf if changed.size else 0.0
+    low, high = 1e-9, 1e9
+    for _ in range(100):
+        middle = float(np.sqrt(low * high))
+        with np.errstate(over="ignore"):
+            told = float(np.sum(changed / np.expm1(middle * changed)))
+        low, high = (middle, high) if told > quiet else (low, middle)
+    return low
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rates:
+    """What is known of the rates of pages: of each page, how likely each rate of `GRID` is."""
+
+    weights: Floats
+
+    def __len__(self) -> int:
+        """Return how many pages these are."""
+        return len(self.weights)
+
+    def of(self, pages: npt.NDArray[np.intp]) -> Rates:
+        """Return the rates of some of the pages."""
+        return Rates(self.weights[pages])
+
+    def mean(self) -> Floats:
+        """Return the changes a day to expect of each page."""
+        return np.asarray(self.weights @ GRID)
+
+    def median(self, page: int) -> float:
+        """Return the rate that the rate of a page is as likely above as below."""
+        return self.interval(page, 0.0).low
+
+    def interval(self, page: int, confidence: float = 0.9) -> Interval:
+        """Return bounds between which the rate of a page is, with this probability."""
+        share = np.cumsum(self.weights[page])
+        ends = np.searchsorted(share, ((1 - confidence) / 2, (1 + confidence) / 2))
+        low, high = GRID[np.minimum(ends, GRID.size - 1)]
+        return Interval(float(low), float(high))
+
+
+def certain(rates: Iterable[float]) -> Rates:
+    """Return rates that are known: each is made of the two of `GRID` beside it, with its mean."""
+    wanted = np.clip(np.fromiter(rates, np.float64), GRID[0], GRID[-1])
+    above = np.clip(np.searchsorted(GRID, wanted), 1, GRID.size - 1)
+    share = (wanted - GRID[above - 1]) / (GRID[above] - GRID[above - 1])
+    weights = np.zeros((wanted.size, GRID.size))
+    pages = np.arange(wanted.size)
+    weights[pages, above] = share
+    weights[pages, above - 1] = 1 - share
+    return Rates(weights)
+
+
+def estimate(pages: Sequence[Sequence[Gap]], groups: Sequence[Sequence[Hashable]]) -> Rates:
+    """Return what the gaps between visits tell of the rates of pages.
+
+    `groups` has, for each page, what it shares with others, from the widest to the closest: its
+    site, and the shape of its URL for example. Groups with one name in one place are one.
+    """
+    likelihoods = _likelihoods(pages)
+    prior = np.broadcast_to(_shares(likelihoods, _first_belief()), likelihoods.shape)
+    for level in range(max(map(len, groups), default=0)):
+        members: defaultdict[Any, list[int]] = defaultdict(list)
+        for page, names in enumerate(groups):
+            members[tuple(names[: level + 1])].append(page)
+        closer = np.empty_like(likelihoods)
+        for some in members.values():
+            closer[some] = _shares(likelihoods[some], prior[some[0]])
+        prior = closer
+    return Rates(_normal(prior * likelihoods))
+
+
+def _first_belief() -> Floats:
+    """Return what is believed of a page of which nothing is known: any order of magnitude."""
+    belief = 1 / (1 + GRID)  # few pages change every hour
+    belief[0] = 0.0
+    belief *= (1 - _NEVER) / belief.sum()
+    belief[0] = _NEVER
+    return np.asarray(belief)
+
+
+def _likelihoods(pages: Sequence[Sequence[Gap]]) -> Floats:
+    """Return how likely the gaps of each page are by each rate, up to a factor for each page."""
+    logs = np.zeros((len(pages), GRID.size))
+    for start in range(0, len(pages), _TOGETHER):
+        some = pages[start : start + _TOGETHER]
+        if gaps := [gap for page in some for gap in page]:
+            owner = start + np.repeat(np.arange(len(some)), [len(page) for page in some])
+            days, changed, weight = np.array(gaps, dtype=np.float64).T
+            hits = changed > 0
+            quiet = np.bincount(owner[~hits], days[~hits] * weight[~hits], len(pages))
+            logs -= np.outer(quiet, GRID)
+            found = np.log(-np.expm1(-np.outer(days[hits], GRID)))
+            np.add.at(logs, owner[hits], weight[hits, None] * found)
+    return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf)))
+
+
+def _shares(likelihoods: Floats, before: Floats) -> Floats:
+    """Return which share of pages has each rate, beginning with what was believed before.
+
+    Expectation maximisation, with the belief as so many pages more, and smoothed (Silverman et al.,
+    A smoothed EM approach, JRSS B 52, 1990): a page's rate is not just one that others have.
+    """
+    shares = before
+    for _ in range(_ROUNDS):
+        counted = _normal(likelihoods * shares).sum(axis=0) + _BEFORE * before
+        counted[1:] = np.convolve(np.pad(counted[1:], 2, "edge"), _SMOOTH, "valid")
+        shares = counted / counted.sum()
+    return shares
+
+
+def _normal(weights: Floats) -> Floats:
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))

@@ -1,0 +1,190 @@
+"""When to come back to which page, with a budget of visits: policies, and what each is best at.
+
+A policy says what a visit to a page is worth, after a time without one: its price. If each page is
+visited as soon as its price reaches one that all pages share, no other visits of the same number do
+more for what the policy wants. That price is the Lagrange multiplier of the budget; it is found by
+bisection.
+
+What is wanted is a cost C(t) at the time t after a visit. Visits every t days cost the mean of C
+from 0 to t, and their price is what makes t best: the integral of s C'(s) from 0 to t. Each price
+is linear in C. So that of a page whose rate is unsure is the mean over all rates that it may have.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from simhash_gate.history.rates import GRID
+
+if TYPE_CHECKING:
+    from simhash_gate.history.rates import Floats, Rates
+
+WITHIN = 3.0
+"""Days within which a change should be found."""
+
+_SOONEST, _LATEST = 1 / 96, 3_650.0  # days between two visits
+_TIMES = np.geomspace(_SOONEST, _LATEST, 160)  # between them, prices are interpolated
+_HALVINGS = 60
+_TINY = 1e-12
+
+
+class Policy(ABC):
+    """What a visit to a page is worth, by its rate and the days since the last one."""
+
+    def __init__(self, within: float = WITHIN) -> None:
+        self.within = within
+
+    def price(self, rates: Rates, days: Floats) -> Floats:
+        """Return what a visit to each page is worth, so many days after the last one."""
+        return np.asarray(np.sum(rates.weights * self._price(GRID, days[:, None]), axis=1))
+
+    def prices(self, rates: Rates) -> tuple[Floats, Floats]:
+        """Return times in days, rising, and what a visit to each page is worth after each."""
+        step = (np.nextafter(self.within, 0), self.within)  # it may be a jump
+        times = np.sort(np.concatenate((_TIMES, step)))
+        return times, rates.weights @ self._price(GRID[:, None], times)
+
+    @abstractmethod
+    def _price(self, rates: Floats, days: Floats) -> Floats:
+        """Return what a visit is worth by each rate after each number of days; it never falls."""
+
+
+class Uniform(Policy):
+    """All pages equally often."""
+
+    def _price(self, rates: Floats, days: Floats) -> Floats:
+        return days + 0 * rates
+
+
+class Proportional(Policy):
+    """Each page as often as it changes, up to a factor."""
+
+    def _price(self, rates: Floats, days: Floats) -> Floats:
+        return rates * days
+
+
+class Fresh(Policy):
+    """As many pages as can be are known as they are now, at any time.
+
+    Cho and Garcia-Molina, Effective page refresh policies for web crawlers, ACM TODS 28 (2003);
+    Azar et al., Tractable near-optimal policies for crawling, PNAS 115 (2018). A page that changes
+    too often to be kept fresh gets few visits.
+    """
+
+    def _price(self, rates: Floats, days: Floats) -> Floats:
+        changes = rates * days
+        return np.asarray((-np.expm1(-changes) - changes * np.exp(-changes)) / rates)
+
+
+class Harmonic(Policy):
+    """The first change that is not known yet costs 1, the second 1/2, the third 1/3, and so on.
+
+    The cost is that of Kolobov et al., Staying up to date with online content changes using
+    reinforcement learning for scheduling, NeurIPS 2019. No page is given up, however often it
+    changes.
+    """
+
+    def _price(self, rates: Floats, days: Floats) -> Floats:
+        return np.asarray(days + np.expm1(-rates * days) / rates)
+
+
+class Timely(Policy):
+    """As many changes as can be are found within some days.
+
+    A visit finds what has changed in the days `within` before. Sooner than that, nothing is lost
+    by waiting; later, the changes of a day are lost with each day. So the pages that change most
+    often are visited every `within` days, as many of them as the budget allows.
+    """
+
+    def _price(self, rates: Floats, days: Floats) -> Floats:
+        return np.where(days >= self.within, rates * self.within, 0.0)
+
+
+POLICIES: dict[str, type[Policy]] = {
+    "timely": Timely,
+    "fresh": Fresh,
+    "harmonic": Harmonic,
+    "proportional": Proportional,
+    "uniform": Uniform,
+}
+
+
+class Outlook(NamedTuple):
+    """What visits find in the long run, if pages change as is believed.
+
+    `found` is the share of changes that are found within `days`; `fresh` the share of pages that
+    are known as they are, over time.
+    """
+
+    found: float
+    fresh: float
+    days: float
+
+
+def visit_rates(
+    policy: Policy, rates: Rates, budget: float, importance: Floats | None = None
+) -> Floats:
+    """Return how many visits a day each page gets of a budget of so many visits a day.
+
+    It is less than the budget in all where more visits are worth nothing. `importance` is how much
+    each page counts, 1 by default.
+    """
+    times, prices = policy.prices(rates)
+    if importance is not None:
+        prices = prices * importance[:, None]
+    low, high = _TINY, 2 * float(prices.max(initial=_TINY))
+    cheap, dear = 1 / _reached(times, prices, low), np.zeros(len(rates))
+    if cheap.sum() <= budget:
+        return cheap
+    for _ in range(_HALVINGS):
+        middle = float(np.sqrt(low * high))
+        found = 1 / _reached(times, prices, middle)
+        if found.sum() > budget:
+            low, cheap = middle, found
+        else:
+            high, dear = middle, found
+    # Pages that are worth the same share what is left.
+    left, more = budget - dear.sum(), cheap.sum() - dear.sum()
+    return np.asarray(dear + (cheap - dear) * (left / more))
+
+
+def wait(policy: Policy, rates: Rates, price: float) -> Floats:
+    """Return the days after which a visit to each page is worth so much; infinite for never."""
+    return _reached(*policy.prices(rates), max(price, _TINY))
+
+
+def outlook(rates: Rates, visits: Floats, days: float = WITHIN) -> Outlook:
+    """Return what so many visits a day to each page find."""
+    means = rates.mean()
+    found = float(means @ np.minimum(1.0, days * visits) / means.sum()) if len(rates) else 1.0
+    changes = GRID / np.maximum(visits, 1 / _LATEST)[:, None]
+    known = np.sum(rates.weights * -np.expm1(-changes) / changes, axis=1)
+    return Outlook(found, float(known.mean()) if len(rates) else 1.0, days)
+
+
+def chosen(
+    policy: Policy, rates: Rates, days: Floats, visits: int, importance: Floats | None = None
+) -> list[int]:
+    """Return the pages to visit now, the most urgent first: no more than `visits`.
+
+    `days` is how long ago the last visit to each page was. Visits of which the policy expects
+    nothing are made if the budget allows it: where most changes are to be expected.
+    """
+    scale = 1.0 if importance is None else importance
+    order = np.lexsort((-scale * rates.mean() * days, -scale * policy.price(rates, days)))
+    return [int(page) for page in order[:visits]]
+
+
+def _reached(times: Floats, prices: Floats, price: float) -> Floats:
+    """Return the time at which the price of each page reaches one; infinite for never."""
+    price *= 1 - 1e-9  # sums in another order differ in the last digits
+    place = np.sum(prices < price, axis=1)
+    pages = np.arange(len(prices))
+    above, below = np.minimum(place, times.size - 1), np.maximum(place - 1, 0)
+    high, low = (np.log(np.maximum(prices[pages, p], _TINY)) for p in (above, below))
+    share = np.clip((np.log(price) - low) / np.maximum(high - low, _TINY), 0.0, 1.0)
+    start, end = np.log(times[below]), np.log(times[above])
+    return np.where(place < times.size, np.exp(start + share * (end - start)), np.inf)

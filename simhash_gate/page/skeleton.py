@@ -1,0 +1,94 @@
+"""A page as it was served, its chrome included: how its tags are nested, and where its links lead.
+
+How similar two pages are built is told by the paths of their tags, after Buttler, "A short survey
+of document structure similarity algorithms" (IC 2004), section 3.6.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.page.address import Base
+from simhash_gate.page.vocabulary import CELLS, HEADINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lxml.html import HtmlElement
+
+    Tree = dict[str, "Tree"]  # the tags of all children, each once
+
+# Marks within a line are left out: they come and go with every edit of a text.
+_BOXES = HEADINGS | CELLS | {"ul", "ol", "li", "dl", "dt", "dd", "table", "tbody", "tr", "p", "hr"}
+_BOXES |= {"html", "body", "div", "section", "article", "main", "header", "footer", "nav", "aside"}
+_BOXES |= {"form", "fieldset", "details", "thead", "tfoot", "pre", "blockquote", "figure"}
+_DEEP = 64  # tags of a path
+
+_LINKS = frozenset({"a", "area"})
+_WEB = ("http://", "https://")
+_OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.I)
+_SERVICE = "/cdn-cgi/"  # of Cloudflare, with a new address in every response
+
+
+class Skeleton(NamedTuple):
+    """The tags of a page, each once in the same place, and the addresses that it links to."""
+
+    tags: Tree
+    hrefs: set[str]
+
+
+def skeleton(root: HtmlElement) -> Skeleton:
+    """Return the skeleton of a tree that nothing was taken out of."""
+    tags: Tree = {}
+    hrefs = set()
+    places: dict[HtmlElement, Tree] = {}
+    for element in root.iter("a", "area", *_BOXES):  # parents come before their children
+        tag = element.tag
+        if tag in _LINKS:
+            hrefs.add(element.get("href"))
+            continue
+        outer, marks = element.getparent(), []
+        while outer is not None and outer not in places:
+            marks.append(outer)
+            outer = outer.getparent()
+        place = tags if outer is None else places[outer]
+        for mark in marks:  # so that none is passed again
+            places[mark] = place
+        inner = place.get(tag)
+        if inner is None:
+            inner = place[tag] = {}
+        places[element] = inner
+    hrefs.discard(None)
+    return Skeleton(tags, hrefs)
+
+
+def tag_paths(tags: Tree) -> Iterator[str]:
+    """Yield the path of each tag from the root, and its end of four tags, which may come again.
+
+    A box around all of a page changes each whole path, and few of the ends.
+    """
+    waiting = [("", "", "", "", tags, _DEEP)]
+    while waiting:
+        path, third, second, first, inner, deep = waiting.pop()
+        for tag, within in inner.items():
+            longer = f"{path}/{tag}"
+            yield longer
+            yield f"{third}{second}{first}{tag}"
+            if within and deep:
+                waiting.append((longer, second, first, f"{tag} ", within, deep - 1))
+
+
+def link_targets(hrefs: Iterable[str], base: str) -> set[str]:
+    """Return where links lead, relative ones from `base`, without fragments.
+
+    Mail, telephone and scripts are left out, and so is what is for the server's own use.
+    """
+    absolute = Base(base).absolute
+    found = set()
+    for href in hrefs:
+        whole = href.partition("#")[0]
+        target = whole if whole.startswith(_WEB) else absolute(whole)
+        if target and _SERVICE not in target and _OTHER_SCHEME.match(target) is None:
+            found.add(target)
+    return found

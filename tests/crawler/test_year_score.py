@@ -1,0 +1,181 @@
+"""What the closing figures of a year say of crawls that are made up, one visit at a time."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.site.year.plan import Year
+from crawler.truth import Served, changed_fraction
+from crawler.year.alarms import DISTRUSTED, REDESIGNS, Alarms, alarms
+from crawler.year.score import LARGE, score
+from crawler.year.visits import Day, Visit, visits_of
+
+A, B = "http://morning.example/a", "http://morning.example/print/a"
+
+
+@pytest.fixture(scope="module")
+def year():
+    return Year(60, 3, 40)
+
+
+@pytest.fixture(scope="module")
+def edits(year):
+    """An article with a small edit and one with a large one: (id, version after it)."""
+    found = {}
+    for life in year.lives:
+        said = [version.words() for version in life.versions]
+        for number in range(1, len(said)):
+            apart = changed_fraction(said[number - 1], said[number])
+            found.setdefault(apart >= LARGE, (life.article.id, number + 1))
+    return found[False], found[True]
+
+
+def visit(day, url, article, version, outcome, *, status=200):
+    return Visit(
+        day=day,
+        moment=day + 0.25,
+        url=url,
+        status=status,
+        article=article,
+        version=version,
+        content=f"{article};{version}",
+        outcome=outcome,
+        delivered=status == 200 and outcome in ("new", "near", "updated", "rewritten"),
+    )
+
+
+def gone(day, url, status=404):
+    return visit(day, url, "", 0, "skipped", status=status)
+
+
+def figures(year, *met):
+    days = [Day(number, number + 0.25, number) for number in range(met[-1].day + 1)]
+    return score(year, met, days, Alarms(), 1.0)
+
+
+def test_an_update_that_is_called_unchanged_is_missed(year, edits):
+    (small, a), (large, b) = edits
+    told = figures(
+        year,
+        *(visit(0, A, small, a - 1, "new"), visit(1, A, small, a, "unchanged")),
+        *(visit(0, B, large, b - 1, "new"), visit(1, B, large, b, "unchanged")),
+    )
+    assert (told.updates, told.updates_missed) == (1, 1)
+    assert (told.small_updates, told.small_updates_missed) == (1, 1)
+    assert told.lost == 1
+    assert told.unchanged == 0
+
+
+def test_an_update_that_is_delivered_is_not_missed(year, edits):
+    _, (large, b) = edits
+    told = figures(
+        year, visit(0, A, large, b - 1, "new"), visit(1, A, large, b, "updated"), gone(2, B)
+    )
+    assert (told.updates, told.updates_missed, told.lost) == (1, 0, 0)
+    assert told.fetches == 3
+
+
+def test_an_update_behind_a_304_is_missed_until_it_is_fetched(year, edits):
+    _, (large, b) = edits
+    lie = visit(0, A, large, b - 1, "new"), visit(1, A, large, b, "", status=304)
+    assert figures(year, *lie).updates_missed == 1
+    told = figures(year, *lie, visit(2, A, large, b, "updated"))
+    assert (told.updates, told.updates_missed, told.not_modified) == (1, 0, 1)
+
+
+def test_what_says_the_same_again_is_to_be_recognised(year):
+    told = figures(
+        year,
+        *(visit(0, A, "a00000", 1, "new"), visit(0, B, "a00000", 1, "duplicate")),
+        *(visit(1, A, "a00000", 1, "unchanged"), visit(1, B, "a00000", 1, "duplicate")),
+        *(visit(2, A, "a00000", 1, "updated"), visit(2, B, "a00000", 1, "", status=304)),
+    )
+    assert (told.unchanged, told.unchanged_recognised) == (4, 0.75)
+    assert (told.updates, told.articles) == (0, 1)
+
+
+def test_an_article_that_was_never_delivered_is_lost(year):
+    assert figures(year, visit(0, A, "a00000", 1, "duplicate")).lost == 1
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_copy_is_lost_that_is_dropped_after_the_page_it_was_dropped_for(year, status):
+    before = (
+        *(visit(0, A, "a00000", 1, "new"), visit(0, B, "a00000", 1, "duplicate")),
+        *(gone(1, A, status), visit(1, B, "a00000", 1, "duplicate")),
+    )
+    assert figures(year, *before).lost == 0
+    dropped = visit(2, B, "a00000", 1, "duplicate")
+    assert figures(year, *before, dropped).lost == 1
+    kept = figures(year, *before, dropped, visit(3, B, "a00000", 1, "new"))
+    assert (kept.lost, kept.unchanged_recognised) == (0, 1.0)
+
+
+def test_a_page_is_fresh_from_its_delivery_to_its_next_edit(year):
+    life = next(life for life in year.lives if life.since == 0 and len(life.moments) == 1)
+    alone = Year(0, 3, 40)
+    alone.lives, alone.by_id = [life], {life.article.id: life}
+    days = [Day(number, number + 0.25, number) for number in range(4)]
+    met = [visit(1, A, life.article.id, 1, "new")]
+    told = score(alone, met, days, Alarms(), 1.0)
+    assert told.freshness == 0.75  # from day 1 of days 0 to 3
+    assert (told.changes, told.found_soon) == (0, 1.0)
+
+
+def test_a_change_is_found_soon_if_it_is_delivered_within_three_days(year):
+    life = next(
+        life
+        for life in year.lives
+        if life.since == 0 and len(life.moments) == 2 and 4 < life.moments[1] < 30
+    )
+    alone = Year(0, 3, 40)
+    alone.lives, alone.by_id = [life], {life.article.id: life}
+    days = [Day(number, number + 0.25, number) for number in range(40)]
+    told = []
+    for late in (1, 5):
+        day = int(life.moments[1]) + late
+        met = [visit(0, A, life.article.id, 1, "new"), visit(day, A, life.article.id, 2, "updated")]
+        told.append(score(alone, met, days, Alarms(), 1.0))
+    assert [each.found_soon for each in told] == [1.0, 0.0]
+    assert [each.changes for each in told] == [1, 1]
+    assert told[0].freshness > told[1].freshness
+
+
+def test_each_redesign_is_to_be_reported_once(year):
+    at = int(year.papers["morning"].redesign.at)
+    for reports, expected in (
+        ({}, (1, 0, 0)),
+        ({at + 1: 1}, (1, 1, 0)),
+        ({at + 1: 1, at + 2: 1}, (1, 1, 1)),
+        ({at - 3: 1}, (1, 0, 1)),
+    ):
+        days = [
+            Day(number, number + 0.25, number, stats={REDESIGNS: reports.get(number, 0)})
+            for number in range(40)
+        ]
+        found = alarms(year, days, revalidated=False)
+        assert (found.redesigns, found.redesigns_reported, found.false_alarms) == expected
+
+
+def test_wrong_validators_are_told_of_two_servers_where_they_are_used(year):
+    days = [Day(0, 0.25, 0, stats={DISTRUSTED: 2}), Day(1, 1.25, 9, stats={DISTRUSTED: 1})]
+    found = alarms(year, days, revalidated=True)
+    assert (found.wrong_validators, found.wrong_validators_reported, found.false_alarms) == (
+        2,
+        2,
+        1,
+    )
+    assert alarms(year, days, revalidated=False).false_alarms == 3
+
+
+def test_visits_are_those_of_pages_on_the_day_of_their_response():
+    days = [Day(0, 0.25, 0, outcomes={2: "new"}, delivered={2}), Day(1, 1.25, 2)]
+    log = [
+        Served(1, "http://morning.example/robots.txt", 200, False, "", 0, ""),
+        Served(2, A, 200, True, "a00000", 1, "", content="a00000;1"),
+        Served(3, A, 304, False, "a00000", 1, "", content="a00000;1"),
+    ]
+    first, second = visits_of(log, days)
+    assert (first.day, first.outcome, first.delivered) == (0, "new", True)
+    assert (second.day, second.moment, second.status, second.outcome) == (1, 1.25, 304, "")
+    assert not second.delivered

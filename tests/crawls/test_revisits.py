@@ -1,0 +1,150 @@
+"""Two crawls of one site, and what comes in the second: on a real server, with a real store."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.crawls.harness import Answer, Crawl, Site, crawl, page
+
+FOLLOWS = """
+    def parse(self, response):
+        yield from super().parse(response)
+        verdict = response.meta["simhash_gate_verdict"]
+        if verdict.previous:
+            yield {"path": "previous", "title": verdict.previous.title, "at": verdict.previous.time,
+                   "words": verdict.previous.words}
+        for href in response.css("footer a::attr(href)").getall():
+            yield self.request(href)
+"""
+
+
+def outcomes(result: Crawl) -> dict[str, str]:
+    return {item["path"]: item["outcome"] for item in result.items if "outcome" in item}
+
+
+@pytest.fixture
+def settings(lasting_url) -> dict:
+    return {"SIMHASH_GATE_STORE": lasting_url, "CONCURRENT_REQUESTS": 1}
+
+
+def test_the_second_crawl_delivers_what_is_new_or_has_changed(settings, tmp_path) -> None:
+    routes = {"/": page(1, links='<a href="/a">a</a> <a href="/b">b</a>')}
+    routes |= {"/a": page(2), "/b": page(3), "/c": page(4)}
+    with Site(routes).running() as site:
+        first = crawl(tmp_path / "1", site, "/", spider=FOLLOWS, settings=settings)
+        assert outcomes(first) == {"/": "new", "/a": "new", "/b": "new"}
+        routes["/"] = page(1, noise=5, links='<a href="/a">a</a> <a href="/b">b</a> <a href="/c">')
+        routes["/a"] = page(2, noise=6)
+        corrected = page(3).body.replace(b"</p>", b" Corrected.</p>", 1)
+        routes["/b"] = Answer(corrected, headers=page(3).headers)
+        second = crawl(tmp_path / "2", site, "/", spider=FOLLOWS, settings=settings)
+    assert outcomes(second) == {"/b": "updated", "/c": "new"}
+    assert second.count("unchanged") == 2
+    assert second.count("updated") == 1
+    assert second.count("items_held") == 4
+    assert second.count("dropped") == 0
+    previous = next(item for item in second.items if item["path"] == "previous")
+    assert previous["title"] == "Story 3"
+    assert "Unchanged since an earlier crawl: 2 pages." in second.log
+    held = re.search(r"(?m)^.*unchanged since an earlier crawl of .*/a .*$", second.log)
+    assert held is not None
+    assert "the same text, last seen" in held[0]
+
+
+@pytest.mark.parametrize(("policy", "paths"), [("pass", ["/", "/a"]), ("drop", [])])
+def test_unchanged_pages_pass_or_are_dropped_if_asked(
+    settings, tmp_path, policy: str, paths: list[str]
+) -> None:
+    settings |= {"SIMHASH_GATE_REVISIT": policy}
+    routes = {"/": page(1, links='<a href="/a">a</a>'), "/a": page(2)}
+    with Site(routes).running() as site:
+        crawl(tmp_path / "1", site, "/", spider=FOLLOWS, settings=settings)
+        second = crawl(tmp_path / "2", site, "/", spider=FOLLOWS, settings=settings)
+    assert sorted(outcomes(second)) == paths
+
+
+def test_without_the_spider_middleware_unchanged_pages_pass(settings, tmp_path) -> None:
+    plain = settings | {
+        "ADDONS": "{}",
+        "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}',
+    }
+    with Site({"/": page(1)}).running() as site:
+        for place in ("1", "2"):
+            result = crawl(tmp_path / place, site, "/", settings=plain)
+            assert result.delivered() == ["/"]
+        asked = plain | {"SIMHASH_GATE_REVISIT": "links"}
+        refused = crawl(tmp_path / "3", site, "/", settings=asked)
+    assert refused.status == 1
+    assert "SIMHASH_GATE_REVISIT = 'links' needs the spider middleware" in refused.log
+
+
+def test_when_the_page_that_stood_for_it_is_gone_a_copy_is_delivered(settings, tmp_path) -> None:
+    routes = {"/a": page(1), "/copy": page(1, noise=3)}
+    with Site(routes).running() as site:
+        assert crawl(tmp_path / "1", site, "/a /copy", settings=settings).delivered() == ["/a"]
+        routes["/a"] = Answer(b"gone", 410)
+        second = crawl(tmp_path / "2", site, "/a /copy", settings=settings)
+        assert "/copy" in second.delivered()
+        third = crawl(tmp_path / "3", site, "/copy", settings=settings)
+    assert third.count("unchanged") == 1
+
+
+def test_a_page_that_moved_for_good_is_still_known(settings, tmp_path) -> None:
+    routes = {"/old": page(1)}
+    with Site(routes).running() as site:
+        crawl(tmp_path / "1", site, "/old", settings=settings)
+        routes |= {"/old": Answer(b"", 301, {"Location": "/new"}), "/new": page(1, noise=4)}
+        second = crawl(tmp_path / "2", site, "/old", settings=settings)
+        assert second.count("unchanged") == 1
+        corrected = page(1).body.replace(b"</p>", b" Corrected.</p>", 1)
+        routes["/new"] = Answer(corrected, headers=page(1).headers)
+        third = crawl(tmp_path / "3", site, "/old", settings=settings)
+    assert outcomes(third) == {"/new": "updated"}
+
+
+def test_a_crawl_that_never_ends_delivers_an_update_of_its_own_page(settings, tmp_path) -> None:
+    spider = """
+    def parse(self, response):
+        yield from super().parse(response)
+        day = response.meta["simhash_gate_time"] + 86_400
+        if day < 1.7e9 + 4 * 86_400:
+            yield self.request("/", meta={"simhash_gate_time": day}, dont_filter=True)
+    async def start(self):
+        yield self.request("/", meta={"simhash_gate_time": 1.7e9})
+    """
+    corrected = Answer(page(1).body.replace(b"</p>", b" New.</p>", 1), headers=page(1).headers)
+    routes = {"/": lambda hit: page(1, noise=hit) if hit in (1, 2) else corrected}
+    settings |= {"SIMHASH_GATE_REVISIT_AFTER": "12h"}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, "/", spider=spider, settings=settings)
+    assert [item["outcome"] for item in result.items] == ["new", "updated"]
+    assert result.count("unchanged") == 2
+
+
+def test_what_a_failed_callback_got_comes_again(settings, tmp_path) -> None:
+    fails = """
+    def parse(self, response):
+        raise ValueError("broken")
+    """
+    routes = {"/": page(1)}
+    with Site(routes).running() as site:
+        crawl(tmp_path / "1", site, "/", settings=settings)
+        corrected = page(1).body.replace(b"</p>", b" Corrected.</p>", 1)
+        routes["/"] = Answer(corrected, headers=page(1).headers)
+        failed = crawl(tmp_path / "2", site, "/", spider=fails, settings=settings)
+        assert failed.count("updated") == failed.count("forgotten") == 1
+        third = crawl(tmp_path / "3", site, "/", settings=settings)
+    assert outcomes(third) == {"/": "updated"}
+
+
+def test_a_time_that_is_none_passes_the_page_and_says_why(settings, tmp_path) -> None:
+    spider = """
+    async def start(self):
+        yield self.request("/", meta={"simhash_gate_time": "yesterday"})
+    """
+    with Site({"/": page(1)}).running() as site:
+        result = crawl(tmp_path, site, "/", spider=spider, settings=settings)
+    assert outcomes(result) == {"/": "error"}
+    assert "meta['simhash_gate_time'] = 'yesterday': expected a Unix time or ISO 8601" in result.log

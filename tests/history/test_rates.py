@@ -1,0 +1,129 @@
+"""How often pages change, by what irregular visits found."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+from simhash_gate.history.rates import (
+    DAY,
+    GRID,
+    Gap,
+    certain,
+    estimate,
+    gaps_of,
+    likeliest_rate,
+)
+from simhash_gate.history.versions import History, Visit
+
+NOWHERE = ("site",)
+
+
+def seen(rate: float, *days: float, seed: int = 0) -> list[Gap]:
+    """Gaps of a page that changes at a rate, visited after so many days each."""
+    chance = random.Random(f"{rate} {seed} {days}")
+    return [Gap(day, chance.random() < 1 - math.exp(-rate * day)) for day in days]
+
+
+def test_gaps_are_those_between_visits_and_old_ones_count_less() -> None:
+    visits = (Visit(0, True), Visit(2 * DAY, False), Visit(2 * DAY, True), Visit(5 * DAY, True))
+    gaps = gaps_of(History((), visits), at=92 * DAY)
+    assert gaps == [Gap(2, False, 0.5), Gap(3, True, pytest.approx(2 ** (-87 / 90)))]
+    assert gaps_of(History((), visits[:1]), at=0) == []
+
+
+def test_visits_that_are_made_rarely_count_for_longer() -> None:
+    visits = tuple(Visit(30 * DAY * number, True) for number in range(4))
+    (_, _, last) = gaps_of(History((), visits), at=(90 + 450) * DAY)
+    assert last == Gap(30, True, 0.5)
+
+
+def test_visits_out_of_order_are_no_gaps() -> None:
+    visits = (Visit(5 * DAY, True), Visit(2 * DAY, True), Visit(6 * DAY, False))
+    assert [gap.days for gap in gaps_of(History((), visits), at=6 * DAY)] == [4]
+
+
+@pytest.mark.parametrize("days", [1.0, 0.25, 9.0])
+def test_the_likeliest_rate_by_regular_visits_is_that_of_the_share_without_a_change(days) -> None:
+    gaps = [Gap(days, True)] * 3 + [Gap(days, False)] * 7
+    assert likeliest_rate(gaps) == pytest.approx(-math.log(0.7) / days)
+
+
+def test_the_likeliest_rate_by_irregular_visits_solves_the_equation_of_the_paper() -> None:
+    gaps = [Gap(1, True), Gap(9, True), Gap(4, False), Gap(0.5, False)]
+    rate = likeliest_rate(gaps)
+    assert sum(t / math.expm1(rate * t) for t in (1, 9)) == pytest.approx(4.5)
+
+
+def test_the_likeliest_rate_has_no_bounds_where_all_or_no_visits_found_a_change() -> None:
+    assert likeliest_rate([Gap(1, True), Gap(3, True)]) == math.inf
+    assert likeliest_rate([Gap(1, False), Gap(3, False)]) == 0
+    assert likeliest_rate([]) == 0
+
+
+@pytest.mark.parametrize("rate", [1 / 60, 1 / 7, 1.0])
+def test_the_rate_of_a_page_with_many_visits_is_found_whatever_its_site_does(rate: float) -> None:
+    days = [random.Random(place).choice([0.5, 1, 2, 4, 8]) for place in range(400)]
+    still = [[Gap(5, False)] * 20] * 50
+    rates = estimate([seen(rate, *days), *still], [NOWHERE] * 51)
+    assert rates.mean()[0] == pytest.approx(rate, rel=0.35)
+    low, high = rates.interval(0, 0.99)
+    assert low < rate < high < 3 * rate
+
+
+def test_what_all_visits_found_is_no_infinite_rate_and_none_is_no_rate_of_zero() -> None:
+    always, never = [Gap(1, True)] * 4, [Gap(1, False)] * 4
+    rates = estimate([always, never], [("a",), ("b",)])
+    assert 0.5 < rates.mean()[0] < 20
+    assert 0 < rates.mean()[1] < 0.2
+    assert rates.interval(0).high > 3 * rates.interval(0).low
+
+
+def test_a_page_of_two_visits_borrows_from_its_site_and_from_its_group() -> None:
+    daily = [seen(1.0, *[1.0] * 20, seed=seed) for seed in range(30)]
+    still = [[Gap(1.0, False)] * 20] * 30
+    new = [[Gap(0.1, False)]] * 4
+    groups = [("a", "news")] * 30 + [("a", "archive")] * 30
+    groups += [("a", "news"), ("a", "archive"), ("a", "other"), ("b", "news")]
+    rates = estimate([*daily, *still, *new], groups).mean()
+    news, archive, other, elsewhere = rates[60:]
+    assert news > other > archive
+    assert news == pytest.approx(1.0, rel=0.3)
+    assert elsewhere == pytest.approx(other, rel=0.5)  # what all sites have in common
+
+
+def test_a_page_without_visits_is_what_its_site_is() -> None:
+    daily = [seen(1.0, *[1.0] * 20, seed=seed) for seed in range(30)]
+    assert estimate([*daily, []], [NOWHERE] * 31).mean()[-1] == pytest.approx(1.0, rel=0.3)
+
+
+def test_nothing_is_known_of_no_pages() -> None:
+    assert len(estimate([], [])) == 0
+
+
+def test_the_interval_holds_the_true_rate_about_as_often_as_it_says() -> None:
+    chance = random.Random(3)
+    true = [chance.choice([1e-5, 1 / 60, 1 / 14, 1 / 4, 1.0]) for _ in range(300)]
+    pages = [seen(rate, *[chance.choice([1, 2, 5])] * 15, seed=n) for n, rate in enumerate(true)]
+    rates = estimate(pages, [NOWHERE] * 300)
+    inside = sum(
+        low / 1.15 <= rate <= high * 1.15  # the steps of the grid
+        for rate, (low, high) in zip(true, map(rates.interval, range(300)), strict=True)
+    )
+    assert 250 <= inside <= 300
+
+
+def test_certain_rates_have_themselves_as_their_mean() -> None:
+    wanted = [0.0, 1 / 500, 0.1234, 3.0, 1e9]
+    assert certain(wanted).mean() == pytest.approx([GRID[0], *wanted[1:4], GRID[-1]])
+    assert certain([]).mean().shape == (0,)
+
+
+def test_more_pages_than_are_read_at_once_are_read_as_well(monkeypatch) -> None:
+    pages = [seen(rate, *[2.0] * 9) for rate in (0.1, 1, 0.01, 0.5, 0.2)]
+    whole = estimate(pages, [NOWHERE] * 5).weights
+    monkeypatch.setattr("simhash_gate.history.rates._TOGETHER", 2)
+    assert np.allclose(estimate(pages, [NOWHERE] * 5).weights, whole)

@@ -1,0 +1,120 @@
+"""Policies: which visits do most for what each wants."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simhash_gate.history.rates import certain
+from simhash_gate.history.schedule import POLICIES, chosen, outlook, visit_rates, wait
+
+RATES = (1 / 400, 1 / 60, 1 / 30, 1 / 9, 1 / 7, 1 / 2, 1.0, 3.0)
+KNOWN = certain(RATES)
+
+
+def cost(name: str, visits, days: float = 3.0) -> float:
+    """What a policy wants least of, when each page is visited so often, counted for itself."""
+    steps = np.linspace(0, 1, 1001)[:, None]
+    every = 1 / np.maximum(visits, 1e-4)
+    ages = steps * every
+    if name == "fresh":
+        spent = 1 - np.exp(-np.array(RATES) * ages)
+    elif name == "harmonic":  # of n changes, 1 + 1/2 + … + 1/n
+        numbers = np.arange(1, 120)
+        harmonic = np.cumsum(1 / numbers)
+        means = (np.array(RATES) * ages)[..., None]
+        logs = numbers * np.log(np.maximum(means, 1e-300)) - means
+        logs -= np.cumsum(np.log(numbers))
+        spent = np.sum(np.exp(logs) * harmonic, axis=-1)
+    else:
+        spent = np.array(RATES) * (1 - np.minimum(1, days / every)) * np.ones_like(steps)
+    return float(spent.mean(axis=0).sum())
+
+
+@pytest.mark.parametrize("name", ["fresh", "harmonic", "timely"])
+@pytest.mark.parametrize("budget", [0.4, 1.0, 2.0])
+def test_no_exchange_of_visits_between_two_pages_is_better(name: str, budget: float) -> None:
+    visits = visit_rates(POLICIES[name](), KNOWN, budget)
+    assert visits.sum() == pytest.approx(budget)
+    assert (visits >= 0).all()
+    best = cost(name, visits)
+    for giver in np.flatnonzero(visits > 0.02):
+        for taker in range(len(RATES)):
+            other = visits.copy()
+            other[giver] -= 0.02
+            other[taker] += 0.02
+            assert cost(name, other) >= best - 2e-3, (giver, taker)
+
+
+def test_the_optimum_for_freshness_is_that_of_the_paper_on_pages_that_change() -> None:
+    """Cho and Garcia-Molina's example: five pages, five visits a day, by their table."""
+    visits = visit_rates(POLICIES["fresh"](), certain([1, 2, 3, 4, 5]), 5)
+    assert visits == pytest.approx([1.15, 1.36, 1.35, 1.14, 0.00], abs=0.01)
+
+
+def test_uniform_visits_are_equal_and_proportional_ones_are_as_the_rates() -> None:
+    assert visit_rates(POLICIES["uniform"](), KNOWN, 2) == pytest.approx([0.25] * 8, rel=0.01)
+    visits = visit_rates(POLICIES["proportional"](), KNOWN, 2)
+    assert visits == pytest.approx(np.array(RATES) * 2 / sum(RATES), rel=0.01)
+
+
+def test_timely_visits_go_to_those_that_change_most_often_each_third_day() -> None:
+    visits = visit_rates(POLICIES["timely"](), KNOWN, 1.2)
+    third = 1 / 3
+    assert visits == pytest.approx([0, 0, 0, 0, 0.2, third, third, third])
+    assert visit_rates(POLICIES["timely"](7), KNOWN, 1.2)[3:] == pytest.approx([1 / 7] * 5)
+
+
+def test_visits_that_are_worth_nothing_are_not_planned() -> None:
+    visits = visit_rates(POLICIES["timely"](), KNOWN, 100)
+    assert visits == pytest.approx([1 / 3] * 8)
+    assert visit_rates(POLICIES["fresh"](), certain([]), 5).shape == (0,)
+
+
+def test_freshness_gives_up_what_changes_too_often_and_harmonic_does_not() -> None:
+    rates = certain([0.5] * 4 + [40.0])
+    assert visit_rates(POLICIES["fresh"](), rates, 1)[-1] < 0.01
+    harmonic = visit_rates(POLICIES["harmonic"](), rates, 1)
+    assert harmonic[-1] > harmonic[0]
+
+
+@pytest.mark.parametrize("name", ["fresh", "harmonic", "timely"])
+def test_a_page_of_more_importance_gets_more_visits(name: str) -> None:
+    rates, weight = certain([0.2] * 4), np.array([1.0, 1.0, 1.0, 5.0])
+    visits = visit_rates(POLICIES[name](), rates, 0.5, weight)
+    assert visits[3] > 1.4 * visits[0]
+    order = chosen(POLICIES[name](), rates, np.full(4, 9.0), 1, weight)
+    assert order == [3]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_visit_is_due_when_its_price_is_reached(name: str) -> None:
+    policy = POLICIES[name]()
+    price = float(policy.price(KNOWN, np.full(8, 6.0))[5])
+    days = wait(policy, KNOWN, price)
+    reached = np.isfinite(days)
+    later = policy.price(KNOWN, np.where(reached, days, 0.0))[reached]
+    assert (later > 0.99 * price).all()
+    sooner = policy.price(KNOWN, np.where(reached, days, 0.0) * 0.98)[reached]
+    assert (sooner < price).all()
+    assert (policy.price(KNOWN, np.full(8, 3_000.0))[~reached] < price).all()
+    assert days[5] == pytest.approx(3.0 if name == "timely" else 6.0, rel=0.01)
+
+
+def test_the_most_urgent_pages_are_chosen_and_the_budget_is_used() -> None:
+    days = np.array([90.0, 9, 9, 9, 2, 4, 3, 1])
+    assert chosen(POLICIES["timely"](), KNOWN, days, 3) == [6, 5, 3]
+    # Page 7 is not due for two more days, but nothing else is left.
+    assert chosen(POLICIES["timely"](), KNOWN, days, 7)[-1] == 7
+    assert chosen(POLICIES["uniform"](), KNOWN, days, 2) == [0, 3]
+    assert len(chosen(POLICIES["fresh"](), KNOWN, days, 99)) == 8
+    assert chosen(POLICIES["fresh"](), KNOWN, days, 0) == []
+
+
+def test_the_outlook_is_what_the_visits_find() -> None:
+    rates = certain([0.1, 1.0])
+    found = outlook(rates, np.array([1 / 3, 1 / 6]))
+    assert found.found == pytest.approx((0.1 + 0.5) / 1.1)
+    fresh = [(1 - np.exp(-0.3)) / 0.3, (1 - np.exp(-6)) / 6]
+    assert found.fresh == pytest.approx(np.mean(fresh), rel=0.01)
+    assert outlook(certain([]), np.array([])) == (1.0, 1.0, 3.0)

@@ -1,0 +1,212 @@
+"""`simhash-gate history`: what is known of each page's past, and when to come back."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from simhash_gate.history.schedule import POLICIES
+from simhash_gate.history.versions import History, Version
+from simhash_gate.offline.history import due_urls
+from simhash_gate.stores import PageHistory, open_store
+from tests.stores.store_urls import LASTING, url_maker
+
+DAY = 86_400.0
+START = 1_717_200_000.0  # midnight, 1 June 2024
+HOME = "https://hive.example"
+
+
+def past(*found: str | None) -> History:
+    """The history of a page that was visited every third day; None where it was gone."""
+    history = History()
+    for number, text in enumerate(found):
+        at = START + 3 * number * DAY
+        if text is None:
+            history = history.left(at)
+            continue
+        version = Version(
+            at, at, len(text), hash(text) % 2**64, 10 * len(text), text, f"run{number}"
+        )
+        again = history.last if history.last and history.last.title == text else None
+        history = history.visited(version, again=again, most=10)
+    return history
+
+
+PASTS = {
+    f"{HOME}/news/1": past("a", "ab", "abc", "abcd"),
+    f"{HOME}/news/2": past("a", "ab", "ab", "abc"),
+    f"{HOME}/archive/1": past("a", "a", "a", "a"),
+    f"{HOME}/archive/2": past("a", "a", "a", None),
+    "https://other.example/": past("a", "a", "b", "b"),
+}
+
+
+def keep(store_url: str, pasts: dict[str, History | bytes]) -> None:
+    with closing(open_store(store_url)) as store:
+        store.begin("monday")
+        for url, history in pasts.items():
+            data = history if isinstance(history, bytes) else history.encode()
+            seen = START if isinstance(history, bytes) else history.seen
+            scope = url.split("/")[2]
+            store.keep_history(PageHistory(scope, url, url, "monday", seen, data))
+        store.end("monday")
+
+
+@pytest.fixture
+def kept(url) -> str:
+    keep(url, PASTS)
+    return url
+
+
+def test_pages_are_listed_with_their_versions(run, kept) -> None:
+    result = run("history", "list", kept)
+    assert (result.status, result.err) == (0, "")
+    assert result.column("url") == sorted(PASTS)
+    news = next(line for line in result.lines if line["url"] == f"{HOME}/news/2")
+    assert news["versions"] == [
+        {
+            "version": number,
+            "first_seen": first,
+            "last_seen": last,
+            "words": 10 * len(title),
+            "fingerprint": f"{len(title):016x}",
+            "title": title,
+            "run": made,
+        }
+        for number, (title, made, first, last) in enumerate(
+            [
+                ("a", "run0", "2024-06-01T00:00:00Z", "2024-06-01T00:00:00Z"),
+                ("ab", "run1", "2024-06-04T00:00:00Z", "2024-06-07T00:00:00Z"),
+                ("abc", "run3", "2024-06-10T00:00:00Z", "2024-06-10T00:00:00Z"),
+            ],
+            1,
+        )
+    ]
+    assert (news["scope"], news["visits"], news["changes"]) == ("hive.example", 4, 2)
+    assert (news["last_visit"], news["gone"]) == ("2024-06-10T00:00:00Z", None)
+
+
+def test_how_often_pages_change_is_told_with_bounds(run, kept) -> None:
+    lines = {line["url"]: line for line in run("history", "list", kept).lines}
+    often, still = lines[f"{HOME}/news/1"], lines[f"{HOME}/archive/1"]
+    assert often["days_between_changes"] < 6
+    assert still["days_between_changes"] is None or still["days_between_changes"] > 30
+    for line in lines.values():
+        low, high = (bound or 1e9 for bound in line["between"])
+        assert 0 < low < (line["days_between_changes"] or 1e8) < high
+    assert lines[f"{HOME}/archive/2"]["gone"] == "2024-06-10T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("options", "urls"),
+    [
+        (["--domain", "other.example"], ["https://other.example/"]),
+        (["--scope", "other.example"], ["https://other.example/"]),
+        (["--url", f"{HOME}/news/1"], [f"{HOME}/news/1"]),
+        (["--url", "https://me:secret@hive.example/news/1"], [f"{HOME}/news/1"]),
+    ],
+)
+def test_pages_are_chosen(run, kept, options, urls) -> None:
+    assert run("history", "list", kept, *options).column("url") == urls
+
+
+@pytest.mark.parametrize("command", [["list"], ["due", "--budget", "5"]])
+def test_a_store_without_histories_says_so(run, url, command) -> None:
+    keep(url, {})
+    result = run("history", command[0], url, *command[1:])
+    assert (result.status, result.out) == (0, "")
+    assert "no history of such pages" in result.err
+
+
+def test_a_store_that_is_not_there_is_an_error(run, url) -> None:
+    result = run("history", "list", url)
+    assert result.status == 1
+    assert "pages.sqlite" in result.err
+
+
+@pytest.mark.parametrize("command", [["list"], ["due", "--budget", "5", "--at", "2024-06-20"]])
+def test_a_history_that_cannot_be_read_is_named_and_the_others_are_used(run, url, command) -> None:
+    keep(url, {f"{HOME}/broken": b"broken", f"{HOME}/news/1": PASTS[f"{HOME}/news/1"]})
+    result = run("history", command[0], url, *command[1:])
+    assert result.status == 1
+    assert result.column("url") == [f"{HOME}/news/1"]
+    assert f"{HOME}/broken: no history of a page" in result.err
+
+
+def test_pages_that_change_are_due_and_told_why(run, kept) -> None:
+    at = ["--at", "2024-06-12T12:00"]
+    result = run("history", "due", kept, "--budget", 2, *at)
+    assert result.status == 0
+    assert {*result.column("url")} == {f"{HOME}/news/1", f"{HOME}/news/2"}
+    for line in result.lines:
+        assert line["due"] == "2024-06-13T00:00:00Z"  # three days after the last visit
+        assert line["time"] == START + 12 * DAY
+    first = next(line for line in result.lines if line["url"] == f"{HOME}/news/1")
+    assert first["rate"] > 1 / 6
+    assert first["reason"].startswith("changes every ")
+    assert first["reason"].endswith(
+        " days or so (found: 3 in 3 visits); last visit 3.0 days before"
+    )
+    assert result.err.startswith("4 pages, about ")
+    assert "found within 3 days" in result.err
+
+
+def test_a_plan_is_made_for_several_days_with_a_budget_for_each(run, kept) -> None:
+    result = run("history", "due", kept, "--budget", 1, "--days", 4, "--at", "2024-06-20")
+    assert [due[:10] for due in result.column("due")] == [f"2024-06-{day}" for day in range(20, 24)]
+
+
+def test_a_page_that_is_gone_is_looked_for_after_a_month(run, kept) -> None:
+    soon = run("history", "due", kept, "--budget", 9, "--at", "2024-06-20")
+    late = run("history", "due", kept, "--budget", 9, "--at", "2024-07-15")
+    assert f"{HOME}/archive/2" not in soon.column("url")
+    (line,) = (line for line in late.lines if line["url"] == f"{HOME}/archive/2")
+    assert line["reason"] == "gone 35.0 days before; is it back?"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_can_be_asked_for(run, kept, policy) -> None:
+    result = run("history", "due", kept, "--budget", 2, "--policy", policy, "--at", "2024-06-20")
+    assert (result.status, len(result.lines)) == (0, 2)
+
+
+def test_within_how_many_days_a_change_is_found_can_be_said(run, kept) -> None:
+    options = ["--budget", 1, "--within", 9, "--domain", "other.example", "--at", "2024-06-19"]
+    (line,) = run("history", "due", kept, *options).lines
+    assert line["due"] == "2024-06-19T00:00:00Z"
+    assert "found within 9 days" in run("history", "due", kept, *options).err
+
+
+@pytest.mark.parametrize("budget", ["0", "-1", "many"])
+def test_a_budget_is_a_number_of_visits(run, kept, budget) -> None:
+    assert run("history", "due", kept, "--budget", budget).status == 2
+
+
+@pytest.mark.parametrize("form", LASTING)
+def test_every_store_that_lasts_tells_what_is_due(run, request, form, tmp_path) -> None:
+    (tmp_path / "kept pages").mkdir()
+    store_url = url_maker(request, form)(tmp_path)
+    keep(store_url, PASTS)
+    assert run("history", "list", store_url).column("url") == sorted(PASTS)
+    result = run("history", "due", store_url, "--budget", 1, "--at", "2024-06-20")
+    assert result.column("url") == [f"{HOME}/news/1"]
+
+
+def test_a_crawl_can_be_running_on_the_store(run, kept) -> None:
+    with closing(open_store(kept)) as store:
+        store.begin("tuesday")
+        history = PASTS[f"{HOME}/news/1"].encode()
+        url = f"{HOME}/new"
+        store.keep_history(PageHistory("hive.example", url, url, "tuesday", START, history))
+        assert run("history", "list", kept).column("url") == sorted(PASTS)
+        store.end("tuesday")
+    assert run("history", "list", kept).column("url") == sorted([*PASTS, url])
+
+
+def test_a_crawl_asks_its_own_store(kept) -> None:
+    with closing(open_store(kept)) as store:
+        found = due_urls(store, 2, START + 13 * DAY)
+        assert {each.url for each in found} == {f"{HOME}/news/1", f"{HOME}/news/2"}
+        assert found == due_urls(store, 2, START + 13 * DAY, policy=POLICIES["timely"]())
+        assert len(due_urls(store, 2, START + 13 * DAY, days=2)) == 4

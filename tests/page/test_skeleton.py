@@ -1,0 +1,83 @@
+import pytest
+
+from simhash_gate.page.parse import parse
+from simhash_gate.page.skeleton import link_targets, skeleton, tag_paths
+
+
+def paths(markup: str) -> set[str]:
+    root = parse(markup.encode())
+    assert root is not None
+    return {path for path in tag_paths(skeleton(root).tags) if path.startswith("/")}
+
+
+def test_each_box_is_told_by_the_boxes_around_it() -> None:
+    found = paths("<title>a</title><body><main><h1>a</h1><ul><li>b</ul></main>")
+    inner = {"/html/body/main", "/html/body/main/h1", "/html/body/main/ul"}
+    assert found == {"/html", "/html/body", *inner, "/html/body/main/ul/li"}
+
+
+def test_a_list_of_five_is_built_like_one_of_fifty() -> None:
+    five, fifty = (f"<ul>{'<li><p>entry</p></li>' * count}</ul>" for count in (5, 50))
+    assert paths(five) == paths(fifty)
+
+
+def test_marks_within_a_line_are_part_of_the_text() -> None:
+    marked = '<p>a <b>bold <i>word</i></b>, <a href="/x">a link</a><br><img src="b.png"></p>'
+    assert paths(f"<div>{marked}</div>") == paths("<div><p>a bold word, a link</p></div>")
+
+
+def test_what_a_mark_holds_stands_where_the_mark_does() -> None:
+    card = "<a href='/x'><span><div><h2>a</h2></div></span></a>"
+    assert paths(f"<main>{card}</main>") == paths("<main><div><h2>a</h2></div></main>")
+
+
+def test_a_script_and_a_drawing_are_no_boxes() -> None:
+    assert paths("<div>a</div><script>1</script><svg><g/></svg>") == paths("<div>a</div>")
+
+
+def test_a_box_around_all_leaves_most_ends_of_paths_as_they_were() -> None:
+    inner = "<div><ul><li><div><h2>a</h2><p>b</p></div></li></ul></div>"
+    first, second = (parse(text.encode()) for text in (inner, f"<section>{inner}</section>"))
+    assert first is not None
+    assert second is not None
+    one, other = (set(tag_paths(skeleton(root).tags)) for root in (first, second))
+    whole = {path for path in one & other if path.startswith("/")}
+    assert whole == {"/html", "/html/body"}
+    assert {"li div h2", "ul li div h2", "ul li div p"} & other >= {"ul li div h2", "ul li div p"}
+
+
+def test_very_deep_pages_have_paths_of_bounded_length() -> None:
+    found = paths("<div>" * 400 + "a")
+    assert max(path.count("/") for path in found) < 100
+
+
+def test_links_are_those_of_the_whole_page_each_once() -> None:
+    root = parse(
+        b'<nav><a href="/a">a</a> <a href="/a">A</a></nav><p><a>no</a> <a href="#x">x</a></p>'
+        b'<map><area href="b"></map><footer><a href="/c">c</a></footer>'
+    )
+    assert root is not None
+    assert skeleton(root).hrefs == {"/a", "#x", "b", "/c"}
+
+
+@pytest.mark.parametrize(
+    ("href", "target"),
+    [
+        ("b", {"https://a.example/x/b"}),
+        ("/b/", {"https://a.example/b/"}),
+        ("//b.example/c", {"https://b.example/c"}),
+        ("?page=2", {"https://a.example/x/y?page=2"}),
+        ("https://b.example/c#part", {"https://b.example/c"}),
+        ("HTTPS://b.example/c", {"https://b.example/c"}),
+        ("#part", set()),
+        ("", set()),
+        ("mailto:a@b.example", set()),
+        ("tel:+4912", set()),
+        ("whatsapp://send?text=a", set()),
+        ("javascript:void(0)", set()),
+        ("/cdn-cgi/l/email-protection#1f2e", set()),
+        ("https://[broken", {"https://[broken"}),
+    ],
+)
+def test_a_link_leads_where_a_browser_would_go(href: str, target: set[str]) -> None:
+    assert link_targets([href], "https://a.example/x/y") == target
