@@ -219,6 +219,8 @@ class UrlRules(Listener):
         url = without_credentials(judged.response.url)
         asked = _asked(judged.request, url)
         answered = [n for each in asked if (n := self._on_their_way.pop(each, 0))]
+        if judged.not_modified:
+            return
         if not 200 <= judged.response.status < 300:
             for visit in answered:
                 self._release(visit)
