@@ -142,6 +142,18 @@ class Gate:
         kept = self._revisits.found_gone(trace)
         return kept is not None and (self.store.forget(kept) or True)
 
+    def known(self, record: Record, policy: Policy) -> Revisit:
+        """Return what is known of the visits to the page of a record. Raises `StoreError`."""
+        return self._revisits.of(record, policy)
+
+    def confirm(self, record: Record, policy: Policy) -> None:
+        """Note that a page was as it had been, though it was not fetched. Raises `StoreError`."""
+        revisit = self._revisits.of(record, policy)
+        if revisit.previous is not None and revisit.kept is not None:
+            self.store.see(revisit.kept, record.last_seen)
+            again = replace(revisit.previous, last_seen=record.last_seen)
+            self._revisits.keep(revisit, again, record, policy)
+
     def keep_memories(self) -> None:
         """Let the store keep what sites repeat, for other crawls. Raises `StoreError`."""
         self._memories.keep()
