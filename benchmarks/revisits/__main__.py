@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from benchmarks.revisits.methods import Alone, Nutch, Oracle, Planned
+from benchmarks.revisits.methods import Alone, Nutch, Oracle, Planned, WithSitemap
 from benchmarks.revisits.replay import WITHIN, replay
 from benchmarks.revisits.year import DAYS, SITES, simulate
 from benchmarks.speed.measure import markdown_table, say, write_json
@@ -29,6 +29,8 @@ def _planned(name: str) -> Callable[[Sequence[SimulatedPage]], Method]:
 METHODS: dict[str, Callable[[Sequence[SimulatedPage]], Method]] = {
     **{name: _planned(name) for name in POLICIES},
     "timely, each page alone": lambda _: Alone("timely"),
+    "timely, with lastmod": lambda year: WithSitemap("timely", year),
+    "fresh, with lastmod": lambda year: WithSitemap("fresh", year),
     "Nutch, first interval 30 days": lambda _: Nutch(),
     "Nutch, first interval 5 days": lambda _: Nutch(5),
     "Nutch, 5 days, whole budget": lambda _: Nutch(5, fill=True),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simhash_gate.history.due import Known, plan, rates_of
 from simhash_gate.history.rates import DAY, Rates, certain, gaps_of, likeliest_rate
-from simhash_gate.history.schedule import POLICIES, chosen
+from simhash_gate.history.schedule import POLICIES, Hints, chosen
 from simhash_gate.history.versions import History, Version
 from simhash_gate.offline.history import groups_of
 
@@ -47,8 +49,53 @@ class Planned:
         groups = groups_of(("site.example", self.urls[number]) for number in numbers)
         histories = (self.histories[number] for number in numbers)
         pages, at = list(map(Known, groups, histories)), day * DAY
-        found = plan(pages, self.rates(pages, at), self.policy, at=at, budget=visits)
+        rates, hints = self.rates(pages, at), self.hints(numbers, day)
+        found = plan(pages, rates, self.policy, at=at, budget=visits, hints=hints)
         return [numbers[visit.page] for visit in found]
+
+    def hints(self, pages: Sequence[int], day: float) -> Hints | None:
+        """Return what is said of pages from outside: nothing."""
+        return None
+
+
+class WithSitemap(Planned):
+    """The same, with a sitemap whose `lastmod` tells of most changes, and sometimes of none.
+
+    How far it can be believed is counted at visits.
+    """
+
+    RECALL, FALSE = 0.85, 1 / 60
+
+    def __init__(self, policy: str, year: Sequence[SimulatedPage]) -> None:
+        super().__init__(policy)
+        chance = random.Random("sitemap")
+        self.told = [
+            sorted(
+                [moment for moment in page.changes if chance.random() < self.RECALL]
+                + [day + chance.random() for day in range(366) if chance.random() < self.FALSE]
+            )
+            for page in year
+        ]
+        self.counted = {(said, changed): 1 for said in (0, 1) for changed in (0, 1)}
+
+    def visited(self, page: int, url: str, day: float, *, changed: bool, gone: bool) -> None:
+        """Count also whether the sitemap was right."""
+        if (history := self.histories.get(page)) is not None:
+            self.counted[self._says(page, history.seen / DAY, day), int(changed)] += 1
+        super().visited(page, url, day, changed=changed, gone=gone)
+
+    def hints(self, pages: Sequence[int], day: float) -> Hints | None:
+        """Return what the sitemap of this day says."""
+        said = [float(self._says(n, self.histories[n].seen / DAY, day)) for n in pages]
+        false, recall = (
+            self.counted[1, changed] / (self.counted[0, changed] + self.counted[1, changed])
+            for changed in (0, 1)
+        )
+        return Hints(np.array(said), recall, false)
+
+    def _says(self, page: int, since: float, day: float) -> int:
+        told = self.told[page]
+        return int(bisect_right(told, day) > bisect_right(told, since))
 
 
 class Alone(Planned):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from simhash_gate.history.rates import Rates
-    from simhash_gate.history.schedule import Policy
+    from simhash_gate.history.schedule import Hints, Policy
     from simhash_gate.history.versions import History
 
 GONE = 30.0
@@ -52,12 +52,14 @@ def plan(
     at: float,
     budget: float,
     days: float = 1.0,
+    hints: Hints | None = None,
 ) -> Iterator[Due]:
     """Yield the visits to make from a Unix time on, with a budget of so many visits a day.
 
     It is planned day by day, as if no visit found a change; of each day, those come first that are
-    due first.
+    due first. `hints` are what is said of the pages at the beginning.
     """
+    hints = hints and hints._replace(said=hints.said.copy())
     last = np.array([page.history.seen for page in pages]) / DAY
     asleep = np.array([_asleep(page.history) for page in pages])
     first = start = at / DAY
@@ -69,10 +71,14 @@ def plan(
         # Visits are made at any time between the two: one that is due soon may come a bit earlier.
         middle = (start + stop) / 2
         awake = np.flatnonzero(middle - last >= asleep)
-        order = chosen(policy, rates.of(awake), middle - last[awake], most)
+        now = hints and hints.of(awake)
+        order = chosen(policy, rates.of(awake), middle - last[awake], most, hints=now)
         some, of_some = awake[order], rates.of(awake[order])
         price = float(policy.price(of_some, middle - last[some]).min(initial=np.inf))
         moments = np.clip(last[some] + wait(policy, of_some, price), start, stop)
+        if hints is not None:
+            moments[hints.said[some] == 1] = start
+            hints.said[some] = np.nan
         for place in np.argsort(moments, kind="stable"):
             page, moment = int(some[place]), float(moments[place])
             yield Due(page, moment * DAY, moment - float(last[page]))

@@ -20,6 +20,8 @@ import numpy as np
 from simhash_gate.history.rates import GRID
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from simhash_gate.history.rates import Floats, Rates
 
 WITHIN = 3.0
@@ -31,15 +33,48 @@ _HALVINGS = 60
 _TINY = 1e-12
 
 
+class Hints(NamedTuple):
+    """What a noisy signal, such as `lastmod` in a sitemap, says of pages since their last visits.
+
+    `said` is 1 for a page that has changed by the signal, 0 for one that has not, and no number for
+    one of which it says nothing. `recall` is how likely the signal tells of a page that has
+    changed, `false` how likely it does of one that has not.
+    """
+
+    said: Floats
+    recall: float
+    false: float
+
+    def believed(self, rates: Rates, days: Floats) -> tuple[Floats, Floats]:
+        """Return how likely each rate of each page is now, and how likely it has not changed."""
+        quiet = np.exp(-np.outer(days, GRID))
+        unchanged = quiet * self._likely(self.false)
+        told = unchanged + (1 - quiet) * self._likely(self.recall)
+        weights = rates.weights * told
+        return weights / weights.sum(axis=1, keepdims=True), unchanged / told
+
+    def of(self, pages: npt.NDArray[np.intp]) -> Hints:
+        """Return what is said of some of the pages."""
+        return self._replace(said=self.said[pages])
+
+    def _likely(self, share: float) -> Floats:
+        share = min(max(share, 0.001), 0.999)
+        said = np.where(self.said == 1, share, 1 - share)
+        return np.where(np.isnan(self.said), 1.0, said)[:, None]
+
+
 class Policy(ABC):
     """What a visit to a page is worth, by its rate and the days since the last one."""
 
     def __init__(self, within: float = WITHIN) -> None:
         self.within = within
 
-    def price(self, rates: Rates, days: Floats) -> Floats:
+    def price(self, rates: Rates, days: Floats, hints: Hints | None = None) -> Floats:
         """Return what a visit to each page is worth, so many days after the last one."""
-        return np.asarray(np.sum(rates.weights * self._price(GRID, days[:, None]), axis=1))
+        if hints is None:
+            return np.asarray(np.sum(rates.weights * self._price(GRID, days[:, None]), axis=1))
+        weights, unchanged = hints.believed(rates, days)
+        return np.asarray(np.sum(weights * self._hinted(days, unchanged, hints), axis=1))
 
     def prices(self, rates: Rates) -> tuple[Floats, Floats]:
         """Return times in days, rising, and what a visit to each page is worth after each."""
@@ -50,6 +85,14 @@ class Policy(ABC):
     @abstractmethod
     def _price(self, rates: Floats, days: Floats) -> Floats:
         """Return what a visit is worth by each rate after each number of days; it never falls."""
+
+    def _hinted(self, days: Floats, unchanged: Floats, hints: Hints) -> Floats:
+        """Return what a visit is worth by each rate, if a page is so likely unchanged.
+
+        It is that after the time in which a page becomes so unlikely to be unchanged without a
+        signal: Azar et al. (2018); Busa-Fekete et al., Crawling with noisy change signals (2025).
+        """
+        return self._price(GRID, -np.log(np.maximum(unchanged, _TINY)) / GRID)
 
 
 class Uniform(Policy):
@@ -101,6 +144,13 @@ class Timely(Policy):
 
     def _price(self, rates: Floats, days: Floats) -> Floats:
         return np.where(days >= self.within, rates * self.within, 0.0)
+
+    def _hinted(self, days: Floats, unchanged: Floats, hints: Hints) -> Floats:
+        """A page of which it tells has one change or more; others have those that it misses."""
+        waiting = self._price(GRID, days[:, None])
+        found = np.where(days[:, None] >= self.within, np.maximum(waiting, 1 - unchanged), 0.0)
+        missed = np.where(hints.said == 0, 1 - hints.recall, 1.0)[:, None]
+        return np.where(hints.said[:, None] == 1, found, missed * waiting)
 
 
 POLICIES: dict[str, type[Policy]] = {
@@ -166,7 +216,13 @@ def outlook(rates: Rates, visits: Floats, days: float = WITHIN) -> Outlook:
 
 
 def chosen(
-    policy: Policy, rates: Rates, days: Floats, visits: int, importance: Floats | None = None
+    policy: Policy,
+    rates: Rates,
+    days: Floats,
+    visits: int,
+    *,
+    importance: Floats | None = None,
+    hints: Hints | None = None,
 ) -> list[int]:
     """Return the pages to visit now, the most urgent first: no more than `visits`.
 
@@ -174,7 +230,8 @@ def chosen(
     nothing are made if the budget allows it: where most changes are to be expected.
     """
     scale = 1.0 if importance is None else importance
-    order = np.lexsort((-scale * rates.mean() * days, -scale * policy.price(rates, days)))
+    price = policy.price(rates, days, hints)
+    order = np.lexsort((-scale * rates.mean() * days, -scale * price))
     return [int(page) for page in order[:visits]]
 
 

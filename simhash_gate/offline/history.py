@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.due import Known, plan, rates_of
-from simhash_gate.history.schedule import POLICIES, outlook, visit_rates
+from simhash_gate.history.schedule import POLICIES, Hints, outlook, visit_rates
 from simhash_gate.history.versions import History
 from simhash_gate.sources.open import open_kept
 from simhash_gate.urls.parts import Shapes, parts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from simhash_gate.common.wording import Complain
     from simhash_gate.history.rates import Rates
@@ -52,6 +55,23 @@ class DueUrl(NamedTuple):
             "rate": _rounded(self.rate),
             "reason": self.reason,
         }
+
+
+class Said(NamedTuple):
+    """Which URLs have changed since their last visits, as somebody says who may be wrong.
+
+    `changed` has True or False for a URL. `recall` is how likely a change is told of, `false` how
+    likely a page is said to have changed that has not.
+    """
+
+    changed: Mapping[str, bool]
+    recall: float = 0.8
+    false: float = 0.1
+
+    def of(self, urls: Iterable[str]) -> Hints:
+        """Return what is said of each of these pages."""
+        said = [float(self.changed.get(url, nan)) for url in urls]
+        return Hints(np.array(said, dtype=np.float64), self.recall, self.false)
 
 
 @dataclass(frozen=True)
@@ -162,20 +182,31 @@ def due_urls(
     *,
     days: float = 1.0,
     policy: Policy | None = None,
+    said: Said | None = None,
     complain: Complain = lambda *_: None,
 ) -> list[DueUrl]:
     """Return the pages of a store to visit from a Unix time on, with so many visits a day.
 
+    `policy` is `timely` by default. `said` is what sitemaps, feeds or the like say of pages.
     `complain` is told of histories that can't be read.
     """
     pasts = Wanted().of(store, complain)
-    return _due(pasts, policy or POLICIES["timely"](), budget=budget, at=at, days=days)
+    policy = policy or POLICIES["timely"]()
+    return _due(pasts, policy, budget=budget, at=at, days=days, said=said)
 
 
 def _due(
-    pasts: Sequence[Past], policy: Policy, *, budget: float, at: float, days: float
+    pasts: Sequence[Past],
+    policy: Policy,
+    *,
+    budget: float,
+    at: float,
+    days: float,
+    said: Said | None = None,
 ) -> list[DueUrl]:
     rates = _rates(pasts, at)
+    hints = said and said.of(past.page.url for past in pasts)
+    visits = plan(_known(pasts), rates, policy, at=at, budget=budget, days=days, hints=hints)
     means = rates.mean()
     return [
         DueUrl(
@@ -184,7 +215,7 @@ def _due(
             float(means[visit.page]),
             _reason(pasts[visit.page].history, rates.median(visit.page), visit.days),
         )
-        for visit in plan(_known(pasts), rates, policy, at=at, budget=budget, days=days)
+        for visit in visits
     ]
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchmarks.revisits.__main__ import METHODS, main
-from benchmarks.revisits.methods import Nutch, Oracle, Planned
+from benchmarks.revisits.methods import Nutch, Oracle, Planned, WithSitemap
 from benchmarks.revisits.replay import replay
 from benchmarks.revisits.year import KINDS, SimulatedPage, simulate
 
@@ -94,6 +94,7 @@ def figures():
     for name, method in {
         "timely": Planned("timely"),
         "fresh": Planned("fresh"),
+        "sitemap": WithSitemap("timely", year),
         "uniform": Planned("uniform"),
         "nutch": Nutch(5),
         "nutch, whole budget": Nutch(5, fill=True),
@@ -106,6 +107,7 @@ def figures():
 def test_what_is_due_finds_nearly_all_changes_in_time_and_more_than_others(figures) -> None:
     assert figures["timely"].found >= 0.95
     assert figures["oracle"].found >= 0.97
+    assert figures["sitemap"].found > figures["timely"].found
     for name in ("uniform", "nutch", "nutch, whole budget", "fresh"):
         assert figures[name].found < figures["timely"].found - 0.02, name
 

@@ -6,11 +6,12 @@ import math
 import random
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from simhash_gate.history.due import Known, plan, rates_of
 from simhash_gate.history.rates import DAY, certain
-from simhash_gate.history.schedule import POLICIES
+from simhash_gate.history.schedule import POLICIES, Hints
 from simhash_gate.history.versions import History, Version, Visit
 
 SITE = ("site",)
@@ -103,6 +104,14 @@ def test_a_page_that_is_gone_is_looked_for_ever_more_seldom(found, at, due) -> N
 def test_a_page_that_is_gone_takes_no_visit_from_others() -> None:
     pages = [gone(0, 1), *last_on(1, 1)]
     assert {page for page, _ in planned(pages, [9, 1, 1], budget=2)} == {1, 2}
+
+
+def test_what_is_said_of_pages_counts_until_they_are_visited() -> None:
+    said = Hints(np.array([0.0, 1.0, 0.0]), 0.9, 0.05)
+    visits = planned(last_on(1, 1, 1), [0.01] * 3, budget=1, days=2, hints=said)
+    assert visits[0] == (1, 10)
+    assert visits[1][0] != 1
+    assert list(said.said) == [0, 1, 0]
 
 
 def test_what_visits_found_makes_the_plan() -> None:

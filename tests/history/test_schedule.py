@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simhash_gate.history.rates import certain
-from simhash_gate.history.schedule import POLICIES, chosen, outlook, visit_rates, wait
+from simhash_gate.history.schedule import POLICIES, Hints, chosen, outlook, visit_rates, wait
 
 RATES = (1 / 400, 1 / 60, 1 / 30, 1 / 9, 1 / 7, 1 / 2, 1.0, 3.0)
 KNOWN = certain(RATES)
@@ -83,7 +83,7 @@ def test_a_page_of_more_importance_gets_more_visits(name: str) -> None:
     rates, weight = certain([0.2] * 4), np.array([1.0, 1.0, 1.0, 5.0])
     visits = visit_rates(POLICIES[name](), rates, 0.5, weight)
     assert visits[3] > 1.4 * visits[0]
-    order = chosen(POLICIES[name](), rates, np.full(4, 9.0), 1, weight)
+    order = chosen(POLICIES[name](), rates, np.full(4, 9.0), 1, importance=weight)
     assert order == [3]
 
 
@@ -118,3 +118,41 @@ def test_the_outlook_is_what_the_visits_find() -> None:
     fresh = [(1 - np.exp(-0.3)) / 0.3, (1 - np.exp(-6)) / 6]
     assert found.fresh == pytest.approx(np.mean(fresh), rel=0.01)
     assert outlook(certain([]), np.array([])) == (1.0, 1.0, 3.0)
+
+
+def hints(*said: float, recall: float = 0.9, false: float = 0.05) -> Hints:
+    return Hints(np.array(said), recall, false)
+
+
+def test_a_signal_changes_what_is_believed_by_the_rule_of_bayes() -> None:
+    rates, days = certain([0.1] * 3), np.full(3, 5.0)
+    weights, unchanged = hints(1, 0, np.nan).believed(rates, days)
+    quiet = np.exp(-0.5)
+    some = np.sum(weights * unchanged, axis=1)
+    assert some[0] == pytest.approx(quiet * 0.05 / (quiet * 0.05 + (1 - quiet) * 0.9), rel=0.02)
+    assert some[1] == pytest.approx(quiet * 0.95 / (quiet * 0.95 + (1 - quiet) * 0.1), rel=0.02)
+    assert some[2] == pytest.approx(quiet, rel=0.02)
+    assert weights.sum(axis=1) == pytest.approx([1, 1, 1])
+
+
+@pytest.mark.parametrize("name", ["timely", "fresh", "harmonic"])
+def test_of_pages_alike_those_come_first_of_which_a_change_is_told(name: str) -> None:
+    rates, days = certain([0.05] * 3), np.full(3, 6.0)
+    order = chosen(POLICIES[name](), rates, days, 3, hints=hints(0, np.nan, 1))
+    assert order == [2, 1, 0]
+
+
+@pytest.mark.parametrize("name", ["timely", "fresh", "harmonic"])
+def test_a_signal_that_knows_nothing_changes_nothing(name: str) -> None:
+    policy, days = POLICIES[name](), np.array([1.0, 2, 3, 5, 8, 13, 2, 5])
+    blind = hints(*[0] * 8, recall=0.0, false=0.0)
+    assert policy.price(KNOWN, days, blind) == pytest.approx(policy.price(KNOWN, days), rel=0.01)
+    silent = hints(*[np.nan] * 8)
+    assert policy.price(KNOWN, days, silent) == pytest.approx(policy.price(KNOWN, days))
+
+
+def test_a_change_that_is_told_of_can_wait_until_more_have_come() -> None:
+    """One visit each three days finds all; one at each signal takes visits from others."""
+    rates, days = certain([1.0, 0.01]), np.array([1.0, 30.0])
+    assert chosen(POLICIES["timely"](), rates, days, 1, hints=hints(1, 1)) == [1]
+    assert chosen(POLICIES["timely"](), rates, np.array([3.0, 30]), 1, hints=hints(1, 1)) == [0]

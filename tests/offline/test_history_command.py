@@ -9,7 +9,7 @@ import pytest
 from simhash_gate.history.schedule import POLICIES
 from simhash_gate.history.texts import pack
 from simhash_gate.history.versions import History, Version
-from simhash_gate.offline.history import due_urls
+from simhash_gate.offline.history import Said, due_urls
 from simhash_gate.stores import PageHistory, open_store
 from tests.stores.store_urls import LASTING, url_maker
 
@@ -296,3 +296,13 @@ def test_a_crawl_asks_its_own_store(kept) -> None:
         assert {each.url for each in found} == {f"{HOME}/news/1", f"{HOME}/news/2"}
         assert found == due_urls(store, 2, START + 13 * DAY, policy=POLICIES["timely"]())
         assert len(due_urls(store, 2, START + 13 * DAY, days=2)) == 4
+
+
+def test_a_crawl_can_say_what_a_sitemap_says(kept) -> None:
+    page, gone = f"{HOME}/archive/1", f"{HOME}/archive/2"
+    with closing(open_store(kept)) as store:
+        said = Said(
+            {page: True, f"{HOME}/news/1": False, f"{HOME}/news/2": False, gone: True}, 0.99
+        )
+        (first,) = due_urls(store, 1, START + 13 * DAY, said=said)
+        assert first.url == page
