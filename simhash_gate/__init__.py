@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from simhash_gate.page import Page
     from simhash_gate.pipeline import read_page
     from simhash_gate.plugin.addon import Addon
+    from simhash_gate.plugin.conditional_requests import ConditionalRequests
     from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
+    from simhash_gate.plugin.revalidation import PageUnchanged
+    from simhash_gate.plugin.sitemap_lastmod import LastmodSitemapSpider
     from simhash_gate.plugin.spider_middleware import (
         CallbackWitness,
         ClosingWitness,
@@ -35,10 +38,13 @@ _HOMES = {
     "Addon": "plugin.addon",
     "CallbackWitness": "plugin.spider_middleware",
     "ClosingWitness": "plugin.spider_middleware",
+    "ConditionalRequests": "plugin.conditional_requests",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
     "HeldBack": "plugin.trap_shield",
     "UrlSkipped": "plugin.url_rules",
+    "PageUnchanged": "plugin.revalidation",
+    "LastmodSitemapSpider": "plugin.sitemap_lastmod",
     "NearDuplicate": "plugin.middleware",
     "Options": "options",
     "Page": "page",
@@ -59,12 +65,15 @@ __all__ = [
     "Addon",
     "CallbackWitness",
     "ClosingWitness",
+    "ConditionalRequests",
     "Gate",
     "HammingIndex",
     "HeldBack",
+    "LastmodSitemapSpider",
     "NearDuplicate",
     "Options",
     "Page",
+    "PageUnchanged",
     "Policy",
     "SimhashGateMiddleware",
     "SimhashGateSpiderMiddleware",

@@ -125,6 +125,7 @@ class Settings:
     keep_markdown: int = setting(0, BUDGET)
     url_probes: float = setting(0.05, SHARE)
     url_bound: float = setting(0.9, SHARE)
+    revalidate_probes: float = setting(0.05, SHARE)
     log: Literal["drops", "summary"] = setting("drops", one_of("drops", "summary"))
     verdicts: str = setting("", PATH_PATTERN)
     report: str = setting("", PATH_PATTERN)
@@ -146,6 +147,11 @@ class Settings:
     def audits(self) -> bool:
         """Whether any domain has a share of its duplicates audited."""
         return any(policy.audit for policy in self.policies.all)
+
+    @property
+    def revalidates(self) -> bool:
+        """Whether pages of any domain are asked for only if they have changed."""
+        return any(policy.revalidate for policy in self.policies.all)
 
     def crawl_line(
         self,

@@ -32,6 +32,7 @@ PLAIN = (
     "keep_markdown",
     "url_probes",
     "url_bound",
+    "revalidate_probes",
     "enabled",
     "scope",
     "timeout",

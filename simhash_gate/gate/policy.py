@@ -15,6 +15,7 @@ from cssselect import HTMLTranslator, SelectorError
 
 from simhash_gate.common.urls import host_of
 from simhash_gate.values import (
+    FLAG,
     FLAGS,
     OPTIONAL_SECONDS,
     SHARE,
@@ -77,7 +78,7 @@ class Policy:
     calls itself and offers (`names`), or also its `text`; `audit` is the share of duplicates
     whose items a crawl compares with those of the kept pages; `compare` are CSS selectors: pages
     for which they find something else are no duplicates; `urls` and `traps` say what becomes of
-    requests before their download.
+    requests before their download; `revalidate` asks for known pages only if they have changed.
     """
 
     threshold: int = setting(3, whole_number(0, 64))
@@ -94,6 +95,7 @@ class Policy:
     compare: tuple[str, ...] = setting((), SELECTORS)
     urls: Urls = setting("observe", one_of("off", "observe", "skip"))
     traps: Traps = setting("observe", one_of("off", "observe", "limit"))
+    revalidate: bool = setting(False, FLAG)
 
     def __post_init__(self) -> None:
         if isinstance(self.verify, bool):  # as it was said before there were three ways

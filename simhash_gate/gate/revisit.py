@@ -16,12 +16,13 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.claims import TEXT_ALONE, UNKNOWN, decode_claims, split_claims
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.words import words
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.versions import History, Offer, Version
-from simhash_gate.stores.base import PageHistory, Record
+from simhash_gate.page import Page
+from simhash_gate.stores.base import Match, PageHistory, Record
 
 if TYPE_CHECKING:
     from simhash_gate.gate.policy import Policy
-    from simhash_gate.page import Page
     from simhash_gate.stores.base import Store
 
 _SHOWN = 60
@@ -188,6 +189,26 @@ def record_of(version: Version, record: Record) -> Record:
     )
 
 
+def unfetched(revisit: Revisit, record: Record, policy: Policy, why: str) -> Verdict:
+    """Return the verdict on a known page that was not fetched: it is said to be as it was."""
+    before, kept = revisit.previous, revisit.kept
+    assert before is not None
+    assert kept is not None
+    page = Page(
+        before.title,
+        before.words,
+        before.fingerprint,
+        before.digest,
+        False,
+        None,
+        url=record.url,
+        structure=before.structure,
+        links=before.links,
+    )
+    reason = f"{why}, {age_of(before, record.last_seen)}"
+    return Verdict("unchanged", reason, policy, page, Match(kept, 0), previous=before)
+
+
 def what_changed(before: Version, page: Page, policy: Policy) -> str:
     """Return in words what a page says that it did not say before; "" if it says the same."""
     assert page.fingerprint is not None
@@ -200,7 +221,7 @@ def what_changed(before: Version, page: Page, policy: Policy) -> str:
     bits = hamming_distance(before.fingerprint, page.fingerprint)
     if before.digest != page.digest if before.digest else bits > policy.threshold:
         found.append(f"{how_many(before.words, 'word')}, now {page.words}; distance {bits}")
-    elif policy.revisit == "drop" and before.links and before.links != page.links:
+    elif policy.revisit == "drop" and 0 != before.links != page.links != 0:
         # Dropped, it would be dropped with links that nobody has followed.
         found.append("the same text, other links")
     return "; ".join(found)

@@ -9,13 +9,16 @@ from pages that are fetched whatever they say.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from simhash_gate.common.proportion import wilson
+from simhash_gate.common.times import unix_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 State = Literal["", "wrong", "useless"]
 
@@ -38,6 +41,7 @@ REST = 30 * 86_400.0
 
 _GENERATED = 5.0  # seconds before the answer: a page that changed so lately was made for it
 _LONGEST = 200
+_DAY, _WESTERNMOST = 86_400.0, 43_200.0
 _MOST_COUNTED = 1_000
 _MOST_RESTS = 8
 _SUFFIXES = ("-gzip", "--gzip", ";gzip", "-br", ";br", "-df", "-zstd")  # of an ETag, in its quotes
@@ -97,6 +101,27 @@ def is_strong(known: Validators) -> bool:
     return bool(known.etag) and not known.etag.startswith(("W/", "w/"))
 
 
+def contradict(versions: Sequence[Named]) -> bool:
+    """Tell whether two versions of a page, one after the other, had the same name."""
+    return any(
+        same_version(Validators(one.etag, one.modified), Validators(two.etag, two.modified))
+        for one, two in pairwise(versions)
+    )
+
+
+def latest_moment(said: object) -> float | None:
+    """Return the latest Unix time that a `lastmod` can mean; None if it means none.
+
+    A day ends last in the time zone furthest to the west.
+    """
+    moment = unix_time(said)
+    if moment is None:
+        return None
+    is_text = isinstance(said, str) and len(said.strip()) == len("2024-05-01")
+    is_day = is_text or (isinstance(said, date) and not isinstance(said, datetime))
+    return moment + _DAY + _WESTERNMOST if is_day else moment
+
+
 def _usable(value: str) -> str:
     value = value.strip()
     return value if len(value) <= _LONGEST and value.isascii() and value.isprintable() else ""
@@ -121,6 +146,18 @@ def _bare(etag: str) -> str:
 def _opaque(etag: str) -> str:
     """Return what two ETags share if one of them is weak, or of a compressed answer."""
     return _bare(etag.removeprefix("W/").removeprefix("w/"))
+
+
+class Named(Protocol):
+    """A version of a page, as its server named it."""
+
+    @property
+    def etag(self) -> str:
+        """Its `ETag`, "" for none."""
+
+    @property
+    def modified(self) -> str:
+        """Its `Last-Modified`, "" for none."""
 
 
 class Seen(NamedTuple):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 DOWNLOADER_ORDER = 20
+CONDITIONS_ORDER = 840
 OUTERMOST, INNERMOST = -10_000, 10_000
 
 
@@ -23,6 +24,7 @@ class Addon:
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the middlewares to the settings."""
         self.head_start.begin(settings)  # before what takes its time to load here, too
+        from simhash_gate.plugin.conditional_requests import ConditionalRequests
         from simhash_gate.plugin.middleware import SimhashGateMiddleware
         from simhash_gate.plugin.one_line import told_in_one_line
         from simhash_gate.plugin.spider_middleware import (
@@ -33,6 +35,7 @@ class Addon:
 
         for name, component, order in (
             ("DOWNLOADER_MIDDLEWARES", SimhashGateMiddleware, DOWNLOADER_ORDER),
+            ("DOWNLOADER_MIDDLEWARES", ConditionalRequests, CONDITIONS_ORDER),
             ("SPIDER_MIDDLEWARES", SimhashGateSpiderMiddleware, OUTERMOST),
             ("SPIDER_MIDDLEWARES", CallbackWitness, INNERMOST),
             ("ITEM_PIPELINES", ClosingWitness, INNERMOST),

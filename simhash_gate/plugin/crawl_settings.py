@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from scrapy.utils.conf import build_component_list
 from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
@@ -43,6 +44,15 @@ DURABLE_ALONE = (
     f"{PREFIX}DURABLE = 'page' needs the spider middlewares, to see callbacks and items end: "
     "install the add-on, ADDONS = {'simhash_gate.Addon': 0}"
 )
+REVALIDATE_ALONE = (
+    f"{PREFIX}REVALIDATE needs a second downloader middleware: install the add-on, "
+    "ADDONS = {'simhash_gate.Addon': 0}, or add simhash_gate.ConditionalRequests to "
+    "DOWNLOADER_MIDDLEWARES at 840"
+)
+NOT_REVALIDATED = (
+    "a request asks to be sent with a condition, but no domain is asked so: set "
+    f"{PREFIX}REVALIDATE, or revalidate in {PREFIX}DOMAINS"
+)
 NOT_REMEMBERED = (
     "a request asks for an audit, but the items of kept pages are not remembered: set "
     f"{PREFIX}AUDIT, or audit in {PREFIX}DOMAINS"
@@ -59,8 +69,19 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     limits = any(policy.traps == "limit" for policy in settings.policies.all)
     if limits and not is_installed(installed):
         raise SettingsError(LIMIT_ALONE)
+    if settings.revalidates and not _asks_with_conditions(installed):
+        raise SettingsError(REVALIDATE_ALONE)
     if settings.durable == "page" and not sees_pages_end(installed):
         raise SettingsError(DURABLE_ALONE)
+
+
+def _asks_with_conditions(installed: BaseSettings) -> bool:
+    """Tell whether the middleware is installed that adds conditions to requests."""
+    enabled = build_component_list(
+        installed.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")
+    )
+    names = {each if isinstance(each, str) else each.__qualname__ for each in enabled}
+    return any(name.rpartition(".")[2] == "ConditionalRequests" for name in names)
 
 
 def _asks_to_hold_revisits(settings: Settings, installed: BaseSettings) -> bool:
@@ -89,6 +110,8 @@ def overridden(policy: Policy, request: Request, settings: Settings, *, links: b
         raise SettingsError(VERIFY_ALONE)
     if policy.audit and not settings.audits:
         raise SettingsError(NOT_REMEMBERED)
+    if policy.revalidate and not settings.revalidates:
+        raise SettingsError(NOT_REVALIDATED)
     return policy
 
 

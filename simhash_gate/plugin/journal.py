@@ -76,7 +76,7 @@ class Journal(Listener):
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Write a dropped page, soon."""
-        if not judged.dropped:
+        if not judged.dropped or judged.not_modified:
             return
         self._dropped_pages += 1
         size = len(judged.response.body)

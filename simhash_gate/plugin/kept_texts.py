@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.history.texts import KeptPage, Source, pack
 from simhash_gate.plugin.awaiting import result
+from simhash_gate.plugin.conditions import STORED_FLAG, needs_page, said_by
 from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.requests import LASTMOD_KEY
 from simhash_gate.plugin.revisits import time_of_visit
 from simhash_gate.stores import StoreError
 from simhash_gate.values import PREFIX
@@ -83,6 +85,8 @@ class KeptTexts(Listener):
         source = self._source_of(judged)
         # Of an unchanged page, that which is there already stays for longer.
         packed = verdict.kept.packed if verdict.kept is not None and source is None else b""
+        if judged.not_modified and not packed:
+            return
         ask = partial(
             _keep,
             address=address,
@@ -93,8 +97,15 @@ class KeptTexts(Listener):
         self._crawl.store.submit(ask).add_done_callback(self._kept)
 
     def _source_of(self, judged: Judged) -> Source | None:
-        """Return the page as it was fetched, if a later visit may need it."""
-        return None
+        """Return the page as it was fetched now, if a later visit may need it."""
+        response, verdict = judged.response, judged.verdict
+        if STORED_FLAG in response.flags or judged.not_modified:
+            return None
+        if not (verdict.policy.revalidate and needs_page(verdict.policy)):
+            return None
+        if not any(said_by(response)) and not judged.request.meta.get(LASTMOD_KEY):
+            return None
+        return _source_of(response, judged.fingerprint)
 
     def _kept(self, kept: Future[bool]) -> None:
         error = kept.exception()
@@ -120,7 +131,7 @@ def standing(verdict: Verdict) -> Address | None:
     return Address(record.scope, record.digest) if record.digest else None
 
 
-def source_of(response: Response, request: str) -> Source:
+def _source_of(response: Response, request: str) -> Source:
     """Return a page as it was fetched, without its cookies."""
     headers = tuple(
         (name.decode("latin-1"), value.decode("latin-1"))

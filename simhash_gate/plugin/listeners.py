@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -90,6 +91,12 @@ class Judged:
     def dropped(self) -> bool:
         """Whether the page does not count as passed: it goes no further, or only for its audit."""
         return self.verdict.rejected and self.action == "drop"
+
+    @property
+    def not_modified(self) -> bool:
+        """Whether the server only said that the page is as it was, and sent none of it."""
+        unchanged = self.verdict.outcome == "unchanged"
+        return unchanged and self.response.status == HTTPStatus.NOT_MODIFIED
 
     @property
     def held(self) -> bool:

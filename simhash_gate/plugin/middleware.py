@@ -21,6 +21,7 @@ from simhash_gate.gate.verdict import Verdict
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.browser_page import close, orphaned_page
+from simhash_gate.plugin.conditions import sent_with
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.head_start import taken
@@ -41,11 +42,11 @@ from simhash_gate.plugin.requests import (
     mark_kept,
 )
 from simhash_gate.plugin.resend_dropped import Resending
+from simhash_gate.plugin.revalidation import Revalidation
 from simhash_gate.plugin.revisits import (
     GONE,
     moved_from,
     note_gone,
-    sent_with,
     time_of_visit,
     without_links,
 )
@@ -132,7 +133,8 @@ class SimhashGateMiddleware(CrawlGate):
         self._url_rules = UrlRules.for_crawl(crawl)
         self._traps = TrapGuard.for_crawl(crawl)
         self._texts = KeptTexts.for_crawl(crawl)
-        own = (self._audit, stats, self._url_rules, self._traps, self._texts)
+        self.revalidation = Revalidation.for_crawl(crawl)
+        own = (self._audit, stats, self._url_rules, self._traps, self._texts, self.revalidation)
         made = (*own, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
         self._judge = SureJudge(self._store, self.lifecycle, crawler.stats)
@@ -216,6 +218,9 @@ class SimhashGateMiddleware(CrawlGate):
     async def _judged(self, request: Request, response: Response) -> Judged:
         """Return the response with its verdict; that of one that is not judged is `skipped`."""
         site = self.settings.policies.site_of(response.url)
+        unfetched = self.revalidation and self.revalidation.verdict_of_304(request, response)
+        if unfetched:
+            return self._with_verdict(request, response, site, *unfetched)
         reason = self._why_not(request, response)
         if reason:
             if response.status in GONE:
@@ -229,6 +234,18 @@ class SimhashGateMiddleware(CrawlGate):
             verdict = await self._texts.given(verdict)
         if self._audit is not None:
             verdict = self._audit.choose(site.domain, fingerprint, verdict)
+        seconds = time.perf_counter() - start
+        return self._with_verdict(request, response, site, verdict, fingerprint, seconds)
+
+    def _with_verdict(
+        self,
+        request: Request,
+        response: Response,
+        site: Site,
+        verdict: Verdict,
+        fingerprint: str,
+        seconds: float = 0.0,
+    ) -> Judged:
         return Judged(
             request,
             response,
@@ -237,7 +254,7 @@ class SimhashGateMiddleware(CrawlGate):
             action=self.lifecycle.action(verdict),
             fingerprint=fingerprint,
             skipped="empty" if verdict.outcome == "skipped" else "",
-            seconds=time.perf_counter() - start,
+            seconds=seconds,
             cb_kwargs=self._sent.get(request),
         )
 

@@ -145,6 +145,15 @@ META_KEY = "simhash_gate"
 TIME_KEY = "simhash_gate_time"
 """When the page was seen, for archives and simulations: a Unix time, or ISO 8601; else now."""
 
+LASTMOD_KEY = "simhash_gate_lastmod"
+"""When the page changed last, as a sitemap says: a Unix time, or ISO 8601."""
+
+CONDITION_KEY = "simhash_gate_condition"
+"""The names of the headers by which the gate asks for a page only if it has changed."""
+
+PLAIN_KEY = "simhash_gate_plain"
+"""That a request is sent without a condition, whatever is known of its page."""
+
 VERDICT_KEY = "simhash_gate_verdict"
 """Where the gate leaves its verdict, for the spider."""
 

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.common.times import unix_time
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.revisit import Sent
 from simhash_gate.plugin.requests import TIME_KEY
 from simhash_gate.values import SettingsError
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.http import Response
     from scrapy.utils.request import RequestFingerprinterProtocol
 
     from simhash_gate.gate.policy import Policy, Site
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 GONE = (404, 410)
 """What a server answers when a page is no longer there."""
 _FOR_GOOD = frozenset({301, 308})
-_LONGEST = 200
 
 
 def time_of_visit(request: Request) -> float:
@@ -36,14 +33,6 @@ def time_of_visit(request: Request) -> float:
     if at is None:
         raise SettingsError(f"meta[{TIME_KEY!r}] = {given!r}: expected a Unix time or ISO 8601")
     return at
-
-
-def sent_with(response: Response, moved_from: str) -> Sent:
-    """Return what a server sent with a page; values that are too long are none."""
-    values = (response.headers.get(name, b"") or b"" for name in ("ETag", "Last-Modified"))
-    texts = (value.decode("latin-1").strip() for value in values)
-    etag, modified = (text if len(text) <= _LONGEST else "" for text in texts)
-    return Sent(etag, modified, moved_from)
 
 
 def moved_from(request: Request, fingerprinter: RequestFingerprinterProtocol) -> str:

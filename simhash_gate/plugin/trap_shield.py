@@ -119,7 +119,7 @@ class TrapGuard(Listener):
         """Tell the shield what a page brought; send again what waited for that."""
         visit = self._visits.get(judged.request)
         read = judged.verdict.page
-        if visit is None or read is None or judged.skipped:
+        if visit is None or read is None or judged.skipped or judged.not_modified:
             return
         if judged.verdict.outcome not in _OUTCOMES:
             return

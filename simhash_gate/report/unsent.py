@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MOST_KINDS = 2_000
 _EXAMPLES = 2
-_WHY = {"rule": "makes no difference", "trap": "is a trap"}
+_WHY = {"rule": "makes no difference", "trap": "is a trap", "lastmod": "says unchanged"}
 
 
 class Unsent(NamedTuple):

@@ -33,7 +33,14 @@ class Answer:
     """Whether the length is said beforehand; else the end of the connection is that of the page."""
 
 
-Route = Answer | Callable[[int], Answer]
+class Answering:
+    """A route whose answer depends on what the request says."""
+
+    def answer_to(self, headers: Mapping[str, str]) -> Answer:
+        raise NotImplementedError
+
+
+Route = Answer | Answering | Callable[[int], Answer]
 
 
 def text(seed: int, words: int = 300) -> str:
@@ -70,6 +77,7 @@ class Site:
     def __init__(self, routes: Mapping[str, Route]) -> None:
         self.routes = routes
         self.hits: Counter[str] = Counter()
+        self.answers: Counter[tuple[str, int]] = Counter()
         self.url = ""
 
     @contextlib.contextmanager
@@ -82,7 +90,11 @@ class Site:
             def do_GET(self) -> None:
                 site.hits[self.path] += 1
                 route = site.routes.get(self.path, Answer(b"not here", 404))
-                answer = route(site.hits[self.path]) if callable(route) else route
+                if isinstance(route, Answering):
+                    answer = route.answer_to(self.headers)
+                else:
+                    answer = route(site.hits[self.path]) if callable(route) else route
+                site.answers[self.path, answer.status] += 1
                 time.sleep(answer.delay)
                 with contextlib.suppress(OSError):
                     self.send_response(answer.status)

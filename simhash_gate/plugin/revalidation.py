@@ -1,0 +1,385 @@
+"""Asks for known pages only if they have changed, where what is said of them is believed."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet
+
+import mmh3
+
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.revisit import unfetched
+from simhash_gate.history.texts import KeptPage
+from simhash_gate.history.validators import (
+    FEWEST_COMPARED,
+    Seen,
+    Validators,
+    conditions,
+    contradict,
+    is_strong,
+    latest_moment,
+    same_version,
+)
+from simhash_gate.plugin.awaiting import result
+from simhash_gate.plugin.conditions import (
+    NOT_MODIFIED,
+    STORED_FLAG,
+    add_condition,
+    may_have_condition,
+    needs_page,
+    response_of,
+    said_by,
+    take_condition,
+)
+from simhash_gate.plugin.crawl_settings import overridden
+from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.requests import LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
+from simhash_gate.plugin.revisits import time_of_visit, without_links
+from simhash_gate.plugin.sitemap_lastmod import note_lastmod
+from simhash_gate.plugin.spared_pages import SparedPages, plainly
+from simhash_gate.plugin.spider_middleware import is_installed
+from simhash_gate.plugin.validator_trust import Site, Trusts, day_of, tell
+from simhash_gate.stores import Record, StoreError
+from simhash_gate.values import PREFIX
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from scrapy import Request
+    from scrapy.http import Response
+    from typing_extensions import Self
+
+    from simhash_gate.gate.policy import Policy
+    from simhash_gate.gate.revisit import Revisit
+    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.history.texts import Source
+    from simhash_gate.history.validators import Trust
+    from simhash_gate.history.versions import Version
+    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+
+logger = logging.getLogger(__name__)
+
+_STATS = {"http": "validators", "lastmod": "lastmod"}
+
+
+class PageUnchanged(NotSent):
+    """A request was not sent: a sitemap says that its page has not changed since the last visit."""
+
+    kind = "lastmod"
+
+    def __init__(self, url: str, lastmod: object) -> None:
+        super().__init__(url, f"unchanged by the lastmod of its sitemap ({lastmod})", "lastmod")
+        self.lastmod = lastmod
+
+
+class Known(NamedTuple):
+    """What is known of the page of a request: `page` tells of this visit, `revisit` of others.
+
+    `previous` is the version that it is asked about, and `kept` what is kept of its text.
+    """
+
+    page: Record
+    policy: Policy
+    domain: str
+    revisit: Revisit
+    previous: Version
+    kept: KeptPage | None
+
+    @property
+    def validators(self) -> Validators:
+        """How the server named the version that is known."""
+        return Validators(self.previous.etag, self.previous.modified)
+
+    @property
+    def source(self) -> Source | None:
+        """The page as it was fetched, if just that version of it is kept."""
+        source = self.kept.source if self.kept is not None else None
+        if source is None or source.request != self.page.request:
+            return None
+        return source if said_by(response_of(self.page.url, source)) == self.validators else None
+
+    @property
+    def can_be_spared(self) -> bool:
+        """Whether all is there that is done with an unchanged page."""
+        return not needs_page(self.policy) or self.source is not None
+
+    def site(self, kind: str) -> Site:
+        """Return whose word it is."""
+        return Site(self.page.scope, self.domain, kind)
+
+
+class Revalidation(Listener):
+    """Adds conditions to requests, answers for pages that have not changed, and learns."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._settings = crawl.settings
+        self._crawler = crawl.crawler
+        self._stats = crawl.crawler.stats
+        self._links = is_installed(crawl.crawler.settings)
+        self._trusts = Trusts(crawl.store)
+        self._spared = SparedPages()
+        self._wanted: dict[Site, int] = {}
+        self._told: set[object] = set()
+        self._asked: WeakKeyDictionary[Request, Known] = WeakKeyDictionary()
+        self._unmodified: WeakKeyDictionary[Request, Known] = WeakKeyDictionary()
+        self._conditional: WeakSet[Request] = WeakSet()
+
+    @classmethod
+    def for_crawl(cls, crawl: Crawl) -> Self | None:
+        """Return the listener if any domain asks for it."""
+        if not crawl.settings.revalidates:
+            return None
+        if crawl.crawler.settings.getbool("HTTPCACHE_ENABLED"):
+            logger.info(
+                "No page is asked for with a condition (%sREVALIDATE): HttpCache is on", PREFIX
+            )
+            return None
+        return cls(crawl)
+
+    async def ask(self, request: Request) -> Response | None:
+        """Add a condition to a request, if that can spare a page.
+
+        Return a response if its sitemap says that there is nothing new; or raise `PageUnchanged`.
+        """
+        take_condition(request)
+        if not may_have_condition(request):
+            return None
+        try:
+            known = await self._look_up(request)
+            said = known is not None and self._lastmod_says(request, known.previous)
+        except Exception as error:
+            self._failed(error)
+            return None
+        if known is None:
+            return None
+        if said and known.can_be_spared and self._proved(known.site("lastmod"), known):
+            if not self._is_probe(request, known.site("lastmod")):
+                return self._spare(request, known)
+        elif self._may_ask(request, known):
+            self._asked[request] = known
+            add_condition(request, known.validators)
+            self._count("validators/sent")
+        return None
+
+    def answered(self, request: Request, response: Response) -> Response | Request:
+        """Return what answers a request: in place of a 304 the page, where it is needed."""
+        known = self._asked.pop(request, None)
+        take_condition(request)
+        if known is None:
+            return response
+        if response.status != NOT_MODIFIED:
+            self._conditional.add(request)
+            return response
+        self._count("validators/not_modified")
+        source = known.source
+        site = known.site("http")
+        refused = (
+            same_version(known.validators, said_by(response)) is False
+            or self._trusts.of(site, known.page.last_seen).state == "wrong"
+        )
+        if refused or (source is None and needs_page(known.policy)):
+            return plainly(request)
+        self._trusts.spared(site, known.page.last_seen)
+        self._spared.add(site, request)
+        if source is not None and needs_page(known.policy):
+            return response_of(request.url, source)
+        self._unmodified[request] = known
+        return response
+
+    def unanswered(self, request: Request) -> None:
+        """Take out what was added to a request that has no answer."""
+        self._asked.pop(request, None)
+        take_condition(request)
+
+    def verdict_of_304(self, request: Request, response: Response) -> tuple[Verdict, str] | None:
+        """Return the verdict on a page that has not changed, and its request's fingerprint."""
+        known = self._unmodified.pop(request, None)
+        if known is None or response.status != NOT_MODIFIED:
+            return None
+        self._confirm(known)
+        verdict = unfetched(known.revisit, known.page, known.policy, "not modified (304)")
+        return replace(verdict, kept=known.kept), known.page.request
+
+    def found(self, request: Request, response: Response) -> None:
+        """Note on a request what a sitemap says of its page."""
+        said = request.meta.get(LASTMOD_KEY)
+        page = response.request
+        of_page = page.meta.get(LASTMOD_KEY) if page and page.url != request.url else None
+        if said is not None and said == of_page:
+            del request.meta[LASTMOD_KEY]  # it came with the rest of the page's meta
+        note_lastmod(self._crawler.spider, request)
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Learn from a page that was fetched whether what was said of it was so."""
+        request, response, verdict = judged.request, judged.response, judged.verdict
+        request.meta.pop(PLAIN_KEY, None)
+        before = verdict.previous
+        fetched = response.status != NOT_MODIFIED and STORED_FLAG not in response.flags
+        if before is None or not fetched or judged.skipped or not verdict.policy.revalidate:
+            return
+        scope = self._settings.policies.site_of(response.url).scope
+        changed = verdict.outcome != "unchanged"
+        url = without_credentials(response.url)
+        at = verdict.record.last_seen if verdict.record is not None else time_of_visit(request)
+        known = Validators(before.etag, before.modified)
+        said = same_version(known, said_by(response))
+        if said is not None and not (changed and _is_trifle(known, verdict)):
+            plain = request not in self._conditional
+            self._learn(Site(scope, judged.domain, "http"), Seen(url, at, said, changed, plain))
+        said = self._lastmod_says(request, before)
+        if said is not None:
+            self._learn(Site(scope, judged.domain, "lastmod"), Seen(url, at, said, changed))
+
+    async def closed(self, closing: Closing) -> None:
+        """Let the store keep what was learned."""
+        self._trusts.keep()
+
+    async def _look_up(self, request: Request) -> Known | None:
+        """Return what is known of the page of a request; None if nothing can be spared."""
+        site = self._settings.policies.site_of(request.url)
+        policy = overridden(site.policy, request, self._settings, links=self._links)
+        policy = without_links(policy, holds_items=self._links)
+        if not policy.revalidate or not policy.history:
+            return None
+        fingerprint = self._crawler.request_fingerprinter.fingerprint(request).hex()
+        if is_retry(request, fingerprint):
+            return None
+        at, run = time_of_visit(request), self._crawl.store.run
+        url = without_credentials(request.url)
+        names = (site.scope, url, fingerprint)
+        page = Record(*names, 0, 0, 0, "", run.pipeline, run.name, at, at)
+        wants_notes = self._trusts.lacks(site.scope)
+        wants_text = bool(self._settings.keep_markdown)
+        ask = partial(_known_of, page=page, policy=policy, text=wants_text, notes=wants_notes)
+        revisit, kept, notes = await result(self._crawl.store.submit(ask))
+        if notes is not None:
+            self._trusts.load(site.scope, notes)
+        if revisit.previous is None:
+            return None
+        return Known(page, policy, site.domain, revisit, revisit.previous, kept)
+
+    def _lastmod_says(self, request: Request, before: Version) -> bool | None:
+        """Tell whether a page is said to be as it was at a visit; None if nothing is said."""
+        moment = latest_moment(request.meta.get(LASTMOD_KEY))
+        return None if moment is None else moment <= before.last_seen
+
+    def _proved(self, site: Site, known: Known) -> bool:
+        """Tell whether a page need not be fetched at all for what is said of it."""
+        return self._trusts.of(site, known.page.last_seen).proved
+
+    def _may_ask(self, request: Request, known: Known) -> bool:
+        """Tell whether a condition is added to a request."""
+        if not conditions(known.validators):
+            return False
+        site = known.site("http")
+        trust = self._trusts.of(site, known.page.last_seen)
+        if trust.state:
+            self._tell_once(site, trust)
+            return False
+        if contradict(known.revisit.history.versions):  # whatever others of its domain do
+            return False
+        return known.can_be_spared and not self._is_probe(request, site)
+
+    def _is_probe(self, request: Request, site: Site) -> bool:
+        """Tell whether a page is fetched to see if what is said of it is so."""
+        wanted = self._wanted.setdefault(
+            site, FEWEST_COMPARED - self._trusts.of(site, time_of_visit(request)).compared
+        )
+        drawn = mmh3.hash(f"{self._crawl.store.run.name} {request.url}", signed=False)
+        if wanted <= 0 and drawn >= self._settings.revalidate_probes * (1 << 32):
+            return False
+        self._wanted[site] -= 1
+        self._count(f"{_STATS[site.kind]}/probes")
+        return True
+
+    def _spare(self, request: Request, known: Known) -> Response:
+        """Answer for a page that is as it was, by its sitemap; raise `PageUnchanged` if it may."""
+        site = known.site("lastmod")
+        self._trusts.spared(site, known.page.last_seen)
+        self._spared.add(site, request)
+        self._count("lastmod/unchanged")
+        source = known.source
+        if source is not None and needs_page(known.policy):
+            return response_of(request.url, source)
+        self._confirm(known)
+        raise PageUnchanged(without_credentials(request.url), request.meta[LASTMOD_KEY])
+
+    def _confirm(self, known: Known) -> None:
+        """Let the store know that a page is as it was."""
+        confirm = partial(Gate.confirm, record=known.page, policy=known.policy)
+        self._crawl.store.submit(confirm).add_done_callback(self._confirmed)
+
+    def _confirmed(self, done: Future[None]) -> None:
+        error = done.exception()
+        if error is not None:
+            self._failed(error)
+
+    def _learn(self, site: Site, seen: Seen) -> None:
+        """Take in what a page tells; fetch again what was not fetched for what proves wrong."""
+        if seen.same and seen.changed:
+            self._count(f"{_STATS[site.kind]}/wrong")
+        state = self._trusts.learn(site, seen)
+        if not state:
+            return
+        self._told.add(site)
+        again = self._spared.pop(site)
+        if state == "wrong":
+            self._count(f"{_STATS[site.kind]}/distrusted")
+        tell(site, self._trusts.of(site, seen.at), len(again) if state == "wrong" else 0)
+        engine = self._crawler.engine
+        if state != "wrong" or engine is None or engine.spider is None:
+            return
+        for request in again:
+            self._count(f"{_STATS[site.kind]}/fetched_again")
+            engine.crawl(request)
+
+    def _tell_once(self, site: Site, trust: Trust) -> None:
+        """Say why no page of a site is asked for with a condition."""
+        if site not in self._told:
+            self._told.add(site)
+            logger.info(
+                "The pages of %s are fetched without conditions until %s: its validators were "
+                "found %s (%sREVALIDATE)",
+                *(site.domain, day_of(trust.until), trust.state, PREFIX),
+            )
+
+    def _failed(self, error: BaseException) -> None:
+        """Say once for each reason why requests are sent as they are."""
+        if isinstance(error, StoreError):
+            return  # the crawl says that its store fails
+        reason = f"{type(error).__name__}: {error}"
+        if reason not in self._told:
+            self._told.add(reason)
+            logger.warning("%sREVALIDATE: a page is fetched in any case: %s", PREFIX, reason)
+
+    def _count(self, name: str) -> None:
+        self._stats.inc_value(f"simhash_gate/{name}")
+
+
+def _known_of(
+    gate: Gate, *, page: Record, policy: Policy, text: bool, notes: bool
+) -> tuple[Revisit, KeptPage | None, bytes | None]:
+    """Return what a store has of a page: its visits, its text and the notes on its scope."""
+    revisit = gate.known(page, policy)
+    before = revisit.previous
+    packed = b""
+    if text and before is not None and before.digest:
+        packed = gate.store.text(page.scope, before.digest)
+    kept = KeptPage(packed) if packed else None
+    if kept is not None:
+        _ = kept.source  # it is unpacked here, and not where the crawl waits for it
+    return revisit, kept, gate.store.site_notes(page.scope) if notes else None
+
+
+def _is_trifle(known: Validators, verdict: Verdict) -> bool:
+    """Tell whether a page has changed so little that a weak validator need not say so."""
+    if is_strong(known) or verdict.outcome != "updated" or verdict.match is None:
+        return False
+    before, page = verdict.previous, verdict.page
+    same = before is not None and page is not None and before.words == page.words
+    return same and verdict.match.distance == 0

@@ -1,0 +1,150 @@
+"""What a crawl knows of the validators of each domain: from the store, and back into it."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timezone
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simhash_gate.common.wording import how_many
+from simhash_gate.history.notes import note_in, with_note
+from simhash_gate.history.validators import Trust
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from simhash_gate.gate.judge import Gate
+    from simhash_gate.history.validators import Seen, State
+    from simhash_gate.plugin.store_thread import StoreThread
+
+logger = logging.getLogger(__name__)
+
+NOTE = "validators"
+"""The key of what is known in the notes on a scope."""
+MOST_DOMAINS = 1_000
+"""Of one scope that are remembered."""
+_MOST_NEW = 100
+_WHAT = {"http": "The validators (ETag, Last-Modified)", "lastmod": "The lastmod in sitemaps"}
+
+
+class Site(NamedTuple):
+    """What is believed or not: the `http` validators of a domain, or its `lastmod`."""
+
+    scope: str
+    domain: str
+    kind: str
+
+
+class Trusts:
+    """Learns of each domain; a store keeps what was learned.
+
+    Several crawls may learn at once: each adds what it has seen to what the store has by then.
+    """
+
+    def __init__(self, store: StoreThread) -> None:
+        self._store = store
+        self._loaded: set[str] = set()
+        self._known: dict[Site, Trust] = {}
+        self._new: dict[Site, list[Seen | None]] = {}
+
+    def lacks(self, scope: str) -> bool:
+        """Tell whether nobody has said yet what the store knows of a scope."""
+        return scope not in self._loaded
+
+    def load(self, scope: str, notes: bytes) -> None:
+        """Take in what the store knows of a scope, if nobody has yet."""
+        if scope in self._loaded:
+            return
+        self._loaded.add(scope)
+        for domain, kinds in note_in(notes, NOTE).items():
+            for kind, said in kinds.items() if isinstance(kinds, dict) else ():
+                self._known[Site(scope, domain, kind)] = _trust_of(said, domain)
+
+    def of(self, site: Site, at: float) -> Trust:
+        """Return what is known at a time."""
+        trust = self._known[site] = self._known.get(site, Trust()).rested(at)
+        return trust
+
+    def learn(self, site: Site, seen: Seen) -> State:
+        """Take in what a visit tells; return the state that comes of it, "" for no other."""
+        state = self.of(site, seen.at).learn(seen)
+        self._add(site, seen)
+        if state:
+            self.keep()
+        return state
+
+    def spared(self, site: Site, at: float) -> None:
+        """Count a page that was not fetched for what was said."""
+        self.of(site, at).sent_nothing()
+        self._add(site, None)
+
+    def keep(self) -> None:
+        """Let the store keep what was learned since the last time."""
+        for scope in {site.scope for site in self._new}:
+            new = {
+                (site.domain, site.kind): visits
+                for site, visits in self._new.items()
+                if site.scope == scope
+            }
+            self._store.submit(partial(_keep, scope=scope, new=new))
+        self._new = {}
+
+    def _add(self, site: Site, seen: Seen | None) -> None:
+        self._new.setdefault(site, []).append(seen)
+        if len(self._new[site]) >= _MOST_NEW:
+            self.keep()
+
+
+def _keep(gate: Gate, *, scope: str, new: Mapping[tuple[str, str], Sequence[Seen | None]]) -> None:
+    """Add what was seen to what the store knows of a scope."""
+    notes = gate.store.site_notes(scope)
+    known: dict[str, dict[str, Any]] = note_in(notes, NOTE)
+    for (domain, kind), visits in new.items():
+        kinds = known.pop(domain, {})
+        trust = _trust_of(kinds[kind], domain) if kind in kinds else Trust()
+        for seen in visits:
+            if seen is None:
+                trust.sent_nothing()
+            else:
+                trust = trust.rested(seen.at)
+                trust.learn(seen)
+        known[domain] = {**kinds, kind: trust.as_json()}
+    kept = dict([*known.items()][-MOST_DOMAINS:])
+    gate.store.keep_site_notes(scope, with_note(notes, NOTE, kept))
+
+
+def tell(site: Site, trust: Trust, again: int) -> None:
+    """Say what was found of a site; `again` pages are fetched that were not."""
+    what = _WHAT[site.kind]
+    if trust.state == "useless":
+        logger.info(
+            "%s of %s change though pages do not (%d of %d visits): they spare nothing, and are "
+            "not heeded until %s",
+            *(what, site.domain, trust.idle, trust.idle + trust.right + trust.spared),
+            day_of(trust.until),
+        )
+        return
+    logger.warning(
+        "%s of %s are wrong: %s had changed though they said that it had not, such as %s (of the "
+        "last %s, %d were not said). They are not believed until %s%s",
+        *(what, site.domain, how_many(trust.wrong, "page")),
+        " and ".join(example.url for example in trust.examples),
+        *(how_many(len(trust.recent), "change"), sum(trust.recent), day_of(trust.until)),
+        f"; {how_many(again, 'page')} that they spared in this crawl are fetched now"
+        if again
+        else "",
+    )
+
+
+def day_of(at: float) -> str:
+    """Return the day of a Unix time in UTC."""
+    return datetime.fromtimestamp(at, timezone.utc).strftime("%Y-%m-%d")
+
+
+def _trust_of(said: Any, domain: str) -> Trust:
+    try:
+        return Trust.of_json(said)
+    except ValueError as error:
+        logger.warning("What was known of the validators of %s was not read: %s", domain, error)
+        return Trust()
