@@ -12,8 +12,8 @@ import click
 import pytest
 
 from simhash_gate.cli import cli
-from simhash_gate.journal.warc import warcinfo
 from simhash_gate.history.versions import History, Version
+from simhash_gate.journal.warc import warcinfo
 from simhash_gate.stores import PageHistory, Record, open_store
 from tests.crawls.harness import ROOT
 from tests.journal.pages import packed
