@@ -1,6 +1,7 @@
-"""`python -m benchmarks.speed.store`: what a check-and-insert costs in each store.
+"""`python -m benchmarks.speed.store`: what a check-and-insert and a revisit cost in each store.
 
-A scope holds 100,000 pages; half of what comes is a duplicate. Every store is asked by turns with
+A scope holds 100,000 pages and as many histories; half of what comes is a duplicate, and a page is
+revisited: its history is read and kept anew. Every store is asked by turns with
 the least that its server can be asked for: `PING`, or `SELECT 1` and a commit. So the ratio holds
 on a machine that does other things, too. Then eight processes crawl one scope.
 """
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.servers import postgres_server, redis_server
 from benchmarks.speed.measure import add_out, markdown_table, plotting, say, write_json
-from benchmarks.speed.store_pages import NEAR, RADIUS, WINDOW, make_page
+from benchmarks.speed.store_pages import NEAR, RADIUS, WINDOW, make_history, make_page
 from simhash_gate.stores import StoreError, open_store
 
 if TYPE_CHECKING:
@@ -53,12 +54,18 @@ QUICK = Sizes(5_000, 500, 500)
 
 @dataclass
 class Row:
-    """One store: medians in µs, pages a second of all crawlers, and pages that two of them kept."""
+    """One store: medians in µs, pages a second of all crawlers, and pages that two of them kept.
+
+    `read` and `keep` are those of a history.
+    """
 
     store: str
     call: float
     least: float | None
     bytes_per_page: float | None
+    read: float
+    keep: float
+    bytes_per_history: float | None
     pages_per_second: float | None = None
     kept_twice: int | None = None
 
@@ -91,6 +98,29 @@ class Contender:
             self.store.check_and_add(page, None, window=WINDOW)
         self._pages = pages
         return (self._size() - before) / pages if self._size else None
+
+    def fill_histories(self) -> float | None:
+        """Keep a history of each page in a run that ends; return how many bytes each takes."""
+        before = self._size() if self._size else 0
+        past = uuid.uuid4().hex
+        self.store.begin(past)
+        for group in range(self._pages):
+            self.store.keep_history(make_history(group, past, SCOPE, self._chance))
+        self.store.end(past)
+        return (self._size() - before) / self._pages if self._size else None
+
+    def time_revisit(self) -> tuple[float, float]:
+        """Return the seconds of reading a history of an ended run, and of keeping one."""
+        group = self._chance.randrange(self._pages)
+        history = make_history(group, self._run, SCOPE, self._chance)
+        start = time.perf_counter()
+        found = self.store.history(SCOPE, history.request, self._run)
+        read = time.perf_counter()
+        self.store.keep_history(history)
+        kept = time.perf_counter()
+        if len(found) != len(history.history):
+            raise AssertionError(f"{self.name}: no history of page {group}")
+        return read - start, kept - read
 
     def time_call(self, number: int) -> float:
         """Return the seconds of one check-and-insert: every second page is a duplicate."""
@@ -136,10 +166,12 @@ def main(arguments: Sequence[str] | None = None, sizes: Sizes | None = None) -> 
 
 def measure(contenders: Sequence[Contender], sizes: Sizes) -> list[Row]:
     """Time all stores by turns, so that what else the machine does hits each."""
-    weights = []
+    weights, history_weights = [], []
     for contender in contenders:
         say(f"{contender.name}: {sizes.pages:,} pages")
         weights.append(contender.fill(sizes.pages))
+        history_weights.append(contender.fill_histories())
+    revisits: list[list[tuple[float, float]]] = [[] for _ in contenders]
     calls: list[list[float]] = [[] for _ in contenders]
     least: list[list[float]] = [[] for _ in contenders]
     for start in range(0, sizes.calls, TURN):
@@ -149,12 +181,16 @@ def measure(contenders: Sequence[Contender], sizes: Sizes) -> list[Row]:
                 if taken is not None:
                     least[place].append(taken)
                 calls[place].append(contender.time_call(number))
+            revisits[place] += [contender.time_revisit() for _ in range(TURN)]
     return [
         Row(
             contender.name,
             median(calls[place]) * 1e6,
             median(least[place]) * 1e6 if least[place] else None,
             weights[place],
+            median(read for read, _ in revisits[place]) * 1e6,
+            median(keep for _, keep in revisits[place]) * 1e6,
+            history_weights[place],
         )
         for place, contender in enumerate(contenders)
     ]
@@ -263,14 +299,19 @@ def table(rows: Sequence[Row]) -> str:
         "µs of the least call",
         "ratio",
         "bytes a page",
+        "µs to read a history",
+        "µs to keep one",
+        "bytes a history",
         f"pages/s, {CRAWLERS} processes",
         "kept twice",
     )
     lines = []
     for row in rows:
         ratio = row.call / row.least if row.least else None
-        values = (row.least, ratio, row.bytes_per_page, row.pages_per_second, row.kept_twice)
-        formats = (".1f", ".2f", ",.0f", ",.0f", "d")
+        histories = (row.read, row.keep, row.bytes_per_history)
+        crawls = (row.pages_per_second, row.kept_twice)
+        values = (row.least, ratio, row.bytes_per_page, *histories, *crawls)
+        formats = (".1f", ".2f", ",.0f", ".1f", ".1f", ",.0f", ",.0f", "d")
         cells = [
             "" if value is None else format(value, form)
             for value, form in zip(values, formats, strict=True)

@@ -12,9 +12,10 @@ import sys
 import time
 from contextlib import closing
 
-from simhash_gate.stores import Record, Window, open_store
+from simhash_gate.stores import PageHistory, Record, Window, open_store
 
 RADIUS, NEAR = 3, 8
+HISTORY = 400  # bytes, of a page with three versions
 WINDOW = Window(pages=1_000_000)
 
 
@@ -39,6 +40,13 @@ def make_page(group: int, run: str, scope: str, chance: random.Random) -> Record
         first_seen=now,
         last_seen=now,
     )
+
+
+def make_history(group: int, run: str, scope: str, chance: random.Random) -> PageHistory:
+    """Return what a run knows of the visits to the page of a group."""
+    request = f"{random.Random(f'request {group}').getrandbits(160):040x}"
+    url = f"https://www.example.com/news/2024/05/what-an-article-is-about-{group:07d}.html"
+    return PageHistory(scope, request, url, run, time.time(), chance.randbytes(HISTORY))
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from benchmarks.urls.truth import Visit
 from crawler.links import Links, site_of
 from crawler.site.scenes.catalogue import SCENES, make_site
 from simhash_gate.sources import request_fingerprint
-from simhash_gate.urls.learner import MOST_WORDS
+from simhash_gate.urls.fetched import MOST_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.urls.method import NOT_READ, Method, Read
-from simhash_gate.urls.learner import Fetched, Learner, content_of
+from simhash_gate.urls.fetched import Fetched, content_of
+from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.parts import parts_of
 from simhash_gate.urls.visits import Visits
 

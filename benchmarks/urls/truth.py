@@ -20,7 +20,7 @@ from simhash_gate.settings import read_settings
 from simhash_gate.sources import request_fingerprint
 from simhash_gate.sources.open import open_pages
 from simhash_gate.sources.read_pages import read_pages
-from simhash_gate.urls.learner import MOST_WORDS
+from simhash_gate.urls.fetched import MOST_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

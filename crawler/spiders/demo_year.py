@@ -23,6 +23,9 @@ from crawler.year.crawl import DaySpider, Orders
 from crawler.year.report import report, week
 from crawler.year.score import score
 from crawler.year.visits import Day, visits_of
+from simhash_gate.history.schedule import POLICIES
+from simhash_gate.offline.history import due_urls
+from simhash_gate.sources.open import open_kept
 from simhash_gate.values import FLAG, read_one
 
 if TYPE_CHECKING:
@@ -54,7 +57,8 @@ HOUR = 0.25
 class DemoYearSpider(Spider):
     """Runs one crawl for each day, one after the other, on one store; prints the closing figures.
 
-    `articles`, `seed` and `days` make the year. With a `budget`, a crawl sends so many requests.
+    `articles`, `seed` and `days` make the year. With a `budget`, a crawl sends so many requests;
+    `policy` says which pages are due.
     `visits` names a file that gets a line of JSON for each response.
     """
 
@@ -68,6 +72,7 @@ class DemoYearSpider(Spider):
         seed: str = "1",
         days: str = str(DAYS),
         budget: str = "0",
+        policy: str = "timely",
         visits: str = "",
         **kwargs: Any,
     ) -> None:
@@ -80,12 +85,16 @@ class DemoYearSpider(Spider):
             raise SystemExit(f"seed={seed!r} is not a whole number")
         if not budget.isdecimal():
             raise SystemExit(f"budget={budget!r} is not a number of requests")
+        if policy not in POLICIES:
+            raise SystemExit(f"policy={policy!r} is none of {', '.join(POLICIES)}")
         self.budget = int(budget)
+        self.policy = POLICIES[policy]()
         self.visits = visits
         self.year = Year(int(articles), int(seed), int(days))
         self.homes = [f"http://{paper.host}/" for paper in self.year.papers.values()]
         self.chosen: dict[str, Any] = {}
-        self.known: dict[str, float] = {}
+        self.known: dict[str, None] = {}
+        self.waiting: dict[str, None] = {}
         self.days: list[Day] = []
         self.today: Crawler | None = None
         self.running: asyncio.Future[None] | None = None
@@ -123,20 +132,29 @@ class DemoYearSpider(Spider):
         set_time(self.process.url, moment)
         day = Day(number, moment, serve_number(self.process.url))
         self.days.append(day)
-        orders = Orders(self.homes, self.due(), set(self.known), self.budget, unix(moment))
-        self.today = Crawler(DaySpider, self.settings_of(number))
+        settings = self.settings_of(number)
+        due = list(self.known)
+        if self.budget and number:
+            due = [*self.waiting, *self.due(settings[STORE], unix(moment))]
+        orders = Orders(self.homes, due, set(self.known), self.budget, unix(moment))
+        self.today = Crawler(DaySpider, settings)
         self.running = asyncio.ensure_future(self.today.crawl_async(orders=orders, day=day))
         await asyncio.shield(self.running)  # a year that is stopped ends its day in order
         spider = self.today.spider
         assert isinstance(spider, DaySpider)
-        self.known |= dict.fromkeys(spider.found, moment)
+        self.known |= spider.found
         for url in spider.gone:
             self.known.pop(url, None)
+        self.waiting |= spider.waiting
+        for url in spider.asked:
+            self.waiting.pop(url, None)
         day.stats = dict(self.today.stats.get_stats())
 
-    def due(self) -> list[str]:
-        """Return the known pages in the order in which they are to be fetched."""
-        return sorted(self.known, key=lambda url: self.known[url])
+    def due(self, store: str, at: float) -> list[str]:
+        """Return the pages that the gate's own history says are due, as `history due` does."""
+        wanted = self.budget + len(self.homes)  # which are fetched every day
+        with open_kept(store) as kept:
+            return [due.url for due in due_urls(kept, wanted, at, policy=self.policy)]
 
     def settings_of(self, number: int) -> Settings:
         """Return the settings of a day's crawl: the project's, and those of the command line."""

@@ -68,6 +68,8 @@ class DaySpider(Spider):
         self.left = orders.budget or 10**9
         self.found: dict[str, None] = {}
         self.gone: set[str] = set()
+        self.asked: set[str] = set()
+        self.waiting: dict[str, None] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -99,6 +101,7 @@ class DaySpider(Spider):
     def request(self, url: str) -> Request:
         """Return a request at the time of the day's crawl."""
         self.left -= 1
+        self.asked.add(url)
         return Request(url, meta={TIME_KEY: self.orders.time})
 
     def parse(self, response: Response) -> Iterator[DayItem | Request]:
@@ -128,9 +131,10 @@ class DaySpider(Spider):
         if article and verdict and verdict.outcome == "unchanged":
             return  # its copies are known; what is new is on the lists
         for url in self.links.of(response):
-            if self.left <= 0:
-                return
-            yield self.request(url)
+            if self.left > 0:
+                yield self.request(url)
+            else:
+                self.waiting[url] = None
 
     def dropped(self, response: Response, verdict: Any) -> None:
         """Note what the gate called a page that it dropped."""

@@ -106,14 +106,13 @@ def _due(
     others of its site. Pages that are gone are looked for again after a month, and then ever more
     seldom.
     """
-    from simhash_gate.history.schedule import POLICIES
-    from simhash_gate.offline.history import Wanted, due
+    from simhash_gate.offline.history import Wanted, due, policy_of
 
     return due(
         Console(progress),
         url=store,
         wanted=Wanted(domain, scope),
-        policy=POLICIES[policy](within),
+        policy=policy_of(policy, within),
         at=time.time() if at is None else at,
         **plan,
     )

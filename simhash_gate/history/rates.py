@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from simhash_gate.history.versions import History
 
     Floats = npt.NDArray[np.float64]
+    Gaps: TypeAlias = "Sequence[Gap] | Floats"  # of one page; a row of an array is a `Gap`
 
 DAY = 86_400.0
 """Seconds."""
@@ -44,7 +44,6 @@ Pages begin to change, and come to rest.
 _NEVER = 0.4  # of all pages, before any was seen twice
 _BEFORE = 4.0  # pages that what was believed before weighs as much as
 _TOGETHER = 2_000  # pages whose gaps are in memory at once
-_SMOOTH = np.array([1, 4, 6, 4, 1]) / 16  # each share of rates is spread over its neighbours
 _ROUNDS = 25  # after which a share of pages hardly moves any more
 
 
@@ -59,32 +58,29 @@ class Gap(NamedTuple):
     weight: float = 1.0
 
 
-def gaps_of(history: History, at: float) -> list[Gap]:
-    """Return the times between the visits to a page, as they count at a Unix time."""
+_NO_GAPS: Floats = np.empty((0, 3))
+
+
+def gaps_of(history: History, at: float) -> Floats:
+    """Return the times between the visits to a page, as they count at a Unix time, as rows."""
     visits = history.visits
     if len(visits) < 2:
-        return []
-    usual = (visits[-1].time - visits[0].time) / DAY / (len(visits) - 1)
-    half_life = max(HALF_LIFE, HALF_VISITS * usual)
-    return [
-        Gap(
-            (visit.time - before.time) / DAY,
-            visit.changed,
-            0.5 ** (max(0.0, at - visit.time) / DAY / half_life),
-        )
-        for before, visit in pairwise(visits)
-        if visit.time > before.time
-    ]
+        return _NO_GAPS
+    times, changed = np.array(visits, dtype=np.float64).T
+    days = np.diff(times) / DAY
+    half_life = max(HALF_LIFE, HALF_VISITS * float(days.mean()))
+    weight = 0.5 ** (np.maximum(0.0, at - times[1:]) / DAY / half_life)
+    return np.asarray(np.stack((days, changed[1:], weight), axis=1)[days > 0])
 
 
-def likeliest_rate(gaps: Iterable[Gap]) -> float:
+def likeliest_rate(gaps: Gaps) -> float:
     """Return the rate, in changes a day, by which these gaps are likeliest (section 4.3).
 
     It is the root of Σ t / (exp(λt) - 1) over the gaps with a change = Σ t over those without.
     It is 0 without a change, and infinite without a gap that had none.
     """
-    changed = np.array([gap.days for gap in gaps if gap.changed])
-    quiet = sum(gap.days for gap in gaps if not gap.changed)
+    days, hits, _ = _rows(gaps).T
+    changed, quiet = days[hits > 0], float(days[hits == 0].sum())
     if not changed.size or not quiet:
         return np.inf if changed.size else 0.0
     low, high = 1e-9, 1e9
@@ -138,7 +134,7 @@ def certain(rates: Iterable[float]) -> Rates:
     return Rates(weights)
 
 
-def estimate(pages: Sequence[Sequence[Gap]], groups: Sequence[Sequence[Hashable]]) -> Rates:
+def estimate(pages: Sequence[Gaps], groups: Sequence[Sequence[Hashable]]) -> Rates:
     """Return what the gaps between visits tell of the rates of pages.
 
     `groups` has, for each page, what it shares with others, from the widest to the closest: its
@@ -157,6 +153,20 @@ def estimate(pages: Sequence[Sequence[Gap]], groups: Sequence[Sequence[Hashable]
     return Rates(_normal(prior * likelihoods))
 
 
+def _spread() -> Floats:
+    """Return what spreads the shares of rates over the rates beside; none goes to or from never."""
+    width = GRID.size - 1
+    places = np.arange(width)
+    spread = np.zeros((GRID.size, GRID.size))
+    spread[0, 0] = 1.0
+    for offset, share in zip(range(-2, 3), np.array([1, 4, 6, 4, 1]) / 16, strict=True):
+        np.add.at(spread, (1 + np.clip(places + offset, 0, width - 1), 1 + places), share)
+    return spread
+
+
+_SPREAD = _spread()
+
+
 def _first_belief() -> Floats:
     """Return what is believed of a page of which nothing is known: any order of magnitude."""
     belief = 1 / (1 + GRID)  # few pages change every hour
@@ -166,20 +176,24 @@ def _first_belief() -> Floats:
     return np.asarray(belief)
 
 
-def _likelihoods(pages: Sequence[Sequence[Gap]]) -> Floats:
+def _likelihoods(pages: Sequence[Gaps]) -> Floats:
     """Return how likely the gaps of each page are by each rate, up to a factor for each page."""
     logs = np.zeros((len(pages), GRID.size))
     for start in range(0, len(pages), _TOGETHER):
-        some = pages[start : start + _TOGETHER]
-        if gaps := [gap for page in some for gap in page]:
-            owner = start + np.repeat(np.arange(len(some)), [len(page) for page in some])
-            days, changed, weight = np.array(gaps, dtype=np.float64).T
+        some = [_rows(gaps) for gaps in pages[start : start + _TOGETHER]]
+        owner = start + np.repeat(np.arange(len(some)), [len(gaps) for gaps in some])
+        if owner.size:
+            days, changed, weight = np.concatenate(some).T
             hits = changed > 0
             quiet = np.bincount(owner[~hits], days[~hits] * weight[~hits], len(pages))
             logs -= np.outer(quiet, GRID)
             found = np.log(-np.expm1(-np.outer(days[hits], GRID)))
             np.add.at(logs, owner[hits], weight[hits, None] * found)
     return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf)))
+
+
+def _rows(gaps: Gaps) -> Floats:
+    return np.asarray(gaps, dtype=np.float64).reshape(-1, 3)
 
 
 def _shares(likelihoods: Floats, before: Floats) -> Floats:
@@ -191,8 +205,7 @@ def _shares(likelihoods: Floats, before: Floats) -> Floats:
     shares = before
     for _ in range(_ROUNDS):
         counted = _normal(likelihoods * shares).sum(axis=0) + _BEFORE * before
-        counted[1:] = np.convolve(np.pad(counted[1:], 2, "edge"), _SMOOTH, "valid")
-        shares = counted / counted.sum()
+        shares = _SPREAD @ (counted / counted.sum())
     return shares
 
 

@@ -114,6 +114,11 @@ def _listed(past: Past, rates: Rates, number: int) -> dict[str, Any]:
     }
 
 
+def policy_of(name: str, within: float) -> Policy:
+    """Return the policy of a name; `within` are the days in which a change should be found."""
+    return POLICIES[name](within)
+
+
 def due(
     console: Console,
     *,
@@ -186,10 +191,13 @@ def _due(
 def _reason(history: History, rate: float, days: float) -> str:
     if history.gone is not None:
         return f"gone {days:.1f} days before; is it back?"
-    found = f"{_changes(history)} in {how_many(len(history.visits) - 1, 'visit')}"
+    changes = how_many(_changes(history), "change")
+    found = f"{changes} in {how_many(len(history.visits) - 1, 'visit')}"
     each = _days(rate)
-    often = "hardly ever changes" if each is None else f"changes every {each:g} days or so"
-    return f"{often} (found: {found}); last visit {days:.1f} days before"
+    often = "hardly ever"
+    if each is not None:
+        often = f"every {each:.{1 if each < 10 else 0}f} days or so"
+    return f"changes {often} ({found}); last visit {days:.1f} days before"
 
 
 def _changes(history: History) -> int:

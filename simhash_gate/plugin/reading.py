@@ -83,8 +83,9 @@ class RecentPages:
 
     A fingerprint depends on the body, its declared encoding and the options. Where the page was
     fetched decides only where its relative links lead, which is seen in the Markdown and, by the
-    page's own address, in a sketch: with sketches only the same URL is a repeat. Which fields are
-    compared depends on the host.
+    page's own address, in a sketch: with sketches only the same URL is a repeat, and with
+    anchors too. Which fields are compared depends on the host. The hash of its links is not known
+    of a page that was read at another URL.
     """
 
     def __init__(
@@ -101,7 +102,9 @@ class RecentPages:
 
     def key(self, body: bytes, url: str, encoding: str | None) -> Key:
         """Return what two bodies share only if the same is read from them."""
-        where = url if self._options.sketch else host_of(url) if self._options.compare else ""
+        options = self._options
+        whole = options.sketch or options.anchors
+        where = url if whole else host_of(url) if options.compare else ""
         return sha256(body).digest(), encoding or "", where
 
     def find(self, key: Key, url: str) -> Page | None:
@@ -110,7 +113,8 @@ class RecentPages:
             return None
         self._pages.move_to_end(key)
         page, _ = self._pages[key]
-        return replace(page, url=without_credentials(url))
+        own = without_credentials(url)
+        return replace(page, url=own, links=page.links if own == page.url else 0)
 
     def add(self, key: Key, page: Page) -> None:
         """Keep a page that was read, and let go of those that were not asked for the longest."""

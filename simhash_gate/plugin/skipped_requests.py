@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.plugin.resend_dropped import MOST_BYTES, weight
-from simhash_gate.urls.learner import EVERY
+from simhash_gate.urls.active_rules import EVERY
 
 if TYPE_CHECKING:
     from scrapy import Request

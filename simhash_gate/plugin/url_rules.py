@@ -23,8 +23,10 @@ from simhash_gate.plugin.requests import META_KEY, RECOVERED_KEY, RELEASED_KEY, 
 from simhash_gate.plugin.resend_dropped import MOST_BYTES
 from simhash_gate.plugin.skipped_requests import Skipped, SkippedRequests
 from simhash_gate.stores import StoreError
+from simhash_gate.urls.active_rules import EVERY
+from simhash_gate.urls.fetched import MOST_WORDS, Fetched, content_of, relation
 from simhash_gate.urls.learn import Told, told_by
-from simhash_gate.urls.learner import EVERY, MOST_WORDS, Fetched, Learner, content_of, relation
+from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.parts import parts_of
 from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, merged
 from simhash_gate.urls.visits import Visit, Visits

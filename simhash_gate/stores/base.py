@@ -21,7 +21,10 @@ KEY_BYTES, NAME_BYTES = 8, 4
 """A sketch begins with its key, and that with the part that stands for the name."""
 
 MOST_HISTORIES = 100_000
-"""Pages of a scope whose visits are remembered; those go first that were visited longest ago."""
+"""Pages of a scope whose visits are remembered; those go first that were visited longest ago.
+
+A store that would have to look at all of them lets a twentieth go at a time.
+"""
 
 NEAR_REACH = 3
 """A lookup with threshold 3 or less reads the same blocks, so it finds near pages there too."""
@@ -364,8 +367,8 @@ class Store(ABC):
         """Keep what a run knows of a page's visits, in place of what it kept of it before.
 
         Of what ended runs kept of the page, the newest stays until this run has ended: if it dies,
-        that counts. What was durable stays so, until what replaces it is durable too. Of more than
-        `MOST_HISTORIES` pages of a scope, or a few more, those go that were visited longest ago.
+        that counts. What was durable stays so, until what replaces it is durable too. Of about
+        `MOST_HISTORIES` pages of a scope and more, those go that were visited longest ago.
 
         The run must be live, and begun in this very store, else `StoreError`.
         """

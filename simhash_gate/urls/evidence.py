@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Literal
 from simhash_gate.common.proportion import wilson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from simhash_gate.urls.rules import Rule
 
 State = Literal["learning", "active", "suspended", "dropped"]
@@ -72,6 +70,11 @@ class Evidence:
         return ceil(self.support)
 
     @property
+    def is_noted(self) -> bool:
+        """Whether contents and values enough are noted."""
+        return len(self.contents) >= ENOUGH_CONTENTS and len(self.values) >= ENOUGH_VALUES
+
+    @property
     def rests(self) -> bool:
         """Whether a contradiction is too recent."""
         return self.bad_at is not None and self.seen - self.bad_at < WINDOW
@@ -96,8 +99,10 @@ class Evidence:
 
     def note(self, content: int, value: int, pair: tuple[str, str]) -> None:
         """Note what a case that speaks for the rule was of."""
-        self.contents = _some(self.contents, (content,), ENOUGH_CONTENTS)
-        self.values = _some(self.values, (value,), ENOUGH_VALUES)
+        if len(self.contents) < ENOUGH_CONTENTS and content not in self.contents:
+            self.contents += (content,)
+        if len(self.values) < ENOUGH_VALUES and value not in self.values:
+            self.values += (value,)
         if len(self.examples) < 2:
             self.examples += (pair,)
 
@@ -129,10 +134,24 @@ class Pool:
         self.against += not same
         return evidence
 
-    def note(self, contents: Iterable[int], values: Iterable[int]) -> None:
-        """Note what cases that speak for the rule were of."""
-        self.contents = _some(self.contents, contents, ENOUGH_CONTENTS)
-        self.values = _some(self.values, values, ENOUGH_VALUES)
+    def put(self, shape: str, evidence: Evidence) -> None:
+        """Take over evidence on URLs of a shape, in place of what is known of it."""
+        known = self.shapes.get(shape, Evidence(state=evidence.state))
+        self.shapes[shape] = evidence
+        evidence.state = known.state
+        self.against += evidence.contradictions - known.contradictions
+        self.support += evidence.support - known.support
+        contents = dict.fromkeys((*self.contents, *evidence.contents))
+        values = dict.fromkeys((*self.values, *evidence.values))
+        self.contents = tuple(contents)[:ENOUGH_CONTENTS]
+        self.values = tuple(values)[:ENOUGH_VALUES]
+
+    def note(self, content: int, value: int) -> None:
+        """Note what a case that speaks for the rule was of."""
+        if len(self.contents) < ENOUGH_CONTENTS and content not in self.contents:
+            self.contents += (content,)
+        if len(self.values) < ENOUGH_VALUES and value not in self.values:
+            self.values += (value,)
 
     def bound(self, shape: str) -> float:
         """Return the share of cases in which the rule holds on URLs of a shape, at the least.
@@ -169,14 +188,6 @@ class Pool:
         if len(contents) < ENOUGH_CONTENTS:
             least = max(least, LEAST_OF_FEW)
         return self.bound(shape) >= least
-
-
-def _some(known: tuple[int, ...], more: Iterable[int], enough: int) -> tuple[int, ...]:
-    """Return what is known and as many others as are enough."""
-    for each in more:
-        if len(known) < enough and each not in known:
-            known += (each,)
-    return known
 
 
 @lru_cache(maxsize=4096)

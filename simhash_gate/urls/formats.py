@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simhash_gate.urls.learner import EVERY
+from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.rules import ANY_VALUE, SLASH, Rule
 from simhash_gate.urls.saved import RulesError
 

@@ -31,19 +31,19 @@ def seen(rate: float, *days: float, seed: int = 0) -> list[Gap]:
 def test_gaps_are_those_between_visits_and_old_ones_count_less() -> None:
     visits = (Visit(0, True), Visit(2 * DAY, False), Visit(2 * DAY, True), Visit(5 * DAY, True))
     gaps = gaps_of(History((), visits), at=92 * DAY)
-    assert gaps == [Gap(2, False, 0.5), Gap(3, True, pytest.approx(2 ** (-87 / 90)))]
-    assert gaps_of(History((), visits[:1]), at=0) == []
+    assert gaps == pytest.approx(np.array([Gap(2, False, 0.5), Gap(3, True, 2 ** (-87 / 90))]))
+    assert len(gaps_of(History((), visits[:1]), at=0)) == 0
 
 
 def test_visits_that_are_made_rarely_count_for_longer() -> None:
     visits = tuple(Visit(30 * DAY * number, True) for number in range(4))
     (_, _, last) = gaps_of(History((), visits), at=(90 + 450) * DAY)
-    assert last == Gap(30, True, 0.5)
+    assert tuple(last) == Gap(30, True, pytest.approx(0.5))
 
 
 def test_visits_out_of_order_are_no_gaps() -> None:
     visits = (Visit(5 * DAY, True), Visit(2 * DAY, True), Visit(6 * DAY, False))
-    assert [gap.days for gap in gaps_of(History((), visits), at=6 * DAY)] == [4]
+    assert [days for days, _, _ in gaps_of(History((), visits), at=6 * DAY)] == [4]
 
 
 @pytest.mark.parametrize("days", [1.0, 0.25, 9.0])

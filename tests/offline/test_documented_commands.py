@@ -13,7 +13,8 @@ import pytest
 
 from simhash_gate.cli import cli
 from simhash_gate.journal.warc import warcinfo
-from simhash_gate.stores import Record, open_store
+from simhash_gate.history.versions import History, Version
+from simhash_gate.stores import PageHistory, Record, open_store
 from tests.crawls.harness import ROOT
 from tests.journal.pages import packed
 from tests.offline.test_replay_warc import record
@@ -52,6 +53,25 @@ KEPT = [
 ]  # fmt: skip
 
 
+def _past(times: tuple[float, ...], *fingerprints: int) -> History:
+    """The history of a page that said this at these times."""
+    history = History()
+    for at, fingerprint in zip(times, fingerprints, strict=True):
+        title = "Bees in summer" if fingerprint > 1 << 63 else "Wasps in autumn"
+        found = Version(at, at, fingerprint, fingerprint, 72, title, f"run-{at:.0f}"[-6:])
+        last = history.last
+        again = last if last is not None and last.digest == found.digest else None
+        history = history.visited(found, again=again, most=10)
+    return history
+
+
+DAYS = (NOON, NOON + 2 * 86_400, NOON + 5 * 86_400, NOON + 8 * 86_400)
+PASTS = {
+    "bees": _past(DAYS, *[0xB0621B61D9D51AD2] * 2, *[0xB4200B61D8D55AD2] * 2),
+    "wasps": _past(DAYS, *[0x4FF29D1E2A36E52D] * 4),
+}
+
+
 RULE = (
     '{"scope": "hive.example", "shape": "hive.example/*", "kind": "parameter", "name": "print", '
     '"value": "1", "state": "active", "support": 41.0, "against": 0.0, "contradictions": 0, '
@@ -80,6 +100,10 @@ def hive(tmp_path) -> None:
         store.begin("monday")
         for kept in KEPT:
             store.check_and_add(kept, 3)
+            history, url = PASTS[kept.request], kept.url
+            store.keep_history(
+                PageHistory(kept.scope, kept.request, url, kept.run, history.seen, history.encode())
+            )
         store.end("monday")
     (tmp_path / "rules.json").write_text(f"[{RULE}]\n")
     (tmp_path / "dropped").mkdir()

@@ -146,7 +146,7 @@ def test_pages_that_change_are_due_and_told_why(run, kept) -> None:
     assert first["rate"] > 1 / 6
     assert first["reason"].startswith("changes every ")
     assert first["reason"].endswith(
-        " days or so (found: 3 in 3 visits); last visit 3.0 days before"
+        " days or so (3 changes in 3 visits); last visit 3.0 days before"
     )
     assert result.err.startswith("4 pages, about ")
     assert "found within 3 days" in result.err

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simhash_gate.common.urls import without_credentials
 from simhash_gate.page import Page
 from simhash_gate.pipeline import Options, read_page
 from simhash_gate.plugin.reading import RecentPages
@@ -79,7 +80,10 @@ def test_a_repeat_is_what_would_be_read_at_its_own_url(links, base, first, secon
     recent = RecentPages(OPTIONS)
     content = body(links, base)
     read(recent, content, first)
-    assert seen(recall(recent, content, second)) == seen(read_page(content, url=second))
+    there = read_page(content, url=second)
+    if without_credentials(first) != without_credentials(second):
+        there = replace(there, links=0)
+    assert seen(recall(recent, content, second)) == seen(there)
 
 
 def test_markdown_that_was_not_made_is_made_for_the_url_that_asks() -> None:

@@ -10,11 +10,13 @@ import random
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
-from simhash_gate.stores import Record, Window, open_store
+from simhash_gate.stores import PageHistory, Record, Window, open_store
 
 GROUPS = 500
 COPIES = 4
+PAGES, VISITS = 40, 200
 WIDE = Window(pages=10**9)
 
 
@@ -59,6 +61,33 @@ def crawl(store, run, seed):
         print(number, flush=True)
 
 
+def visit(run, page, seen):
+    return PageHistory(
+        "example.com", f"{page}", f"https://example.com/{page}", run, seen, f"{seen}".encode()
+    )
+
+
+def revisit(store, run, seed):
+    """Visit the same pages as everyone else again and again, at times that no other one has."""
+    chance = random.Random(seed)
+    sys.stdin.readline()
+    for time_of_day in range(VISITS):
+        store.keep_history(visit(run, chance.randrange(PAGES), time_of_day + int(seed) / 16))
+    for page in range(PAGES):
+        store.keep_history(visit(run, page, VISITS + page + int(seed) / 16))
+    store.end(run)
+
+
+def stay(store, run, seed):
+    """Keep two histories, one of them durable, then visit both pages until killed."""
+    for page in range(2):
+        store.keep_history(visit(run, page, 1.0))
+    store.settle([replace(record(run, 7), request="1")], durable=True)
+    for number in range(2, 10**9):
+        store.keep_history(visit(run, number % 2, float(number)))
+        print(number, flush=True)
+
+
 def keep(store, run, seed):
     """Add one page and stay; two children outlive it."""
     child = subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL, close_fds=False)
@@ -97,5 +126,6 @@ if __name__ == "__main__":
     opened.begin(run)
     print("begun", flush=True)
     roles = {"race": race, "crawl": crawl, "keep": keep, "fork": fork}
+    roles |= {"revisit": revisit, "stay": stay}
     roles[role](opened, run, seed)
     opened.close()

@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from simhash_gate.stores import Record, Window, open_store
+from simhash_gate.stores import PageHistory, Record, Window, open_store
 
 fields = st.fixed_dictionaries(
     {
@@ -28,6 +28,9 @@ fields = st.fixed_dictionaries(
         "late": st.integers(-15, 3) | st.sampled_from([-86_400, -(10**9), -(10**10)]),
         "sketch": st.sampled_from([b"", b"nameoffer", b"nameother", b"anotherone"]),
     }
+)
+histories = st.fixed_dictionaries(
+    {"scope": st.sampled_from("ab"), "request": st.sampled_from("uvw"), "late": st.integers(-15, 3)}
 )
 radii = st.integers(0, 9) | st.sampled_from([12, 40, 64])
 windows = st.builds(
@@ -55,6 +58,8 @@ class Model:
         self.kept = []
         self.durable = set()
         self.site_memories = {}
+        self.histories = []  # each with its durability
+        self.ended = set()
 
     def compared(self, page, window, refused):
         scope = [other for other in self.kept if other.scope == page.scope]
@@ -94,6 +99,53 @@ class Model:
 
     def die(self, run):
         self.kept = [page for page in self.kept if page.run != run or page.title in self.durable]
+        self.histories = [
+            [own, durable] for own, durable in self.histories if own.run != run or durable
+        ]
+        self.ended.add(run)
+
+    def keep_history(self, history):
+        """In place of what the run kept; of what ended runs kept, the newest stays."""
+        page = (history.scope, history.request)
+        ended = [
+            own
+            for own, _ in self.histories
+            if (own.scope, own.request) == page and own.run in self.ended
+        ]
+        goes = sorted(ended, key=lambda own: own.seen)[:-1]
+        self.histories = [
+            [own, durable]
+            for own, durable in self.histories
+            if own not in goes
+            and (durable or (own.scope, own.request, own.run) != (*page, history.run))
+        ]
+        self.histories.append([history, False])
+
+    def make_durable(self, page):
+        own = [
+            item
+            for item in self.histories
+            if (item[0].scope, item[0].request, item[0].run) == (page.scope, page.request, page.run)
+        ]
+        for item in own[:-1]:
+            self.histories.remove(item)
+        for item in own[-1:]:
+            item[1] = True
+
+    def forget_history(self, scope, request, run):
+        self.histories = [
+            [own, durable]
+            for own, durable in self.histories
+            if (own.scope, own.request) != (scope, request) or run not in (None, own.run)
+        ]
+
+    def counting(self, run=None):
+        """What counts for a run of each page, by scope and request."""
+        newest = {}
+        for own, durable in sorted(self.histories, key=lambda item: item[0].seen):
+            if durable or own.run == run or own.run in self.ended:
+                newest[own.scope, own.request] = own
+        return newest
 
     def remove(self, gone):
         self.kept = [other for other in self.kept if other is not gone]
@@ -128,6 +180,7 @@ class StoreMachine(RuleBasedStateMachine):
         crawler = self.crawlers[which % len(self.crawlers)]
         crawler[0].end(crawler[1])
         self.model.settle(lambda page: page.run == crawler[1])
+        self.model.ended.add(crawler[1])
         self.begin(crawler)
 
     @rule(which=st.integers(0, 1))
@@ -139,6 +192,7 @@ class StoreMachine(RuleBasedStateMachine):
         if len(self.crawlers) == 1:
             self.model.kept = []
             self.model.site_memories = {}
+            self.model.histories = []
         self.model.die(dead)
         crawler[0] = open_store(self.url)
         self.begin(crawler)
@@ -201,6 +255,8 @@ class StoreMachine(RuleBasedStateMachine):
         store.settle(pages, durable=durable)
         identities = {page.identity for page in pages}
         self.model.settle(lambda page: page.identity in identities, durable=durable)
+        for page in pages if durable else ():
+            self.model.make_durable(page)
 
     @precondition(lambda self: self.seen)
     @rule(which=st.integers(0, 1), data=st.data())
@@ -209,6 +265,37 @@ class StoreMachine(RuleBasedStateMachine):
         page = data.draw(st.sampled_from(self.seen))
         found = [other for other in self.model.kept if other.identity == page.identity]
         assert store.current(page) == (found[-1] if found else None)
+
+    @precondition(lambda self: self.seen)
+    @rule(which=st.integers(0, 1), later=st.integers(-5, 5), data=st.data())
+    def see(self, which, later, data):
+        store, _ = self.crawlers[which % len(self.crawlers)]
+        page = data.draw(st.sampled_from(self.seen))
+        at = self.clock + later
+        store.see(page, at)
+        self.model.kept = [
+            other.seen(at) if other.identity == page.identity else other
+            for other in self.model.kept
+        ]
+
+    @rule(which=st.integers(0, 1), fields=histories)
+    def keep_history(self, which, fields):
+        store, run = self.crawlers[which % len(self.crawlers)]
+        self.clock += 1.0
+        seen = self.clock + fields["late"] + self.clock / 2**20  # no two are equal
+        said = f"{self.clock}".encode()
+        page = PageHistory(fields["scope"], fields["request"], "https://a.b", run, seen, said)
+        store.keep_history(page)
+        self.model.keep_history(page)
+
+    @precondition(lambda self: self.model.histories)
+    @rule(which=st.integers(0, 1), all_runs=st.booleans(), data=st.data())
+    def forget_history(self, which, all_runs, data):
+        store, _ = self.crawlers[which % len(self.crawlers)]
+        chosen, _ = data.draw(st.sampled_from(self.model.histories))
+        run = None if all_runs else chosen.run
+        store.forget_history(chosen.scope, chosen.request, run)
+        self.model.forget_history(chosen.scope, chosen.request, run)
 
     @rule(which=st.integers(0, 1), scope=st.sampled_from("ab"), memory=st.binary(min_size=1))
     def keep_site_memory(self, which, scope, memory):
@@ -231,6 +318,17 @@ class StoreMachine(RuleBasedStateMachine):
             assert list(store.records()) == self.model.kept
             assert list(store.records("a")) == [p for p in self.model.kept if p.scope == "a"]
             assert dict(store.site_memories()) == self.model.site_memories
+
+    @invariant()
+    def knows_the_same_of_visits(self):
+        told = sorted(self.model.counting().values(), key=lambda history: history.seen)
+        for store, run in self.crawlers:
+            assert sorted(store.histories(), key=lambda history: history.seen) == told
+            counting = self.model.counting(run)
+            for scope in "ab":
+                for request in "uvw":
+                    own = counting.get((scope, request))
+                    assert store.history(scope, request, run) == (own.history if own else b"")
 
     def teardown(self):
         for store, _ in self.crawlers:

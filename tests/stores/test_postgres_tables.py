@@ -11,7 +11,14 @@ from importlib.resources import files
 import psycopg
 import pytest
 
-from simhash_gate.stores import Answer, StoreError, StoreUnavailable, Window, open_store
+from simhash_gate.stores import (
+    Answer,
+    PageHistory,
+    StoreError,
+    StoreUnavailable,
+    Window,
+    open_store,
+)
 from simhash_gate.stores.postgres import PostgresStore
 
 BASE = 0x9E3779B97F4A7C15
@@ -71,6 +78,37 @@ def test_a_schema_of_the_first_version_is_migrated_with_its_pages(
         again = make_record(BASE, last_seen=2.0)
         assert store.check_and_add(again, 3).match.record == replace(settled, last_seen=2.0)
     assert admin("SELECT version FROM simhash_gate_schema").fetchall() == [(7,)]
+
+
+def test_a_schema_of_the_sixth_version_keeps_its_pages_and_takes_histories(
+    server, address, admin, schema, make_record
+):
+    folder = files("simhash_gate.stores.postgres")
+    with psycopg.connect(server.url, autocommit=True) as old:
+        old.execute(f"CREATE SCHEMA {schema}")
+        old.execute(f"SET search_path = {schema}")
+        for number in range(1, 7):
+            old.execute(folder.joinpath(f"schema_00{number}.sql").read_text("utf-8"))
+        old.execute("CREATE TABLE simhash_gate_schema AS SELECT 6 AS version")
+        for run in ("'dead', 1, '-1 hour'", "'old', 2, '1 hour'"):
+            old.execute(f"SELECT begin_run({run}), pipeline_id('v1')")
+        old.execute(
+            "SELECT check_and_add(2, 'example.com', 1, 'u', 'r', 7, 7, 100, 't', 1.0, 1.0, '',"
+            " false, 3, 8, 10000, '-infinity')"
+        )
+        old.execute("SELECT end_run(2), keep_url_rules('example.com', 'x')")
+    with closing(open_store(address)) as store:
+        assert [page.url for page in store.records()] == ["u"]
+        assert store.url_rules("example.com") == b"x"
+        store.begin("run")
+        history = PageHistory("example.com", "r", "u", "run", 3.0, b"said")
+        store.keep_history(history)
+        store.keep_text("example.com", 7, b"text", 3.0, 100)
+        store.see(next(store.records()), 5.0)
+        store.end("run")
+        assert [*store.histories()] == [history]
+        assert [page.last_seen for page in store.records()] == [5.0]
+        assert store.texts_size() == 4
 
 
 def test_a_schema_that_lost_a_table_is_an_error_that_no_retry_mends(address, admin, make_record):
@@ -138,6 +176,22 @@ def test_a_run_whose_lease_ran_out_counts_no_more_and_is_removed(address, admin,
         assert admin("SELECT sum(kept) FROM scope").fetchone() == (2,)
 
 
+def test_the_histories_of_a_run_whose_lease_ran_out_are_removed(address, admin):
+    with closing(open_store(address)) as store, closing(open_store(address)) as dead:
+        store.begin("run")
+        dead.begin("dead")
+        for number in range(1_200):
+            page = PageHistory(f"{number % 3}", f"{number}", "u", "dead", 1.0, b"said")
+            dead.keep_history(page)
+        expire(admin, "dead")
+        assert [*store.histories()] == []
+        store.renew("run")
+        assert admin("SELECT count(*) FROM history").fetchone() == (0,)
+        dead.keep_history(page)  # it slept: its run is announced again
+        dead.end("dead")
+        assert [*store.histories()] == [page]
+
+
 def test_a_run_that_slept_past_its_lease_goes_on(address, admin, make_record):
     with closing(open_store(address)) as store, closing(open_store(address)) as other:
         store.begin("run")
@@ -199,11 +253,42 @@ def test_no_lookup_reads_a_table_from_end_to_end(
             store.check_and_add(page, chance.choice([0, 3, 5, 9]), near=8, window=window)
             store.check_and_add(replace(page, digest=0), 0, exact=True, window=window)
             store.settle([page])
+            store.see(page, 1e9)
             store.forget(page)
         store.end("second")
     read = """SELECT seq_tup_read, idx_scan > 0 FROM pg_stat_user_tables
         WHERE schemaname = %s AND relname = 'page'"""
     assert server.admin(read, schema) == [(0, True)]
+
+
+@pytest.mark.parametrize("pages", [0, 1_500])
+def test_no_lookup_reads_more_histories_than_those_of_its_page(
+    address, schema, server, admin, make_record, pages
+):
+    def visit(run, number):
+        return PageHistory("example.com", f"{number:040x}", "u", run, float(number), b"said")
+
+    with closing(open_store(address)) as store:
+        store.begin("old")
+        for number in range(pages):
+            store.keep_history(visit("old", number))
+        store.end("old")
+    admin("ANALYZE")
+    with closing(open_store(address)) as store:
+        store.begin("run")
+        for number in range(200):
+            store.keep_history(visit("run", number))
+            store.history("example.com", f"{number:040x}", "run")
+            page = make_record(1, request=f"{number:040x}")
+            store.settle([page], durable=True)
+            store.forget_history("example.com", page.request, "run")
+        store.end("run")
+    read = """SELECT seq_tup_read, idx_tup_fetch < 20 * 200 FROM pg_stat_user_tables
+        WHERE schemaname = %s AND relname = 'history'"""
+    assert server.admin(read, schema) == [(0, True)]
+    read = """SELECT sum(idx_tup_read) < 20 * 200 FROM pg_stat_user_indexes
+        WHERE schemaname = %s AND relname = 'history'"""
+    assert server.admin(read, schema) == [(True,)]
 
 
 def test_near_duplicates_are_found_in_sql(address, admin, make_record):

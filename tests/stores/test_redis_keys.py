@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
+from simhash_gate.stores import PageHistory, StoreError, StoreUnavailable, Window, open_store
 from simhash_gate.stores.redis.codec import run_digest
 from simhash_gate.stores.urls import LEASE
 
@@ -196,6 +196,47 @@ def test_a_scope_expires_with_its_window(redis_server, own_url, tmp_path, make_r
         assert 600 < client.ttl(key) <= 600 + 3600
         store.check_and_add(make_record(~BASE % 2**64), 3)
         assert client.ttl(key) == -1
+
+
+def test_histories_notes_and_texts_stay_until_they_are_removed(redis_server, own_url, tmp_path):
+    pages = [PageHistory("example.com", f"{n:040x}", "u", "run", 1.0, b"x") for n in range(300)]
+    with redis_server.client() as client, closing(open_store(own_url)) as store:
+        store.begin("run")
+        for page in pages:
+            store.keep_history(page)
+        store.keep_site_notes("example.com", b"{}")
+        store.keep_text("example.com", 7, b"text", 1.0, 100)
+        store.end("run")
+        store.sweep()
+        keys = client.keys(f"{tmp_path}:*")
+        assert len(keys) == 2 + 1 + 3 + 2  # the last two are of the runs
+        assert {client.ttl(key) for key in keys} == {-1}
+        for page in pages:
+            store.forget_history(page.scope, page.request)
+        store.keep_site_notes("example.com", b"")
+        store.forget_text("example.com", 7)
+        store.sweep()
+        assert client.keys(f"{tmp_path}:*") == []
+
+
+def test_the_histories_of_many_pages_go_with_a_dead_run_and_others_stay(own_url):
+    def visit(run, number):
+        return PageHistory(f"{number % 3}", f"{number:040x}", "u", run, float(number), b"said")
+
+    with closing(open_store(own_url)) as store:
+        store.begin("old")
+        for number in range(0, 900, 2):
+            store.keep_history(visit("old", number))
+        store.end("old")
+        with closing(open_store(own_url)) as dead:
+            dead.begin("dead")
+            for number in range(900):
+                dead.keep_history(visit("dead", number))
+        store.begin("run")
+        left = sum(len(store._histories.runs(scope)) for scope in "012")
+        assert left == 3  # the run that ended, in each scope
+        found = sorted(store.histories(), key=lambda history: history.seen)
+        assert found == [visit("old", number) for number in range(0, 900, 2)]
 
 
 def test_pages_of_another_pipeline_version_are_passed_over(own_url, make_record):

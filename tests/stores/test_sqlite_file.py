@@ -11,7 +11,7 @@ from importlib.resources import files
 
 import pytest
 
-from simhash_gate.stores import StoreError, StoreUnavailable, Window
+from simhash_gate.stores import PageHistory, StoreError, StoreUnavailable, Window
 from simhash_gate.stores.sqlite import SQLiteStore
 from simhash_gate.stores.sqlite.file import APPLICATION_ID
 from tests.stores.crawler_process import fingerprint_of
@@ -208,6 +208,33 @@ def test_a_file_of_the_second_schema_keeps_its_pages_its_window_and_its_numbers(
         assert db.execute("SELECT max(id) FROM record").fetchone() == (6,)
 
 
+def test_a_file_of_the_fifth_schema_keeps_its_pages_and_takes_histories(path, make_record):
+    folder = files("simhash_gate.stores.sqlite")
+    with closing(sqlite3.connect(path)) as db:
+        for number in range(1, 6):
+            db.executescript(folder.joinpath(f"schema_00{number}.sql").read_text("utf-8"))
+        db.execute("INSERT INTO run (name, live) VALUES ('old', 0)")
+        db.execute("INSERT INTO scope (name) VALUES ('example.com')")
+        db.execute(
+            "INSERT INTO record (id, scope, run, url, request, fingerprint, digest, words, title, "
+            "pipeline, first_seen, last_seen, sketch) "
+            "VALUES (1, 1, 1, 'u', 'r', 7, 7, 9, 't', 'v1', 1.0, 2.0, x'')"
+        )
+        db.execute("INSERT INTO url_rules VALUES ('example.com', x'78')")
+        db.execute("PRAGMA user_version = 5")
+        db.commit()
+    with closing(SQLiteStore(path)) as store:
+        assert [page.url for page in store.records()] == ["u"]
+        assert store.url_rules("example.com") == b"x"
+        store.begin("run")
+        history = PageHistory("example.com", "r", "u", "run", 3.0, b"said")
+        store.keep_history(history)
+        store.keep_text("example.com", 7, b"text", 3.0, 100)
+        store.end("run")
+        assert [*store.histories()] == [history]
+        assert store.texts_size() == 4
+
+
 def test_nothing_but_the_database_stays_after_a_crawl(filled):
     assert [*filled.parent.iterdir()] == [filled]
 
@@ -249,6 +276,7 @@ def test_a_fingerprint_keeps_all_its_bits(path, make_record):
 def test_what_was_forgotten_and_swept_is_in_no_file(path, make_record):
     """Nor in what SQLite leaves free: pages, and the names of their scope and run."""
     words = ("secret-page", "secret-title", "secret.example", "secret-run", "secret-sentence")
+    words += ("secret-history", "secret-text", "secret-note")
     with closing(SQLiteStore(path)) as store:
         store.begin(words[3])
         pages = [
@@ -257,13 +285,21 @@ def test_what_was_forgotten_and_swept_is_in_no_file(path, make_record):
         ]
         for page in pages:
             store.check_and_add(page, 0)
+            store.keep_history(
+                PageHistory(page.scope, page.request, page.url, page.run, 1.0, words[5].encode())
+            )
+            store.keep_text(page.scope, page.digest, words[6].encode(), 1.0, 10**6)
         store.keep_site_memory(words[2], words[4].encode() * 1_000)
+        store.keep_site_notes(words[2], words[7].encode() * 1_000)
         store.end(words[3])
     content = path.read_bytes()
     assert all(word.encode() in content for word in words)
     with closing(SQLiteStore(path)) as store:
         for page in pages:
             assert store.forget(page)
+            store.forget_history(page.scope, page.request)
+            store.forget_text(page.scope, page.digest)
+        store.keep_site_notes(words[2], b"")
         store.sweep()
     for content in everything_below(path.parent).values():
         assert not any(word.encode() in content for word in words)

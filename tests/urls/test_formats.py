@@ -11,8 +11,9 @@ from duplicate_url_discarder.rule import load_rules
 from duplicate_url_discarder.url_canonicalizer import UrlCanonicalizer
 from url_matcher import Patterns
 
+from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.formats import from_clearurls, from_discarder, prior, to_discarder
-from simhash_gate.urls.learner import EVERY, Learner
+from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.rules import Rule
 from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, to_json
 from tests.urls.test_learner import HOME, SITE, X, pairs_by, teach

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_gate.urls import learner as module
+from simhash_gate.urls import pools, siblings
+from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.evidence import (
     CONFIRMED,
     ENOUGH_CONTENTS,
@@ -22,7 +23,8 @@ from simhash_gate.urls.evidence import (
     Word,
     lower_bound,
 )
-from simhash_gate.urls.learner import EVERY, LEAST, Change, Fetched, Learner, relation
+from simhash_gate.urls.fetched import Fetched, relation
+from simhash_gate.urls.learner import LEAST, Change, Learner
 from simhash_gate.urls.parts import parts_of
 from simhash_gate.urls.rules import Rule
 
@@ -451,7 +453,7 @@ def test_the_rules_between_two_urls_are_those_that_make_them_one() -> None:
 
 
 def test_no_more_than_so_much_evidence_is_kept(monkeypatch) -> None:
-    monkeypatch.setattr(module, "MOST_RULES", 50)
+    monkeypatch.setattr(pools, "MOST_RULES", 50)
     learner = Learner()
     teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}"))
     for number in range(300):
@@ -464,7 +466,7 @@ def test_no_more_than_so_much_evidence_is_kept(monkeypatch) -> None:
 
 
 def test_rules_that_act_are_kept_though_they_are_too_many(monkeypatch) -> None:
-    monkeypatch.setattr(module, "MOST_RULES", 10)
+    monkeypatch.setattr(pools, "MOST_RULES", 10)
     learner = Learner()
     for number in range(30):
         learner.put(SITE, EVERY, Rule("parameter", f"p{number}", "*"), Evidence(word="pinned"))
@@ -473,11 +475,11 @@ def test_rules_that_act_are_kept_though_they_are_too_many(monkeypatch) -> None:
 
 
 def test_no_more_than_so_many_pages_are_remembered(monkeypatch) -> None:
-    monkeypatch.setattr(module, "MOST_SEEN", 20)
+    monkeypatch.setattr(siblings, "MOST_SEEN", 20)
     learner = Learner()
     for number in range(200):
         learner.observe(SITE, f"{HOME}/a/{number}?x=1&y={number}")
-    groups = learner._groups
+    groups = learner._siblings._groups
     assert {page.url for group in groups.values() for page in group} == {
         f"{HOME}/a/{number}?x=1&y={number}" for number in range(180, 200)
     }

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.evidence import ENOUGH_CONTENTS, POOLED
-from simhash_gate.urls.learner import EVERY, Learner
+from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.rules import Rule
 from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, merged, to_json
 from tests.urls.test_learner import ENOUGH, HOME, SHAPE, SITE, X, evidence, pairs_by, teach

@@ -232,8 +232,8 @@ class Turning(Scene):
         if self.turned:
             entries = (Link("/latest", "Latest stories"), *page.entries)
             return found._replace(page=replace(page, entries=entries))
-        entries, related = map(self.linked_first, (page.entries, page.related))
-        return found._replace(page=replace(page, entries=tuple(entries), related=tuple(related)))
+        before = [tuple(self.linked_first(links)) for links in (page.entries, page.related)]
+        return found._replace(page=replace(page, entries=before[0], related=before[1]))
 
     def note(self, target: str, serve: int, reply: Reply) -> None:
         """Write down what was served, and which old stories are known."""

@@ -24,7 +24,7 @@ DAYS = 365
 ARTICLES = 300
 
 LENGTHS = [(60, 110)] * 4 + [(110, 200)] * 10 + [(200, 320)] * 6
-SHARES = ["morning"] * 8 + ["evening"] * 5 + ["village"] * 4 + ["weekly"] * 3
+SHARES = ["morning"] * 10 + ["evening"] * 4 + ["village"] * 3 + ["weekly"] * 3
 # Edits a day, from and to.
 NEVER, RARELY, WEEKLY, DAILY = (0.0, 0.0), (1 / 90, 1 / 20), (1 / 10, 1 / 5), (0.5, 1.0)
 RATES = [NEVER] * 11 + [RARELY] * 5 + [WEEKLY] * 3 + [DAILY]

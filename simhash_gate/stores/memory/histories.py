@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from simhash_gate.stores.base import PageHistory
 
-_SLACK = 50  # a scope may have one page in so many too many, so that few calls look at all of them
-
 # Of one page, by run, and whether it is durable: a run can have one history of each kind.
 _Kept = dict[tuple[str, bool], "PageHistory"]
 
@@ -38,7 +36,7 @@ class Histories:
             if run in self._ended and kept[run, durable] is not newest:
                 del kept[run, durable]
         kept[history.run, False] = history
-        if len(pages) > MOST_HISTORIES + MOST_HISTORIES // _SLACK:
+        if len(pages) > MOST_HISTORIES:
             self._scopes[history.scope] = dict(_latest(pages))
 
     def make_durable(self, scope: str, request: str, run: str) -> None:
@@ -95,4 +93,4 @@ def _latest(pages: dict[str, _Kept]) -> list[tuple[str, _Kept]]:
     def seen(page: tuple[str, _Kept]) -> float:
         return max(history.seen for history in page[1].values())
 
-    return sorted(pages.items(), key=seen)[-MOST_HISTORIES:]
+    return sorted(pages.items(), key=seen)[MOST_HISTORIES // 20 + 1 :]

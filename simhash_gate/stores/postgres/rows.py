@@ -74,7 +74,7 @@ SELECT here.id, scope.name, request, url, run.name, seen, history
 FROM history AS here JOIN scope ON scope.id = here.scope JOIN run ON run.id = here.run
 WHERE (durable OR run.state = 'ended') AND NOT EXISTS (
     SELECT FROM history AS other JOIN run AS its ON its.id = other.run
-    WHERE other.page = here.page AND other.scope = here.scope AND other.request = here.request
+    WHERE other.page = here.page AND other.request = here.request
         AND (other.durable OR its.state = 'ended') AND (other.seen, other.id) > (here.seen, here.id)
 )
 """

@@ -1,5 +1,6 @@
 -- What runs know of the visits to pages: of each page one row a run, or two if one of them is durable.
--- Requests can be longer than a B-tree takes: `page` is a hash of scope and request.
+-- Requests can be longer than a B-tree takes: `page` is a hash of scope and request. Who looks a page
+-- up does not name the scope: the planner, which may meet an empty table, would read all of it then.
 CREATE TABLE history (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     page bigint NOT NULL,
@@ -51,7 +52,7 @@ BEGIN
     SELECT id INTO here FROM scope WHERE name = page_scope;
     RETURN (
         SELECT history.history FROM history JOIN run ON run.id = history.run
-        WHERE page = page_number(here, page_request) AND scope = here AND request = page_request
+        WHERE page = page_number(here, page_request) AND request = page_request
             AND (durable OR run.state = 'ended' OR run.state = 'live' AND run.name = page_run)
         ORDER BY seen DESC, run.name = page_run DESC LIMIT 1
     );
@@ -67,39 +68,51 @@ CREATE FUNCTION keep_history(
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    here integer;
+    here record;
+    other record;
+    own bigint;
     wanted bigint;
     number bigint;
+    newest boolean := true;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended(page_scope, 20));
-    IF NOT EXISTS (
-        SELECT FROM run WHERE id = page_run AND state = 'live' AND expires > clock_timestamp()
-    ) THEN
+    LOOP
+        SELECT id, EXISTS (
+            SELECT FROM run WHERE id = page_run AND state = 'live' AND expires > clock_timestamp()
+        ) AS live
+        INTO here FROM scope WHERE name = page_scope;
+        EXIT WHEN FOUND;
+        INSERT INTO scope (name) VALUES (page_scope);
+    END LOOP;
+    IF NOT here.live THEN
         RETURN false;
     END IF;
-    SELECT id INTO here FROM scope WHERE name = page_scope;
-    IF here IS NULL THEN
-        INSERT INTO scope (name) VALUES (page_scope) RETURNING id INTO here;
-    END IF;
-    wanted := page_number(here, page_request);
-    DELETE FROM history WHERE id IN (
-        SELECT history.id FROM history JOIN run ON run.id = history.run
-        WHERE page = wanted AND scope = here AND request = page_request AND run.state = 'ended'
-        ORDER BY seen DESC OFFSET 1
-    );
-    UPDATE history SET seen = page_seen, url = page_url, history = new
-        WHERE page = wanted AND scope = here AND request = page_request AND run = page_run
-            AND NOT durable;
-    IF NOT FOUND THEN
-        INSERT INTO history (page, run, seen, scope, request, url, history)
-            VALUES (wanted, page_run, page_seen, here, page_request, page_url, new)
-            RETURNING id INTO number;
-        IF number % seldom = 0 THEN
-            DELETE FROM history WHERE scope = here AND page IN (
-                SELECT page FROM history WHERE scope = here
-                GROUP BY page ORDER BY max(seen) DESC OFFSET most
-            );
+    wanted := page_number(here.id, page_request);
+    FOR other IN
+        SELECT id, run, durable, (SELECT state FROM run WHERE run.id = history.run) AS state
+        FROM history WHERE page = wanted AND request = page_request ORDER BY seen DESC
+    LOOP
+        IF other.run = page_run THEN
+            own := CASE WHEN other.durable THEN own ELSE other.id END;
+        ELSIF other.state = 'ended' OR other.durable AND other.state <> 'live' THEN
+            IF NOT newest THEN
+                DELETE FROM history WHERE id = other.id;
+            END IF;
+            newest := false;
         END IF;
+    END LOOP;
+    IF own IS NOT NULL THEN
+        UPDATE history SET seen = page_seen, url = page_url, history = new WHERE id = own;
+        RETURN true;
+    END IF;
+    INSERT INTO history (page, run, seen, scope, request, url, history)
+        VALUES (wanted, page_run, page_seen, here.id, page_request, page_url, new)
+        RETURNING id INTO number;
+    IF number % seldom = 0 AND (SELECT count(*) FROM history WHERE scope = here.id) > most THEN
+        DELETE FROM history WHERE scope = here.id AND page IN (
+            SELECT page FROM history WHERE scope = here.id
+            GROUP BY page ORDER BY max(seen) DESC OFFSET most - most / 20
+        );
     END IF;
     RETURN true;
 END
@@ -114,7 +127,7 @@ DECLARE
 BEGIN
     SELECT id INTO here FROM scope WHERE name = page_scope;
     DELETE FROM history
-        WHERE page = page_number(here, page_request) AND scope = here AND request = page_request
+        WHERE page = page_number(here, page_request) AND request = page_request
             AND (
                 page_run IS NULL
                 OR (SELECT name FROM run WHERE run.id = history.run) = page_run
@@ -220,8 +233,8 @@ BEGIN
         IF and_durable THEN
             SELECT array_agg(history.id ORDER BY history.id DESC) INTO visited
                 FROM history JOIN run ON run.id = history.run
-                WHERE history.page = page_number(here, wanted.request) AND history.scope = here
-                    AND history.request = wanted.request AND run.name = wanted.run;
+                WHERE history.page = page_number(here, wanted.request) AND history.request = wanted.request
+                    AND run.name = wanted.run;
             DELETE FROM history WHERE id = ANY (visited[2:]);
             UPDATE history SET durable = true WHERE id = visited[1] AND NOT durable;
         END IF;

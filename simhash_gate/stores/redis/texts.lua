@@ -12,7 +12,9 @@ function operations.forget(name)
   local bytes = call('HSTRLEN', texts, name)
   call('HDEL', texts, name)
   call('ZREM', order, name)
-  return call('DECRBY', size, bytes)
+  local left = call('DECRBY', size, bytes)
+  if left <= 0 then call('DEL', size) end
+  return left
 end
 
 -- Keep a text; the oldest go until all are `budget` bytes or less.

@@ -18,7 +18,7 @@ _SELDOM = 1_000
 _OF_PAGE = """
 scope = (SELECT id FROM scope WHERE name = CAST(?1 AS TEXT)) AND request = CAST(?2 AS TEXT)
 """
-_OF_RUN = f"{_OF_PAGE} AND run IN (SELECT id FROM run WHERE name = CAST(?3 AS TEXT))"
+_OF_RUN = f"{_OF_PAGE} AND +run IN (SELECT id FROM run WHERE name = CAST(?3 AS TEXT))"
 _NEWEST = f"""
 SELECT history FROM history JOIN run ON run.id = run
 WHERE {_OF_PAGE} AND (durable OR NOT live OR run.name = CAST(?3 AS TEXT))
@@ -28,14 +28,17 @@ _ENDED = """
 SELECT history.id FROM history JOIN run ON run.id = run
 WHERE scope = ? AND request = CAST(? AS TEXT) AND NOT live ORDER BY seen DESC
 """
+# The plus keeps SQLite from looking up all that the run has kept.
 _REPLACED = """
-DELETE FROM history WHERE scope = ? AND request = CAST(? AS TEXT) AND run = ? AND NOT durable
+DELETE FROM history WHERE scope = ? AND request = CAST(? AS TEXT) AND +run = ? AND NOT durable
 """
 _INSERT = """
 INSERT INTO history (scope, run, seen, request, url, history)
 VALUES (?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?)
 """
 _REMOVE = "DELETE FROM history WHERE id = ?"
+_ROWS = "SELECT count(*) FROM history WHERE scope = ?"
+_PAGES = "SELECT count(*) FROM (SELECT 1 FROM history WHERE scope = ? GROUP BY request)"
 _SURPLUS = """
 DELETE FROM history WHERE scope = ?1 AND request IN (
     SELECT request FROM history WHERE scope = ?1 GROUP BY request
@@ -77,7 +80,9 @@ def keep(db: sqlite3.Cursor, history: PageHistory, run: int) -> None:
     url = as_parameter(history.url)
     db.execute(_INSERT, (scope, run, history.seen, request, url, history.history))
     if (db.lastrowid or 0) % _SELDOM == 0:
-        db.execute(_SURPLUS, (scope, MOST_HISTORIES))
+        counts = (db.execute(count, (scope,)).fetchone()[0] for count in (_ROWS, _PAGES))
+        if all(count > MOST_HISTORIES for count in counts):
+            db.execute(_SURPLUS, (scope, MOST_HISTORIES - MOST_HISTORIES // 20))
 
 
 def make_durable(db: sqlite3.Cursor, record: Record) -> None:

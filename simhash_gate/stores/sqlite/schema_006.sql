@@ -10,7 +10,7 @@ CREATE TABLE history (
     history BLOB NOT NULL
 );
 
-CREATE INDEX history_page ON history (scope, request);
+CREATE INDEX history_page ON history (scope, request, seen);
 CREATE INDEX history_run ON history (run);
 
 -- Notes on a scope, a JSON object.

@@ -1,0 +1,150 @@
+"""The rules that act, by scope and shape: what they leave of a URL, and which of them do it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from simhash_gate.urls.parts import Shapes, parts_of
+from simhash_gate.urls.rules import ANY_VALUE, Reduction, Rule, differences
+
+if TYPE_CHECKING:
+    from simhash_gate.urls.parts import Parts
+
+EVERY = "*"
+"""In the place of a shape: URLs of every shape. In that of a scope: all sites."""
+
+
+class ActiveRules(ABC):
+    """Rules of any number of scopes. Where a scope has none, those for every scope act."""
+
+    def __init__(self) -> None:
+        self.shapes = Shapes()
+        self._active: dict[str, dict[str, Reduction]] = {}
+        self._everywhere: dict[str, Reduction] = {}
+        self._rules: dict[tuple[str, str], set[Rule]] = {}
+
+    @abstractmethod
+    def _exceptions(self, scope: str, everywhere: set[Rule]) -> dict[str, set[Rule]]:
+        """Return the shapes on which rules for every shape do not act, with these."""
+
+    def canonical(self, scope: str, url: str) -> str:
+        """Return the URL without what does not matter: the same for URLs of one content."""
+        active = self._acts(scope)
+        return url.partition("#")[0] if not active else self.reduce(active, parts_of(url)).url
+
+    def place(self, scope: str, url: str) -> tuple[str, str]:
+        """Return the shape of a URL, and its canonical URL."""
+        parts = parts_of(url)
+        shape = self.shapes.of(parts)
+        active = self._acts(scope)
+        if not active:
+            return shape, url.partition("#")[0]
+        return shape, self.reduce(active, parts, shape).url
+
+    def acts_on(self, scope: str) -> bool:
+        """Tell whether any rule is active."""
+        return bool(self._acts(scope))
+
+    def _acts(self, scope: str) -> dict[str, Reduction]:
+        """Return what rules do in a scope, by shape; where it has none, those for every scope."""
+        return self._active.get(scope) or self._everywhere
+
+    def reduce(self, active: dict[str, Reduction], parts: Parts, shape: str = "") -> Parts:
+        """Return what the active rules of a scope leave of a URL."""
+        met: list[Parts] = []
+        while True:  # a shorter path may have another shape, with rules of its own
+            reduction = active.get(shape or self.shapes.of(parts)) or active.get(EVERY)
+            shape = ""
+            reduced = reduction.apply(parts) if reduction is not None else parts
+            if reduced == parts:
+                return parts
+            met.append(parts)
+            if reduced in met:  # two hosts that each stand for the other: a user may write that
+                return min(met[met.index(reduced) :])
+            parts = reduced
+
+    def acting_on(self, scope: str, url: str) -> list[tuple[str, Rule]]:
+        """Return each rule that takes something out of a URL, with the shape that it acts on."""
+        return self._acting_on(scope, parts_of(url))
+
+    def _acting_on(self, scope: str, parts: Parts) -> list[tuple[str, Rule]]:
+        found: dict[tuple[str, Rule], None] = {}
+        active = self._acts(scope)
+        met: list[Parts] = []
+        while parts not in met:
+            met.append(parts)
+            shape = self.shapes.of(parts)
+            reduction = active.get(shape) or active.get(EVERY, Reduction())
+            own = self._rules.get((scope, shape), ())
+            for rule in reduction.rules:
+                if reduction_by(rule).apply(parts) != parts:
+                    found[shape if rule in own else EVERY, rule] = None
+            parts = reduction.apply(parts)
+        return list(found)
+
+    def rules_between(self, scope: str, url: str, other: str) -> tuple[tuple[str, Rule], ...]:
+        """Return the rules that make two URLs the same, each with the shape that it acts on."""
+        one, two = parts_of(url), parts_of(other)
+        acting = [*self._acting_on(scope, one), *self._acting_on(scope, two)]
+        wanted = set(differences(one, two) or ())
+        wanted |= {wider(rule) for rule in wanted}
+        wanted |= {
+            Rule("parameter", name, value)
+            for each in (one, two)
+            for name, value in each.query
+            if Rule("parameter", name, ANY_VALUE) in wanted
+        }
+        found = [each for each in acting if each[1] in wanted] or acting
+        return tuple(sorted(set(found)))
+
+    @property
+    def active(self) -> int:
+        """The number of rules that act."""
+        return sum(map(len, self._rules.values()))
+
+    def _rebuild(self, scope: str, shape: str) -> None:
+        """Make ready what rules do in a scope, after those of a shape have changed."""
+        reductions = self._active.setdefault(scope, {})
+        always = self._rules.get((EVERY, EVERY), set())
+        everywhere = self._rules.get((scope, EVERY), set()) | always
+        not_there = self._exceptions(scope, everywhere)
+        for each in {*reductions, *not_there, EVERY} if shape == EVERY else {shape}:
+            rules = self._rules.get((scope, each), set())
+            if rules or each in not_there or (everywhere and each == EVERY):
+                reductions[each] = Reduction.of(rules | everywhere - not_there.get(each, set()))
+            else:
+                reductions.pop(each, None)
+        if not reductions or (scope != EVERY and everywhere == always and {*reductions} == {EVERY}):
+            del self._active[scope]
+        if (scope, shape) == (EVERY, EVERY):
+            self._everywhere = {EVERY: Reduction.of(always)} if always else {}
+            for each in [*self._active]:
+                if each != EVERY:
+                    self._rebuild(each, EVERY)
+
+
+def wider(rule: Rule) -> Rule:
+    """Return the rule for every value of a parameter."""
+    if rule.kind != "parameter" or rule.value == ANY_VALUE:
+        return rule
+    return Rule("parameter", rule.name, ANY_VALUE)
+
+
+def takes_from(rule: Rule, parts: Parts) -> bool:
+    """Tell whether a rule takes anything out of a URL."""
+    kind, name, value = rule
+    if kind == "parameter":
+        return any(name == its and value in (ANY_VALUE, said) for its, said in parts.query)
+    if kind == "host":
+        return parts.host == name != value
+    if kind == "scheme":
+        return parts.scheme != "https"
+    return reduction_by(rule).apply(parts) != parts
+
+
+@lru_cache(maxsize=4096)
+def reduction_by(rule: Rule) -> Reduction:
+    """Return what one rule does."""
+    return Reduction.of((rule,))

@@ -1,0 +1,106 @@
+"""Finds, for a page, those of the pages before whose URLs differ from its own in little."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from simhash_gate.urls.known import OTHER_VIEW
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simhash_gate.urls.fetched import Fetched
+    from simhash_gate.urls.parts import Parts
+    from simhash_gate.urls.rules import Rule
+
+MOST_SEEN = 12_000
+"""Pages whose URLs are compared with new ones."""
+_GROUP = 4
+_PAIRS = 6
+_PARAMETERS = 6
+_MOST_SEGMENTS = 500
+_NOTHING: frozenset[str] = frozenset()
+
+
+class Siblings:
+    """Groups the last pages by their URLs, each without something that may not matter.
+
+    A page is in several groups, a group keeps the last few pages.
+    """
+
+    def __init__(self) -> None:
+        self._groups: dict[int, list[Fetched]] = {}
+        self._ring: deque[tuple[Fetched, tuple[int, ...]]] = deque()
+        self._segments: dict[str, set[str]] = {}
+        self._places: dict[tuple[str, str], set[int]] = {}
+
+    def propose(self, scope: str, shape: str, rule: Rule) -> None:
+        """Compare URLs with those that differ by this rule: it speaks for itself once."""
+        if rule.kind == "segment":
+            known = self._segments.setdefault(scope, set())
+            if len(known) < _MOST_SEGMENTS:
+                known.add(rule.name)
+        elif rule.kind == "place":
+            self._places.setdefault((scope, shape), set()).add(int(rule.name))
+
+    def keys(self, scope: str, page: Fetched, matters: Callable[[str], bool]) -> tuple[int, ...]:
+        """Return the groups of a page; those without a parameter that surely `matters` are none."""
+        parts, shape = page.parts, page.shape
+        path = self._path(scope, parts)
+        query = tuple(sorted(parts.query))
+        found = [(scope, path, query)]
+        if query:
+            names = dict.fromkeys(name for name, _ in query)
+            if len(names) > 1:
+                found.append((scope, path, ()))
+            for name in list(names)[:_PARAMETERS]:
+                if not matters(name):
+                    rest = tuple(pair for pair in query if pair[0] != name)
+                    found.append((scope, path, rest))
+        places = self._places
+        if places:
+            found += [
+                (scope, (*path[:place], "*", *path[place + 1 :]), query)
+                for place in places.get((scope, shape), ())
+                if place < len(path)
+            ]
+        return tuple(hash(key) for key in dict.fromkeys(found))
+
+    def _path(self, scope: str, parts: Parts) -> tuple[str, ...]:
+        """Return the path as far as it seldom fails to matter."""
+        extra = self._segments.get(scope, _NOTHING)
+        found = []
+        for segment in parts.segments:
+            bare = segment.partition(";")[0].lower()
+            if bare not in extra and not OTHER_VIEW.match(bare):
+                found.append(bare)
+        if found and (found[-1] == "index" or found[-1].startswith(("index.", "default."))):
+            found.pop()
+        return tuple(found)
+
+    def of(self, keys: tuple[int, ...], *but: str | None) -> list[Fetched]:
+        """Return some pages of the same groups, those that differ least first, but some URLs."""
+        found: dict[str, Fetched] = {}
+        for key in keys:
+            for other in self._groups.get(key, ()):
+                if other.url not in but:
+                    found[other.url] = other
+        return list(found.values())[:_PAIRS]
+
+    def remember(self, page: Fetched, keys: tuple[int, ...]) -> None:
+        """Add a page to its groups; beyond `MOST_SEEN`, the oldest page is forgotten."""
+        for key in keys:
+            group = self._groups.setdefault(key, [])
+            group.append(page)
+            if len(group) > _GROUP:
+                del group[0]
+        self._ring.append((page, keys))
+        if len(self._ring) > MOST_SEEN:
+            oldest, its_keys = self._ring.popleft()
+            for key in its_keys:
+                group = self._groups.get(key, [])
+                if oldest in group:
+                    group.remove(oldest)
+                if not group:
+                    self._groups.pop(key, None)
