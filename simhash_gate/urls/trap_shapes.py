@@ -1,7 +1,9 @@
-"""The shapes of URLs for the trap shield: addresses that a site's program makes in one way have one.
+"""The shapes of URLs for the trap shield: what a site's program makes in one way has one.
 
-A rule needs shapes that never mix what may differ, whatever is linked how often: those of `parts`.
-Here endless addresses must come together, whatever they are called. A part of a path is kept as it is where the site uses it often, and becomes `*` where it is one of
+A rule needs shapes that never mix what may differ, however often it is linked: those of `parts`.
+Here endless addresses must come together, whatever they are called.
+
+A part of a path is kept as it is where the site uses it often, and becomes `*` where it is one of
 many. Digits become 0. No list of words is needed, and no site is known beforehand.
 """
 
