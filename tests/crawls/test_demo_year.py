@@ -128,6 +128,24 @@ def test_a_year_that_is_stopped_tells_what_it_has_found(tmp_path) -> None:
     assert not alive(int(children[0]))
 
 
+def test_wrong_validators_are_found_and_what_they_hid_is_delivered() -> None:
+    settings = ("-s", "SIMHASH_GATE_REVALIDATE=True", "-s", "SIMHASH_GATE_REVISIT=drop")
+    figures, _, log = year("-a", "days=24", "-a", "articles=80", *settings)
+    assert figures["not_modified"] > 100
+    assert (figures["wrong_validators"], figures["false_alarms"]) == (2, 0)
+    assert figures["wrong_validators_reported"] == 2
+    assert figures["unchanged_recognised"] >= 0.98
+    assert (figures["updates_missed"], figures["lost"]) == (0, 0)
+    assert "of evening.example are wrong" in log
+
+
+def test_a_store_that_forgets_is_refused() -> None:
+    process = start("-s", "SIMHASH_GATE_STORE=memory:")
+    _, log = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "SIMHASH_GATE_STORE=memory:: a year needs a store that outlives a crawl" in log
+
+
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
