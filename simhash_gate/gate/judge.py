@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +25,7 @@ from simhash_gate.gate.revisit import (
 )
 from simhash_gate.gate.site_memory import SiteMemories
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.stores.base import Match, Record, Window
+from simhash_gate.stores.base import Match, Record, StoreError, Window
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.revisit import Sent
     from simhash_gate.gate.site_memory import SiteMemory
     from simhash_gate.gate.verdict import NotCompared, Outcome
+    from simhash_gate.history.versions import Version
     from simhash_gate.page import Page
     from simhash_gate.stores.base import Store
 
@@ -93,16 +95,14 @@ class Gate:
         ValueError for a policy that compares texts and a page that has no sketch.
         """
         request = request or without_credentials(url)
-        if page.fingerprint is None:
-            reason = page.reason or "nothing to fingerprint"
-            return Verdict("skipped", reason, policy, page)
-        if page.words < min(FEW_WORDS, policy.min_words):
-            reason = f"only {how_many(page.words, 'word')}: compared with nothing"
-            return Verdict("new", reason, policy, page, not_compared="few_words")
-
         at = time.time() if at is None else at
+        scope = scope_of(url, "domain") if scope is None else scope
+        if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):
+            trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
+            return _not_judged(page, policy, self._previous(trace, policy))
+
         record = Record(
-            scope=scope_of(url, "domain") if scope is None else scope,
+            scope=scope,
             url=url,
             request=request,
             fingerprint=page.fingerprint,
@@ -157,6 +157,12 @@ class Gate:
     def keep_memories(self) -> None:
         """Let the store keep what sites repeat, for other crawls. Raises `StoreError`."""
         self._memories.keep()
+
+    def _previous(self, record: Record, policy: Policy) -> Version | None:
+        """Return what a page was that says nothing now; None where the store can't tell."""
+        with suppress(StoreError):
+            return self._revisits.of(record, policy).previous
+        return None
 
     def _unchanged(self, judged: Judging, revisit: Revisit) -> Verdict | None:
         """Return the verdict on a page that says what it said before; None if it does not."""
@@ -268,6 +274,15 @@ class Gate:
             looks += 1
             contradicted += finding.differs in _CLAIMED
             passed_over.append(match.record)
+
+
+def _not_judged(page: Page, policy: Policy, before: Version | None) -> Verdict:
+    """Return the verdict on a page that is compared with nothing: it says too little."""
+    if page.fingerprint is None:
+        reason = page.reason or "nothing to fingerprint"
+        return Verdict("skipped", reason, policy, page, previous=before)
+    reason = f"only {how_many(page.words, 'word')}: compared with nothing"
+    return Verdict("new", reason, policy, page, not_compared="few_words", previous=before)
 
 
 def _kept(

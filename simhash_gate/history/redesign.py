@@ -40,6 +40,7 @@ MOST_SITES = 1_000
 
 _ALIKE = 16  # bits between texts that are one, though another template may add to it
 _EXAMPLES = 2
+_FEW = 5  # words: a page with less is compared with nothing
 _HALF = 0.5
 
 
@@ -47,8 +48,8 @@ class Redesign(NamedTuple):
     """A redesign of a domain: `changed` of `visited` pages have a structure of another template.
 
     `words` are the median of the changed pages, at the last visit and now. `empty` is how many of
-    them have no text now, and `collapsed` how many read like another page. `examples` are some of
-    their addresses.
+    them have next to no text now, and `collapsed` how many read like another page. `examples` are
+    some of their addresses.
     """
 
     domain: str
@@ -197,7 +198,7 @@ def _redesign(domain: str, visited: int, moved: list[_Visit]) -> Redesign:
         visited,
         len(moved),
         (round(median(before)), round(median(now))),
-        now.count(0),
+        sum(words < _FEW for words in now),
         sum(visit.collapsed for visit in moved),
         tuple(visit.url for visit in moved[-_EXAMPLES:]),
     )

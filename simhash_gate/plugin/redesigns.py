@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
@@ -62,7 +62,7 @@ class RedesignWatch(Listener):
 
     async def closed(self, closing: Closing) -> None:
         """Leave what was found to the verdict log."""
-        closing.lines += [{"redesign": found._asdict()} for found in self._found]
+        closing.lines += [{"redesign": _as_line(found)} for found in self._found]
 
     def _recalls(self, scope: str) -> bool:
         """Tell whether the store has said which redesigns of a scope were told; ask it, if not."""
@@ -83,7 +83,11 @@ class RedesignWatch(Listener):
     def _tell(self, found: Redesign) -> None:
         self._found.append(found)
         self._crawl.crawler.stats.inc_value("simhash_gate/redesigns")
-        logger.warning("%s", said_of(found))
+        logger.warning("%s %s", said_of(found), advice_on(found))
+
+
+def _as_line(found: Redesign) -> dict[str, Any]:
+    return {**found._asdict(), "said": said_of(found), "advice": advice_on(found)}
 
 
 def said_of(found: Redesign) -> str:
@@ -91,19 +95,20 @@ def said_of(found: Redesign) -> str:
     before, now = found.words
     read = f"{how_many(before, 'word')} a page before, {now} now (median)"
     if found.empty:
-        read += f"; {_are(found.empty)} empty now"
+        read += f"; {found.empty} {'has' if found.empty == 1 else 'have'} next to no text now"
     if found.collapsed:
-        read += f"; {found.collapsed} read like another page of the site now"
-    advice = _MISREAD if found.is_misread else _READ
+        noun = "reads" if found.collapsed == 1 else "read"
+        read += f"; {found.collapsed} {noun} like another page of the site now"
     return (
         f"{found.domain} was redesigned: {found.changed} of the last {found.visited} pages that "
         "were visited again are built in another way than at their last visit, such as "
-        f"{', '.join(found.examples)}. What is read of them: {read}. {advice}"
+        f"{', '.join(found.examples)}. What is read of them: {read}."
     )
 
 
-def _are(count: int) -> str:
-    return "1 is" if count == 1 else f"{count} are"
+def advice_on(found: Redesign) -> str:
+    """Return what to do about a redesign."""
+    return _MISREAD if found.is_misread else _READ
 
 
 _READ = "Their text is read as before. See that the selectors of your spider still match."

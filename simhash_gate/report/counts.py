@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simhash_gate.report.bounded import COPIES, Clusters
+from simhash_gate.report.crawled import Redesigned
 from simhash_gate.report.judged import Named
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from simhash_gate.report.crawled import Crawled
     from simhash_gate.report.doubt import Doubt
     from simhash_gate.report.judged import Audited, Judged
 
 MOST_TALLIES = 10_000
 MOST_REASONS = 1_000
+MOST_REDESIGNS = 100
 OTHERS = "(others)"
 
 
@@ -69,8 +73,14 @@ class Counts:
         self.clusters = Clusters(clusters, copies)
         self.audits: list[Audited] = []
         self.crawls: list[Crawled] = []
+        self.redesigns: list[Redesigned] = []
         self.reasons: Counter[tuple[str, str]] = Counter()
         self.missed = self.unusable = 0
+
+    def add_redesign(self, line: Mapping[str, Any]) -> None:
+        """Take in what a line says of a site that was redesigned. Raises ValueError."""
+        if len(self.redesigns) < MOST_REDESIGNS:
+            self.redesigns.append(Redesigned.of(line))
 
     @property
     def seen(self) -> int:

@@ -1,16 +1,18 @@
-"""The line of a verdict log that is of the whole crawl: its spider, versions, settings."""
+"""Lines of a verdict log that are of the whole crawl: its spider, versions, settings; redesigns."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from simhash_gate.report.judged import LONGEST_TEXT, text_of, time_of
 
 MOST_SHOWN = 200
 """Settings and domains that are kept of one crawl."""
+LONGEST_SAID = 1_000
+"""Characters of what a crawl said of a site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,18 @@ class Crawled:
             {_short(domain): _texts(_mapping(domains, domain)) for domain in domains},
             text_of(line, "run", LONGEST_TEXT),
         )
+
+
+class Redesigned(NamedTuple):
+    """What a crawl said of a site that was redesigned, and what to do about it."""
+
+    said: str
+    advice: str
+
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> Redesigned:
+        """Return what a line says. Raises ValueError that names the key and its value."""
+        return cls(text_of(line, "said", LONGEST_SAID), text_of(line, "advice", LONGEST_SAID))
 
 
 def _mapping(line: Mapping[str, Any], key: str) -> dict[str, Any]:

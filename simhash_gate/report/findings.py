@@ -63,6 +63,7 @@ def findings(counts: Counts, pairs: Iterable[Pair] = ()) -> list[Finding]:
         *_other_offers(counts, pairs),
         *_wrong_drops(counts),
         *_swallowed(counts),
+        *_redesigns(counts),
         *_errors(counts),
         *_skipped(counts),
         *_lost(counts),
@@ -154,6 +155,11 @@ def _swallowed(counts: Counts) -> Iterator[Finding]:
         "name its article by `SIMHASH_GATE_EXTRACTOR`." + _recover(counts),
         "clusters",
     )
+
+
+def _redesigns(counts: Counts) -> Iterator[Finding]:
+    for found in counts.redesigns:
+        yield Finding(found.said, _SETTING.sub(r"`\g<0>`", found.advice), "domains")
 
 
 def is_swallowing(cluster: Cluster) -> bool:

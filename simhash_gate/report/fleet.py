@@ -128,6 +128,9 @@ class Fleet:
             row = Audited.of(line["audit"])
             self._crawler().counts.audits.append(row)
             self.total.audits.append(row)
+        elif isinstance(line.get("redesign"), dict):
+            self._crawler().counts.add_redesign(line["redesign"])
+            self.total.add_redesign(line["redesign"])
         elif "outcome" in line:
             crawler = self._crawler()
             self._add(Judged.of(line, crawler.number), crawler)

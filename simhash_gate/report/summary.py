@@ -78,6 +78,8 @@ class Summary(Counts):
             self.crawls = [*self.crawls, Crawled.of(line["crawl"])][:MOST_CRAWLS]
         if isinstance(line.get("audit"), dict):
             self.audits.append(Audited.of(line["audit"]))
+        elif isinstance(line.get("redesign"), dict):
+            self.add_redesign(line["redesign"])
         elif "outcome" in line:
             self.add(Judged.of(line))
         elif "not_sent" in line:

@@ -102,6 +102,19 @@ def test_a_page_without_text_is_skipped_and_matches_nothing(gate) -> None:
     assert list(gate.store.records()) == []
 
 
+@pytest.mark.parametrize(
+    ("now", "outcome"),
+    [({"fingerprint": None, "words": 0, "reason": "no text"}, "skipped"), ({"words": 2}, "new")],
+)
+def test_a_page_that_says_nothing_any_more_is_told_with_what_it_was(gate, now, outcome) -> None:
+    judge(gate, a_page(structure=7), "/a", at=1e9)
+    later = the_next_run(gate)
+    verdict = judge(later, a_page(**now), "/a")
+    assert (verdict.outcome, verdict.record) == (outcome, None)
+    assert (verdict.previous.words, verdict.previous.structure) == (300, 7)
+    assert judge(later, a_page(structure=7), "/a").outcome == "unchanged"
+
+
 def test_a_short_page_is_a_duplicate_of_the_very_same_text_only(gate) -> None:
     judge(gate, a_page(words=19, digest=1), "/a")
     assert judge(gate, a_page(words=19, digest=2), "/b").outcome != "duplicate"
