@@ -42,8 +42,14 @@ def url(tmp_path):
 
 
 PATIENCE = """
+import pathlib
 from simhash_gate.plugin import unsettled
 unsettled.LONGEST_WAIT = {seconds}
+unhurried = unsettled.pause
+async def pause(seconds):
+    pathlib.Path("waits").touch()
+    await unhurried(seconds)
+unsettled.pause = pause
 """
 
 
@@ -64,10 +70,11 @@ def meet(tmp_path, url):
             until(lambda: [*store.records()])
             (kept,) = store.records()
             patient = PATIENCE.format(seconds=patience)
-            _, finish_second = start(
+            process, finish_second = start(
                 tmp_path / "second", site, path, spider=patient, settings=chosen
             )
-            until(lambda: store.current(kept).last_seen > kept.last_seen)
+            waits = tmp_path / "second" / "waits"
+            until(lambda: waits.exists() or process.poll() is not None)
             assert not store.current(kept).settled
             then(first)
             second = finish_second()

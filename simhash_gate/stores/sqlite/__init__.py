@@ -306,7 +306,7 @@ class SQLiteStore(Store):
                     found = best_match(lookup, candidates, partial(self._load, db))
                 if found and found[1].distance <= lookup.radius:
                     number, (other, distance) = found
-                    seen = other.seen(record.last_seen)
+                    seen = lookup.seen(other)
                     if seen is not other:
                         db.execute(_SEE, (seen.last_seen, number))
                     return Answer(False, Match(seen, distance))
