@@ -6,7 +6,7 @@ import time
 
 import click
 
-from simhash_gate.cli.options import moment, progress, scope
+from simhash_gate.cli.options import as_json, moment, progress, scope
 from simhash_gate.cli.store import domain
 from simhash_gate.offline.console import Console
 
@@ -46,6 +46,29 @@ def _list(
     from simhash_gate.offline.history import Wanted, list_pages
 
     return list_pages(Console(progress), url=store, wanted=Wanted(domain, scope, url))
+
+
+@history.command(
+    "diff",
+    short_help="Show what changed between two versions of a page.",
+    epilog="Example: simhash-gate history diff sqlite:///pages.sqlite https://example.com/a 1 3",
+)
+@click.argument("store")
+@click.argument("url")
+@click.argument("versions", nargs=-1, type=click.IntRange(min=1), metavar="[VERSION VERSION]")
+@as_json
+@progress
+def _diff(
+    store: str, url: str, versions: tuple[int, ...], as_json: bool, progress: bool | None
+) -> int:
+    """Compare two versions of the page at URL: the last two, or those with these numbers.
+
+    `history list` shows the numbers. The words and links that differ are shown if the crawl kept
+    the text of both versions: see SIMHASH_GATE_KEEP_MARKDOWN.
+    """
+    from simhash_gate.offline.history_diff import diff
+
+    return diff(Console(progress), url=store, page=url, versions=versions, as_json=as_json)
 
 
 @history.command(

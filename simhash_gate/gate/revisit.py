@@ -106,9 +106,11 @@ class Revisits:
         """Note that a page is gone; return what can be told of its record, None for nothing."""
         history = self._history(record)
         last = history.last_of(self._pipeline)
-        if last is None or history.gone is not None:
+        if last is None:
             return None
         self._write(record, history.left(record.last_seen), record.last_seen)
+        if history.gone is not None:
+            return None
         return record_of(last, record)
 
     def _history(self, record: Record) -> History:

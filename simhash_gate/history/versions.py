@@ -99,8 +99,9 @@ class History:
         return History((*kept, version)[-max(1, most) :], visits)
 
     def left(self, at: float) -> History:
-        """Return the history of a page that was found gone at a time."""
-        return replace(self, gone=at, visits=(*self.visits, Visit(at, True))[-MOST_VISITS:])
+        """Return the history of a page that was found gone at a time, maybe once more."""
+        visits = (*self.visits, Visit(at, self.gone is None))[-MOST_VISITS:]
+        return replace(self, gone=at, visits=visits)
 
     def encode(self) -> bytes:
         """Return the history as bytes: about 100 for each version."""

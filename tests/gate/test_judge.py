@@ -14,6 +14,7 @@ from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CLAIMS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.revisit import Sent
+from simhash_gate.history.versions import History
 from simhash_gate.page import Page
 from simhash_gate.stores import open_store
 
@@ -259,6 +260,18 @@ def test_when_a_page_is_gone_its_copy_is_new(gate) -> None:
     assert judge(later, a_page(), "/b").outcome == "new"
     last = the_next_run(later, "last")
     assert judge(last, a_page(), "/a").outcome == "duplicate"
+
+
+def test_a_page_that_stays_gone_was_looked_for_when_it_was_found_so_last(gate) -> None:
+    judge(gate, a_page(), "/a", at=1e9)
+    later = the_next_run(gate)
+    for at in (1e9 + 10, 1e9 + 20):
+        later.found_gone("example.com", "https://example.com/a", "/a", at)
+    later.store.end(later.run)
+    (kept,) = later.store.histories()
+    history = History.decode(kept.history)
+    assert (kept.seen, history.gone) == (1e9 + 20, 1e9 + 20)
+    assert [visit.changed for visit in history.visits[1:]] == [True, False]
 
 
 def test_a_page_that_moved_for_good_takes_its_past_along(gate) -> None:

@@ -74,18 +74,29 @@ def test_every_policy_plans_within_the_time_and_in_its_order(name: str) -> None:
     assert all(10 <= at <= 11 for _, at in visits)
 
 
-def gone(there: float, since: float) -> Known:
+def gone(there: float, *found: float) -> Known:
+    """A page that was there on one day, and found gone on others."""
     at = there * DAY
     version = Version(at, at, 1, 1, 100, "", "run")
-    return Known(SITE, History().visited(version, again=None, most=2).left(since * DAY))
+    history = History().visited(version, again=None, most=2)
+    for day in found:
+        history = history.left(day * DAY)
+    return Known(SITE, history)
 
 
 @pytest.mark.parametrize(
-    ("there", "since", "at", "due"),
-    [(0, 1, 20, False), (0, 1, 31, True), (0, 40, 75, False), (0, 40, 81, True)],
+    ("found", "at", "due"),
+    [
+        ([1], 20, False),
+        ([1], 31, True),
+        ([1, 31], 50, False),
+        ([1, 31], 62, True),
+        ([1, 31, 62], 100, False),
+        ([1, 31, 62], 124, True),
+    ],
 )
-def test_a_page_that_is_gone_is_looked_for_ever_more_seldom(there, since, at, due) -> None:
-    visits = planned([gone(there, since)], [1.0], at=at * DAY, budget=5)
+def test_a_page_that_is_gone_is_looked_for_ever_more_seldom(found, at, due) -> None:
+    visits = planned([gone(0, *found)], [1.0], at=at * DAY, budget=5)
     assert bool(visits) == due
 
 

@@ -12,6 +12,7 @@ import click
 import pytest
 
 from simhash_gate.cli import cli
+from simhash_gate.history.texts import pack
 from simhash_gate.history.versions import History, Version
 from simhash_gate.journal.warc import warcinfo
 from simhash_gate.stores import PageHistory, Record, open_store
@@ -65,6 +66,11 @@ def _past(times: tuple[float, ...], *fingerprints: int) -> History:
     return history
 
 
+def _said(version: Version) -> str:
+    weeks = "two" if version.fingerprint == 0xB0621B61D9D51AD2 else "three"
+    return f"# {version.title}\n\nOnly in her last {weeks} weeks does she fly out for nectar."
+
+
 DAYS = (NOON, NOON + 2 * 86_400, NOON + 5 * 86_400, NOON + 8 * 86_400)
 PASTS = {
     "bees": _past(DAYS, *[0xB0621B61D9D51AD2] * 2, *[0xB4200B61D8D55AD2] * 2),
@@ -101,6 +107,9 @@ def hive(tmp_path) -> None:
         for kept in KEPT:
             store.check_and_add(kept, 3)
             history, url = PASTS[kept.request], kept.url
+            for version in history.versions:
+                text = pack(url=url, title=version.title, markdown=_said(version), time=NOON)
+                store.keep_text(kept.scope, version.digest, text, NOON, 1 << 20)
             store.keep_history(
                 PageHistory(kept.scope, kept.request, url, kept.run, history.seen, history.encode())
             )

@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 from simhash_gate.history.schedule import POLICIES
+from simhash_gate.history.texts import pack
 from simhash_gate.history.versions import History, Version
 from simhash_gate.offline.history import due_urls
 from simhash_gate.stores import PageHistory, open_store
@@ -17,6 +18,10 @@ START = 1_717_200_000.0  # midnight, 1 June 2024
 HOME = "https://hive.example"
 
 
+def digest(text: str) -> int:
+    return int.from_bytes(text.encode(), "big")
+
+
 def past(*found: str | None) -> History:
     """The history of a page that was visited every third day; None where it was gone."""
     history = History()
@@ -25,9 +30,7 @@ def past(*found: str | None) -> History:
         if text is None:
             history = history.left(at)
             continue
-        version = Version(
-            at, at, len(text), hash(text) % 2**64, 10 * len(text), text, f"run{number}"
-        )
+        version = Version(at, at, len(text), digest(text), 10 * len(text), text, f"run{number}")
         again = history.last if history.last and history.last.title == text else None
         history = history.visited(version, again=again, most=10)
     return history
@@ -181,6 +184,89 @@ def test_within_how_many_days_a_change_is_found_can_be_said(run, kept) -> None:
 @pytest.mark.parametrize("budget", ["0", "-1", "many"])
 def test_a_budget_is_a_number_of_visits(run, kept, budget) -> None:
     assert run("history", "due", kept, "--budget", budget).status == 2
+
+
+def keep_text(store_url: str, title: str, markdown: str, *links: str) -> None:
+    """Keep the text of the version with a title."""
+    with closing(open_store(store_url)) as store:
+        url = f"{HOME}/news/2"
+        packed = pack(
+            url=url, title=title, markdown=markdown, time=START, links=[(x, "") for x in links]
+        )
+        store.keep_text("hive.example", digest(title), packed, START, 1 << 20)
+
+
+@pytest.fixture
+def texts(kept) -> str:
+    """A store with the texts of the last two versions of a page."""
+    keep_text(kept, "ab", "# Bees\n\nA worker bee lives *six* weeks.", f"{HOME}/a", f"{HOME}/b")
+    keep_text(kept, "abc", "# Bees\n\nA worker bee lives *five* weeks.", f"{HOME}/b", f"{HOME}/c")
+    return kept
+
+
+def test_what_changed_between_two_versions_is_shown(run, texts) -> None:
+    result = run("history", "diff", texts, f"{HOME}/news/2")
+    assert (result.status, result.err) == (0, "")
+    lines = result.out.splitlines()
+    assert lines[0] == f"{HOME}/news/2"
+    assert lines[1:5] == [
+        "a  2024-06-04T00:00:00Z to 2024-06-07T00:00:00Z, 20 words, 0000000000000002",
+        "   ab",
+        "b  2024-06-10T00:00:00Z to 2024-06-10T00:00:00Z, 30 words, 0000000000000003",
+        "   abc",
+    ]
+    assert "   Bees A worker bee lives [-*six*-] {+*five*+} weeks." in lines
+    assert lines[-2:] == [f"   [-{HOME}/a-]", f"   {{+{HOME}/c+}}"]
+
+
+def test_a_difference_is_told_as_json(run, texts) -> None:
+    (line,) = run("history", "diff", texts, f"{HOME}/news/2", "2", "3", "--json").lines
+    (change,) = line["changes"]
+    assert (change["removed"], change["added"]) == (["*six*"], ["*five*"])
+    assert [link["added"] for link in line["links"]] == [[], [f"{HOME}/c"]]
+    assert (line["distance"], line["a"]["text"]) == (1, True)
+
+
+def test_without_a_kept_text_a_difference_says_what_would_keep_it(run, texts) -> None:
+    result = run("history", "diff", texts, f"{HOME}/news/2", "1", "3")
+    assert result.status == 0
+    assert result.out.count("SIMHASH_GATE_KEEP_MARKDOWN") == 1
+    assert "words that differ" not in result.out
+    (line,) = run("history", "diff", texts, f"{HOME}/news/2", "1", "3", "--json").lines
+    assert (line["changes"], line["links"], line["a"]["text"]) == (None, None, False)
+
+
+def test_a_difference_is_coloured_on_a_terminal(at_terminal, texts) -> None:
+    command = ["history", "diff", texts, f"{HOME}/news/2"]
+    assert "\x1b[31m[-*six*-]\x1b[0m" in at_terminal(*command, stdout=True, stderr=False)
+    plain = at_terminal(*command, stdout=True, stderr=False, NO_COLOR="1")
+    assert "[-*six*-]" in plain
+    assert "\x1b[" not in plain
+
+
+def test_a_text_that_cannot_be_read_is_named(run, texts) -> None:
+    with closing(open_store(texts)) as store:
+        store.keep_text("hive.example", digest("abc"), b"broken", START, 1 << 20)
+    result = run("history", "diff", texts, f"{HOME}/news/2")
+    assert result.status == 1
+    assert "text of 2024-06-10T00:00:00Z: no text of a page" in result.err
+    assert "words that differ" not in result.out
+
+
+@pytest.mark.parametrize(
+    ("page", "versions", "status", "message"),
+    [
+        ("/news/2", ["1"], 2, "Name two versions of 1 to 3"),
+        ("/news/2", ["1", "4"], 2, "Name two versions of 1 to 3"),
+        ("/news/2", ["0", "1"], 2, "0"),
+        ("/archive/1", [], 1, "the page has 1 version: nothing changed"),
+        ("/unknown", [], 1, f"{HOME}/unknown: the store has no history of such pages"),
+    ],
+)
+def test_what_has_no_difference_is_said(run, kept, page, versions, status, message) -> None:
+    result = run("history", "diff", kept, HOME + page, *versions)
+    assert (result.status, result.out) == (status, "")
+    assert message in result.err
 
 
 @pytest.mark.parametrize("form", LASTING)
