@@ -127,7 +127,7 @@ def test_nothing_waits_where_nothing_is_dropped(meet) -> None:
     assert second.count("waited") == 0
 
 
-def test_of_running_crawls_on_one_store_one_delivers_each_page_and_later_ones_revisit(
+def test_of_running_crawls_on_one_store_one_delivers_each_page_and_later_ones_know_it(
     tmp_path, lasting_url
 ) -> None:
     routes = {f"/{n}": replace(page(n), delay=0.05) for n in range(10)}
@@ -163,7 +163,6 @@ def all_say(word):
     assert sum(each.count("dropped_for_earlier") for each in ended) == 2 * len(routes)
     assert later.items == []
     assert later.count("unchanged") == len(routes)
-    assert later.delivered() == sorted(routes)
 
 
 def test_pages_read_in_another_way_are_ignored_and_the_log_says_so(tmp_path, url) -> None:
