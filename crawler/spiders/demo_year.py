@@ -18,13 +18,14 @@ from crawler.hosts import SETTING as SITE_HOSTS
 from crawler.hosts import SiteHosts
 from crawler.site.process import SiteError, SiteProcess, serve_number, set_time, truth
 from crawler.site.year.plan import ARTICLES, DAYS, Year, unix
-from crawler.year.alarms import alarms
+from crawler.year.alarms import alarms, notes_of
 from crawler.year.crawl import DaySpider, Orders
 from crawler.year.report import report, week
 from crawler.year.score import score
 from crawler.year.visits import Day, visits_of
 from simhash_gate.history.schedule import POLICIES
 from simhash_gate.offline.history import due_urls
+from simhash_gate.plugin.crawl_settings import store_url
 from simhash_gate.sources.open import open_kept
 from simhash_gate.values import FLAG, read_one
 
@@ -115,6 +116,12 @@ class DemoYearSpider(Spider):
             if attribute.priority >= CMDLINE
         }
         crawler.settings.set("FEEDS", {}, priority="cmdline")
+        if STORE in spider.chosen:
+            url = store_url(spider.chosen[STORE], crawler.settings, spider.name)
+            if url.startswith("memory:"):
+                spider.process.stop()
+                raise SystemExit(f"{STORE}={url}: a year needs a store that outlives a crawl")
+            spider.chosen[STORE] = url
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
@@ -149,6 +156,8 @@ class DemoYearSpider(Spider):
         for url in spider.asked:
             self.waiting.pop(url, None)
         day.stats = dict(self.today.stats.get_stats())
+        with open_kept(settings[STORE]) as store:
+            day.notes = notes_of(store, [paper.host for paper in self.year.papers.values()])
 
     def due(self, store: str, at: float) -> list[str]:
         """Return the pages that the gate's own history says are due, as `history due` does."""

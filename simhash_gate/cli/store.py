@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
-first_seen = click.option(
+older = click.option(
     "--age",
     type=age,
     metavar="AGE",
-    help="Pages that were first seen longer ago than AGE: 90s, 30m, 12h, 7d.",
+    help="Pages that were last seen longer ago than AGE: 90s, 30m, 12h, 7d.",
 )
 
 
@@ -30,7 +30,7 @@ page = click.option("--page", metavar="URL", help="Only the page of this URL.")
 
 def chosen(command: F) -> F:
     """Give a command the options that choose pages."""
-    for option in (first_seen, page, scope, domain):
+    for option in (older, page, scope, domain):
         command = option(command)
     return command
 
@@ -56,8 +56,8 @@ def store() -> None:
 def _info(url: str, progress: bool | None) -> int:
     """Print one line of JSON for each scope, the largest first.
 
-    It counts pages, runs and the texts that the site repeats, and has the pipeline versions and the
-    oldest and newest time.
+    It counts pages, runs, the texts that the site repeats, histories and texts of pages, and has
+    the pipeline versions, the kinds of notes on the site, and the oldest and newest time.
     """
     from simhash_gate.offline.store import info
 
@@ -77,7 +77,8 @@ def _list(url: str, progress: bool | None, **options: Any) -> int:
 
     A page must match all of the options.
     """
-    from simhash_gate.offline.store import Chosen, list_pages
+    from simhash_gate.offline.chosen import Chosen
+    from simhash_gate.offline.store import list_pages
 
     return list_pages(Console(progress), url=url, chosen=Chosen(**options))
 
@@ -93,10 +94,11 @@ def _list(url: str, progress: bool | None, **options: Any) -> int:
 def _export(url: str, progress: bool | None, **options: Any) -> int:
     """Print one line of JSON for each page, with all data that the store has, the oldest first.
 
-    After the pages comes one line for each scope, with what its site repeats. A page must match all
-    of the options.
+    After the pages come lines with their histories, their texts, and what is known of their sites.
+    A page must match all of the options.
     """
-    from simhash_gate.offline.store import Chosen, export
+    from simhash_gate.offline.chosen import Chosen
+    from simhash_gate.offline.store import export
 
     return export(Console(progress), url=url, chosen=Chosen(**options))
 
@@ -140,7 +142,7 @@ def _import(
     help="Remove all pages of each scope but the last N.",
 )
 @domain
-@first_seen
+@older
 @progress
 def _prune(
     url: str, pages: int | None, domain: str | None, age: float | None, progress: bool | None
@@ -150,7 +152,8 @@ def _prune(
     Dead runs are crawls that did not end normally. With --age and --pages, also remove the pages
     that these options name; with --domain, only those of a domain.
     """
-    from simhash_gate.offline.store import Chosen, prune
+    from simhash_gate.offline.chosen import Chosen
+    from simhash_gate.offline.store import prune
 
     return prune(Console(progress), url=url, chosen=Chosen(domain, age=age), pages=pages)
 
@@ -166,9 +169,10 @@ def _prune(
 def _forget(url: str, progress: bool | None, **options: Any) -> int:
     """Remove the pages that match all of the options. Pages like them are new again.
 
-    What is remembered of sites that have no pages left is removed too. At least one of the options
-    is needed.
+    Their histories and texts, and what is remembered of sites that have no pages left, go too. At
+    least one of the options is needed.
     """
-    from simhash_gate.offline.store import Chosen, forget
+    from simhash_gate.offline.chosen import Chosen
+    from simhash_gate.offline.store import forget
 
     return forget(Console(progress), url=url, chosen=Chosen(**options))

@@ -180,7 +180,12 @@ class Gate:
         self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
         match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
         reason = f"the same text, {age_of(before, record.last_seen)}"
-        return Verdict("unchanged", reason, policy, page, match, previous=before)
+        verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
+        return (
+            replace(verdict, reason=f"{reason}; other links")
+            if verdict.has_other_links
+            else verdict
+        )
 
     def _compared(self, judged: Judging, revisit: Revisit, *, retry: bool) -> Verdict:
         """Return the verdict on a page that is compared with the others of its scope."""

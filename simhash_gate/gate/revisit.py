@@ -223,9 +223,6 @@ def what_changed(before: Version, page: Page, policy: Policy) -> str:
     bits = hamming_distance(before.fingerprint, page.fingerprint)
     if before.digest != page.digest if before.digest else bits > policy.threshold:
         found.append(f"{how_many(before.words, 'word')}, now {page.words}; distance {bits}")
-    elif policy.revisit == "drop" and 0 != before.links != page.links != 0:
-        # Dropped, it would be dropped with links that nobody has followed.
-        found.append("the same text, other links")
     return "; ".join(found)
 
 

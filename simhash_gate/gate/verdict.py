@@ -61,10 +61,21 @@ class Verdict:
 
     @property
     def action(self) -> Action:
-        """What happens to the page if it is rejected. Of one that has not changed, links count."""
+        """What happens to the page if it is rejected.
+
+        Of one that has not changed, links may count. Dropped, it would be dropped with links that
+        nobody has followed: so those that it did not have before are followed in any case.
+        """
         policy = self.policy
-        keeps_links = self.outcome == "unchanged" and policy.revisit == "links"
-        return "links" if keeps_links and policy.action == "drop" else policy.action
+        if self.outcome != "unchanged" or policy.action != "drop":
+            return policy.action
+        return "links" if policy.revisit == "links" or self.has_other_links else "drop"
+
+    @property
+    def has_other_links(self) -> bool:
+        """Whether the page links to other addresses than at the last visit, as far as is known."""
+        before = self.previous.links if self.previous else 0
+        return 0 != before != (self.page.links if self.page else 0) != 0
 
     @property
     def title(self) -> str:

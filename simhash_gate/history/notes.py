@@ -1,9 +1,14 @@
-"""The notes on a site that a store keeps: one JSON object, in which each kind has its own key."""
+"""The notes on a site that a store keeps: one JSON object, in which each kind has its own key.
+
+Under each key is an object by domain.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import Any
+
+from simhash_gate.common.urls import is_of_domain
 
 
 def note_in(notes: bytes, key: str) -> dict[str, Any]:
@@ -18,6 +23,31 @@ def with_note(notes: bytes, key: str, note: dict[str, Any]) -> bytes:
     if note:
         found[key] = note
     return json.dumps(found, separators=(",", ":")).encode() if found else b""
+
+
+def merged(notes: bytes, others: bytes) -> bytes:
+    """Return notes with others, which take the place of those on the same domains."""
+    for key in _read(others):
+        notes = with_note(notes, key, {**note_in(notes, key), **note_in(others, key)})
+    return notes
+
+
+def without_domain(notes: bytes, domain: str) -> bytes:
+    """Return the notes without those on a domain and its subdomains."""
+    for key in _read(notes):
+        note = note_in(notes, key)
+        left = {
+            name: said for name, said in note.items() if not is_of_domain(f"http://{name}/", domain)
+        }
+        if left != note:
+            notes = with_note(notes, key, left)
+    return notes
+
+
+def notes_of(notes: bytes) -> dict[str, Any]:
+    """Return all notes; none for what can't be read."""
+    found = _read(notes)
+    return {key: note_in(notes, key) for key in found}
 
 
 def _read(notes: bytes) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The lines of `simhash-gate store export`: a page, what a site repeats, or rules in each."""
+"""The lines of `simhash-gate store export`: a page, what is known of one, or of a site, in each."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.wording import complaining
 from simhash_gate.fingerprints.hamming import from_hex, to_hex
+from simhash_gate.history.notes import notes_of
+from simhash_gate.history.texts import unpack
+from simhash_gate.history.versions import History
 from simhash_gate.sources.jsonl import first_object, json_objects
-from simhash_gate.stores import Record
+from simhash_gate.stores import PageHistory, Record
 from simhash_gate.urls.saved import from_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from simhash_gate.common.wording import Complain
 
 SITE_MEMORY = "site_memory"
 URL_RULES = "url_rules"
+HISTORY = "page_history"
+NOTES = "site_notes"
+TEXT = "kept_text"
 _EXAMPLE = "those that `simhash-gate store export` writes"
 _PAGE = ("request", "digest", "sketch")
 _LATEST = 253_402_300_799.0  # the end of the year 9999, the last that every store can show
@@ -40,17 +46,35 @@ class Rules(NamedTuple):
     entries: list[dict[str, Any]]
 
 
+class Notes(NamedTuple):
+    """A scope, and the notes on it, as `Store.site_notes` has them."""
+
+    scope: str
+    notes: bytes
+
+
+class Text(NamedTuple):
+    """A text that is kept under the digest of a page, and when it was seen last."""
+
+    scope: str
+    digest: int
+    at: float
+    data: bytes
+
+
+Exported = Record | Repeated | Rules | PageHistory | Notes | Text
+
+
 def page_line(record: Record) -> dict[str, Any]:
     """Return all of a record; times are Unix times."""
     line = {item.name: getattr(record, item.name) for item in fields(record)}
     hexadecimal = {name: to_hex(line[name]) for name in ("fingerprint", "digest")}
-    return line | hexadecimal | {"sketch": base64.b64encode(record.sketch).decode("ascii")}
+    return line | hexadecimal | {"sketch": _base64(record.sketch)}
 
 
 def memory_line(repeated: Repeated) -> dict[str, Any]:
     """Return what a scope repeats."""
-    memory = base64.b64encode(repeated.memory).decode("ascii")
-    return {"scope": repeated.scope, SITE_MEMORY: memory}
+    return {"scope": repeated.scope, SITE_MEMORY: _base64(repeated.memory)}
 
 
 def rules_line(rules: Rules) -> dict[str, Any]:
@@ -58,20 +82,39 @@ def rules_line(rules: Rules) -> dict[str, Any]:
     return {"scope": rules.scope, URL_RULES: rules.entries}
 
 
+def history_line(history: PageHistory) -> dict[str, Any]:
+    """Return what is known of the visits to a page; times are Unix times."""
+    line = {name: getattr(history, name) for name in ("scope", "request", "url", "run", "seen")}
+    return line | {HISTORY: _base64(history.history)}
+
+
+def notes_line(notes: Notes) -> dict[str, Any]:
+    """Return the notes on a scope."""
+    return {"scope": notes.scope, NOTES: notes_of(notes.notes)}
+
+
+def text_line(text: Text) -> dict[str, Any]:
+    """Return a text of a page."""
+    line = {"scope": text.scope, "digest": to_hex(text.digest), "at": text.at}
+    return line | {TEXT: _base64(text.data)}
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
 def is_exported(path: str) -> bool:
     """Tell if the first line of a file is one that `store export` writes."""
     first = first_object(path)
-    return SITE_MEMORY in first or URL_RULES in first or all(key in first for key in _PAGE)
+    return any(key in first for key in _READERS) or all(key in first for key in _PAGE)
 
 
-def read_exported(path: str, complain: Complain) -> Iterator[Record | Repeated | Rules]:
+def read_exported(path: str, complain: Complain) -> Iterator[Exported]:
     """Yield what the lines of a file, or of stdin, are. Records have no run yet."""
     for place, line in json_objects(path, complain, _EXAMPLE):
         with complaining(complain, place):
-            if URL_RULES in line:
-                yield _rules(line)
-            else:
-                yield _repeated(line) if SITE_MEMORY in line else _record(line)
+            read = next((read for key, read in _READERS.items() if key in line), _record)
+            yield read(line)
 
 
 def _repeated(line: dict[str, Any]) -> Repeated:
@@ -82,6 +125,35 @@ def _rules(line: dict[str, Any]) -> Rules:
     scope = _of(line, "scope")
     entries = from_json(json.dumps(line[URL_RULES]), repr(URL_RULES))
     return Rules(scope, [entry | {"scope": scope} for entry in entries])
+
+
+def _history(line: dict[str, Any]) -> PageHistory:
+    history = _of(line, HISTORY)
+    History.decode(history)
+    scope, request, url = (_of(line, name) for name in ("scope", "request", "url"))
+    return PageHistory(scope, request, url, "", _of(line, "seen"), history)
+
+
+def _notes(line: dict[str, Any]) -> Notes:
+    notes = line[NOTES]
+    if not isinstance(notes, dict):
+        raise ValueError(f"{NOTES!r} is {notes!r}: expected an object")
+    return Notes(_of(line, "scope"), json.dumps(notes).encode())
+
+
+def _text(line: dict[str, Any]) -> Text:
+    data = _of(line, TEXT)
+    unpack(data)
+    return Text(_of(line, "scope"), _of(line, "digest"), _of(line, "at"), data)
+
+
+_READERS: dict[str, Callable[[dict[str, Any]], Exported]] = {
+    SITE_MEMORY: _repeated,
+    URL_RULES: _rules,
+    HISTORY: _history,
+    NOTES: _notes,
+    TEXT: _text,
+}
 
 
 def _record(line: dict[str, Any]) -> Record:
@@ -106,7 +178,7 @@ def _of(line: dict[str, Any], name: str) -> Any:
 def _value(name: str, value: Any) -> Any:
     if name in ("fingerprint", "digest"):
         return from_hex(_checked(value, str))
-    if name in ("first_seen", "last_seen"):
+    if name in ("first_seen", "last_seen", "seen", "at"):
         seconds = float(_checked(value, int, float))
         if not (isfinite(seconds) and abs(seconds) <= _LATEST):
             raise ValueError("expected a time")
@@ -116,7 +188,7 @@ def _value(name: str, value: Any) -> Any:
             raise ValueError("expected a count")
         return value
     text = _checked(value, str)
-    if name in ("sketch", SITE_MEMORY):
+    if name in ("sketch", SITE_MEMORY, HISTORY, TEXT):
         return base64.b64decode(text, validate=True)
     return text
 

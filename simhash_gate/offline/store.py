@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections import Counter, defaultdict
 from contextlib import contextmanager, suppress
@@ -13,11 +12,28 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simhash_gate.common.times import shown
-from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.site_memory import SiteMemory
-from simhash_gate.offline.exported import Repeated, Rules, memory_line, page_line, rules_line
+from simhash_gate.history.notes import notes_of
+from simhash_gate.offline.chosen import (
+    digests_of,
+    forget_histories,
+    forget_notes,
+    forget_texts,
+)
+from simhash_gate.offline.exported import (
+    Notes,
+    Repeated,
+    Rules,
+    Text,
+    history_line,
+    memory_line,
+    notes_line,
+    page_line,
+    rules_line,
+    text_line,
+)
 from simhash_gate.sources.open import open_kept
 from simhash_gate.stores import StoreError, open_store
 from simhash_gate.urls.saved import from_json
@@ -25,49 +41,12 @@ from simhash_gate.urls.saved import from_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
+    from simhash_gate.offline.chosen import Chosen
     from simhash_gate.offline.console import Console
     from simhash_gate.stores import Record, Store
 
 RENEW_INTERVAL = 20.0  # seconds
 _NOTHING = "the store has no pages that count"
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Which pages a command is about: those that agree with all of this.
-
-    `domain` stands for its subdomains too. `age` is in seconds: pages are chosen that were first
-    seen longer ago.
-    """
-
-    domain: str | None = None
-    scope: str | None = None
-    page: str | None = None
-    age: float | None = None
-
-    def __bool__(self) -> bool:
-        """Tell if anything is asked for."""
-        return self != Chosen()
-
-    def of(self, store: Store) -> Iterator[Record]:
-        """Yield the pages of a store that are chosen, oldest first."""
-        page = self.page and without_credentials(self.page)  # as pages are remembered
-        before = float("inf") if self.age is None else time.time() - self.age
-        for record in store.records(self.scope):
-            if (
-                page in (None, record.url)
-                and record.first_seen < before
-                and (self.domain is None or is_of_domain(record.url, self.domain))
-            ):
-                yield record
-
-    def scopes(self, store: Store) -> Iterator[tuple[str, bytes]]:
-        """Yield the scopes that are chosen, whatever pages they have, with rules about URLs."""
-        if self.page is None and self.age is None:
-            for scope, rules in store.all_url_rules():
-                of_domain = self.domain is None or is_of_domain(f"http://{scope}/", self.domain)
-                if of_domain and self.scope in (None, scope):
-                    yield scope, rules
 
 
 def info(console: Console, *, url: str) -> int:
@@ -78,6 +57,13 @@ def info(console: Console, *, url: str) -> int:
             scopes[record.scope].add(record)
         for name, memory in store.site_memories():
             scopes[name].repeated = len(SiteMemory.of(memory))
+        for history in store.histories():
+            scopes[history.scope].histories += 1
+        for text in store.texts():
+            scopes[text.scope].texts += 1
+            scopes[text.scope].text_bytes += text.size
+        for name, notes in store.all_site_notes():
+            scopes[name].notes = tuple(sorted(notes_of(notes)))
     for name, scope in sorted(scopes.items(), key=lambda item: (-item[1].pages, item[0])):
         console.write({"scope": name, **scope.as_json()})
     if not scopes:
@@ -93,7 +79,7 @@ def list_pages(console: Console, *, url: str, chosen: Chosen) -> int:
 
 
 def export(console: Console, *, url: str, chosen: Chosen) -> int:
-    """Print all of each page, then what the sites of these pages repeat, then rules about URLs."""
+    """Print all of each page, then what is known of its visits, its texts, and of its site."""
     with open_kept(url) as store:
         _print(console, _exported(console, store, chosen))
     return console.status()
@@ -105,14 +91,24 @@ def _print(console: Console, lines: Generator[dict[str, Any]]) -> None:
 
 
 def _exported(console: Console, store: Store, chosen: Chosen) -> Generator[dict[str, Any]]:
-    scopes = set()
+    scopes, texts = set(), set()
     for record in chosen.of(store):
         scopes.add(record.scope)
+        texts.add((record.scope, record.digest))
         yield page_line(record)
+    for history in chosen.histories(store):
+        texts |= digests_of(history)
+        yield history_line(history)
+    for text in store.texts(chosen.scope):
+        if not chosen or (text.scope, text.digest) in texts:
+            data = store.text(text.scope, text.digest)
+            yield text_line(Text(text.scope, text.digest, text.at, data))
     for scope, memory in store.site_memories():
         if scope in scopes or not chosen:
             yield memory_line(Repeated(scope, memory))
-    for scope, rules in sorted(chosen.scopes(store)):
+    for scope, notes in sorted(chosen.scopes(store.all_site_notes())):
+        yield notes_line(Notes(scope, notes))
+    for scope, rules in sorted(chosen.scopes(store.all_url_rules())):
         place = f"rules about URLs of {scope}"
         with complaining(console.complain, place):
             yield rules_line(Rules(scope, from_json(rules, place)))
@@ -125,30 +121,64 @@ def prune(console: Console, *, url: str, chosen: Chosen, pages: int | None) -> i
     """
     with open_kept(url) as store:
         _bury(url)
-        removed = _forget(console, store, chosen) if chosen.age is not None else 0
+        ageless = replace(chosen, age=None)
+        gone = _Gone()
+        if chosen.age is not None:
+            gone.pages = _forget(console, store, chosen)
+            gone.histories = forget_histories(store, chosen.histories(store))
         if pages is not None:
-            ageless = replace(chosen, age=None)
             surplus = _all_but_the_last(pages, ageless.of(store))
-            removed += _forget(console, store, ageless, surplus)
-        ruled = 0 if pages != 0 else _forget_rules(store, replace(chosen, age=None))
+            gone.pages += _forget(console, store, ageless, surplus, visits=True)
+        if pages == 0:
+            gone.add_all(store, ageless)
+        gone.texts = forget_texts(store)
         store.sweep()
-    console.say(f"pages removed, besides those of dead runs: {removed}")
-    _say_of_rules(console, ruled)
+    console.say(f"pages removed, besides those of dead runs: {gone.pages}")
+    gone.tell(console)
     return console.status()
 
 
 def forget(console: Console, *, url: str, chosen: Chosen) -> int:
-    """Remove the pages that are chosen, rules about URLs, and what is left without pages."""
+    """Remove the pages that are chosen, all that is known of them, and of whole sites."""
     if not chosen:
         raise click.UsageError("Name the pages to remove: --domain, --scope, --page or --age.")
     with open_kept(url) as store:
         _bury(url)
-        removed = _forget(console, store, chosen)
-        ruled = _forget_rules(store, chosen)
+        gone = _Gone(_forget(console, store, chosen))
+        gone.add_all(store, chosen)
+        gone.texts = forget_texts(store)
         store.sweep()
-    console.say(f"pages removed: {removed}")
-    _say_of_rules(console, ruled)
+    console.say(f"pages removed: {gone.pages}")
+    gone.tell(console)
     return console.status()
+
+
+@dataclass
+class _Gone:
+    """How much was removed; `ruled` and `noted` are scopes."""
+
+    pages: int = 0
+    histories: int = 0
+    texts: int = 0
+    ruled: int = 0
+    noted: int = 0
+
+    def add_all(self, store: Store, chosen: Chosen) -> None:
+        """Remove the histories of the pages that are chosen, and what whole sites have."""
+        self.histories += forget_histories(store, chosen.histories(store))
+        self.ruled = _forget_rules(store, chosen)
+        self.noted = forget_notes(store, chosen)
+
+    def tell(self, console: Console) -> None:
+        """Say what was removed besides pages."""
+        if self.histories:
+            console.say(f"histories removed: {self.histories}")
+        if self.texts:
+            console.say(f"texts removed: {self.texts}")
+        if self.noted:
+            console.say(f"notes were removed of {how_many(self.noted, 'scope')}")
+        if self.ruled:
+            console.say(f"rules about URLs were removed of {how_many(self.ruled, 'scope')}")
 
 
 def _bury(url: str) -> None:
@@ -162,23 +192,28 @@ def _forget(
     store: Store,
     chosen: Chosen,
     too: Callable[[Record], bool] = lambda _: True,
+    *,
+    visits: bool = False,
 ) -> int:
-    """Forget the records that are chosen, if `too` says so; return how many were there."""
-    records = console.bar(chosen.of(store))
-    return sum(store.forget(record) for record in records if too(record))
+    """Forget the records that are chosen, if `too` says so, and maybe the `visits` to their pages.
+
+    Return how many were there.
+    """
+    removed = 0
+    for record in console.bar(chosen.of(store)):
+        if too(record):
+            removed += store.forget(record)
+            if visits:
+                store.forget_history(record.scope, record.request)
+    return removed
 
 
 def _forget_rules(store: Store, chosen: Chosen) -> int:
     """Forget the rules about URLs of the scopes that are chosen; return how many had some."""
-    scopes = [scope for scope, _ in chosen.scopes(store)]
+    scopes = [scope for scope, _ in chosen.scopes(store.all_url_rules())]
     for scope in scopes:
         store.keep_url_rules(scope, b"")
     return len(scopes)
-
-
-def _say_of_rules(console: Console, scopes: int) -> None:
-    if scopes:
-        console.say(f"rules about URLs were removed of {how_many(scopes, 'scope')}")
 
 
 def _all_but_the_last(pages: int, records: Iterable[Record]) -> Callable[[Record], bool]:
@@ -226,6 +261,10 @@ class _Scope:
     pipelines: Counter[str] = field(default_factory=Counter)
     runs: set[str] = field(default_factory=set)
     repeated: int = 0
+    histories: int = 0
+    texts: int = 0
+    text_bytes: int = 0
+    notes: tuple[str, ...] = ()
     oldest: float = float("inf")
     newest: float = float("-inf")
 
@@ -246,6 +285,10 @@ class _Scope:
             "oldest": shown(self.oldest) if self.pages else None,
             "newest": shown(self.newest) if self.pages else None,
             "repeated_texts": self.repeated,
+            "histories": self.histories,
+            "texts": self.texts,
+            "text_bytes": self.text_bytes,
+            "notes": self.notes,
         }
 
 

@@ -13,7 +13,15 @@ from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.fingerprints.claims import NO_CLAIMS, decode_claims, read_from_text
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.site_memory import SiteMemory
-from simhash_gate.offline.exported import Repeated, Rules, is_exported, read_exported
+from simhash_gate.history.notes import merged
+from simhash_gate.offline.exported import (
+    Notes,
+    Repeated,
+    Rules,
+    Text,
+    is_exported,
+    read_exported,
+)
 from simhash_gate.offline.store import live_run
 from simhash_gate.offline.urls import add_rules
 from simhash_gate.options import pipeline_version
@@ -22,7 +30,7 @@ from simhash_gate.sources import find, request_fingerprint
 from simhash_gate.sources.jsonl import STDIN
 from simhash_gate.sources.open import open_kept, pages_of
 from simhash_gate.sources.read_pages import read_pages
-from simhash_gate.stores import Record, StoreError, Window
+from simhash_gate.stores import PageHistory, Record, StoreError, Window
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -51,7 +59,7 @@ def run(settings: Settings, console: Console, *, url: str, sources: Sequence[str
         for _ in console.bar(seed.each(files), lambda: find.total(given)):
             pass
         seed.gate.keep_memories()
-    if not (seed.added or seed.copies or seed.skipped or seed.sites or seed.ruled):
+    if not seed.found_something:
         console.complain_of_nothing(find.shown(*sources), "no page in it")
     seed.tell(url)
     return console.status()
@@ -72,7 +80,8 @@ class _Import:
 
     def __init__(self, settings: Settings, console: Console, store: Store, run_name: str) -> None:
         self.gate = Gate(store, run=run_name, pipeline=pipeline_version(settings.options))
-        self.added = self.copies = self.skipped = self.sites = self.ruled = 0
+        self.added = self.copies = self.skipped = 0
+        self.sites = self.ruled = self.histories = self.texts = self.noted = 0
         self._settings = settings
         self._console = console
         self._store = store
@@ -86,10 +95,22 @@ class _Import:
             add = self._records if exported else self._pages
             yield from add(same)
 
+    @property
+    def found_something(self) -> bool:
+        """Tell if the sources had anything."""
+        pages = self.added + self.copies + self.skipped
+        return bool(pages + self.sites + self.ruled + self.histories + self.texts + self.noted)
+
     def tell(self, url: str) -> None:
         """Say what was added, and of what a crawl does not know all."""
         say = self._console.say
         say(f"pages added: {self.added}, copies: {self.copies}, skipped: {self.skipped}")
+        if self.histories:
+            say(f"histories added: {self.histories}")
+        if self.texts:
+            say(f"texts added: {self.texts}")
+        if self.noted:
+            say(f"notes were added of {how_many(self.noted, 'scope')}")
         if self.sites:
             say(f"what sites repeat was added of {how_many(self.sites, 'scope')}")
         if self.ruled:
@@ -101,7 +122,7 @@ class _Import:
             )
         if self._aged:
             say(
-                f"{how_many(self._aged, 'page')} first seen longer ago than SIMHASH_GATE_TTL: "
+                f"{how_many(self._aged, 'page')} last seen longer ago than SIMHASH_GATE_TTL: "
                 "a crawl with this setting does not compare with them"
             )
         self._warn_of_windows(url)
@@ -162,7 +183,7 @@ class _Import:
     def _count(self, record: Record, policy: Policy) -> None:
         self.added += 1
         self._policies[record.scope] = policy
-        self._aged += policy.ttl is not None and record.first_seen < self._now - policy.ttl
+        self._aged += policy.ttl is not None and record.last_seen < self._now - policy.ttl
 
     def _records(self, files: Iterable[File]) -> Iterator[None]:
         """Add what other stores had: pages that were judged before."""
@@ -172,12 +193,10 @@ class _Import:
         while some := list(islice(things, _TOGETHER)):
             with self._store.batch():
                 for thing in some:
-                    if isinstance(thing, Repeated):
-                        self._merge(thing)
-                    elif isinstance(thing, Rules):
-                        self._add_rules(thing)
-                    else:
+                    if isinstance(thing, Record):
                         self._add(replace(thing, run=self.gate.run))
+                    else:
+                        self._add_known(thing)
             yield from [None] * len(some)
 
     def _add(self, record: Record) -> None:
@@ -189,6 +208,23 @@ class _Import:
         if not added:
             self._store.check_and_add(record, None, window=EVERYTHING)
         self._count(record, self._settings.policies.site_of(record.url).policy)
+
+    def _add_known(self, thing: PageHistory | Text | Repeated | Notes | Rules) -> None:
+        """Add what is known of a page's past, or of a site."""
+        if isinstance(thing, PageHistory):
+            self._store.keep_history(replace(thing, run=self.gate.run))
+            self.histories += 1
+        elif isinstance(thing, Text):
+            self._store.keep_text(thing.scope, thing.digest, thing.data, thing.at, _ALL)
+            self.texts += 1
+        elif isinstance(thing, Repeated):
+            self._merge(thing)
+        elif isinstance(thing, Notes):
+            known = self._store.site_notes(thing.scope)
+            self._store.keep_site_notes(thing.scope, merged(known, thing.notes))
+            self.noted += 1
+        else:
+            self._add_rules(thing)
 
     def _merge(self, repeated: Repeated) -> None:
         """Add what a site repeats to what the store knows of it."""

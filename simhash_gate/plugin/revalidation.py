@@ -139,6 +139,13 @@ class Revalidation(Listener):
                 "No page is asked for with a condition (%sREVALIDATE): HttpCache is on", PREFIX
             )
             return None
+        asking = [policy for policy in crawl.settings.policies.all if policy.revalidate]
+        if not crawl.settings.keep_markdown and all(map(needs_page, asking)):
+            logger.warning(
+                "No page is asked for with a condition (%sREVALIDATE): callbacks need unchanged "
+                "pages, and none is kept. Set %sKEEP_MARKDOWN, or %sREVISIT = 'drop'",
+                *(PREFIX, PREFIX, PREFIX),
+            )
         return cls(crawl)
 
     async def ask(self, request: Request) -> Response | None:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from simhash_gate.common.wording import how_many
+from simhash_gate.plugin.requests import RequestWriter, request_of
 from simhash_gate.plugin.resend_dropped import MOST_BYTES, weight
 from simhash_gate.urls.active_rules import EVERY
+from simhash_gate.urls.rules import Rule
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from collections.abc import Iterable, Iterator
 
-    from simhash_gate.urls.rules import Rule
+    from scrapy import Request, Spider
+    from typing_extensions import Self
+
+    from simhash_gate.urls.visits import Visits
+
+logger = logging.getLogger(__name__)
 
 _OBJECTS = 2048  # bytes of a request without its contents
 _MOST_LET_GO = 100_000
@@ -21,7 +31,8 @@ _MOST_LET_GO = 100_000
 class Skipped(NamedTuple):
     """A request that was skipped, and the visit that stands for it, with its URL.
 
-    `rules` make the two URLs the same, each with the shape that it acts on.
+    `rules` make the two URLs the same, each with the shape that it acts on. It is of an `earlier`
+    part of a job if that skipped it.
     """
 
     request: Request
@@ -29,12 +40,27 @@ class Skipped(NamedTuple):
     visit: int
     stand_in: str
     rules: tuple[tuple[str, Rule], ...]
+    earlier: bool = False
 
     @property
     def size(self) -> int:
         """Roughly the bytes that it takes."""
         request = self.request
         return _OBJECTS + sum(map(weight, (request.url, dict(request.headers), request.meta)))
+
+    def said(self, writer: RequestWriter) -> str | None:
+        """Return the request as JSON, with what is known of it; None if JSON can't say it."""
+        request, unsaid = writer.json_of(self.request)
+        if unsaid:
+            return None
+        return json.dumps([request, self.scope, self.stand_in, self.rules])
+
+    @classmethod
+    def of(cls, said: str, visit: int, spider: Spider) -> Self:
+        """Return what JSON says. Raises ValueError if the spider can't have such a request."""
+        request, scope, stand_in, rules = json.loads(said)
+        told = tuple((shape, Rule(*rule)) for shape, rule in rules)
+        return cls(request_of(request, spider), scope, visit, stand_in, told, earlier=True)
 
 
 @dataclass(slots=True)
@@ -71,6 +97,10 @@ class SkippedRequests:
                 self._let_go[oldest.visit] = self._let_go.get(oldest.visit, 0) + 1
         return full
 
+    def __iter__(self) -> Iterator[Skipped]:
+        """Yield what is remembered, the oldest first."""
+        return (skipped for skipped, _ in self._requests.values())
+
     def pop(self, visit: int) -> tuple[list[Skipped], int]:
         """Return what was skipped for a visit, and how many more there were; forget them."""
         stood_for = self._visits.get(visit)
@@ -93,13 +123,17 @@ class SkippedRequests:
         }
 
     def sample(self, scope: str, rule: Rule, count: int) -> list[Skipped]:
-        """Return some requests that were skipped by a rule, spread evenly; forget them."""
+        """Return some requests that were skipped by a rule, and forget them.
+
+        They are spread evenly, with the last one: a site may have changed just before.
+        """
         found = [
             number
             for number, (skipped, _) in self._requests.items()
             if skipped.scope == scope and any(rule == each for _, each in skipped.rules)
         ]
-        return [self._take(number) for number in found[:: max(1, len(found) // count)][:count]]
+        count = min(count, len(found))
+        return [self._take(found[(n + 1) * len(found) // count - 1]) for n in range(count)]
 
     def _take(self, number: int) -> Skipped:
         skipped, size = self._requests.pop(number)
@@ -110,3 +144,26 @@ class SkippedRequests:
             del self._visits[skipped.visit]
             self._by_url.pop(stood_for.stand_in, None)
         return skipped
+
+
+def keep(skipped: Iterable[Skipped], visits: Visits, spider: Spider) -> None:
+    """Keep what was skipped for the next part of a job."""
+    writer = RequestWriter(spider)
+    said = [(each.visit, each.said(writer)) for each in skipped]
+    kept = [(visit, text) for visit, text in said if text is not None]
+    visits.keep_skipped(kept)
+    if missing := len(said) - len(kept):
+        logger.warning(
+            "%s that were skipped can't be kept for the next part of the job: they have a callback "
+            "that is no method of the spider, or something that JSON can't say",
+            how_many(missing, "request"),
+        )
+
+
+def taken(visits: Visits, spider: Spider) -> Iterator[Skipped]:
+    """Yield what the last part of a job kept; name what can't be read."""
+    for visit, said in visits.take_skipped():
+        try:
+            yield Skipped.of(said, visit, spider)
+        except ValueError as error:
+            logger.warning("A request that was skipped before the pause is let go: %s", error)

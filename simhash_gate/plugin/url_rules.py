@@ -7,9 +7,8 @@ import math
 import sqlite3
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import mmh3
 from scrapy.http.request import NO_CALLBACK
@@ -18,28 +17,29 @@ from scrapy.utils.job import job_dir
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.claims import name_and_words
+from simhash_gate.plugin.learned_rules import LearnedRules
 from simhash_gate.plugin.listeners import Listener, Stage
-from simhash_gate.plugin.requests import META_KEY, RECOVERED_KEY, RELEASED_KEY, NotSent
+from simhash_gate.plugin.requests import (
+    META_KEY,
+    RECOVERED_KEY,
+    RELEASED_KEY,
+    NotSent,
+)
 from simhash_gate.plugin.resend_dropped import MOST_BYTES
-from simhash_gate.plugin.skipped_requests import Skipped, SkippedRequests
-from simhash_gate.stores import StoreError
-from simhash_gate.urls.active_rules import EVERY
+from simhash_gate.plugin.skipped_requests import Skipped, SkippedRequests, keep, taken
 from simhash_gate.urls.fetched import MOST_WORDS, Fetched, content_of, relation
 from simhash_gate.urls.learn import Told, told_by
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.parts import parts_of
-from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, merged
 from simhash_gate.urls.visits import Visit, Visits
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from concurrent.futures import Future
 
     from scrapy import Request, Spider
     from typing_extensions import Self
 
-    from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.policy import Site
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
     from simhash_gate.urls.learner import Change
@@ -75,6 +75,14 @@ class _Tested:
     probed: int = 0
 
 
+class _Probe(NamedTuple):
+    """A request that is fetched though a visit stands for it, to test rules."""
+
+    visit: int
+    scope: str
+    rules: tuple[tuple[str, Rule], ...]
+
+
 class UrlRules(Listener):
     """Learns from verdicts which parts of URLs do not matter; acts before the download.
 
@@ -86,13 +94,15 @@ class UrlRules(Listener):
         super().__init__(crawl)
         self._crawler = crawl.crawler
         self._stats = crawl.crawler.stats
-        self._recalled: dict[str, Future[bytes] | None] = {}
         self._settings = settings = crawl.settings
         self._learner = Learner(settings.url_bound)
+        self._learned = LearnedRules(self._learner, crawl.store)
         self._visits: Visits | None = None
         self._waiting = SkippedRequests()
         self._on_their_way: dict[str, int] = {}
-        self._probes: dict[str, int] = {}
+        self._probes: dict[str, _Probe] = {}
+        self._lost: set[int] = set()
+        self._is_over = False
         self._tested: dict[tuple[str, Rule], _Tested] = {}
 
     @classmethod
@@ -109,6 +119,9 @@ class UrlRules(Listener):
             self._visits = Visits(str(Path(folder) / JOB_FILE) if folder else "")
         except (OSError, sqlite3.Error) as error:
             logger.error("No request is skipped (%sURLS): %s", PREFIX, error)
+        with self._failing_open():
+            if self._visits is not None:
+                self._restore(self._visits, spider)
         policies = self._settings.policies.all
         if all(policy.urls == "off" or policy.verify == "distance" for policy in policies):
             logger.info(
@@ -117,8 +130,17 @@ class UrlRules(Listener):
                 *(PREFIX, PREFIX),
             )
 
+    def _restore(self, visits: Visits, spider: Spider) -> None:
+        """Remember what the last part of the job skipped."""
+        for skipped in taken(visits, spider):
+            self._remember(skipped)
+            _count(self._tests(skipped), skipped=1)
+            if visits.get(skipped.visit) is None:
+                self._lost.add(skipped.visit)
+
     def ask(self, request: Request, site: Site) -> None:
         """Raise `UrlSkipped` for a request that need not be sent; note any other one."""
+        self._is_over = False
         if self._visits is None or site.policy.urls == "off" or not _counts(request):
             return
         skipped = None
@@ -127,33 +149,9 @@ class UrlRules(Listener):
         if skipped is not None:
             raise skipped
 
-    def _recall(self, scope: str) -> None:
-        """Take over what earlier crawls learned about a scope, as soon as the store has said it."""
-        if scope not in self._recalled:
-            self._recalled[scope] = self._crawl.store.submit(
-                lambda gate: gate.store.url_rules(scope)
-            )
-        answer = self._recalled[scope]
-        if answer is None or not answer.done():
-            return
-        self._recalled[scope] = None
-        try:
-            if known := answer.result():
-                load(self._learner, from_json(known, f"rules of {scope} in the store"))
-        except StoreError:
-            return  # the crawl says that its store fails; here nothing is lost by it
-        except RulesError as error:
-            logger.warning("What is known of the URLs of %s was not read: %s", scope, error)
-
-    def _keep(self) -> None:
-        """Let the store keep what was learned, for later crawls."""
-        for scope, entries in entries_of(self._learner).items():
-            self._crawl.store.submit(partial(_keep_rules, scope=scope, entries=entries))
-
     def _skipped(self, visits: Visits, request: Request, site: Site) -> UrlSkipped | None:
         scope, url = site.scope, without_credentials(request.url)
-        self._recall(EVERY)
-        self._recall(scope)
+        self._learned.recall(scope)
         visits.catch_up(self._learner.canonical)
         shape, canonical = self._learner.place(scope, url)
         stand_in = None
@@ -166,7 +164,7 @@ class UrlRules(Listener):
         rules = self._learner.rules_between(scope, url, stand_in.url)
         tested = [self._tested.setdefault((scope, rule), _Tested()) for _, rule in rules]
         if site.policy.urls == "observe" or self._is_probe(url, tested):
-            self._probes[url] = stand_in.id
+            self._probes[url] = _Probe(stand_in.id, scope, rules)
             if site.policy.urls == "observe":
                 self._stats.inc_value("simhash_gate/url/avoidable")
             else:
@@ -221,10 +219,16 @@ class UrlRules(Listener):
         answered = [n for each in asked if (n := self._on_their_way.pop(each, 0))]
         if judged.not_modified:
             return
-        if not 200 <= judged.response.status < 300:
-            for visit in answered:
-                self._release(visit)
+        if 200 <= judged.response.status < 300:
+            self._learn_from(visits, judged, site, answered)
             return
+        for visit in answered:
+            self._release(visit)
+
+    def _learn_from(self, visits: Visits, judged: Judged, site: Site, answered: list[int]) -> None:
+        """Learn from a page that was fetched, and note what it says."""
+        url = without_credentials(judged.response.url)
+        asked = _asked(judged.request, url)
         told = self._told(judged, site)
         content = (
             None if told is None else content_of(told.kept if told.same and told.kept else url)
@@ -237,18 +241,22 @@ class UrlRules(Listener):
         probed = next((found for each in asked if (found := self._probes.pop(each, None))), None)
         if told is None or content is None:
             return
-        others = []
-        stood = visits.get(probed) if probed else None
+        others, wrong = [], False
+        stood = visits.get(probed.visit) if probed else None
         if stood is not None and stood.content is not None:
             told_of = (stood.content, stood.fingerprint, stood.said)
             others = [Fetched(stood.url, parts_of(stood.url), *told_of)]
             me = Fetched(url, parts_of(url), content, fingerprint, said)
-            if relation(me, others[0]) is False:
+            wrong = relation(me, others[0]) is False
+            if wrong:
                 self._stats.inc_value("simhash_gate/url/wrong_probes")
         changes = self._learner.observe(
             site.scope, url, *told, fingerprint=fingerprint, said=said, others=others
         )
         self._changed(visits, changes)
+        if wrong and probed is not None:  # a rule of an earlier part of the job may not act yet
+            for shape, rule in probed.rules:
+                self._unskip(probed.scope, shape, rule)
 
     def _told(self, judged: Judged, site: Site) -> Told | None:
         verdict = judged.verdict
@@ -266,13 +274,13 @@ class UrlRules(Listener):
         for change in changes:
             _tell(change)
             if change.state != "active":
-                self._suspended(change)
+                self._unskip(change.scope, change.shape, change.rule)
         self._stats.set_value("simhash_gate/url/rules", self._learner.active)
 
-    def _suspended(self, change: Change) -> None:
-        """Send what was skipped by a rule that does not act any more."""
-        for visit in self._waiting.by_rule(change.scope, change.shape, change.rule):
-            self._send(visit, f"{change.rule} does make a difference")
+    def _unskip(self, scope: str, shape: str, rule: Rule) -> None:
+        """Send what was skipped by a rule that proved wrong."""
+        for visit in self._waiting.by_rule(scope, shape, rule):
+            self._send(visit, f"{rule} does make a difference")
 
     def _release(self, visit: int) -> None:
         """Send what was skipped for a visit that brought nothing, whatever the file says."""
@@ -294,7 +302,7 @@ class UrlRules(Listener):
             return
         for skipped in requests:
             _count(self._tests(skipped), skipped=-1)
-            self._stats.inc_value("simhash_gate/url/avoided", -1)
+            self._stats.inc_value("simhash_gate/url/avoided", -1 + skipped.earlier)
             self._stats.inc_value("simhash_gate/url/released")
             meta = {**skipped.request.meta, RELEASED_KEY: True}
             logger.info("Fetching %s after all: %s", skipped.request.url, why)
@@ -315,6 +323,10 @@ class UrlRules(Listener):
 
     def idle(self) -> None:
         """Test rules that were tested too little; send what waits for answers that never came."""
+        self._is_over = True
+        for visit in self._lost:
+            self._send(visit, "the page that stood for it failed")
+        self._lost.clear()
         for url, visit in list(self._on_their_way.items()):
             del self._on_their_way[url]
             self._release(visit)
@@ -325,17 +337,18 @@ class UrlRules(Listener):
                 self._probe(scope, rule, missing)
 
     def _tests(self, skipped: Skipped) -> list[_Tested]:
-        return [self._tested[skipped.scope, rule] for _, rule in skipped.rules]
+        tested = self._tested
+        return [tested.setdefault((skipped.scope, rule), _Tested()) for _, rule in skipped.rules]
 
     def _probe(self, scope: str, rule: Rule, count: int) -> None:
         """Fetch some of the requests that were skipped by a rule."""
         engine = self._crawler.engine
         for skipped in self._waiting.sample(scope, rule, count):
             _count(self._tests(skipped), skipped=-1, probed=1)
-            self._stats.inc_value("simhash_gate/url/avoided", -1)
+            self._stats.inc_value("simhash_gate/url/avoided", -1 + skipped.earlier)
             self._stats.inc_value("simhash_gate/url/probed")
             url = without_credentials(skipped.request.url)
-            self._probes[url] = skipped.visit
+            self._probes[url] = _Probe(skipped.visit, scope, skipped.rules)
             if engine is not None and engine.spider is not None:
                 engine.crawl(skipped.request.replace(dont_filter=True))
 
@@ -349,8 +362,11 @@ class UrlRules(Listener):
                 *(how_many(avoidable, "request"), PREFIX),
             )
         with self._failing_open():
-            self._keep()
+            self._learned.keep()
             if self._visits is not None:
+                if job_dir(self._crawler.settings) and not self._is_over:
+                    assert self._crawler.spider is not None
+                    keep(self._waiting, self._visits, self._crawler.spider)
                 self._visits.close()
 
     @contextmanager
@@ -364,17 +380,6 @@ class UrlRules(Listener):
                 "No more requests are skipped (%sURLS): %s", PREFIX, error, exc_info=not expected
             )
             self._visits = None
-
-
-def _keep_rules(gate: Gate, *, scope: str, entries: list[dict[str, Any]]) -> None:
-    """Add rules to those that the store has: other crawls may have written some meanwhile."""
-    known = gate.store.url_rules(scope)
-    try:
-        rules = merged(known, entries, "the store")
-    except RulesError as error:
-        logger.warning("What was known of the URLs of %s is replaced: %s", scope, error)
-        rules = merged(b"", entries, "the store")
-    gate.store.keep_url_rules(scope, rules)
 
 
 def _count(tested: list[_Tested], *, skipped: int = 0, probed: int = 0) -> None:

@@ -25,7 +25,10 @@ NOTE = "validators"
 MOST_DOMAINS = 1_000
 """Of one scope that are remembered."""
 _MOST_NEW = 100
-_WHAT = {"http": "The validators (ETag, Last-Modified)", "lastmod": "The lastmod in sitemaps"}
+_WHAT = {
+    "http": "The validators (ETag, Last-Modified)",
+    "lastmod": "The lastmod values in sitemaps",
+}
 
 
 class Site(NamedTuple):
@@ -125,15 +128,13 @@ def tell(site: Site, trust: Trust, again: int) -> None:
             day_of(trust.until),
         )
         return
+    fetched = f"; {how_many(again, 'page')} that they spared in this crawl are fetched now"
     logger.warning(
-        "%s of %s are wrong: %s had changed though they said that it had not, such as %s (of the "
-        "last %s, %d were not said). They are not believed until %s%s",
-        *(what, site.domain, how_many(trust.wrong, "page")),
+        "%s of %s are wrong: they missed %d of the last %s, such as those of %s; they were right "
+        "about %s that had not changed. They are not believed until %s%s",
+        *(what, site.domain, sum(trust.recent), how_many(len(trust.recent), "change")),
         " and ".join(example.url for example in trust.examples),
-        *(how_many(len(trust.recent), "change"), sum(trust.recent), day_of(trust.until)),
-        f"; {how_many(again, 'page')} that they spared in this crawl are fetched now"
-        if again
-        else "",
+        *(how_many(trust.right, "page"), day_of(trust.until), fetched if again else ""),
     )
 
 

@@ -135,18 +135,18 @@ class Window:
     """How much of a scope counts as recent: its last `pages` records, none older than `seconds`.
 
     The last are those that were added last, whenever they were first seen: an old page that an
-    archive brings is one of them. Age is that at the time of the page in question: with an age
-    limit, a record that is too old then is never compared, wherever it stands. It is evicted once
-    it is the first. Records of all pipeline versions take their place in a window, though only
-    those of one are compared.
+    archive brings is one of them. Age counts from the last visit to the record's own URL to the
+    time of the page in question: with an age limit, a record that is too old then is never
+    compared, wherever it stands. It is evicted once it is the first. Records of all pipeline
+    versions take their place in a window, though only those of one are compared.
     """
 
     pages: int = 10_000
     seconds: float | None = None
 
     def since(self, record: Record) -> float:
-        """Return the `first_seen` that a record must reach to count when `record` comes."""
-        return float("-inf") if self.seconds is None else record.first_seen - self.seconds
+        """Return the `last_seen` that a record must reach to count when `record` comes."""
+        return float("-inf") if self.seconds is None else record.last_seen - self.seconds
 
 
 DEFAULT_WINDOW = Window()
@@ -164,7 +164,7 @@ class Lookup(NamedTuple):
     """A page, and which kept pages it is compared with; see `Store.check_and_add`, which checks it.
 
     Records are compared that are no more than `limit` bits away: all within `reach`, which is
-    `radius` or a little more, and of the others those that are found on the way. They were first
+    `radius` or a little more, and of the others those that are found on the way. They were last
     seen at `since` or later.
     """
 
@@ -177,9 +177,13 @@ class Lookup(NamedTuple):
     exact: bool
     window: Window
 
-    def admits(self, digest: int, first_seen: float) -> bool:
+    def admits(self, digest: int, last_seen: float) -> bool:
         """Tell whether a record with these values is compared."""
-        return first_seen >= self.since and (not self.exact or digest == self.record.digest)
+        return last_seen >= self.since and (not self.exact or digest == self.record.digest)
+
+    def seen(self, match: Record) -> Record:
+        """Return a match as it is now: seen once more, if it has the same request."""
+        return match.seen(self.record.last_seen) if match.request == self.record.request else match
 
     def unlikeness(self, request: str, sketch: bytes) -> int:
         """Return how unlike the page another one is, by its request and the key of its sketch.
@@ -266,8 +270,8 @@ class Store(ABC):
         the same 4, then the least distance, then the latest. It is exact for
         every radius from 0 to 64; with None nothing is looked at, and the record added. `near` is
         best effort. With `exact`, only records with the same digest are compared. A match within
-        the radius has its `last_seen` moved to that of `record`, never back, and is returned so;
-        adding evicts what falls out of the window, oldest first.
+        the radius that has the same request has its `last_seen` moved to that of `record`, never
+        back, and is returned so. Adding evicts what falls out of the window, oldest first.
 
         The record's run must be live, and begun in this very store, else `StoreError`. Raises
         ValueError for a fingerprint or a radius out of range.

@@ -1,4 +1,7 @@
-"""The shapes of URLs: addresses that a site's program makes in one way have one.
+"""The shapes of URLs for the trap shield: what a site's program makes in one way has one.
+
+A rule needs shapes that never mix what may differ, however often it is linked: those of `parts`.
+Here endless addresses must come together, whatever they are called.
 
 A part of a path is kept as it is where the site uses it often, and becomes `*` where it is one of
 many. Digits become 0. No list of words is needed, and no site is known beforehand.
@@ -37,7 +40,7 @@ class Shape(NamedTuple):
     keys: str = ""
 
 
-class Shapes:
+class TrapShapes:
     """Tells the shapes of one scope's URLs, and learns which parts of paths are frequent."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from simhash_gate.urls.trap_budget import Budget
 from simhash_gate.urls.trap_contents import Contents, Novelty
 from simhash_gate.urls.trap_maze import Known, Maze
-from simhash_gate.urls.trap_shapes import Shapes
+from simhash_gate.urls.trap_shapes import TrapShapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -54,7 +54,7 @@ class Origin(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """Shapes that begin alike, or have the same parameters."""
+    """TrapShapes that begin alike, or have the same parameters."""
 
     name: str
     budget: Budget = field(default_factory=Budget)
@@ -138,7 +138,7 @@ class Change(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class _Scope:
-    urls: Shapes = field(default_factory=Shapes)
+    urls: TrapShapes = field(default_factory=TrapShapes)
     shapes: OrderedDict[str, ShapeOfUrls] = field(default_factory=OrderedDict)
     groups: dict[str, Group] = field(default_factory=dict)
     known: Known = field(default_factory=Known)

@@ -1,7 +1,8 @@
 """The URLs that a crawl fetched, so that a request for another URL of a page finds it.
 
 They are kept in a SQLite file: of a job its own, which goes on where it ended; else a temporary one
-that SQLite removes by itself.
+that SQLite removes by itself. What a part of a job fetched that was killed does not count: nobody
+knows what became of its pages.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ import mmh3
 from simhash_gate.common.files import open_database, temporary_database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS visit (
-    id INTEGER PRIMARY KEY, place INTEGER NOT NULL, url TEXT NOT NULL, key INTEGER NOT NULL,
-    answered INTEGER NOT NULL DEFAULT 0, content INTEGER, fingerprint INTEGER,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER NOT NULL, url TEXT NOT NULL,
+    key INTEGER NOT NULL, answered INTEGER NOT NULL DEFAULT 0, content INTEGER, fingerprint INTEGER,
     said BLOB
 );
 CREATE INDEX IF NOT EXISTS visit_key ON visit (key);
 CREATE INDEX IF NOT EXISTS visit_place ON visit (place, id);
+CREATE TABLE IF NOT EXISTS ended (visit INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS skipped (visit INTEGER NOT NULL, said TEXT NOT NULL);
 """
 _SLICE = 200
 _COMMIT_EVERY = 1_000
@@ -51,7 +54,10 @@ class Visits:
         self._db.execute("PRAGMA cache_size = -4000")
         self._db.execute("PRAGMA synchronous = OFF")
         self._db.executescript(_SCHEMA)
-        self._db.execute("DELETE FROM visit WHERE NOT answered")  # by a job that was killed
+        self._db.execute(
+            "DELETE FROM visit"
+            " WHERE NOT answered OR id > (SELECT coalesce(max(visit), 0) FROM ended)"
+        )
         self._db.execute("BEGIN")
         self._written = 0
         self._behind: dict[tuple[str, str], int] = {}
@@ -127,8 +133,19 @@ class Visits:
         else:
             self._behind[scope, shape] = rows[-1][0]
 
+    def keep_skipped(self, skipped: Iterable[tuple[int, str]]) -> None:
+        """Keep requests for the next part of the job, each with the visit that stands for it."""
+        self._db.executemany("INSERT INTO skipped (visit, said) VALUES (?, ?)", skipped)
+
+    def take_skipped(self) -> list[tuple[int, str]]:
+        """Return the requests that the last part of the job kept; they are kept no more."""
+        found = self._db.execute("SELECT visit, said FROM skipped ORDER BY rowid").fetchall()
+        self._db.execute("DELETE FROM skipped")
+        return found
+
     def close(self) -> None:
-        """Write what is left, and let go of the file."""
+        """Write what is left, and let go of the file: what it has counts from now on."""
+        self._db.execute("INSERT INTO ended SELECT coalesce(max(id), 0) FROM visit")
         self._db.execute("COMMIT")
         self._db.close()
 

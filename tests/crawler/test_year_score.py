@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.site.year.plan import Year
+from crawler.site.year.plan import Year, unix
 from crawler.truth import Served, changed_fraction
-from crawler.year.alarms import DISTRUSTED, REDESIGNS, Alarms, alarms
+from crawler.year.alarms import REDESIGNS, Alarms, Notes, alarms
 from crawler.year.score import LARGE, score
 from crawler.year.visits import Day, Visit, visits_of
 
@@ -141,31 +141,44 @@ def test_a_change_is_found_soon_if_it_is_delivered_within_three_days(year):
     assert told[0].freshness > told[1].freshness
 
 
-def test_each_redesign_is_to_be_reported_once(year):
-    at = int(year.papers["morning"].redesign.at)
-    for reports, expected in (
-        ({}, (1, 0, 0)),
-        ({at + 1: 1}, (1, 1, 0)),
-        ({at + 1: 1, at + 2: 1}, (1, 1, 1)),
-        ({at - 3: 1}, (1, 0, 1)),
+def noted(found, *, redesigns=0):
+    """Forty days; from the day of each entry on, the store has these notes of a host."""
+    days = []
+    for number in range(40):
+        notes = {host: note for day, host, note in found if day <= number}
+        counted = {REDESIGNS: redesigns} if number == 39 else {}
+        days.append(Day(number, number + 0.25, number, stats=counted, notes=notes))
+    return days
+
+
+def test_each_redesign_is_to_be_reported_once_and_of_its_host(year):
+    morning, evening = year.papers["morning"], year.papers["evening"]
+    at = morning.redesign.at
+    for told, expected in (
+        ([], (1, 0, 0)),
+        ([(morning, at + 1)], (1, 1, 0)),
+        ([(morning, at + 1), (morning, at + 2)], (1, 1, 1)),
+        ([(morning, at - 3)], (1, 0, 1)),
+        ([(evening, at + 1)], (1, 0, 1)),
+        ([(morning, at + 12)], (1, 0, 1)),
     ):
-        days = [
-            Day(number, number + 0.25, number, stats={REDESIGNS: reports.get(number, 0)})
-            for number in range(40)
-        ]
+        days = noted([(moment, paper.host, Notes(unix(moment))) for paper, moment in told])
         found = alarms(year, days, revalidated=False)
         assert (found.redesigns, found.redesigns_reported, found.false_alarms) == expected
+    twice = noted([(at + 1, morning.host, Notes(unix(at + 1)))], redesigns=2)
+    assert alarms(year, twice, revalidated=False).false_alarms == 1
 
 
-def test_wrong_validators_are_told_of_two_servers_where_they_are_used(year):
-    days = [Day(0, 0.25, 0, stats={DISTRUSTED: 2}), Day(1, 1.25, 9, stats={DISTRUSTED: 1})]
+def test_wrong_validators_are_to_be_reported_of_the_servers_that_send_them(year):
+    wrong, useless, honest = (year.papers[name].host for name in ("evening", "weekly", "morning"))
+    days = noted([(3, wrong, Notes(validators="wrong")), (5, useless, Notes(validators="useless"))])
     found = alarms(year, days, revalidated=True)
-    assert (found.wrong_validators, found.wrong_validators_reported, found.false_alarms) == (
-        2,
-        2,
-        1,
-    )
-    assert alarms(year, days, revalidated=False).false_alarms == 3
+    assert (found.wrong_validators, found.wrong_validators_reported) == (2, 2)
+    assert found.false_alarms == 0
+    for host, state in ((honest, "wrong"), (honest, "useless"), (wrong, "useless")):
+        found = alarms(year, noted([(3, host, Notes(validators=state))]), revalidated=True)
+        assert (found.wrong_validators_reported, found.false_alarms) == (0, 1)
+    assert alarms(year, noted([]), revalidated=False).wrong_validators == 0
 
 
 def test_visits_are_those_of_pages_on_the_day_of_their_response():

@@ -173,7 +173,7 @@ def test_a_redesign_changes_the_page_and_not_what_it_says(site):
     life = next(
         life
         for life in lives(site, "morning")
-        if life.since < 20 and life.until > DAYS and len(life.versions) == 1
+        if life.since < 20 and life.spells[0].until > DAYS and len(life.versions) == 1
     )
     url, found = life.spells[0].url, []
     for moment in (paper.redesign.at - 0.1, paper.redesign.at):

@@ -128,6 +128,27 @@ def test_a_year_that_is_stopped_tells_what_it_has_found(tmp_path) -> None:
     assert not alive(int(children[0]))
 
 
+def test_wrong_validators_are_found() -> None:
+    settings = {"REVALIDATE": True, "REVALIDATE_PROBES": 0.3, "KEEP_MARKDOWN": 10**8}
+    given = [part for name in settings for part in ("-s", f"SIMHASH_GATE_{name}={settings[name]}")]
+    figures, _, log = year("-a", "days=24", "-a", "articles=80", *given)
+    assert figures["not_modified"] > 100
+    assert (figures["wrong_validators"], figures["wrong_validators_reported"]) == (2, 2)
+    assert (figures["redesigns_reported"], figures["false_alarms"]) == (1, 0)
+    assert figures["unchanged_recognised"] >= 0.98
+    assert figures["lost"] == 0
+    # Updates can hide behind a 304 until then.
+    assert figures["updates_missed"] <= 5 < figures["updates"]
+    assert "of evening.example are wrong" in log
+
+
+def test_a_store_that_forgets_is_refused() -> None:
+    process = start("-s", "SIMHASH_GATE_STORE=memory:")
+    _, log = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "SIMHASH_GATE_STORE=memory:: a year needs a store that outlives a crawl" in log
+
+
 @pytest.mark.parametrize(
     ("argument", "message"),
     [

@@ -124,7 +124,7 @@ def test_what_is_left_out_is_probed_and_fetched_again_when_lastmod_proves_wrong(
     third = calendar.crawl(SIMHASH_GATE_REVALIDATE_PROBES=0.3)
     assert third.count("lastmod/distrusted") == 1
     assert set(third.delivered()) - {"/linked"} == set(PAGES)
-    assert third.log.count("The lastmod in sitemaps of 127.0.0.1 are wrong") == 1
+    assert third.log.count("The lastmod values in sitemaps of 127.0.0.1 are wrong") == 1
     fourth = calendar.crawl()
     assert calendar.fetched == sorted(PAGES)
     assert fourth.count("lastmod/unchanged") == 0

@@ -161,6 +161,7 @@ def test_what_a_callback_needs_is_kept_or_the_page_is_fetched(tmp_path) -> None:
     assert len(answered(site, 200)) == len(PATHS)
     assert result.count("validators/sent") == 0
     assert result.count("items_held") == len(PATHS)
+    assert "Set SIMHASH_GATE_KEEP_MARKDOWN, or SIMHASH_GATE_REVISIT = 'drop'" in result.log
 
 
 def test_an_unchanged_page_that_passes_is_the_very_page(tmp_path) -> None:
@@ -220,7 +221,7 @@ def test_a_domain_whose_validators_lie_is_noticed_told_and_believed_no_more(tmp_
     assert second.count("validators/wrong") >= 2
     warnings = [line for line in second.log.splitlines() if "are wrong" in line]
     assert len(warnings) == 1
-    assert "2 pages had changed" in warnings[0]
+    assert "they missed 2 of the last 2 changes" in warnings[0]
     assert len([word for word in warnings[0].split() if word.startswith(site.url)]) == 2
     assert "of 127.0.0.1" in warnings[0]
     assert third.count("validators/sent") == 0

@@ -225,7 +225,11 @@ def test_a_page_for_a_second_callback_is_a_duplicate_unless_its_request_says_oth
 
 
 def test_a_crawl_with_other_dependencies_does_not_know_its_pages_as_unchanged(tmp_path) -> None:
-    settings = {**settings_of(USUAL), "SIMHASH_GATE_STORE": "sqlite:///store.sqlite"}
+    settings = {
+        **settings_of(USUAL),
+        "SIMHASH_GATE_STORE": "sqlite:///store.sqlite",
+        "SIMHASH_GATE_REVISIT": "pass",
+    }
     asks = alike.TROUBLE + NO_RESPONSE
     with Site({"/a": page(1)}).running() as site:
         for spider, outcomes in (("", ["new"]), ("", ["unchanged"]), (asks, [])):

@@ -76,7 +76,7 @@ def test_a_page_of_an_archive_is_judged_at_the_time_of_its_capture(gate) -> None
     assert (kept.first_seen, kept.last_seen) == (1.2e9, 1.2e9)
     seen = judge(gate, a_page(), "/b", week, at=1.2e9 + 86_400)
     assert seen.outcome == "duplicate"
-    assert seen.match.record.last_seen == 1.2e9 + 86_400
+    assert seen.match.record.last_seen == 1.2e9  # a copy is no visit
     assert judge(gate, a_page(), "/c", week, at=1.2e9 + 8 * 86_400).outcome == "new"
     before = time.time()
     now = judge(gate, a_page(), "/d", week)
@@ -202,14 +202,18 @@ def test_a_page_that_says_again_what_it_said_long_ago_is_an_update(gate) -> None
 
 def test_a_revisit_is_dropped_with_its_links_only_if_these_are_the_same(gate) -> None:
     drop = Policy(revisit="drop")
-    judge(gate, a_page(links=1), "/a", drop)
+    judge(gate, a_page(links=1), "/a", drop, at=1e9)
     later = the_next_run(gate)
-    assert judge(later, a_page(links=2), "/a").outcome == "unchanged"
+    verdict = judge(later, a_page(links=2), "/a", drop, at=1e9 + 60)
+    assert (verdict.outcome, verdict.action) == ("unchanged", "links")
+    assert verdict.reason == "the same text, last seen 1 minute ago; other links"
     again = the_next_run(later, "again")
-    verdict = judge(again, a_page(links=3), "/a", drop)
-    assert verdict.outcome == "updated"
-    assert verdict.reason.startswith("the same text, other links; last seen")
-    assert judge(the_next_run(again, "last"), a_page(links=3), "/a", drop).rejected
+    assert judge(again, a_page(links=2), "/a", drop).action == "drop"
+    assert (
+        judge(again, a_page(links=0), "/a", drop).action == "drop"
+    )  # where they lead is not known
+    tagged = Policy(revisit="drop", action="tag")
+    assert judge(again, a_page(links=3), "/a", tagged).action == "tag"
 
 
 def test_a_page_is_known_though_its_window_is_too_small_to_hold_it(gate) -> None:

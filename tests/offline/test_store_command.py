@@ -28,6 +28,10 @@ def test_info_has_a_line_for_each_scope_the_largest_first(run, url, fill) -> Non
             "oldest": "2023-11-14T22:13:20Z",
             "newest": "2023-11-14T22:13:26Z",
             "repeated_texts": 0,
+            "histories": 0,
+            "texts": 0,
+            "text_bytes": 0,
+            "notes": [],
         },
         {
             "scope": "b.example",
@@ -38,6 +42,10 @@ def test_info_has_a_line_for_each_scope_the_largest_first(run, url, fill) -> Non
             "oldest": "2023-11-14T22:13:20Z",
             "newest": "2023-11-14T22:13:25Z",
             "repeated_texts": 0,
+            "histories": 0,
+            "texts": 0,
+            "text_bytes": 0,
+            "notes": [],
         },
     ]
 
@@ -110,7 +118,7 @@ def test_the_password_of_a_store_is_shown_nowhere(
 )
 def test_forget_removes_what_all_options_agree_on(run, url, fill, options, left) -> None:
     now = time.time()
-    pages = [record(n, first_seen=now - (40 if n < 3 else 5) * DAY) for n in range(6)]
+    pages = [record(n, last_seen=now - (40 if n < 3 else 5) * DAY) for n in range(6)]
     fill(*pages)
     result = run("store", "forget", url, *options)
     assert (result.status, result.err) == (0, f"pages removed: {6 - len(left)}\n")
@@ -137,7 +145,7 @@ def test_forget_wants_to_know_what(run, url, fill) -> None:
 )
 def test_prune_keeps_the_newest_of_each_scope(run, url, fill, options, left) -> None:
     now = time.time()
-    pages = [record(n, first_seen=now - (40 if n < 3 else 5) * DAY) for n in range(7)]
+    pages = [record(n, last_seen=now - (40 if n < 3 else 5) * DAY) for n in range(7)]
     fill(*pages)
     result = run("store", "prune", url, *options)
     assert result.status == 0
@@ -324,7 +332,7 @@ def test_prune_may_be_for_one_domain(run, url, fill, options, left) -> None:
             number,
             scope="*",
             url=f"https://{host}/{number}",
-            first_seen=now - (40 if number in (0, 3, 4) else 5) * DAY,
+            last_seen=now - (40 if number in (0, 3, 4) else 5) * DAY,
         )
         for number, host in enumerate(hosts)
     ]

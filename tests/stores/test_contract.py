@@ -46,15 +46,23 @@ def test_every_radius_is_exact(store, make_record, radius):
                 assert answer.match.distance == distance
 
 
-def test_a_duplicate_is_not_added_and_moves_when_its_match_was_seen(store, make_record):
+def test_a_duplicate_is_not_added_and_moves_when_its_match_was_seen_if_it_has_its_url(
+    store, make_record
+):
     kept = make_record(BASE, last_seen=5.0)
     store.check_and_add(kept, 3)
-    answer = store.check_and_add(make_record(flipped(2), last_seen=9.0), 3)
+    again = make_record(flipped(2), last_seen=9.0, request=kept.request)
+    answer = store.check_and_add(again, 3)
     (seen,) = store.records()
     assert answer == Answer(False, Match(seen, 2))
     assert (seen.last_seen, seen.first_seen) == (9.0, kept.first_seen)
-    store.check_and_add(make_record(BASE, last_seen=1.0), 3)
-    assert [record.last_seen for record in store.records()] == [9.0]
+    for other in ({"last_seen": 1.0, "request": kept.request}, {"last_seen": 99.0}):
+        copy = make_record(BASE, **other)
+        assert store.check_and_add(copy, 3) == Answer(False, Match(seen, 0))
+        assert store.check_and_add(copy, 20, [make_record(1)]) == Answer(False, Match(seen, 0))
+        assert [record.last_seen for record in store.records()] == [9.0]
+    later = make_record(flipped(12), last_seen=10.0, request=kept.request)
+    assert store.check_and_add(later, 20).match.record.last_seen == 10.0
 
 
 def test_the_best_match_has_the_same_request_then_the_least_distance_then_is_the_latest(
@@ -173,7 +181,7 @@ def test_a_sweep_leaves_the_pages_of_a_live_run(store, make_record):
     assert [*store.site_memories()] == [(page.scope, b"a")]
     assert not store.check_and_add(make_record(BASE), 0).added
     store.end("run")
-    assert [*store.records()] == [replace(page, settled=True, last_seen=2.0)]
+    assert [*store.records()] == [replace(page, settled=True)]
 
 
 def test_forgetting_removes_the_page_once(store, make_record):

@@ -65,7 +65,7 @@ class Model:
         scope = [other for other in self.kept if other.scope == page.scope]
         inside = scope[max(len(scope) - window.pages, 0) :]
         if window.seconds is not None:
-            inside = [o for o in inside if o.first_seen >= page.first_seen - window.seconds]
+            inside = [o for o in inside if o.last_seen >= page.last_seen - window.seconds]
         refused = [other.identity for other in refused]
         return [o for o in inside if o.pipeline == page.pipeline and o.identity not in refused]
 
@@ -79,7 +79,8 @@ class Model:
 
     def see(self, match, page):
         place = next(number for number, other in enumerate(self.kept) if other is match)
-        self.kept[place] = replace(match, last_seen=max(match.last_seen, page.last_seen))
+        if match.request == page.request:
+            self.kept[place] = match.seen(page.last_seen)
         return self.kept[place]
 
     def add(self, page, window):
@@ -88,7 +89,7 @@ class Model:
         while len(scope) > window.pages:
             self.remove(scope.pop(0))
         if window.seconds is not None:
-            while scope and scope[0].first_seen < page.first_seen - window.seconds:
+            while scope and scope[0].last_seen < page.last_seen - window.seconds:
                 self.remove(scope.pop(0))
 
     def settle(self, chosen, *, durable=False):

@@ -75,9 +75,9 @@ def test_a_schema_of_the_first_version_is_migrated_with_its_pages(
         settled = replace(page, settled=True)
         assert [*store.records()] == [settled]
         store.begin("run")
-        again = make_record(BASE, last_seen=2.0)
+        again = make_record(BASE, request=page.request, last_seen=2.0)
         assert store.check_and_add(again, 3).match.record == replace(settled, last_seen=2.0)
-    assert admin("SELECT version FROM simhash_gate_schema").fetchall() == [(7,)]
+    assert admin("SELECT version FROM simhash_gate_schema").fetchall() == [(8,)]
 
 
 def test_a_schema_of_the_sixth_version_keeps_its_pages_and_takes_histories(

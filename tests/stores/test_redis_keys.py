@@ -192,8 +192,14 @@ def test_a_scope_expires_with_its_window(redis_server, own_url, tmp_path, make_r
     key = f"{tmp_path}:scope:{{example.com}}"
     with redis_server.client() as client, closing(open_store(own_url)) as store:
         store.begin("run")
-        store.check_and_add(make_record(BASE), 3, window=Window(seconds=600))
+        page = make_record(BASE)
+        later = replace(page, last_seen=60.0)
+        store.check_and_add(page, 3, window=Window(seconds=600))
         assert 600 < client.ttl(key) <= 600 + 3600
+        for seen in (lambda: store.see(page, 50.0), lambda: store.check_and_add(later, 3)):
+            client.expire(key, 10)
+            seen()
+            assert 600 < client.ttl(key) <= 600 + 3600
         store.check_and_add(make_record(~BASE % 2**64), 3)
         assert client.ttl(key) == -1
 
@@ -219,7 +225,9 @@ def test_histories_notes_and_texts_stay_until_they_are_removed(redis_server, own
         assert client.keys(f"{tmp_path}:*") == []
 
 
-def test_the_histories_of_many_pages_go_with_a_dead_run_and_others_stay(own_url):
+def test_the_histories_of_many_pages_go_with_a_dead_run_and_others_stay(
+    redis_server, own_url, tmp_path
+):
     def visit(run, number):
         return PageHistory(f"{number % 3}", f"{number:040x}", "u", run, float(number), b"said")
 
@@ -233,8 +241,15 @@ def test_the_histories_of_many_pages_go_with_a_dead_run_and_others_stay(own_url)
             for number in range(900):
                 dead.keep_history(visit("dead", number))
         store.begin("run")
-        left = sum(len(store._histories.runs(scope)) for scope in "012")
-        assert left == 3  # the run that ended, in each scope
+        with redis_server.client() as client:
+            sizes = [
+                client.hlen(f"{tmp_path}:{kind}:{{{scope}}}")
+                if kind == "visits"
+                else client.zcard(f"{tmp_path}:{kind}:{{{scope}}}")
+                for kind in ("visits", "visited")
+                for scope in "012"
+            ]
+        assert sizes == [150] * 6
         found = sorted(store.histories(), key=lambda history: history.seen)
         assert found == [visit("old", number) for number in range(0, 900, 2)]
 

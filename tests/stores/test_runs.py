@@ -109,7 +109,7 @@ def test_the_current_record_tells_when_it_was_seen_last_and_whether_it_is_there(
     page = make_record(BASE)
     assert store.current(page) is None
     store.check_and_add(page, 3)
-    store.check_and_add(make_record(BASE, last_seen=99.0), 3)
+    store.check_and_add(make_record(BASE, request=page.request, last_seen=99.0), 3)
     assert store.current(page) == replace(page, last_seen=99.0)
     for other in ({"request": "x"}, {"scope": "x"}, {"run": "x"}, {"fingerprint": 1}):
         assert store.current(replace(page, **other)) is None

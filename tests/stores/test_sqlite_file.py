@@ -275,8 +275,10 @@ def test_a_fingerprint_keeps_all_its_bits(path, make_record):
 
 def test_what_was_forgotten_and_swept_is_in_no_file(path, make_record):
     """Nor in what SQLite leaves free: pages, and the names of their scope and run."""
-    words = ("secret-page", "secret-title", "secret.example", "secret-run", "secret-sentence")
-    words += ("secret-history", "secret-text", "secret-note")
+    words = (
+        "secret-page", "secret-title", "secret.example", "secret-run", "secret-sentence",
+        "secret-history", "secret-text", "secret-note",
+    )  # fmt: skip
     with closing(SQLiteStore(path)) as store:
         store.begin(words[3])
         pages = [

@@ -48,25 +48,49 @@ def test_no_page_is_remembered_in_a_window_of_none(store, make_record):
     store.check_and_add(make_record(BASE), 3)
     assert store.check_and_add(make_record(BASE), 3, window=Window(pages=0)) == Answer(True, None)
     assert [*store.records()] == []
+    for window in (Window(pages=0, seconds=60.0), Window(pages=1, seconds=60.0)):
+        assert store.check_and_add(make_record(BASE), 3, window=window).added
+    assert len([*store.records()]) == 1
 
 
 def test_pages_older_than_the_window_are_not_compared_and_evicted_oldest_first(store, make_record):
-    old = make_record(BASE, first_seen=100.0, last_seen=199.0)
-    young = make_record(BASE ^ 0xFF00, first_seen=150.0)
+    old, young = make_record(BASE, last_seen=100.0), make_record(BASE ^ 0xFF00, last_seen=150.0)
     store.check_and_add(old, 3)
     store.check_and_add(young, 3)
     window = Window(seconds=60.0)
-    assert not store.check_and_add(make_record(BASE, first_seen=160.0), 3, window=window).added
-    page = make_record(BASE, first_seen=160.5)
+    assert not store.check_and_add(make_record(BASE, last_seen=160.0), 3, window=window).added
+    page = make_record(BASE, last_seen=160.5)
     assert store.check_and_add(page, 3, window=window).added
     assert [*store.records()] == [young, page]
 
 
 def test_an_old_page_behind_a_younger_one_is_not_compared_either(store, make_record):
-    store.check_and_add(make_record(BASE ^ 0xFF00, first_seen=150.0), 3)
-    store.check_and_add(make_record(BASE, first_seen=50.0), 3)
-    page = make_record(BASE, first_seen=160.0)
+    store.check_and_add(make_record(BASE ^ 0xFF00, last_seen=150.0), 3)
+    store.check_and_add(make_record(BASE, last_seen=50.0), 3)
+    page = make_record(BASE, last_seen=160.0)
     assert store.check_and_add(page, 3, window=Window(seconds=60.0)).added
+
+
+def test_the_age_of_a_page_counts_from_the_last_visit_to_its_own_url(store, make_record):
+    """Copies under other URLs keep no page alive: the page itself may be long gone."""
+    window = Window(seconds=60.0)
+    visited, copied, left = (make_record(1 << 20 * at, last_seen=100.0) for at in range(1, 4))
+    for page in (visited, copied, left):
+        store.check_and_add(page, 0)
+    store.see(visited, 150.0)
+    for at in (120.0, 140.0, 160.0):
+        copy = make_record(copied.fingerprint, last_seen=at)
+        assert not store.check_and_add(copy, 0, window=window).added
+        again = replace(left, first_seen=at, last_seen=at)
+        assert not store.check_and_add(again, 0, window=window).added
+    late = make_record(copied.fingerprint, last_seen=170.0)
+    assert store.check_and_add(late, 0, window=window).added
+    for page in (visited, left):
+        late = make_record(page.fingerprint, last_seen=170.0)
+        match = store.check_and_add(late, 0, window=window).match
+        assert match.record.identity == page.identity
+    # The first one was seen lately: who stands behind it keeps a place, and is compared with none.
+    assert [page.last_seen for page in store.records()] == [150.0, 100.0, 160.0, 170.0]
 
 
 def test_pages_of_an_archive_take_their_place_after_those_that_are_there(store, make_record):
@@ -76,9 +100,9 @@ def test_pages_of_an_archive_take_their_place_after_those_that_are_there(store, 
     for page in (young, *old):
         assert store.check_and_add(page, 0, window=Window(pages=3)).added
     assert [*store.records()] == old
-    again = make_record(old[1].fingerprint, first_seen=now, last_seen=now)
+    again = replace(old[1], first_seen=now, last_seen=now)
     assert store.check_and_add(again, 0).match.record == replace(old[1], last_seen=now)
-    older = make_record(old[1].fingerprint, first_seen=long_ago, last_seen=long_ago)
+    older = replace(old[1], last_seen=long_ago)
     assert store.check_and_add(older, 0).match.record == replace(old[1], last_seen=now)
 
 
@@ -92,13 +116,13 @@ def test_the_age_of_an_archive_is_that_at_the_time_of_each_of_its_pages(store, m
     assert store.check_and_add(later, 0, [young], window=window).added
     assert [page.first_seen for page in store.records()] == [1.7e9, 1.2e9, 1.2e9 + 61]
     # Behind a younger page the old ones keep their places, and are compared with nothing.
-    now = make_record(BASE, first_seen=1.7e9 + 1)
+    now = make_record(BASE, first_seen=1.7e9 + 1, last_seen=1.7e9 + 1)
     assert store.check_and_add(now, 0, [young], window=window) == Answer(True, None)
     assert len([*store.records()]) == 4
 
 
 def test_what_is_too_old_goes_also_behind_a_younger_page_that_is_one_too_many(store, make_record):
-    pages = [make_record(1 << at, first_seen=seen) for at, seen in enumerate((9.0, 8.0, 9.0))]
+    pages = [make_record(1 << at, last_seen=seen) for at, seen in enumerate((9.0, 8.0, 9.0))]
     for page in pages[:2]:
         store.check_and_add(page, 0)
     store.check_and_add(pages[2], 0, window=Window(pages=2, seconds=0.0))

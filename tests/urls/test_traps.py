@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from simhash_gate.fingerprints.gist import gist_of, read_gist
 from simhash_gate.urls import traps
 from simhash_gate.urls.trap_budget import FULL, Budget
-from simhash_gate.urls.trap_shapes import MOST_COUNTED, Shapes
+from simhash_gate.urls.trap_shapes import MOST_COUNTED, TrapShapes
 from simhash_gate.urls.traps import TrapShield
 from tests.urls import sites
 from tests.urls.sites import crawl
@@ -174,7 +174,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_shapes_keep_what_is_frequent_and_forget_what_is_not() -> None:
-    shapes = Shapes()
+    shapes = TrapShapes()
     for number in range(3 * MOST_COUNTED):
         name = sites.word(number + 5000)
         shape = shapes.of(f"https://a.example/news/{name}/{number}?page={number}&{name}=1")
@@ -185,7 +185,7 @@ def test_shapes_keep_what_is_frequent_and_forget_what_is_not() -> None:
 
 
 def test_a_repeated_part_ends_a_shape() -> None:
-    shapes = Shapes()
+    shapes = TrapShapes()
     for _ in range(5):
         found = {shapes.of(f"https://a.example/a/b{'/a/b' * count}/c").name for count in (1, 4, 9)}
     assert found == {"a.example/a/b/(again)"}
@@ -193,7 +193,7 @@ def test_a_repeated_part_ends_a_shape() -> None:
 
 @pytest.mark.parametrize("url", ["http://[", "", "mailto:x", "https://a.example", "//"])
 def test_any_url_has_a_shape(url: str) -> None:
-    assert Shapes().of(url).name is not None
+    assert TrapShapes().of(url).name is not None
 
 
 def _told(shield: TrapShield, visit: traps.Visit, *, passed: bool, said: str):

@@ -44,3 +44,28 @@ def test_a_job_goes_on_with_the_visits_that_were_answered(tmp_path) -> None:
     with closing(Visits(path)) as visits:
         assert [visit.content for visit in visits.find("example.com", URL)] == [5]
         assert [*visits.find("example.com", f"{URL}/b")] == []
+
+
+def test_what_was_fetched_by_a_part_of_a_job_that_was_killed_does_not_count(tmp_path) -> None:
+    path = str(tmp_path / "urls.sqlite")
+    with closing(Visits(path)) as visits:
+        visits.tell(visits.add("example.com", "s", URL, URL), 5, None)
+        visits.remove(visits.add("example.com", "s", f"{URL}/x", f"{URL}/x"))
+    killed = Visits(path)
+    for number in range(1_500):  # more than are written at once
+        visit = killed.add("example.com", "s", f"{URL}/{number}", f"{URL}/{number}")
+        killed.tell(visit, number, None)
+    killed._db.close()
+    with closing(Visits(path)) as visits:
+        assert [visit.content for visit in visits.find("example.com", URL)] == [5]
+        assert all(not [*visits.find("example.com", f"{URL}/{n}")] for n in range(1_500))
+
+
+def test_requests_are_kept_for_one_part_of_a_job(tmp_path) -> None:
+    path = str(tmp_path / "urls.sqlite")
+    kept = [(2, '["é"]'), (1, "[]")]
+    with closing(Visits(path)) as visits:
+        visits.keep_skipped(kept)
+    for expected in (kept, []):
+        with closing(Visits(path)) as visits:
+            assert visits.take_skipped() == expected

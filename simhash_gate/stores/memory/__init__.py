@@ -225,7 +225,7 @@ class MemoryStore(Store):
                 found = best_match(lookup, candidates, partial(self._load, scope))
             if found and found[1].distance <= (lookup.radius or 0):
                 number, (other, distance) = found
-                scope.records[number] = seen = other.seen(record.last_seen)
+                scope.records[number] = seen = lookup.seen(other)
                 return Answer(False, Match(seen, distance))
             if number not in scope.records:
                 scope.add(number, record)

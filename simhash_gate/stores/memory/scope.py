@@ -43,7 +43,7 @@ class Scope:
         return [
             Candidate(number, distance, lookup.unlikeness(other.request, other.sketch))
             for number, distance, other in others
-            if number >= first and lookup.admits(other.digest, other.first_seen)
+            if number >= first and lookup.admits(other.digest, other.last_seen)
         ]
 
     def find(self, record: Record) -> list[int]:
@@ -56,7 +56,7 @@ class Scope:
         since = window.since(added)
         while self.records:
             number, oldest = next(iter(self.records.items()))
-            if len(self.records) <= window.pages and oldest.first_seen >= since:
+            if len(self.records) <= window.pages and oldest.last_seen >= since:
                 return
             self.remove(number)
 

@@ -108,7 +108,9 @@ BEGIN
     INSERT INTO history (page, run, seen, scope, request, url, history)
         VALUES (wanted, page_run, page_seen, here.id, page_request, page_url, new)
         RETURNING id INTO number;
-    IF number % seldom = 0 AND (SELECT count(*) FROM history WHERE scope = here.id) > most THEN
+    IF number % seldom = 0 AND (SELECT count(*) FROM history WHERE scope = here.id) > most
+        AND (SELECT count(DISTINCT page) FROM history WHERE scope = here.id) > most
+    THEN
         DELETE FROM history WHERE scope = here.id AND page IN (
             SELECT page FROM history WHERE scope = here.id
             GROUP BY page ORDER BY max(seen) DESC OFFSET most - most / 20

@@ -4,7 +4,7 @@ local function evict()
   while scope.pages > 0 do
     local oldest = get(scope.first)
     if oldest then
-      if scope.pages <= window and parse('>d', oldest, FIRST_SEEN) >= since then return end
+      if scope.pages <= window and parse('>d', oldest, LAST_SEEN) >= since then return end
       remove(scope.first)
     end
     scope.first = scope.first + 1
@@ -18,6 +18,7 @@ add(page)
 if scope.pages > window or expiry > 0 then evict() end
 local expired = scope.expires
 scope.expires = expiry > 0 and 1 or 0
+if expiry > 0 then put('expiry', expiry) end
 save()
 if expiry > 0 then
   call('PEXPIRE', key, expiry)

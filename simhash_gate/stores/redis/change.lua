@@ -48,4 +48,6 @@ for argument = 3, #ARGV do
   end
 end
 if count > 0 then save() end
+local lifetime = operation == 'see' and scope.expires == 1 and call('HGET', key, 'expiry')
+if lifetime then call('PEXPIRE', key, lifetime) end
 return count

@@ -129,7 +129,7 @@ if next(found) then
         other
         and sub(other, its_start, its_start + parse('>I4', other, LENGTHS + 4) - 1) == pipeline
         and (exact == 0 or sub(other, DIGEST, FIRST_SEEN - 1) == sub(page, DIGEST, FIRST_SEEN - 1))
-        and parse('>d', other, FIRST_SEEN) >= since
+        and parse('>d', other, LAST_SEEN) >= since
         and not (ARGV[3] and refused[sub(other, FINGERPRINT, DIGEST - 1) .. its_request])
       then
         local class = distance > radius and BEYOND or its_request == request and 1
@@ -153,9 +153,11 @@ end
 local answer = '\1'
 if best then
   local beyond = best_class == BEYOND
-  if not beyond and parse('>d', page, LAST_SEEN) > parse('>d', match, LAST_SEEN) then
+  if best_class == 1 and parse('>d', page, LAST_SEEN) > parse('>d', match, LAST_SEEN) then
     match = sub(match, 1, LAST_SEEN - 1) .. sub(page, LAST_SEEN, FLAGS - 1) .. sub(match, FLAGS)
     call('HSET', key, best, match)
+    local lifetime = scope.expires == 1 and call('HGET', key, 'expiry')
+    if lifetime then call('PEXPIRE', key, lifetime) end
   end
   answer = string.char(beyond and 1 or 0, found[best]) .. match
   if not beyond then return answer end

@@ -1,5 +1,6 @@
 -- A scope is one hash. Its fields:
 --   "scope"                      how much there is: see HEAD
+--   "expiry"                     in ms, if it expires: so long after a page was added or seen
 --   "1", "2", ...                the pages as the client packed them, numbered as they came
 --   a table and an address in it a bucket: number and fingerprint of every page that falls there
 --

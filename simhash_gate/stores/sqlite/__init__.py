@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simhash_gate.stores.base import Answer, Lookup, Match, Record, Store
 from simhash_gate.stores.nearby import best_match
@@ -15,71 +15,41 @@ from simhash_gate.stores.sqlite.blobs import SITE_NOTES, URL_RULES
 from simhash_gate.stores.sqlite.file import connect, failure
 from simhash_gate.stores.sqlite.locks import RunLocks
 from simhash_gate.stores.sqlite.mirror import Mirror, scope_number
-from simhash_gate.stores.values import as_bytes, as_parameter, signed, unsigned
+from simhash_gate.stores.sqlite.rows import (
+    BURY,
+    CLOSE_RUN,
+    DROP_RUN,
+    DURABLE,
+    EMPTY_RUNS,
+    FORGET,
+    IDENTICAL,
+    INSERT,
+    LAST,
+    LIVES,
+    NUMBER,
+    ONE,
+    PAGE,
+    PAGE_OF_SCOPE,
+    RUN,
+    RUN_LIVES,
+    RUN_NAME,
+    SEE,
+    SETTLE,
+    SETTLED,
+    SITE_MEMORIES,
+    SITE_MEMORY,
+    SWEEP_SCOPES,
+    SWEEP_SITE_MEMORIES,
+    VERSIONS,
+    to_record,
+    to_row,
+)
+from simhash_gate.stores.values import as_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from simhash_gate.stores.base import KeptText, PageHistory
-
-SETTLED, DURABLE = 1, 2
-"""What the column `settled` says."""
-
-_SELECT = """
-SELECT scope.name, url, request, fingerprint, digest, words, title, pipeline, run.name, first_seen,
-    last_seen, sketch, settled, live, run, record.id
-FROM record JOIN scope ON scope.id = scope LEFT JOIN run ON run.id = run
-"""
-_RUN_NAME, _RUN_LIVES, _RUN, _NUMBER = 8, 13, 14, 15
-_ONE = f"{_SELECT} WHERE record.id = ?"
-_PAGE = f"{_SELECT} WHERE record.id > ? ORDER BY record.id LIMIT 1000"
-_PAGE_OF_SCOPE = f"""{_SELECT}
-WHERE record.id > ? AND scope = (SELECT id FROM scope WHERE name = CAST(? AS TEXT))
-ORDER BY record.id LIMIT 1000
-"""
-_INSERT = """
-INSERT INTO record
-    (id, scope, run, url, request, fingerprint, digest, words, title, pipeline, first_seen,
-    last_seen, sketch, settled)
-VALUES
-    (?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?,
-    ?)
-"""
-_LAST = "SELECT max(last, coalesce((SELECT max(id) FROM record), 0)) FROM sequence"
-_SEE = "UPDATE record SET last_seen = max(last_seen, ?) WHERE id = ?"
-_IDENTICAL = """
-SELECT id FROM record
-WHERE id = ? AND scope = ? AND run = (SELECT id FROM run WHERE name = CAST(? AS TEXT))
-    AND request = CAST(? AS TEXT)
-"""
-_FORGET = "DELETE FROM record WHERE id = ?"
-_SETTLE = "UPDATE record SET settled = max(settled, ?) WHERE id = ?"
-_VERSIONS = "SELECT pipeline, count(*) FROM record GROUP BY pipeline"
-_LIVES = "SELECT live FROM run WHERE name = CAST(? AS TEXT)"
-_BURY = "DELETE FROM record WHERE run = ? AND settled < ?"
-_CLOSE_RUN = "UPDATE run SET live = 0 WHERE id = ?"
-_DROP_RUN = """
-DELETE FROM run
-WHERE id = ? AND id NOT IN (SELECT run FROM record) AND id NOT IN (SELECT run FROM history)
-"""
-_SITE_MEMORY = """
-SELECT repeated FROM site_memory JOIN scope ON scope.id = scope WHERE name = CAST(? AS TEXT)
-"""
-_SITE_MEMORIES = """
-SELECT name, repeated, scope FROM site_memory JOIN scope ON scope.id = scope WHERE scope > ?
-ORDER BY scope LIMIT 100
-"""
-_SWEEP_SITE_MEMORIES = """
-DELETE FROM site_memory WHERE NOT EXISTS (SELECT 1 FROM record WHERE scope = site_memory.scope)
-"""
-_SWEEP_SCOPES = """
-DELETE FROM scope WHERE NOT EXISTS (SELECT 1 FROM record WHERE scope = scope.id)
-    AND NOT EXISTS (SELECT 1 FROM history WHERE scope = scope.id)
-"""
-_EMPTY_RUNS = """
-SELECT id FROM run
-WHERE NOT live AND id NOT IN (SELECT run FROM record) AND id NOT IN (SELECT run FROM history)
-"""
 
 
 class SQLiteStore(Store):
@@ -105,7 +75,7 @@ class SQLiteStore(Store):
         """Remove the record with this identity; False if there is none."""
         with self._transaction() as db:
             numbers = self._find(db, record)
-            db.executemany(_FORGET, [(number,) for number in numbers])
+            db.executemany(FORGET, [(number,) for number in numbers])
             return bool(numbers)
 
     def settle(self, records: Collection[Record], *, durable: bool = False) -> None:
@@ -113,7 +83,7 @@ class SQLiteStore(Store):
         mark = DURABLE if durable else SETTLED
         with self._transaction() as db:
             marked = [(mark, number) for record in records for number in self._find(db, record)]
-            db.executemany(_SETTLE, marked)
+            db.executemany(SETTLE, marked)
             for record in records if durable else ():
                 histories.make_durable(db, record)
 
@@ -126,36 +96,36 @@ class SQLiteStore(Store):
     def see(self, record: Record, at: float) -> None:
         """Move `last_seen` of the record, if it is there."""
         with self._transaction() as db:
-            db.executemany(_SEE, [(at, number) for number in self._find(db, record)])
+            db.executemany(SEE, [(at, number) for number in self._find(db, record)])
 
     def is_live(self, run: str) -> bool:
         """Tell whether a run has not ended, and its lock is held."""
         with self._transaction() as db:
-            found = db.execute(_LIVES, (as_bytes(run),)).fetchone()
+            found = db.execute(LIVES, (as_bytes(run),)).fetchone()
             return bool(found and found[0]) and not self._is_dead(run)
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered, oldest first; read in parts, so that others can go on."""
         with self._transaction() as db:
             self._reap(db)
-        page, names = (_PAGE, ()) if scope is None else (_PAGE_OF_SCOPE, (as_bytes(scope),))
+        page, names = (PAGE, ()) if scope is None else (PAGE_OF_SCOPE, (as_bytes(scope),))
         last: int | None = 0
         while last is not None:
             with self._transaction() as db:
                 rows = db.execute(page, (last, *names)).fetchall()
-                some = [_to_record(row) for row in rows]
+                some = [to_record(row) for row in rows]
             yield from some
-            last = rows[-1][_NUMBER] if rows else None
+            last = rows[-1][NUMBER] if rows else None
 
     def versions(self) -> Mapping[str, int]:
         """Count without writing, so that crawlers can go on; those of the dead are counted too."""
         with self._transaction("DEFERRED") as db:
-            return dict(db.execute(_VERSIONS).fetchall())
+            return dict(db.execute(VERSIONS).fetchall())
 
     def site_memory(self, scope: str) -> bytes:
         """Return what a crawl has kept last."""
         with self._transaction() as db:
-            row = db.execute(_SITE_MEMORY, (as_bytes(scope),)).fetchone()
+            row = db.execute(SITE_MEMORY, (as_bytes(scope),)).fetchone()
             return bytes(row[0]) if row else b""
 
     def keep_site_memory(self, scope: str, memory: bytes) -> None:
@@ -169,7 +139,7 @@ class SQLiteStore(Store):
         last: int | None = 0
         while last is not None:
             with self._transaction("DEFERRED") as db:
-                rows = db.execute(_SITE_MEMORIES, (last,)).fetchall()
+                rows = db.execute(SITE_MEMORIES, (last,)).fetchall()
             yield from ((name, bytes(memory)) for name, memory, _ in rows)
             last = rows[-1][2] if rows else None
 
@@ -252,12 +222,12 @@ class SQLiteStore(Store):
     def sweep(self) -> None:
         """Remove them; while a run lives, its store has the numbers of scopes at hand."""
         with self._transaction("DEFERRED") as db:  # others can write meanwhile
-            empty = db.execute(_EMPTY_RUNS).fetchall()  # an ended run gets no more pages
+            empty = db.execute(EMPTY_RUNS).fetchall()  # an ended run gets no more pages
         with self._transaction() as db:
-            db.execute(_SWEEP_SITE_MEMORIES)
+            db.execute(SWEEP_SITE_MEMORIES)
             db.executemany("DELETE FROM run WHERE id = ?", empty)
             if not self._reap(db):
-                db.execute(_SWEEP_SCOPES)
+                db.execute(SWEEP_SCOPES)
                 self._mirror.clear()
 
     @contextmanager
@@ -291,7 +261,7 @@ class SQLiteStore(Store):
     def _end(self, run: str) -> None:
         """Commit that the records of a run count, then let go of its lock."""
         with self._transaction() as db:
-            db.execute(_CLOSE_RUN, (self._numbers[run],))
+            db.execute(CLOSE_RUN, (self._numbers[run],))
         self._locks.release(run)
 
     def _look_up(self, lookup: Lookup) -> Answer:
@@ -306,13 +276,13 @@ class SQLiteStore(Store):
                     found = best_match(lookup, candidates, partial(self._load, db))
                 if found and found[1].distance <= lookup.radius:
                     number, (other, distance) = found
-                    seen = other.seen(record.last_seen)
+                    seen = lookup.seen(other)
                     if seen is not other:
-                        db.execute(_SEE, (seen.last_seen, number))
+                        db.execute(SEE, (seen.last_seen, number))
                     return Answer(False, Match(seen, distance))
-            number = db.execute(_LAST).fetchone()[0] + 1
+            number = db.execute(LAST).fetchone()[0] + 1
             run = self._numbers[record.run]
-            db.execute(_INSERT, _to_row(number, record, scope.number, run))
+            db.execute(INSERT, to_row(number, record, scope.number, run))
             scope.add(number, record.pipeline, record.fingerprint)
             scope.evict(db, lookup.window, record)
             return Answer(True, found[1] if found else None)
@@ -376,11 +346,11 @@ class SQLiteStore(Store):
 
     def _load(self, db: sqlite3.Cursor, number: int) -> Record | None:
         """Return a record, or None if it is gone, or died with its run."""
-        row = db.execute(_ONE, (number,)).fetchone()
-        if row is not None and row[_RUN_LIVES] and self._is_dead(row[_RUN_NAME]):
-            _bury(db, row[_RUN])
-            row = db.execute(_ONE, (number,)).fetchone()
-        return _to_record(row) if row is not None else None
+        row = db.execute(ONE, (number,)).fetchone()
+        if row is not None and row[RUN_LIVES] and self._is_dead(row[RUN_NAME]):
+            _bury(db, row[RUN])
+            row = db.execute(ONE, (number,)).fetchone()
+        return to_record(row) if row is not None else None
 
     def _find(self, db: sqlite3.Cursor, record: Record) -> list[int]:
         """Return the numbers of the records with this identity, in order."""
@@ -389,58 +359,13 @@ class SQLiteStore(Store):
         return [
             number
             for number in scope.nearby.numbers(record.fingerprint)
-            if db.execute(_IDENTICAL, (number, *names)).fetchone()
+            if db.execute(IDENTICAL, (number, *names)).fetchone()
         ]
 
 
 def _bury(db: sqlite3.Cursor, run: int) -> None:
     """Remove a dead run and its records but the durable ones; with these it counts as ended."""
-    db.execute(_BURY, (run, DURABLE))
+    db.execute(BURY, (run, DURABLE))
     histories.bury(db, run)
-    db.execute(_CLOSE_RUN, (run,))
-    db.execute(_DROP_RUN, (run,))
-
-
-def _to_row(number: int, record: Record, scope: int, run: int) -> tuple[Any, ...]:
-    """Return the parameters of _INSERT."""
-    return (
-        number,
-        scope,
-        run,
-        as_parameter(record.url),
-        as_parameter(record.request),
-        signed(record.fingerprint),
-        signed(record.digest),
-        record.words,
-        as_parameter(record.title),
-        as_parameter(record.pipeline),
-        record.first_seen,
-        record.last_seen,
-        record.sketch,
-        SETTLED if record.settled else 0,
-    )
-
-
-def _to_record(row: tuple[Any, ...]) -> Record:
-    """Return the record of a row of _SELECT."""
-    (
-        scope, url, request, fingerprint, digest, words, title, pipeline, run, first_seen,
-        last_seen, sketch, settled, live, *_,
-    ) = row  # fmt: skip
-    if run is None:
-        raise sqlite3.DatabaseError(f"a record of {scope}, but not its run")
-    return Record(
-        scope,
-        url,
-        request,
-        unsigned(fingerprint),
-        unsigned(digest),
-        words,
-        title,
-        pipeline,
-        run,
-        first_seen,
-        last_seen,
-        sketch,
-        settled > 0 or not live,
-    )
+    db.execute(CLOSE_RUN, (run,))
+    db.execute(DROP_RUN, (run,))

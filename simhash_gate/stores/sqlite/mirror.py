@@ -34,14 +34,14 @@ FROM scope AS here WHERE id = ?
 """
 _COUNTED = "UPDATE scope SET kept = ?, counted = ? WHERE id = ?"
 _COMPARED = """
-SELECT digest, first_seen, request, coalesce(substr(sketch, 1, 8), x'') FROM record WHERE id = ?
+SELECT digest, last_seen, request, coalesce(substr(sketch, 1, 8), x'') FROM record WHERE id = ?
 """
 _FIRST_OF_WINDOW = "SELECT id FROM record WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
 _AFTER_ALL = (1 << 63) - 1
 _OVERFLOW = "SELECT id, fingerprint, pipeline FROM record WHERE scope = ? ORDER BY id LIMIT ?"
 _AGED = """
 SELECT id, fingerprint, pipeline FROM record WHERE scope = ?1 AND id > ?2 AND id <
-    (SELECT id FROM record WHERE scope = ?1 AND id > ?2 AND first_seen >= ?3 ORDER BY id LIMIT 1)
+    (SELECT id FROM record WHERE scope = ?1 AND id > ?2 AND last_seen >= ?3 ORDER BY id LIMIT 1)
 ORDER BY id
 """
 _EVICT = "DELETE FROM record WHERE scope = ? AND id <= ?"
@@ -73,8 +73,8 @@ class MirroredScope:
         for number, distance in near:
             row = db.execute(_COMPARED, (number,)).fetchone() if number >= first else None
             if row is not None:
-                digest, first_seen, request, sketch = row
-                if lookup.admits(unsigned(digest), first_seen):
+                digest, last_seen, request, sketch = row
+                if lookup.admits(unsigned(digest), last_seen):
                     unlike = lookup.unlikeness(request, sketch)
                     candidates.append(Candidate(number, distance, unlike))
         return candidates
@@ -84,7 +84,7 @@ class MirroredScope:
         overflow = self._overflow(db, window.pages)
         gone = db.execute(_OVERFLOW, (self.number, overflow)).fetchall() if overflow > 0 else []
         if window.seconds is not None:
-            last = gone[-1][0] if gone else 0  # it may be younger than what came after it
+            last = gone[-1][0] if gone else 0  # it may have been seen after what came after it
             gone += db.execute(_AGED, (self.number, last, window.since(added))).fetchall()
         if gone:
             db.execute(_EVICT, (self.number, gone[-1][0]))
