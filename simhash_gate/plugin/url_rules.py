@@ -219,10 +219,16 @@ class UrlRules(Listener):
         answered = [n for each in asked if (n := self._on_their_way.pop(each, 0))]
         if judged.not_modified:
             return
-        if not 200 <= judged.response.status < 300:
-            for visit in answered:
-                self._release(visit)
+        if 200 <= judged.response.status < 300:
+            self._learn_from(visits, judged, site, answered)
             return
+        for visit in answered:
+            self._release(visit)
+
+    def _learn_from(self, visits: Visits, judged: Judged, site: Site, answered: list[int]) -> None:
+        """Learn from a page that was fetched, and note what it says for the URLs that it stands for."""
+        url = without_credentials(judged.response.url)
+        asked = _asked(judged.request, url)
         told = self._told(judged, site)
         content = (
             None if told is None else content_of(told.kept if told.same and told.kept else url)
