@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from simhash_gate.fingerprints.gist import gist_of, read_gist
 from simhash_gate.urls import traps
 from simhash_gate.urls.trap_budget import FULL, Budget
+from simhash_gate.urls.trap_maze import WINDOW, Known, Maze
 from simhash_gate.urls.trap_shapes import MOST_COUNTED, TrapShapes
 from simhash_gate.urls.traps import TrapShield
 from tests.urls import sites
@@ -157,6 +158,32 @@ def test_a_shape_that_brought_much_may_bring_nothing_for_longer(fruits: int, lef
     while not budget.spend("https://a.example/"):
         spent += 1
     assert spent == left
+
+
+@pytest.mark.parametrize("returning", [0, 12, WINDOW])
+def test_a_maze_whose_first_pages_have_ways_back_is_known_soon_after_them(returning: int) -> None:
+    """Page 1000 and those after it are known from elsewhere, and lead to none of these."""
+    maze, known, pages = Maze(), Known(), 0
+    for page in range(1000, 1000 + returning):
+        known.add(page, 1)
+    while not maze.endless and pages < 500:
+        fresh = {10_000 + 10 * pages + each for each in range(3)}
+        back = {1000 + pages} if pages < returning else set[int]()
+        maze.step(fresh | back, known, 10_000 + 10 * (pages - 1), 0)
+        pages += 1
+    assert max(0, returning - 3) + WINDOW <= pages <= returning + WINDOW
+
+
+def test_a_group_with_ways_back_is_not_looked_at_for_a_while() -> None:
+    maze, known = Maze(), Known()
+    looked = 0
+    for page in range(1000):
+        known.add(page, 1)
+        if not maze.resting():
+            maze.step({page, 10_000 + page}, known, 10_000 + page - 1, 0)
+            looked += 1
+    assert not maze.endless
+    assert looked < 750
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
