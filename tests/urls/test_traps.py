@@ -139,6 +139,20 @@ def test_a_shape_recovers_when_it_yields_again() -> None:
     assert [(change.limited, change.shape) for change in changes[1:]] == [(False, "(any path)?t")]
 
 
+def test_a_link_of_a_page_that_came_before_its_group_had_a_name_is_found_inside() -> None:
+    shield = TrapShield()
+    for number in range(20):
+        shield.visit(f"https://a.example/part{sites.word(number)}", "a.example", None)
+    early = shield.visit("https://a.example/shop?size=1", "a.example", None).as_origin
+    other = shield.visit("https://a.example/news?day=1", "a.example", None).as_origin
+    for number in range(20):
+        late = shield.visit(f"https://a.example/shop?size={number}", "a.example", early)
+    assert early.group != late.shape.group.name == "a.example/shop?"
+    assert late.inside
+    assert not shield.visit("https://a.example/shop?size=5", "a.example", other).inside
+    assert not shield.visit("https://a.example/shop?size=5", "a.example", None).inside
+
+
 def test_a_limited_shape_is_probed_ever_less_often() -> None:
     budget = Budget()
     for number in range(FULL):
