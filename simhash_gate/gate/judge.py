@@ -228,6 +228,7 @@ class Gate:
             return Verdict("unchanged", reason, policy, page, match, match.record)
         if revisit.kept is not None:  # nobody has it any more as it was
             self.store.forget(revisit.kept)
+            self._revisits.keep_visit(revisit, record)
         why = found.said
         said = f"distance {match.distance}, threshold {policy.threshold}{why and '; '}{why}"
         return Verdict("duplicate", said, policy, page, match, previous=revisit.previous)

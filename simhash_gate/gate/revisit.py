@@ -102,6 +102,11 @@ class Revisits:
             history = revisit.history.visited(version, again=again, most=policy.history)
             self._write(record, history, version.last_seen)
 
+    def keep_visit(self, revisit: Revisit, record: Record) -> None:
+        """Note that a visit found what another page says. Raises `StoreError`."""
+        if revisit.history.versions:
+            self._write(record, revisit.history.like_another(record.last_seen), record.last_seen)
+
     def found_gone(self, record: Record) -> Record | None:
         """Note that a page is gone; return what can be told of its record, None for nothing."""
         history = self._history(record)

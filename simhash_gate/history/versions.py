@@ -98,6 +98,15 @@ class History:
         visits = (*self.visits, Visit(version.last_seen, again is None))[-MOST_VISITS:]
         return History((*kept, version)[-max(1, most) :], visits)
 
+    def like_another(self, at: float) -> History:
+        """Return the history of a page that says what another page says, at a time.
+
+        That is one change, however often it is found so.
+        """
+        last = self.last
+        changed = last is not None and last.last_seen > self.seen - 1  # times are rounded
+        return replace(self, visits=(*self.visits, Visit(at, changed))[-MOST_VISITS:])
+
     def left(self, at: float) -> History:
         """Return the history of a page that was found gone at a time, maybe once more."""
         visits = (*self.visits, Visit(at, self.gone is None))[-MOST_VISITS:]

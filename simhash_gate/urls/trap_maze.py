@@ -30,7 +30,7 @@ _DEAD_ENDS = 0.02
 _GROWTH = 1.5
 _RETURNS = 0.05
 _NEW_WORDS = 3.0
-_RESTS = 60  # pages that are not looked at, after a window with many ways back
+_RESTS = 60  # pages that are not looked at, after as many whose window had many ways back
 _MANY_RETURNS = 10
 _SETBACK = 50
 _MOST_ANCESTORS = 100
@@ -93,6 +93,7 @@ class Maze:
         self._returned: set[int] = set()
         self._streak = 0
         self._rests = 0
+        self._many = 0
         self._renewed = 0
         self._doubts = 0
 
@@ -137,6 +138,7 @@ class Maze:
         self._steps.clear()
         self._returned.clear()
         self._streak = 0
+        self._many = 0
 
     def _leads_on(self) -> bool:
         """Tell if the last pages lead to ever more of their group, whatever they say."""
@@ -145,8 +147,10 @@ class Maze:
             return False
         returns = sum(step.returns for step in steps)
         if returns >= _MANY_RETURNS:
-            self._rests = _RESTS
-            self._forget()
+            self._many += 1
+            if self._many >= WINDOW:
+                self._rests = _RESTS
+                self._forget()
             return False
         inside = sum(step.inside for step in steps)
         dead = sum(not step.fresh for step in steps)

@@ -96,13 +96,15 @@ class ShapeOfUrls:
 class Visit:
     """One request: what the shield says of it, and what it is counted under.
 
-    `why` it is held back is "" for one that goes on; a `probe` goes on though there is a reason.
+    It is found `inside` if that was on a page of its own group. `why` it is held back is "" for one
+    that goes on; a `probe` goes on though there is a reason.
     """
 
     url: str
     scope: str
     shape: ShapeOfUrls
     origin: Origin | None
+    inside: bool
     deep: bool
     budget: Budget
     why: Why = ""
@@ -113,11 +115,6 @@ class Visit:
     def held(self) -> bool:
         """Whether the request is held back."""
         return bool(self.why) and not self.probe
-
-    @property
-    def inside(self) -> bool:
-        """Whether it was found on a page of its own group."""
-        return self.origin is not None and self.origin.group == self.shape.group.name
 
     @property
     def as_origin(self) -> Origin:
@@ -159,9 +156,17 @@ class TrapShield:
     def visit(self, url: str, scope: str, origin: Origin | None) -> Visit:
         """Return a request, found on a page or on none, with what it is counted under."""
         shape = self._shape(scope, url)
-        inside = origin is not None and origin.group == shape.group.name
+        inside = origin is not None and self._is_inside(scope, origin, shape.group)
         deep = inside and origin is not None and origin.barren
-        return Visit(url, scope, shape, origin, deep, shape.deep if deep else shape.other)
+        return Visit(url, scope, shape, origin, inside, deep, shape.deep if deep else shape.other)
+
+    def _is_inside(self, scope: str, origin: Origin, group: Group) -> bool:
+        """Tell if a page is of a group: by its own when it was fetched, or by what is known now."""
+        if origin.group == group.name:
+            return True
+        return (
+            "*" in origin.group and self._scopes[scope].urls.groups_of(origin.url)[0] == group.name
+        )
 
     def ask(self, url: str, scope: str, origin: Origin | None) -> Visit:
         """Return a request with what is to be done with it."""

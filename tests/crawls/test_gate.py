@@ -61,8 +61,8 @@ def test_the_stats_add_up_to_what_the_server_served(tmp_path) -> None:
     assert result.count("dropped") == 1
     assert result.count("passed") == 3
     row = next(line for line in result.log.splitlines() if line.startswith("127.0.0.1"))
-    figures = ["9", "5", "4", "3", "0", "1", "0", "0", "3", "1", "25.0"]
-    assert row.split()[:12] == ["127.0.0.1", *figures]
+    figures = ["9", "5", "4", "3", "0", "0", "0", "1", "0", "0", "3", "1", "25.0"]
+    assert row.split()[:14] == ["127.0.0.1", *figures]
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])

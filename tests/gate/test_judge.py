@@ -303,10 +303,15 @@ def test_an_update_that_says_what_another_page_says_is_a_duplicate(gate) -> None
     judge(gate, a_page(), "/a")
     judge(gate, a_page(30), "/b")
     later = the_next_run(gate)
-    verdict = judge(later, a_page(30), "/a")
+    verdict = judge(later, a_page(30), "/a", at=time.time() + 60)
     assert verdict.outcome == "duplicate"
     assert verdict.match.record.request == "/b"
     assert verdict.previous.digest == 100
+    history = later.known(replace(verdict.match.record, request="/a"), DEFAULT).history
+    assert [visit.changed for visit in history.visits] == [True, True]
+    judge(later, a_page(30), "/a", at=time.time() + 120)
+    history = later.known(replace(verdict.match.record, request="/a"), DEFAULT).history
+    assert [visit.changed for visit in history.visits] == [True, True, False]
     assert judge(later, a_page(), "/c").outcome == "new"  # nobody has it any more
 
 

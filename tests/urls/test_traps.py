@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from simhash_gate.fingerprints.gist import gist_of, read_gist
 from simhash_gate.urls import traps
 from simhash_gate.urls.trap_budget import FULL, Budget
+from simhash_gate.urls.trap_maze import WINDOW, Known, Maze
 from simhash_gate.urls.trap_shapes import MOST_COUNTED, TrapShapes
 from simhash_gate.urls.traps import TrapShield
 from tests.urls import sites
@@ -138,6 +139,20 @@ def test_a_shape_recovers_when_it_yields_again() -> None:
     assert [(change.limited, change.shape) for change in changes[1:]] == [(False, "(any path)?t")]
 
 
+def test_a_link_of_a_page_that_came_before_its_group_had_a_name_is_found_inside() -> None:
+    shield = TrapShield()
+    for number in range(20):
+        shield.visit(f"https://a.example/part{sites.word(number)}", "a.example", None)
+    early = shield.visit("https://a.example/shop?size=1", "a.example", None).as_origin
+    other = shield.visit("https://a.example/news?day=1", "a.example", None).as_origin
+    for number in range(20):
+        late = shield.visit(f"https://a.example/shop?size={number}", "a.example", early)
+    assert early.group != late.shape.group.name == "a.example/shop?"
+    assert late.inside
+    assert not shield.visit("https://a.example/shop?size=5", "a.example", other).inside
+    assert not shield.visit("https://a.example/shop?size=5", "a.example", None).inside
+
+
 def test_a_limited_shape_is_probed_ever_less_often() -> None:
     budget = Budget()
     for number in range(FULL):
@@ -157,6 +172,32 @@ def test_a_shape_that_brought_much_may_bring_nothing_for_longer(fruits: int, lef
     while not budget.spend("https://a.example/"):
         spent += 1
     assert spent == left
+
+
+@pytest.mark.parametrize("returning", [0, 12, WINDOW])
+def test_a_maze_whose_first_pages_have_ways_back_is_known_soon_after_them(returning: int) -> None:
+    """Page 1000 and those after it are known from elsewhere, and lead to none of these."""
+    maze, known, pages = Maze(), Known(), 0
+    for page in range(1000, 1000 + returning):
+        known.add(page, 1)
+    while not maze.endless and pages < 500:
+        fresh = {10_000 + 10 * pages + each for each in range(3)}
+        back = {1000 + pages} if pages < returning else set[int]()
+        maze.step(fresh | back, known, 10_000 + 10 * (pages - 1), 0)
+        pages += 1
+    assert max(0, returning - 3) + WINDOW <= pages <= returning + WINDOW
+
+
+def test_a_group_with_ways_back_is_not_looked_at_for_a_while() -> None:
+    maze, known = Maze(), Known()
+    looked = 0
+    for page in range(1000):
+        known.add(page, 1)
+        if not maze.resting():
+            maze.step({page, 10_000 + page}, known, 10_000 + page - 1, 0)
+            looked += 1
+    assert not maze.endless
+    assert looked < 750
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
