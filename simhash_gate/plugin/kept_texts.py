@@ -84,7 +84,8 @@ class KeptTexts(Listener):
         at = time_of_visit(judged.request)
         source = self._source_of(judged)
         # Of an unchanged page, that which is there already stays for longer.
-        packed = verdict.kept.packed if verdict.kept is not None and source is None else b""
+        stays = verdict.outcome == "unchanged" and source is None
+        packed = verdict.kept.packed if verdict.kept is not None and stays else b""
         if judged.not_modified and not packed:
             return
         ask = partial(

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 
-from tests.crawls.harness import Site, crawl, page
+from simhash_gate.history.texts import KeptPage
+from simhash_gate.history.versions import History
+from simhash_gate.stores import open_store
+from tests.crawls.harness import Answer, Site, crawl, page
 
 KEEP = {"SIMHASH_GATE_KEEP_MARKDOWN": 1 << 20}
 TELLS = """
@@ -33,6 +37,27 @@ def test_a_dropped_page_knows_the_markdown_and_the_links_of_the_page_that_was_ke
     if kept["path"] == "/a":
         assert [site.url + "/more", "More"] in dropped["links"]
     assert result.count("texts/kept") == 1
+
+
+def test_each_version_of_a_page_has_its_own_text_in_the_store(tmp_path) -> None:
+    url = f"sqlite:///{tmp_path}/pages.sqlite"
+    settings = {**KEEP, "SIMHASH_GATE_STORE": url}
+    corrected = page(1).body.replace(b"</p>", b" Corrected lately.</p>", 1)
+    routes = {"/a": page(1)}
+    with Site(routes).running() as site:
+        crawl(tmp_path / "1", site, "/a", settings=settings)
+        routes["/a"] = Answer(corrected, headers=page(1).headers)
+        second = crawl(tmp_path / "2", site, "/a", settings=settings)
+        assert second.count("updated") == 1
+        crawl(tmp_path / "3", site, "/a", settings=settings)
+    with closing(open_store(url)) as store:
+        (history,) = store.histories()
+        before, after = History.decode(history.history).versions
+        texts = [
+            KeptPage(store.text(history.scope, version.digest)).markdown
+            for version in (before, after)
+        ]
+    assert ["Corrected lately." in text for text in texts] == [False, True]
 
 
 def test_without_the_setting_nothing_is_kept(tmp_path) -> None:
