@@ -226,7 +226,9 @@ def _reason(history: History, rate: float, days: float) -> str:
     found = f"{changes} in {how_many(len(history.visits) - 1, 'visit')}"
     each = _days(rate)
     often = "hardly ever"
-    if each is not None:
+    if each is not None and each < 1:
+        often = f"every {24 * each:.1f} hours or so"
+    elif each is not None:
         often = f"every {each:.{1 if each < 10 else 0}f} days or so"
     return f"changes {often} ({found}); last visit {days:.1f} days before"
 
