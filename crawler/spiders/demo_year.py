@@ -53,6 +53,8 @@ Page-reading processes would start every day, and take longer to load than the p
 """
 HOUR = 0.25
 """When a day's crawl begins, as a part of the day: at six."""
+STARTING = 0.01
+"""Seconds between two looks at whether a crawl runs yet."""
 
 
 class DemoYearSpider(Spider):
@@ -182,8 +184,7 @@ class DemoYearSpider(Spider):
     async def closed(self, reason: str) -> None:
         """Print the figures, those of a year that was stopped too."""
         if self.today and self.running and not self.running.done():
-            await self.today.stop_async()
-            await self.running
+            await stopped(self.today, self.running)
         try:
             known = truth(self.process.url)
         except SiteError as error:
@@ -203,3 +204,14 @@ class DemoYearSpider(Spider):
         figures = score(self.year, met, self.days, found, time.monotonic() - self.started)
         print(report(figures))
         print(json.dumps(figures.as_dict()), flush=True)
+
+
+async def stopped(crawler: Crawler, running: asyncio.Future[None]) -> None:
+    """Stop a crawl in order, and wait for its end.
+
+    One that is told to stop while it starts would go on, and then never end (Scrapy 2.19).
+    """
+    while not (running.done() or (crawler.crawling and crawler.engine.running)):
+        await asyncio.sleep(STARTING)
+    await crawler.stop_async()
+    await running

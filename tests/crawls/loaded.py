@@ -78,9 +78,18 @@ class LoadedProcess:
         return self.returncode
 
     def wait(self, timeout: float = 60) -> int:
+        """Wait for its end; return its exit status. Raises TimeoutError, and then kills it."""
         if self.returncode is None:
-            self.returncode = self._next_number(timeout)
-            self._told.close()
+            try:
+                self.returncode = self._next_number(timeout)
+            except TimeoutError:
+                os.kill(self.pid, signal.SIGKILL)
+                self.returncode = self._next_number(timeout)
+                self._stdout.close()
+                self._stderr.close()
+                raise
+            finally:
+                self._told.close()
         return self.returncode
 
     def communicate(self, timeout: float = 60) -> tuple[str, str]:

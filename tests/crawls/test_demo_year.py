@@ -128,6 +128,14 @@ def test_a_year_that_is_stopped_tells_what_it_has_found(tmp_path) -> None:
     assert not alive(int(children[0]))
 
 
+def test_a_year_that_is_stopped_while_a_day_starts_ends(tmp_path) -> None:
+    feed = tmp_path / "items.jsonl"
+    extension = json.dumps({"tests.crawls.stopping.StopsAtStart": 0})
+    arguments = ("-a", "articles=20", "-a", "days=300", "-O", str(feed))
+    figures, _, _ = year(*arguments, "-s", f"EXTENSIONS={extension}")
+    assert (figures["days"], figures["lost"]) == (1, 0)
+
+
 def test_wrong_validators_are_found() -> None:
     settings = {"REVALIDATE": True, "REVALIDATE_PROBES": 0.3, "KEEP_MARKDOWN": 10**8}
     given = [part for name in settings for part in ("-s", f"SIMHASH_GATE_{name}={settings[name]}")]
