@@ -18,7 +18,7 @@ from simhash_gate.fingerprints.folding import words_of_each
 from simhash_gate.fingerprints.gist import gist_of
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
 from simhash_gate.fingerprints.sketch import Sketch, pack_sentences, sentences, sentences_of
-from simhash_gate.fingerprints.volatile import is_of_page, is_volatile
+from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, lasting_part
 from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs
 from simhash_gate.options import (
     READABILITY,
@@ -228,9 +228,16 @@ def _digest(
     fleeting: list[bool],
     media: list[str],
 ) -> int:
-    """Hash what the page says; of few words, a date or an image may be all that tells it apart."""
-    said = lasting
-    if not _is_long(lasting):
+    """Hash what the page says; of few words, a date or an image may be all that tells it apart.
+
+    Of a sentence that tells a date, the other words count.
+    """
+    lines = zip(found, fleeting, strict=True)
+    if _is_long(lasting):
+        dated = [lasting_part(block.text) for block, gone in lines if gone and not block.linked]
+        rest = chain.from_iterable(words_of_each(dated)[0]) if dated else ()
+        said = lasting + [word for word in rest if not word.isdigit()]
+    else:
         said = [
             word
             for block, own, gone in zip(found, tokens, fleeting, strict=True)

@@ -7,6 +7,8 @@ import re
 _MOST_WORDS = 14  # more is a sentence that happens to tell a date
 _LONGEST_BYLINE = 40
 _WORD = re.compile(r"[^\W\d_]+")
+# Chinese and Japanese have no spaces; a word has about two letters.
+_IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 _MONTH = (
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|janv|févr|avr|juin|juil|août|"
@@ -70,12 +72,14 @@ _FROM_WORD = re.compile(
 _AFTER_WORD = re.compile(r"\d(?:(?<=[^\W\d]\d)|(?<=[\w.\s:：(][\s:：(]\d))")
 _LEGAL_MARK = re.compile(rf"[©(cC](?<=(?=(?i:{_COPYRIGHT}))[©(cC])")
 _AD_LABEL = re.compile(f"{_LABEL}|{_ORIGIN}|{_ONLINE}", re.I)
+_CHANGED = re.compile(_UPDATED, re.I)
 _OF_PAGE = re.compile("|".join((_COUNT, _AGO, _UPDATED)), re.I)
 _LINKING = re.compile(
     r"\b(?:at|on|by|read|times|am|pm|gmt|utc|cet|cest|e[ds]t|p[ds]t|um|uhr|le|à|el|a|las|il|alle|ore|em|às|в)\b",
     re.I,
 )
 _LEGAL = re.compile(rf"\W*(?:{_COPYRIGHT})", re.I)
+_ENDS = re.compile(r"[.!?\u2026\u3002\uff01\uff1f\u061f\u0964][\"')\u00bb\u2019\u201d\u300d]?\s*\Z")
 
 
 def is_of_page(text: str) -> bool:
@@ -90,6 +94,16 @@ def is_of_page(text: str) -> bool:
         return False
     rest = _LINKING.sub("", _VOLATILE.sub("", _OF_PAGE.sub("", text)))
     return not _WORD.search(rest)
+
+
+def lasting_part(text: str) -> str:
+    """Return what a volatile block says beside its dates, clocks and counters, if it is a sentence.
+
+    A byline, or a label, is none: it has no full stop.
+    """
+    if not _ENDS.search(text) or any(of.match(text) for of in (_LEGAL, _AD_LABEL, _CHANGED)):
+        return ""
+    return _LINKING.sub("", _VOLATILE.sub("", text))
 
 
 def is_volatile(text: str, words: int) -> bool:
@@ -114,4 +128,5 @@ def _is_byline(text: str) -> bool:
     if hint is None or _HINT.search(text, hint.end()) is None or not _tells_volatile(text):
         return False
     rest, found = _VOLATILE.subn("", text)
-    return found > 1 and len(_WORD.findall(rest)) <= _MOST_WORDS // 2
+    rest, letters = _IDEOGRAPH.subn(" ", rest)
+    return found > 1 and len(_WORD.findall(rest)) + letters / 2 <= _MOST_WORDS // 2

@@ -101,3 +101,39 @@ def test_a_number_is_found_at_any_distance_from_its_word():
 def test_where_a_page_was_printed_from_and_who_is_online_are_of_the_page(line, of_page):
     assert volatile.is_volatile(line, len(line.split())) == of_page
     assert volatile.is_of_page(line) == of_page
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "expected"),
+    [
+        ("2024年5月1日 10:30 记者 张海燕 来源 新华社 阅读 300", 21, True),
+        ("自1968年起，张海燕审查了疫苗接种活动。自1965年起，张海燕批评了住房租赁条例。", 32, False),
+        ("発売日は2024年5月1日、2024年6月1日まで延長された。", 23, False),
+    ],
+)
+def test_sentences_without_spaces_that_tell_of_years_are_no_byline(line, words, expected):
+    assert volatile.is_volatile(line, words) is expected
+
+
+@pytest.mark.parametrize(
+    ("line", "rest"),
+    [
+        ("On 5 May 2019 the mayor resigned.", ["the", "mayor", "resigned."]),
+        ("\u201cWe left on 5 May 2019!\u201d", ["\u201cWe", "left", "!\u201d"]),
+        (
+            "\u5e02\u957f\u4e8e2019\u5e74\u8f9e\u804c\u3002",
+            ["\u5e02\u957f\u4e8e\u8f9e\u804c\u3002"],
+        ),
+        ("Ann Bee, 12:30", []),
+        ("Updated by Ann on 5 May 2019.", []),
+        ("Sponsored by The Hive, 5 May 2019.", []),
+        ("© 2019 The Hive.", []),
+        ("12 comments.", ["."]),
+        (
+            "The cost, put at 9 million 2 weeks ago, rose.",
+            ["The", "cost", "put", "9", "million", "rose."],
+        ),
+    ],
+)
+def test_of_a_line_that_tells_a_date_the_other_words_last(line, rest):
+    assert volatile.lasting_part(line).replace(",", " ").split() == rest
