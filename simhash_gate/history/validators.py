@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 State = Literal["", "wrong", "useless"]
 
 FEWEST_COMPARED = 5
-"""So many visits of a domain are compared before anything is left to what it says."""
+"""So many visits of a domain are compared before anything is left to what it says,"""
+FEWEST_UNCHANGED = 59
+"""and so many if it told of no change in them. A server that always says the same is known only by
+a page that changes. If none of so many has, less than a twentieth of them do (95 %)."""
 FEWEST_WRONG = 2
 """So many pages must have changed under the same name before their domain is called wrong."""
 MOST_MISSED = 0.05
@@ -205,6 +208,12 @@ class Trust:
     def compared(self) -> int:
         """How many visits were compared with what was said."""
         return self.right + self.wrong + self.moved + self.idle
+
+    def is_tested(self, compared: int) -> bool:
+        """Tell whether so many visits are enough to leave anything to what it says."""
+        if self.moved:
+            return compared >= FEWEST_COMPARED
+        return not self.wrong and compared >= FEWEST_UNCHANGED
 
     @property
     def proved(self) -> bool:

@@ -15,7 +15,6 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.revisit import unfetched
 from simhash_gate.history.texts import KeptPage
 from simhash_gate.history.validators import (
-    FEWEST_COMPARED,
     Seen,
     Validators,
     conditions,
@@ -123,7 +122,7 @@ class Revalidation(Listener):
         self._links = is_installed(crawl.crawler.settings)
         self._trusts = Trusts(crawl.store)
         self._spared = SparedPages()
-        self._wanted: dict[Site, int] = {}
+        self._tested: dict[Site, int] = {}
         self._told: set[object] = set()
         self._asked: WeakKeyDictionary[Request, Known] = WeakKeyDictionary()
         self._unmodified: WeakKeyDictionary[Request, Known] = WeakKeyDictionary()
@@ -294,13 +293,12 @@ class Revalidation(Listener):
 
     def _is_probe(self, request: Request, site: Site) -> bool:
         """Tell whether a page is fetched to see if what is said of it is so."""
-        wanted = self._wanted.setdefault(
-            site, FEWEST_COMPARED - self._trusts.of(site, time_of_visit(request)).compared
-        )
+        trust = self._trusts.of(site, time_of_visit(request))
+        tested = self._tested.setdefault(site, trust.compared)
         drawn = mmh3.hash(f"{self._crawl.store.run.name} {request.url}", signed=False)
-        if wanted <= 0 and drawn >= self._settings.revalidate_probes * (1 << 32):
+        if trust.is_tested(tested) and drawn >= self._settings.revalidate_probes * (1 << 32):
             return False
-        self._wanted[site] -= 1
+        self._tested[site] += 1
         self._count(f"{_STATS[site.kind]}/probes")
         return True
 

@@ -7,6 +7,7 @@ import pytest
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.history.validators import (
     FEWEST_COMPARED,
+    FEWEST_UNCHANGED,
     NOTHING,
     REST,
     Seen,
@@ -193,3 +194,14 @@ def test_each_kind_of_notes_leaves_the_others_as_they_are() -> None:
     assert note_in(b"\xff no JSON", "a") == {}
     assert note_in(b"[1]", "a") == {}
     assert note_in(with_note(b"\xff no JSON", "a", {"b": 1}), "a") == {"b": 1}
+
+
+def test_a_server_is_believed_when_it_told_a_change_or_much_did_not_change():
+    trust = Trust()
+    assert not trust.is_tested(FEWEST_UNCHANGED - 1)
+    assert trust.is_tested(FEWEST_UNCHANGED)
+    trust.learn(Seen("a", 1.0, same=True, changed=True))
+    assert not trust.is_tested(10 * FEWEST_UNCHANGED)
+    trust.learn(Seen("b", 2.0, same=False, changed=True))
+    assert trust.is_tested(FEWEST_COMPARED)
+    assert not trust.is_tested(FEWEST_COMPARED - 1)
