@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from benchmarks.urls.method import NOT_READ, Method, Read
 from simhash_gate.urls.fetched import Fetched, content_of
 from simhash_gate.urls.learner import Learner
-from simhash_gate.urls.parts import parts_of
+from simhash_gate.urls.parts import AFTER, parts_of, whole
 from simhash_gate.urls.visits import Visits
 
 if TYPE_CHECKING:
@@ -50,10 +50,9 @@ class Learned(Method):
         self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
     ) -> None:
         """Note the visit, and learn from it."""
-        parts = parts_of(url)
         _, stand_in, _ = self._skipped.pop(url, (scope, None, ()))
         canonical = url if stand_in else self._learner.canonical(scope, url)
-        number = self._visits.add(scope, self._learner.shapes.of(parts), url, canonical)
+        number = self._visits.add(scope, self._shape(url), url, canonical)
         if same is None:
             self._visits.tell(number, None, read.fingerprint, read.said)
             return
@@ -87,11 +86,17 @@ class Learned(Method):
         """Those that are active."""
         return self._learner.active
 
+    def _shape(self, url: str) -> str:
+        return self._learner.shapes.of(parts_of(url))
+
     def _suspend(self, change: Change) -> None:
+        rules_of = {(change.shape, change.rule), (whole(change.shape), change.rule)}
         stand_ins = {
             visit.id
             for scope, visit, rules in self._skipped.values()
-            if scope == change.scope and (change.shape, change.rule) in rules
+            if scope == change.scope
+            and not rules_of.isdisjoint(rules)
+            and (AFTER not in change.shape or self._shape(visit.url) == change.shape)
         }
         back = [url for url, (_, visit, _) in self._skipped.items() if visit.id in stand_ins]
         for url in back:

@@ -12,6 +12,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.plugin.requests import RequestWriter, request_of
 from simhash_gate.plugin.resend_dropped import MOST_BYTES, weight
 from simhash_gate.urls.active_rules import EVERY
+from simhash_gate.urls.parts import whole
 from simhash_gate.urls.rules import Rule
 
 if TYPE_CHECKING:
@@ -111,15 +112,16 @@ class SkippedRequests:
         """Return the visit of a URL that stands for something; 0 if there is none."""
         return self._by_url.get(stand_in, 0)
 
-    def by_rule(self, scope: str, shape: str, rule: Rule) -> set[int]:
-        """Return the visits that stand for something by a rule on URLs of a shape.
+    def by_rule(self, scope: str, shape: str, rule: Rule) -> dict[int, str]:
+        """Return the visits that stand for something by a rule on URLs of a shape, with their URLs.
 
-        The scope may be that of all sites.
+        The scope may be that of all sites. They may have been skipped before the shape was cut.
         """
+        wanted = {(shape, rule), (whole(shape), rule)}
         return {
-            skipped.visit
+            skipped.visit: skipped.stand_in
             for skipped, _ in self._requests.values()
-            if scope in (skipped.scope, EVERY) and (shape, rule) in skipped.rules
+            if scope in (skipped.scope, EVERY) and not wanted.isdisjoint(skipped.rules)
         }
 
     def sample(self, scope: str, rule: Rule, count: int) -> list[Skipped]:

@@ -30,7 +30,7 @@ from simhash_gate.plugin.skipped_requests import Skipped, SkippedRequests, keep,
 from simhash_gate.urls.fetched import MOST_WORDS, Fetched, content_of, relation
 from simhash_gate.urls.learn import Told, told_by
 from simhash_gate.urls.learner import Learner
-from simhash_gate.urls.parts import parts_of
+from simhash_gate.urls.parts import AFTER, parts_of
 from simhash_gate.urls.visits import Visit, Visits
 from simhash_gate.values import PREFIX
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Site
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.urls.evidence import State
     from simhash_gate.urls.learner import Change
     from simhash_gate.urls.rules import Rule
 
@@ -50,6 +51,8 @@ logger = logging.getLogger(__name__)
 JOB_FILE = "simhash_gate_urls.sqlite"
 FEWEST_PROBES = 5
 """So many of the requests that a rule skips are fetched at the least, to test them."""
+PROBES_OF_OLDER = 20
+"""So many of those are fetched where a rule proves wrong for newer pages alone."""
 _LEFT_ALONE = ("redirect_times", "retry_times", RECOVERED_KEY)
 
 
@@ -274,13 +277,17 @@ class UrlRules(Listener):
         for change in changes:
             _tell(change)
             if change.state != "active":
-                self._unskip(change.scope, change.shape, change.rule)
+                self._unskip(change.scope, change.shape, change.rule, change.state)
+            if change.state == "suspended" and AFTER in change.shape:  # it acts on older pages yet
+                self._probe(change.scope, change.rule, PROBES_OF_OLDER)
         self._stats.set_value("simhash_gate/url/rules", self._learner.active)
 
-    def _unskip(self, scope: str, shape: str, rule: Rule) -> None:
-        """Send what was skipped by a rule that proved wrong."""
-        for visit in self._waiting.by_rule(scope, shape, rule):
-            self._send(visit, f"{rule} does make a difference")
+    def _unskip(self, scope: str, shape: str, rule: Rule, state: State = "suspended") -> None:
+        """Send what was skipped by a rule that proved wrong, or must be shown to hold anew."""
+        why = "may make a difference now" if state == "learning" else "does make a difference"
+        for visit, stand_in in self._waiting.by_rule(scope, shape, rule).items():
+            if AFTER not in shape or self._learner.shapes.of(parts_of(stand_in)) == shape:
+                self._send(visit, f"{rule} {why}")
 
     def _release(self, visit: int) -> None:
         """Send what was skipped for a visit that brought nothing, whatever the file says."""
@@ -413,6 +420,7 @@ def _left_alone(request: Request) -> bool:
 
 def _tell(change: Change) -> None:
     done = {
+        "learning": "must show anew that it makes no difference",
         "active": "makes no difference from now on",
         "suspended": "makes a difference: the rule rests",
         "dropped": "makes a difference too often: the rule was dropped",

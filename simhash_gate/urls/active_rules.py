@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from simhash_gate.urls.parts import Shapes, parts_of
+from simhash_gate.urls.parts import Shapes, mask, parts_of
 from simhash_gate.urls.rules import ANY_VALUE, Reduction, Rule, differences
 
 if TYPE_CHECKING:
@@ -67,7 +67,10 @@ class ActiveRules(ABC):
 
     def acting_on(self, scope: str, url: str) -> list[tuple[str, Rule]]:
         """Return each rule that takes something out of a URL, with the shape that it acts on."""
-        return self._acting_on(scope, parts_of(url))
+        parts = parts_of(url)
+        if self.reduce(self._acts(scope), parts) == parts:  # of hosts in a circle, one stays
+            return []
+        return self._acting_on(scope, parts)
 
     def _acting_on(self, scope: str, parts: Parts) -> list[tuple[str, Rule]]:
         found: dict[tuple[str, Rule], None] = {}
@@ -90,6 +93,14 @@ class ActiveRules(ABC):
         acting = [*self._acting_on(scope, one), *self._acting_on(scope, two)]
         wanted = set(differences(one, two) or ())
         wanted |= {wider(rule) for rule in wanted}
+        wanted |= {
+            Rule("value", rule.name, mask(value))
+            for rule in wanted
+            if rule.kind == "parameter"
+            for each in (one, two)
+            for name, value in each.query
+            if name == rule.name
+        }
         wanted |= {
             Rule("parameter", name, value)
             for each in (one, two)
@@ -127,7 +138,7 @@ class ActiveRules(ABC):
 
 def wider(rule: Rule) -> Rule:
     """Return the rule for every value of a parameter."""
-    if rule.kind != "parameter" or rule.value == ANY_VALUE:
+    if rule.kind not in ("parameter", "value") or rule.value == ANY_VALUE:
         return rule
     return Rule("parameter", rule.name, ANY_VALUE)
 

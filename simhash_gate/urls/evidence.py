@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from simhash_gate.common.proportion import wilson
 
 if TYPE_CHECKING:
+    from simhash_gate.urls.parts import Numbers
     from simhash_gate.urls.rules import Rule
 
 State = Literal["learning", "active", "suspended", "dropped"]
@@ -26,10 +27,15 @@ as "not found" for a while."""
 LEAST_OF_FEW = 0.98
 ENOUGH_VALUES = 3
 """A parameter needs so many values before all of them count as no matter."""
+ENOUGH_BELOW = 19
+"""A rule that fails first for a number above those of so many cases that it held for fails for that
+reason: if the numbers were no matter, the chance of it would be 1 in 20."""
 SURE = 0.75
 """A rule rests where more than a quarter of its cases can't be told."""
 MOST_CONTRADICTIONS = 3
 """A rule that was contradicted so often does not come back."""
+HOPELESS = 20
+"""A rule that was contradicted so often, and more often than not, will never act."""
 PRIOR = 30
 """Cases that a rule is worth which seldom fails anywhere."""
 POOLED = 3
@@ -48,7 +54,9 @@ class Evidence:
     `support` and `against` are numbers of cases, `unsure` of those of which nobody can tell. `seen`
     is how many there ever were, and `bad_at` which of these was the last contradiction; `earlier`
     are cases of earlier crawls. `contents` and `values` are hashes of what was seen, up to as many
-    as are needed. `examples` are URLs and what they were the same as.
+    as are needed. `examples` are URLs and what they were the same as. `highest` are the highest
+    numbers in the paths of cases that speak for the rule, and `below` is how many of these had
+    lower ones than another before.
     """
 
     support: float = 0.0
@@ -63,6 +71,8 @@ class Evidence:
     contents: tuple[int, ...] = ()
     values: tuple[int, ...] = ()
     examples: tuple[tuple[str, str], ...] = ()
+    highest: Numbers = ()
+    below: int = 0
 
     @property
     def cases(self) -> int:
@@ -84,6 +94,11 @@ class Evidence:
         """Whether it was contradicted too often; what a user wants to act comes back."""
         return self.contradictions >= MOST_CONTRADICTIONS and self.word != "pinned"
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether it was contradicted too often to look for more."""
+        return self.against >= HOPELESS and self.support < self.against
+
     def add(self, *, same: bool) -> None:
         """Count a case."""
         self.seen += 1
@@ -96,6 +111,20 @@ class Evidence:
     def add_unsure(self) -> None:
         """Count a case of which nobody can tell."""
         self.unsure = self.unsure * FADES + 1
+
+    def note_numbers(self, numbers: Numbers) -> None:
+        """Note the numbers in the path of a case that speaks for the rule."""
+        self.below += numbers < self.highest
+        self.highest = max(numbers, self.highest)
+
+    def ends_before(self, numbers: Numbers) -> bool:
+        """Tell if a case with these numbers is beyond all that speak for the rule."""
+        return self.below >= ENOUGH_BELOW and numbers > self.highest
+
+    def for_newer(self) -> Evidence:
+        """Return what it is worth on newer pages, which must confirm it."""
+        earlier = min(self.cases + self.earlier, MOST_EARLIER)
+        return Evidence(earlier=earlier, contents=self.contents, values=self.values)
 
     def note(self, content: int, value: int, pair: tuple[str, str]) -> None:
         """Note what a case that speaks for the rule was of."""
@@ -177,7 +206,7 @@ class Pool:
             return evidence.word == "pinned" and not evidence.rests
         if evidence.rests or evidence.is_dropped:
             return False
-        several = rule.kind != "parameter" or rule.value != "*"
+        several = rule.kind != "value" and (rule.kind != "parameter" or rule.value != "*")
         values = evidence.values if self.against else self.values
         if not several and len(values) < ENOUGH_VALUES:
             return False

@@ -8,6 +8,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.urls.active_rules import EVERY
+from simhash_gate.urls.parts import AFTER, whole
 from simhash_gate.urls.rules import ANY_VALUE, SLASH, Rule
 from simhash_gate.urls.saved import RulesError
 
@@ -74,8 +75,11 @@ def _texts(found: Any) -> list[str]:
 def to_discarder(entries: Iterable[dict[str, Any]]) -> tuple[str, int]:
     """Return active rules as a file of duplicate-url-discarder, and how many it has no words for.
 
-    A rule of one shape becomes patterns of its path. A parameter goes whatever its value is.
+    A rule of one shape becomes patterns of its path. A parameter goes whatever its value is. A rule
+    for newer or older pages alone can't be said.
     """
+    entries = list(entries)
+    cut = {whole(each["shape"]) for each in entries if AFTER in each["shape"]}
     named: dict[_Pattern, set[str]] = defaultdict(set)
     paths: dict[_Pattern, set[int]] = defaultdict(set)
     left_out = 0
@@ -84,6 +88,9 @@ def to_discarder(entries: Iterable[dict[str, Any]]) -> tuple[str, int]:
             continue
         kind, name, value = entry["kind"], entry.get("name", ""), entry.get("value", "")
         place = _place(entry)
+        if whole(entry["shape"]) in cut:
+            left_out += 1
+            continue
         if kind == "parameter" and value == ANY_VALUE:
             for pattern in _patterns(entry):
                 named[pattern].add(name)

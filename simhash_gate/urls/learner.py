@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simhash_gate.urls.active_rules import EVERY, ActiveRules, takes_from, wider
 from simhash_gate.urls.evidence import PRIOR, Evidence, Pool, State
 from simhash_gate.urls.fetched import Fetched, are_alike, content_of, relation
-from simhash_gate.urls.parts import parts_of
+from simhash_gate.urls.parts import MASKS, NUMBER, mask, numbers_in, parts_of
 from simhash_gate.urls.pools import Pools, word_of
 from simhash_gate.urls.rules import ANY_VALUE, Reduction, Rule, differences
 from simhash_gate.urls.siblings import Siblings
@@ -23,9 +23,12 @@ from simhash_gate.urls.siblings import Siblings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from simhash_gate.urls.parts import Numbers
+
 LEAST = 0.9
 """A rule acts where this share of its cases holds, at the least."""
-_HOPELESS = 20
+MOST_ALIKE = 2
+"""Of pages of one content, a page is compared with so many at most: more say little that is new."""
 
 
 class Change(NamedTuple):
@@ -68,14 +71,15 @@ class Learner(ActiveRules):
         """
         parts = parts_of(url)
         self.shapes.note(parts)
-        content = content_of(kept if same and kept else url)
+        of_kept = content_of(kept) if kept else 0
+        content = of_kept if same and kept else content_of(url)
         shape = self.shapes.of(parts)
         page = Fetched(url, parts, content, fingerprint, said, shape)
-        told: dict[tuple[str, Rule], tuple[bool, Fetched]] = {}
         changes: list[Change] = []
         pairs: list[tuple[Fetched, bool]] = []
         if kept is not None and same is not None and kept != url:
-            pairs.append((self._shaped(Fetched(kept, parts_of(kept), content_of(kept))), same))
+            its = parts_of(kept)
+            pairs.append((Fetched(kept, its, of_kept, shape=self.shapes.of(its)), same))
         else:
             kept = None
         keys = self._siblings.keys(scope, page, partial(self._is_hopeless, scope, shape))
@@ -85,15 +89,30 @@ class Learner(ActiveRules):
                 pairs.append((other, found))
             elif page.fingerprint is not None and other.fingerprint is not None:
                 changes += self._wonder(scope, page, other)
-        for other, found in pairs:
-            self._compare(scope, page, other, told, same=found)
         self._siblings.remember(page, keys)
+        told = self._told_by(scope, page, pairs) if pairs else {}
         for (shape, rule), (found, other) in told.items():
             changes += self._count(scope, shape, rule, (page, other), same=found)
         for other, found in pairs:
             if not found and (active := self._acts(scope)):
                 changes += self._part(scope, active, page, other)
         return changes
+
+    def _told_by(
+        self, scope: str, page: Fetched, pairs: list[tuple[Fetched, bool]]
+    ) -> dict[tuple[str, Rule], tuple[bool, Fetched]]:
+        """Return what pairs of a page with others tell of each rule on a shape, and by which."""
+        told: dict[tuple[str, Rule], tuple[bool, Fetched]] = {}
+        for other in [other for other, same in pairs if same][:MOST_ALIKE]:
+            if told and all(self._acts_on(scope, *each) for each in told):
+                break
+            self._compare(scope, page, other, told, same=True)
+        for other in [other for other, same in pairs if not same]:
+            self._compare(scope, page, other, told, same=False)
+        return told
+
+    def _acts_on(self, scope: str, shape: str, rule: Rule) -> bool:
+        return rule in self._rules.get((scope, shape), ())
 
     def _shaped(self, page: Fetched) -> Fetched:
         """Return a page with its shape, which is not kept of all pages."""
@@ -162,20 +181,26 @@ class Learner(ActiveRules):
             return
         if not same:
             rules = self._suspects(scope, rules, page, other)
-        for rule in rules:
-            shapes = _shapes_of(rule, page, other)
-            for each in dict.fromkeys((rule, wider(rule))):
-                for shape in shapes:
+        for rule in (*rules, *_values_of(rules, page, other)):
+            broad = wider(rule)
+            for shape in _shapes_of(rule, page, other):
+                # What is known of all values says no more if it is known of some of them.
+                known = same and self._acts_on(scope, shape, broad)
+                for each in (broad,) if known or broad is rule else (rule, broad):
                     if not same or (shape, each) not in told:
                         told[shape, each] = (same, other)
 
     def _is_hopeless(self, scope: str, shape: str, name: str) -> bool:
-        """Tell whether a parameter has shown often enough that it matters."""
-        pool = self._pools.get(scope, Rule("parameter", name, ANY_VALUE))
-        known = pool.shapes.get(shape) if pool is not None else None
-        if known is None:
+        """Tell whether a parameter has shown often enough that it matters, whatever its value."""
+        every = self._known_of(scope, shape, Rule("parameter", name, ANY_VALUE))
+        if every is None or not every.is_hopeless:
             return False
-        return known.against >= _HOPELESS and known.support < known.against
+        some = (self._known_of(scope, shape, Rule("value", name, each)) for each in MASKS)
+        return all(each is None or each.is_hopeless for each in some)
+
+    def _known_of(self, scope: str, shape: str, rule: Rule) -> Evidence | None:
+        pool = self._pools.get(scope, rule)
+        return None if pool is None else pool.shapes.get(shape)
 
     def _wonder(self, scope: str, page: Fetched, other: Fetched) -> list[Change]:
         """Count a case of which nobody can tell, where a single rule is at stake.
@@ -186,7 +211,7 @@ class Learner(ActiveRules):
         rules = differences(page.parts, other.parts)
         if rules is None or len(rules) != 1 or are_alike(page, other):
             return changes
-        for rule in dict.fromkeys((rules[0], wider(rules[0]))):
+        for rule in dict.fromkeys((rules[0], wider(rules[0]), *_values_of(rules, page, other))):
             pool = self._pools.get(scope, rule)
             for shape in _shapes_of(rule, page, other) if pool is not None else ():
                 if pool is not None and shape in pool.shapes:
@@ -207,7 +232,11 @@ class Learner(ActiveRules):
         acting = {rule for each in (page, other) for _, rule in self._acting_on(scope, each.parts)}
         blamed = rules
         if len(rules) > 1:
-            idle = [rule for rule in rules if rule not in acting and wider(rule) not in acting]
+            idle = [
+                rule
+                for rule in rules
+                if acting.isdisjoint((rule, wider(rule), *_values_of((rule,), page, other)))
+            ]
             blamed = tuple(idle) if len(idle) == 1 else () if idle else rules
         values = [
             Rule("parameter", rule.name, value)
@@ -224,8 +253,16 @@ class Learner(ActiveRules):
         self, scope: str, shape: str, rule: Rule, pair: tuple[Fetched, Fetched], *, same: bool
     ) -> list[Change]:
         page, other = pair
+        numbers = numbers_in(page.parts.segments) if NUMBER in shape else ()
+        if numbers and numbers_in(other.parts.segments) != numbers:
+            numbers = ()
+        last = (page.url, other.url)
+        changes = [] if same else self._cut(scope, shape, rule, numbers, last)
+        shape = self.shapes.part(shape, numbers) if numbers else shape
         pool = self._pools.of(scope, rule, shape)
         evidence = pool.add(shape, same=same)
+        if same and numbers:
+            evidence.note_numbers(numbers)
         if same and not evidence.is_noted:
             value = _value_of(rule, pair)
             evidence.note(page.content, value, (page.url, other.url))
@@ -233,9 +270,32 @@ class Learner(ActiveRules):
             self._siblings.propose(scope, shape, rule)
         if same and evidence.state == "active":
             return []
-        last = (page.url, other.url)
-        changes = self._settle(scope, shape, rule, pool, evidence, last)
+        changes += self._settle(scope, shape, rule, pool, evidence, last)
         return changes if same else changes + self._contradicted(scope, shape, rule, pool, last)
+
+    def _cut(
+        self, scope: str, shape: str, rule: Rule, numbers: Numbers, last: tuple[str, str]
+    ) -> list[Change]:
+        """Cut a shape where a rule ends to hold that held for all lower numbers.
+
+        A site has changed since, for newer pages. On these, no rule acts until they confirm it.
+        """
+        pool = self._pools.get(scope, rule)
+        known = pool.shapes.get(shape) if pool is not None else None
+        if known is None or not known.ends_before(numbers):
+            return []
+        if not self.shapes.cut(shape, known.highest):
+            return []
+        newer = self.shapes.part(shape, numbers)
+        changes = []
+        for each in sorted(self._rules.get((scope, shape), ())):
+            its = self._pools.of(scope, each, newer)
+            fails = each == rule
+            evidence = Evidence(state="suspended") if fails else its.shapes[shape].for_newer()
+            its.put(newer, evidence)
+            told = its.bound(newer), (last,) if fails else evidence.examples
+            changes.append(Change(scope, newer, each, evidence.state, evidence, *told))
+        return changes
 
     def _contradicted(
         self, scope: str, shape: str, rule: Rule, pool: Pool, last: tuple[str, str]
@@ -297,14 +357,32 @@ class Learner(ActiveRules):
         return found
 
 
-def _shapes_of(rule: Rule, page: Fetched, other: Fetched) -> set[str]:
+def _shapes_of(rule: Rule, page: Fetched, other: Fetched) -> tuple[str, ...]:
     """Return the shapes of those of two URLs that a rule takes something out of."""
-    return {each.shape for each in (page, other) if takes_from(rule, each.parts)}
+    if takes_from(rule, page.parts):
+        if page.shape == other.shape or not takes_from(rule, other.parts):
+            return (page.shape,)
+        return (page.shape, other.shape)
+    return (other.shape,) if takes_from(rule, other.parts) else ()
+
+
+def _values_of(rules: tuple[Rule, ...], page: Fetched, other: Fetched) -> list[Rule]:
+    """Return a rule for each parameter that has two numbers, codes or texts in the URLs."""
+    found = []
+    for rule in rules:
+        if rule.kind == "parameter" and rule.value == ANY_VALUE:
+            masks = [
+                {mask(value) for name, value in each.parts.query if name == rule.name}
+                for each in (page, other)
+            ]
+            if masks[0] == masks[1] and len(masks[0]) == 1 and min(masks[0]).startswith("{"):
+                found.append(Rule("value", rule.name, min(masks[0])))
+    return found
 
 
 def _value_of(rule: Rule, pair: tuple[Fetched, Fetched]) -> int:
     """Return a hash of the value that a parameter has in the URLs of a pair."""
-    if rule.kind != "parameter":
+    if rule.kind not in ("parameter", "value"):
         return 0
     values = [value for each in pair for name, value in each.parts.query if name == rule.name]
     return hash(tuple(values[:1]))

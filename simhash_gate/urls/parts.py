@@ -57,6 +57,13 @@ _WORDY = re.compile(r"[-_+.,]|%[0-9a-fA-F]{2}")
 _SCRIPT = re.compile(r"\.(?:php\d?|aspx?|jsp|cgi|pl|do|cfm|py|dll|exe)\Z", re.IGNORECASE)
 
 NUMBER, CODE, SLUG, ANY = "{number}", "{code}", "{slug}", "*"
+MASKS = (NUMBER, CODE, SLUG)
+AFTER = " after "
+"""Stands in a shape before the highest numbers of the part of its URLs that it is not about."""
+
+Numbers = tuple[int, ...]
+_LONGEST_NUMBER = 18
+"""Digits; more are no number that grows with time."""
 
 
 @lru_cache(maxsize=8192)
@@ -78,6 +85,22 @@ def mask(segment: str) -> str:
     return bare.lower()
 
 
+@lru_cache(maxsize=4096)
+def numbers_in(segments: tuple[str, ...]) -> Numbers:
+    """Return the numbers in a path, in their order: newer pages mostly have higher ones."""
+    bare = (segment.partition(";")[0] for segment in segments)
+    return tuple(
+        int(each)
+        for each in bare
+        if each.isdecimal() and each.isascii() and len(each) <= _LONGEST_NUMBER
+    )
+
+
+def whole(shape: str) -> str:
+    """Return the shape that a part of it was cut from; any other one as it is."""
+    return shape.partition(AFTER)[0]
+
+
 MOST_WORDS = 40
 """So many different words at one place of the paths of a site are names, not sections."""
 MOST_PLACES = 4_096
@@ -89,27 +112,38 @@ class Shapes:
     A shape is the host without `www.` and the path, in which numbers, codes and names are masked.
     The last part of a path is masked, but if the URL has a query and the site has few like it:
     `/search?q=x` is not `/archive?id=5`. Remembers `MOST_PLACES` places at most, of all sites.
+
+    A shape can be cut once: URLs with higher numbers in their path have a shape of their own then.
     """
 
     def __init__(self) -> None:
         self._places: OrderedDict[str, set[str] | None] = OrderedDict()
+        self._cuts: dict[str, Numbers] = {}
 
     def note(self, parts: Parts) -> None:
         """Learn from a URL that was fetched."""
-        for place, word in self._walk(parts):
-            if word[0] == "{":
-                continue
-            known = self._places.get(place, _NONE)
-            if known is _NONE:
-                known = self._places[place] = set()
-                self._forget()
-            if known is not None:
-                known.add(word)
-                if len(known) > MOST_WORDS:
-                    self._places[place] = None
+        place = parts.host.removeprefix("www.")
+        for segment in parts.segments if parts.query else parts.segments[:-1]:
+            word = mask(segment) or "-"
+            if word[0] != "{":
+                known = self._places.get(place, _NONE)
+                if known is _NONE:
+                    known = self._places[place] = set()
+                    self._forget()
+                if known is None:
+                    word = ANY
+                elif word not in known:
+                    known.add(word)
+                    if len(known) > MOST_WORDS:
+                        self._places[place] = None
+            place = f"{place}/{word}"
 
     def take_over(self, shape: str) -> None:
         """Learn from a shape that was known before: its masked words are names."""
+        shape, after, told = shape.partition(AFTER)
+        numbers = told.split("-")
+        if after and all(each.isdecimal() and each.isascii() for each in numbers):
+            self.cut(shape, tuple(int(each[:_LONGEST_NUMBER]) for each in numbers))
         place, *words = shape.split("/")
         for word in words:
             if word == ANY:
@@ -128,25 +162,26 @@ class Shapes:
                 if names or self._places.get(shape, _NONE) is None:
                     word = ANY
             shape = f"{shape}/{word}"
-        return shape if parts.segments else f"{shape}/"
+        shape = shape if parts.segments else f"{shape}/"
+        return self.part(shape, numbers_in(parts.segments)) if shape in self._cuts else shape
+
+    def cut(self, shape: str, numbers: Numbers) -> bool:
+        """Give URLs of a shape with higher numbers one of their own; tell if that is new."""
+        if AFTER in shape or shape in self._cuts or len(self._cuts) >= MOST_PLACES:
+            return False
+        self._cuts[shape] = numbers
+        return True
+
+    def part(self, shape: str, numbers: Numbers) -> str:
+        """Return the shape of those URLs of a shape that have these numbers."""
+        last = self._cuts.get(shape)
+        if last is None or numbers <= last:
+            return shape
+        return f"{shape}{AFTER}{'-'.join(map(str, last))}"
 
     def _forget(self) -> None:
         if len(self._places) > MOST_PLACES:
             self._places.popitem(last=False)
-
-    def _walk(self, parts: Parts) -> list[tuple[str, str]]:
-        place = parts.host.removeprefix("www.")
-        found = []
-        last = len(parts.segments) - 1
-        for number, segment in enumerate(parts.segments):
-            word = mask(segment) or "-"
-            if number == last and not parts.query:
-                break
-            found.append((place, word))
-            if word[0] != "{" and self._places.get(place, _NONE) is None:
-                word = ANY
-            place = f"{place}/{word}"
-        return found
 
 
 _NONE: set[str] = set()

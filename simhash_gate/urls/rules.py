@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import starmap
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from simhash_gate.urls.parts import CODE, mask
@@ -23,6 +24,7 @@ Kind = Literal[
     "segment",
     "place",
     "parameter",
+    "value",
     "order",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -45,6 +47,8 @@ class Rule(NamedTuple):
       or its mask, and `value` its place, counted from the end if that is where it stands.
     - `place`: the part of the path at the place `name`, whatever it is.
     - `parameter`: the query parameter `name`; with a `value` that is not `*`, only with this value.
+    - `value`: which number (or code, or text: the mask `value`) the query parameter `name` has, as
+      long as it has one. `?section=3` is the same as `?section=1`, and not as `?section=new`.
     """
 
     kind: Kind
@@ -55,6 +59,7 @@ class Rule(NamedTuple):
         if self.kind == "parameter":
             return f"?{self.name}={self.value}"
         told: dict[str, str] = {
+            "value": f"?{self.name}={self.value}",
             "host": f"host {self.name} for {self.value}",
             "path parameter": f";{self.name}=",
             "segment": f"/{self.name}",
@@ -196,6 +201,7 @@ class Reduction:
     hosts: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, set[str]] = field(default_factory=dict)
     path_parameters: set[str] = field(default_factory=set)
+    values: set[tuple[str, str]] = field(default_factory=set)
     segments: list[tuple[str, int]] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
 
@@ -209,6 +215,8 @@ class Reduction:
                 made.hosts[name] = value
             elif kind == "parameter":
                 made.parameters.setdefault(name, set()).add(value)
+            elif kind == "value":
+                made.values.add((name, value))
             elif kind == "path parameter":
                 made.path_parameters.add(name)
             elif kind == "segment":
@@ -235,6 +243,8 @@ class Reduction:
             segments = tuple(each.lower() for each in segments)
         if query and self.parameters:
             query = tuple(pair for pair in query if not self._goes(*pair))
+        if query and self.values:
+            query = tuple(starmap(self._masked, query))
         if "order" in self.kinds:
             query = tuple(sorted(query))
         return type(parts)(scheme, host, segments, slash, query)
@@ -242,6 +252,10 @@ class Reduction:
     def _goes(self, name: str, value: str) -> bool:
         values = self.parameters.get(name)
         return values is not None and (ANY_VALUE in values or value in values)
+
+    def _masked(self, name: str, value: str) -> tuple[str, str]:
+        masked = mask(value)
+        return name, masked if (name, masked) in self.values else value
 
     def _without_parameters(self, segment: str) -> str:
         if ";" not in segment:

@@ -15,6 +15,7 @@ from simhash_gate.urls.evidence import (
     State,
     Word,
 )
+from simhash_gate.urls.parts import AFTER, MASKS
 from simhash_gate.urls.rules import KINDS, Rule
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _NEEDED = {
     "segment": ("name", "value"),
     "place": ("name",),
     "parameter": ("name",),
+    "value": ("name", "value"),
 }
 _FROM_START = re.compile(r"[0-9]{1,3}\Z")
 _PLACE = re.compile(r"-?[0-9]{1,3}\Z")
@@ -44,11 +46,12 @@ class RulesError(ValueError):
 def entries_of(learner: Learner) -> dict[str, list[dict[str, Any]]]:
     """Return what is known of rules, by scope, as JSON has it, in the order of shape and rule.
 
-    Rules with next to no evidence are left out.
+    Rules with next to no evidence are left out, but for those that fail for newer pages.
     """
     found: dict[str, list[tuple[str, Rule, Evidence]]] = {}
     for scope, shape, rule, evidence in learner.evidence():
-        if evidence.word or evidence.support + evidence.earlier >= POOLED:
+        cut = AFTER in shape and evidence.contradictions
+        if evidence.word or cut or evidence.support + evidence.earlier >= POOLED:
             found.setdefault(scope, []).append((shape, rule, evidence))
     return {
         scope: [_entry(scope, *each) for each in _most(found[scope])] for scope in sorted(found)
@@ -124,6 +127,9 @@ def _check_rule(entry: dict[str, Any], where: str) -> None:
     for name in _NEEDED.get(kind, ()):
         if not entry.get(name):
             raise RulesError(f"{where}: {name!r} is missing: a rule of kind {kind!r} needs it")
+    if kind == "value" and entry["value"] not in MASKS:
+        known = ", ".join(MASKS)
+        raise RulesError(f"{where}: 'value' is {entry['value']!r}: expected one of {known}")
     place = {"place": "name", "segment": "value"}.get(kind)
     allowed = _FROM_START if kind == "place" else _PLACE
     if place and not allowed.match(entry[place]):

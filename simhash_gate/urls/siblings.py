@@ -6,6 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from simhash_gate.urls.known import OTHER_VIEW
+from simhash_gate.urls.parts import whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,30 +43,32 @@ class Siblings:
             if len(known) < _MOST_SEGMENTS:
                 known.add(rule.name)
         elif rule.kind == "place":
-            self._places.setdefault((scope, shape), set()).add(int(rule.name))
+            self._places.setdefault((scope, whole(shape)), set()).add(int(rule.name))
 
     def keys(self, scope: str, page: Fetched, matters: Callable[[str], bool]) -> tuple[int, ...]:
         """Return the groups of a page; those without a parameter that surely `matters` are none."""
         parts, shape = page.parts, page.shape
         path = self._path(scope, parts)
+        at = hash((scope, path))
+        if not parts.query and not self._places:
+            return (hash((at, ())),)
         query = tuple(sorted(parts.query))
-        found = [(scope, path, query)]
-        if query:
-            names = dict.fromkeys(name for name, _ in query)
-            if len(names) > 1:
-                found.append((scope, path, ()))
-            for name in list(names)[:_PARAMETERS]:
-                if not matters(name):
-                    rest = tuple(pair for pair in query if pair[0] != name)
-                    found.append((scope, path, rest))
-        places = self._places
-        if places:
-            found += [
-                (scope, (*path[:place], "*", *path[place + 1 :]), query)
-                for place in places.get((scope, shape), ())
-                if place < len(path)
-            ]
-        return tuple(hash(key) for key in dict.fromkeys(found))
+        found = [(at, query)]
+        names = dict.fromkeys([name for name, _ in query])
+        if len(names) > 1:
+            found.append((at, ()))
+        found += [
+            (at, tuple([pair for pair in query if pair[0] != name]))
+            for name in list(names)[:_PARAMETERS]
+            if not matters(name)
+        ]
+        places = self._places.get((scope, whole(shape)), ()) if self._places else ()
+        found += [
+            (hash((scope, (*path[:place], "*", *path[place + 1 :]))), query)
+            for place in places
+            if place < len(path)
+        ]
+        return tuple(dict.fromkeys(map(hash, found)))
 
     def _path(self, scope: str, parts: Parts) -> tuple[str, ...]:
         """Return the path as far as it seldom fails to matter."""
@@ -86,6 +89,8 @@ class Siblings:
             for other in self._groups.get(key, ()):
                 if other.url not in but:
                     found[other.url] = other
+            if len(found) >= _PAIRS:
+                break
         return list(found.values())[:_PAIRS]
 
     def remember(self, page: Fetched, keys: tuple[int, ...]) -> None:
@@ -100,7 +105,7 @@ class Siblings:
             oldest, its_keys = self._ring.popleft()
             for key in its_keys:
                 group = self._groups.get(key, [])
-                if oldest in group:
-                    group.remove(oldest)
+                if group and group[0] is oldest:  # no group has an older page
+                    del group[0]
                 if not group:
                     self._groups.pop(key, None)

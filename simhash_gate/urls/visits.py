@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import mmh3
 
 from simhash_gate.common.files import open_database, temporary_database
+from simhash_gate.urls.parts import whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -68,7 +69,7 @@ class Visits:
         if self._written % _COMMIT_EVERY == 0:
             self._db.execute("COMMIT")
             self._db.execute("BEGIN")
-        row = (key_of(scope, shape), url, key_of(scope, canonical))
+        row = (key_of(scope, whole(shape)), url, key_of(scope, canonical))
         number = self._db.execute(
             "INSERT INTO visit (place, url, key) VALUES (?, ?, ?)", row
         ).lastrowid
@@ -113,7 +114,7 @@ class Visits:
 
     def rules_changed(self, scope: str, shape: str) -> None:
         """Note that URLs of a shape have other canonical ones now."""
-        self._behind[scope, shape] = 0
+        self._behind[scope, whole(shape)] = 0
 
     def catch_up(self, canonical: Callable[[str, str], str]) -> None:
         """Work out the canonical URLs of some visits anew, if rules have changed."""

@@ -69,6 +69,19 @@ def test_the_command_line_says_what_becomes_of_requests() -> None:
     )
 
 
+def test_a_rule_goes_on_for_older_stories_when_it_fails_for_newer_ones() -> None:
+    figures, _, log = demo("-a", "urls=turning", "-a", "articles=400")
+    assert figures["lost"] == 0
+    newer = r"stories/{number} after 1\d\d\d: \?edition=\* makes a difference"
+    assert re.search(newer, log)
+    assert "stories/{number}: ?edition=* makes a difference" not in log
+    after = log[re.search(newer, log).end() :]
+    older = [int(found) for found in re.findall(r"Not fetched http\S+/stories/(\d+)", after)]
+    assert older
+    assert max(older) < 1200
+    assert figures["fetches_avoided"] >= 0.7 * figures["avoidable"]
+
+
 def test_a_crawl_without_a_scenario_has_nothing_to_tell_of_urls() -> None:
     figures, told, _ = demo("-a", "articles=4")
     assert (figures["fetches_avoided"], figures["probes"], figures["trap_fetches"]) == (0, 0, 0)

@@ -138,13 +138,16 @@ def test_what_the_format_has_no_words_for_is_counted() -> None:
     shape = f"{SITE}/a/{{number}}"
     rules = [
         *(Rule("slash"), Rule("order"), Rule("case"), Rule("parameter", "x", "1")),
+        Rule("value", "x", "{number}"),
         *(Rule("segment", "{code}", "0"), Rule("segment", "print", "9")),
         *(Rule("segment", "print", "-9"), Rule("host", "m.example.com", SITE)),
     ]
     entries = [{**prior(SITE, rule), "shape": shape, "word": "pinned"} for rule in rules]
     entries.append({**prior(SITE, Rule("segment", "print", "-1")), "word": "pinned"})
     entries.append({**prior(SITE, X), "state": "suspended"})
-    assert to_discarder(from_json(to_json(entries), "rules.json")) == ("[]\n", len(rules) + 1)
+    cut = {**prior(SITE, X), "word": "pinned", "shape": f"{SITE}/b/{{number}}"}
+    entries += [cut, {**cut, "shape": f"{SITE}/b/{{number}} after 99"}]
+    assert to_discarder(from_json(to_json(entries), "rules.json")) == ("[]\n", len(rules) + 3)
 
 
 def test_what_is_exported_is_a_file_that_the_package_reads_sorted() -> None:

@@ -69,6 +69,7 @@ def evidence(learner: Learner, rule: Rule, shape: str = "", scope: str = SITE) -
         ("/a/{n}?x={m}", "/a/{n}", X),
         ("/a/{n}?x=yes", "/a/{n}", Rule("parameter", "x", "yes")),
         ("/a/{n}?x=1&y=2", "/a/{n}?y=2&x=1", Rule("order")),
+        ("/a/{n}?x={n}5", "/a/{n}?x={m}", Rule("value", "x", "{{number}}".format())),
         ("/a/{n};ticket={m}", "/a/{n}", Rule("path parameter", "ticket")),
         ("/(S(abcdef{m}))/a/{n}", "/a/{n}", Rule("segment", "{{code}}".format(), "0")),
         ("/a/{n}/printed", "/a/{n}", Rule("segment", "printed", "-1")),
@@ -417,6 +418,83 @@ def test_a_rule_for_all_sites_that_fails_on_one_rests_on_all() -> None:
     assert learner.canonical("a.example", "https://a.example/9?x=5") == "https://a.example/9?x=5"
 
 
+def mixed(form: str, plain: str, count: int = 2 * ENOUGH) -> list[tuple[str, str]]:
+    """Return pairs of URLs in an order that is not that of their numbers."""
+    found = pairs_by(form, plain, 100, count)
+    return found[::2] + found[1::2]
+
+
+NEWER = f"{SHAPE} after {99 + 2 * ENOUGH}"
+
+
+def cut() -> tuple[Learner, list[Change]]:
+    """Return a learner of two rules, of which one fails for a newer page; and what it said."""
+    learner = Learner()
+    teach(learner, mixed("/a/{n}?x={m}", "/a/{n}"))
+    teach(learner, mixed("/a/{n}?y={m}", "/a/{n}"))
+    return learner, teach(learner, [("/a/900?x=2", "/a/900?x=1")], same=False)
+
+
+def test_a_rule_that_fails_for_newer_pages_goes_on_for_older_ones() -> None:
+    learner, changes = cut()
+    y = Rule("parameter", "y", "*")
+    told = {(change.shape, change.rule, change.state) for change in changes}
+    assert told == {(NEWER, X, "suspended"), (NEWER, y, "learning")}
+    assert evidence(learner, X, NEWER).contradictions == 1
+    assert evidence(learner, X, SHAPE).contradictions == 0
+    assert learner.canonical(SITE, f"{HOME}/a/120?x=5") == f"{HOME}/a/120"
+    for query in ("x=5", "y=5"):
+        url = f"{HOME}/a/800?{query}"
+        assert learner.canonical(SITE, url) == url
+
+
+def test_what_fails_for_older_pages_too_rests_on_these_as_well() -> None:
+    learner, _ = cut()
+    (change,) = teach(learner, [("/a/110?x=2", "/a/110?x=1")], same=False)
+    assert (change.shape, change.rule, change.state) == (SHAPE, X, "suspended")
+    url = f"{HOME}/a/120?x=5"
+    assert learner.canonical(SITE, url) == url
+
+
+def test_a_rule_that_did_not_fail_for_newer_pages_comes_back_as_soon_as_these_confirm_it() -> None:
+    learner, _ = cut()
+    teach(learner, pairs_by("/a/{n}?y={m}", "/a/{n}", 300, POOLED - 1))
+    assert learner.canonical(SITE, f"{HOME}/a/800?y=5") == f"{HOME}/a/800?y=5"
+    teach(learner, pairs_by("/a/{n}?y={m}", "/a/{n}", 400, 1))
+    assert learner.canonical(SITE, f"{HOME}/a/800?y=5") == f"{HOME}/a/800"
+
+
+def test_numbers_say_nothing_where_pages_came_in_their_order() -> None:
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", count=2 * ENOUGH))
+    changes = teach(learner, [("/a/900?x=2", "/a/900?x=1")], same=False)
+    assert [(change.shape, change.state) for change in changes] == [(SHAPE, "suspended")]
+
+
+def test_a_contradiction_among_the_numbers_that_a_rule_held_for_is_one_against_all() -> None:
+    learner = Learner()
+    teach(learner, mixed("/a/{n}?x={m}", "/a/{n}"))
+    (change,) = teach(learner, [("/a/110?x=2", "/a/110?x=1")], same=False)
+    assert (change.shape, change.state) == (SHAPE, "suspended")
+
+
+def test_numbers_of_a_parameter_may_be_no_matter_where_its_words_are() -> None:
+    learner = Learner()
+    number = Rule("value", "x", "{number}")
+    teach(learner, pairs_by("/a/{n}?x={n}5", "/a/{n}?x={m}"))
+    one, other = f"{HOME}/a/900?x=1", f"{HOME}/a/900?x=2"
+    assert learner.canonical(SITE, one) == learner.canonical(SITE, other)
+    teach(learner, [("/a/800?x=new", "/a/800?x=7"), ("/a/801?x=7", "/a/801")], same=False)
+    assert evidence(learner, X).state == "suspended"
+    assert evidence(learner, number).state == "active"
+    assert learner.canonical(SITE, one) == learner.canonical(SITE, other)
+    rest = {learner.canonical(SITE, f"{HOME}/a/900{end}") for end in ("?x=new", "?x=old", "")}
+    assert len(rest | {learner.canonical(SITE, one)}) == 4
+    changes = teach(learner, [("/a/802?x=3", "/a/802?x=4")], same=False)
+    assert number in {change.rule for change in changes}
+    assert learner.canonical(SITE, one) != learner.canonical(SITE, other)
+
+
 def test_two_pages_that_no_single_rule_tells_apart_stop_all_that_make_them_one() -> None:
     learner = Learner()
     learner.put(SITE, EVERY, Rule("place", "1"), Evidence(word="pinned"))
@@ -501,6 +579,7 @@ SEEN = st.tuples(URLS, URLS, st.sampled_from([True, True, True, False, None]))
 RULES = st.sampled_from(
     [
         *(X, Rule("parameter", "x", "1"), Rule("parameter", "sid", "*"), Rule("order")),
+        *(Rule("value", "x", "{number}"), Rule("value", "sid", "{number}")),
         *(PRINT, Rule("segment", "print", "0"), Rule("place", "0"), Rule("place", "1")),
         *(Rule("host", "m.example.com", SITE), Rule("host", SITE, "m.example.com")),
         *(Rule("slash"), Rule("index"), Rule("case"), Rule("scheme"), Rule("path parameter", "s")),

@@ -11,7 +11,7 @@ from simhash_gate.urls.evidence import ENOUGH_CONTENTS, POOLED
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.rules import Rule
 from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, merged, to_json
-from tests.urls.test_learner import ENOUGH, HOME, SHAPE, SITE, X, evidence, pairs_by, teach
+from tests.urls.test_learner import ENOUGH, HOME, SHAPE, SITE, X, cut, evidence, pairs_by, teach
 
 RULE = {"scope": SITE, "shape": SHAPE, "kind": "parameter", "name": "x", "value": "*"}
 
@@ -33,6 +33,15 @@ def again(learner: Learner, *, trusted: bool = False, edit: dict | None = None) 
     other = Learner()
     load(other, entries, trusted=trusted)
     return other
+
+
+def test_where_a_rule_fails_for_newer_pages_is_known_in_the_next_crawl() -> None:
+    learner, _ = cut()
+    other = again(learner, trusted=True)
+    assert other.canonical(SITE, f"{HOME}/a/120?x=5") == f"{HOME}/a/120"
+    assert other.canonical(SITE, f"{HOME}/a/800?x=5") == f"{HOME}/a/800?x=5"
+    broken = {**RULE, "shape": f"{SHAPE} after 9{'9' * 5000}-x"}
+    load(Learner(), from_json(to_json([broken]), "rules.json"))
 
 
 def test_what_was_learned_is_one_rule_a_line_in_order() -> None:
@@ -182,3 +191,13 @@ def test_what_a_person_said_of_a_rule_outlives_what_crawls_learn() -> None:
     assert last[0]["word"] == "pinned"
     with pytest.raises(RulesError, match="store"):
         merged(b"[1]", learned, "store")
+
+
+def test_a_rule_about_numbers_names_what_it_is_about() -> None:
+    rule = {**RULE, "kind": "value", "value": "{number}", "word": "pinned"}
+    learner = Learner()
+    load(learner, from_json(to_json([rule]), "rules.json"))
+    one, other = (learner.canonical(SITE, f"{HOME}/a/9?x={n}") for n in (5, 6))
+    assert one == other != f"{HOME}/a/9"
+    with pytest.raises(RulesError, match=r"'value' is '5': expected one of {number}, {code}"):
+        from_json(to_json([{**rule, "value": "5"}]), "rules.json")
