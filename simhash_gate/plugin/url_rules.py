@@ -30,7 +30,7 @@ from simhash_gate.plugin.skipped_requests import Skipped, SkippedRequests, keep,
 from simhash_gate.urls.fetched import MOST_WORDS, Fetched, content_of, relation
 from simhash_gate.urls.learn import Told, told_by
 from simhash_gate.urls.learner import Learner
-from simhash_gate.urls.parts import AFTER, parts_of
+from simhash_gate.urls.parts import AFTER, numbers_in, parts_of, whole
 from simhash_gate.urls.visits import Visit, Visits
 from simhash_gate.values import PREFIX
 
@@ -258,8 +258,10 @@ class UrlRules(Listener):
         )
         self._changed(visits, changes)
         if wrong and probed is not None:  # a rule of an earlier part of the job may not act yet
+            numbers = numbers_in(parts_of(url).segments)
             for shape, rule in probed.rules:
-                self._unskip(probed.scope, shape, rule)
+                part = self._learner.shapes.part(whole(shape), numbers)
+                self._unskip(probed.scope, part, rule)
 
     def _told(self, judged: Judged, site: Site) -> Told | None:
         verdict = judged.verdict

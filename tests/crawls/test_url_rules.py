@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 import sqlite3
 from contextlib import closing
 
@@ -99,6 +101,28 @@ def test_what_a_rule_skipped_is_fetched_when_it_proves_wrong(tmp_path) -> None:
     assert result.count("url/wrong_probes") >= 1
     assert "the rule rests" in result.log
     assert result.count("url/released") >= 1
+
+
+def test_a_probe_of_a_newer_page_does_not_bring_back_the_older_ones(tmp_path) -> None:
+    routes = site_of(140, matters_from=100)
+    older = random.Random(1).sample(range(100), 100)
+    numbers = [*older, *range(100, 140)]
+    paths = sorted(
+        (path for path in routes if path != "/list"),
+        key=lambda path: (numbers.index(int(path.split("/")[2].split("?")[0])), "?" in path),
+    )
+    routes["/list"] = listing(reversed(paths))
+    with Site(routes).running() as site:
+        settings = {**SKIP, "SIMHASH_GATE_URL_PROBES": 0.2}
+        result = crawl(tmp_path, site, "/list", spider=FOLLOWS, settings=settings)
+    assert result.count("url/wrong_probes") >= 1
+    cut = re.search(r"{number} after (\d+): \?came=\* makes a difference: the rule rests", result.log)
+    assert cut
+    assert 90 <= int(cut[1]) < 100  # the highest that was tested
+    newer = {path for path in paths if int(path.split("/")[2].split("?")[0]) >= 100}
+    assert newer <= visited(result)
+    after_all = re.findall(r"Fetching \S+/story/(\d+)\S* after all", result.log)
+    assert min(map(int, after_all)) > int(cut[1])
 
 
 def test_what_was_skipped_is_fetched_when_the_page_that_stood_for_it_fails(tmp_path) -> None:
