@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from benchmarks.urls.method import NOT_READ, Method, Read
-from simhash_gate.urls.fetched import Fetched, content_of
+from simhash_gate.urls.fetched import content_of
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.parts import AFTER, parts_of, whole
-from simhash_gate.urls.visits import Visits
+from simhash_gate.urls.visits import Visits, fetched
 
 if TYPE_CHECKING:
     from simhash_gate.urls.learner import Change
     from simhash_gate.urls.rules import Rule
     from simhash_gate.urls.visits import Visit
+
+_LOOKED_AT = 20
 
 
 class Learned(Method):
@@ -36,12 +39,11 @@ class Learned(Method):
     def skips(self, scope: str, url: str) -> bool:
         """Tell if a fetched URL has the same canonical one."""
         self._visits.catch_up(self._learner.canonical)
+        _, canonical = self._learner.place(scope, url)
         if not self._learner.acts_on(scope):
             return False
-        canonical = self._learner.canonical(scope, url)
-        for visit in self._visits.find(scope, canonical):
-            if visit.url != url and self._learner.canonical(scope, visit.url) == canonical:
-                rules = self._learner.rules_between(scope, url, visit.url)
+        for visit in islice(self._visits.find(scope, canonical), _LOOKED_AT):
+            if visit.url != url and (rules := self._learner.reasons(scope, url, visit.url)):
                 self._skipped[url] = scope, visit, rules
                 return True
         return False
@@ -57,11 +59,6 @@ class Learned(Method):
             self._visits.tell(number, None, read.fingerprint, read.said)
             return
         self._visits.tell(number, content_of(kept if same else url), *read)
-        stood = self._visits.get(stand_in.id) if stand_in else None
-        others = []
-        if stood is not None and stood.content is not None:
-            told = (stood.content, stood.fingerprint, stood.said)
-            others = [Fetched(stood.url, parts_of(stood.url), *told)]
         changes = self._learner.observe(
             scope,
             url,
@@ -69,7 +66,7 @@ class Learned(Method):
             same if kept else None,
             fingerprint=read.fingerprint,
             said=read.said,
-            others=others,
+            stood=fetched(self._visits.get(stand_in.id) if stand_in else None),
         )
         for change in changes:
             self._visits.rules_changed(change.scope, change.shape)

@@ -7,6 +7,7 @@ import math
 import sqlite3
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,7 +32,7 @@ from simhash_gate.urls.fetched import MOST_WORDS, Fetched, content_of, relation
 from simhash_gate.urls.learn import Told, told_by
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.parts import AFTER, numbers_in, parts_of, whole
-from simhash_gate.urls.visits import Visit, Visits
+from simhash_gate.urls.visits import Visit, Visits, fetched
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ FEWEST_PROBES = 5
 """So many of the requests that a rule skips are fetched at the least, to test them."""
 PROBES_OF_OLDER = 20
 """So many of those are fetched where a rule proves wrong for newer pages alone."""
+_LOOKED_AT = 20  # pages that may stand for a request
 _LEFT_ALONE = ("redirect_times", "retry_times", RECOVERED_KEY)
 
 
@@ -157,14 +159,14 @@ class UrlRules(Listener):
         self._learned.recall(scope)
         visits.catch_up(self._learner.canonical)
         shape, canonical = self._learner.place(scope, url)
-        stand_in = None
+        found = None
         if self._learner.acts_on(scope) and not _left_alone(request):
-            stand_in = self._stand_in(visits, scope, url, canonical)
-        if stand_in is None:
+            found = self._stand_in(visits, scope, url, canonical)
+        if found is None:
             if url not in self._on_their_way:
                 self._on_their_way[url] = visits.add(scope, shape, url, canonical)
             return None
-        rules = self._learner.rules_between(scope, url, stand_in.url)
+        stand_in, rules = found
         tested = [self._tested.setdefault((scope, rule), _Tested()) for _, rule in rules]
         if site.policy.urls == "observe" or self._is_probe(url, tested):
             self._probes[url] = _Probe(stand_in.id, scope, rules)
@@ -181,11 +183,13 @@ class UrlRules(Listener):
         told = ", ".join(dict.fromkeys(str(rule) for _, rule in rules))
         return UrlSkipped(url, stand_in.url, told)
 
-    def _stand_in(self, visits: Visits, scope: str, url: str, canonical: str) -> Visit | None:
-        """Return the visit that has the page of a URL by the rules of now."""
-        for visit in visits.find(scope, canonical):
-            if visit.url != url and self._learner.canonical(scope, visit.url) == canonical:
-                return visit
+    def _stand_in(
+        self, visits: Visits, scope: str, url: str, canonical: str
+    ) -> tuple[Visit, tuple[tuple[str, Rule], ...]] | None:
+        """Return the visit that has the page of a URL by the rules of now, and these."""
+        for visit in islice(visits.find(scope, canonical), _LOOKED_AT):
+            if visit.url != url and (rules := self._learner.reasons(scope, url, visit.url)):
+                return visit, rules
         return None
 
     def _is_probe(self, url: str, tested: list[_Tested]) -> bool:
@@ -244,17 +248,14 @@ class UrlRules(Listener):
         probed = next((found for each in asked if (found := self._probes.pop(each, None))), None)
         if told is None or content is None:
             return
-        others, wrong = [], False
-        stood = visits.get(probed.visit) if probed else None
-        if stood is not None and stood.content is not None:
-            told_of = (stood.content, stood.fingerprint, stood.said)
-            others = [Fetched(stood.url, parts_of(stood.url), *told_of)]
+        stood, wrong = fetched(visits.get(probed.visit) if probed else None), False
+        if stood is not None:
             me = Fetched(url, parts_of(url), content, fingerprint, said)
-            wrong = relation(me, others[0]) is False
+            wrong = relation(me, stood) is False
             if wrong:
                 self._stats.inc_value("simhash_gate/url/wrong_probes")
         changes = self._learner.observe(
-            site.scope, url, *told, fingerprint=fingerprint, said=said, others=others
+            site.scope, url, *told, fingerprint=fingerprint, said=said, stood=stood
         )
         self._changed(visits, changes)
         if wrong and probed is not None:  # a rule of an earlier part of the job may not act yet

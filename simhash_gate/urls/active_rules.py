@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from simhash_gate.urls.first_values import FirstValues
 from simhash_gate.urls.parts import Shapes, mask, parts_of
-from simhash_gate.urls.rules import ANY_VALUE, Reduction, Rule, differences
+from simhash_gate.urls.rules import ANY_VALUE, Reduction, Rule, differences, reduction_by
 
 if TYPE_CHECKING:
     from simhash_gate.urls.parts import Parts
@@ -24,6 +24,11 @@ class ActiveRules(ABC):
         self._active: dict[str, dict[str, Reduction]] = {}
         self._everywhere: dict[str, Reduction] = {}
         self._rules: dict[tuple[str, str], set[Rule]] = {}
+        self._first = FirstValues()
+
+    @abstractmethod
+    def _holds_later(self, scope: str, rule: Rule) -> bool:
+        """Tell whether a rule for all values is known to hold for more than one of a page."""
 
     @abstractmethod
     def _exceptions(self, scope: str, everywhere: set[Rule]) -> dict[str, set[Rule]]:
@@ -35,13 +40,14 @@ class ActiveRules(ABC):
         return url.partition("#")[0] if not active else self.reduce(active, parts_of(url)).url
 
     def place(self, scope: str, url: str) -> tuple[str, str]:
-        """Return the shape of a URL, and its canonical URL."""
+        """Note a URL that is asked for; return its shape, and its canonical URL."""
         parts = parts_of(url)
         shape = self.shapes.of(parts)
         active = self._acts(scope)
-        if not active:
-            return shape, url.partition("#")[0]
-        return shape, self.reduce(active, parts, shape).url
+        reduced = self.reduce(active, parts, shape) if active else parts
+        if parts.query:
+            self._first.later(scope, parts, reduced)
+        return shape, reduced.url if active else url.partition("#")[0]
 
     def acts_on(self, scope: str) -> bool:
         """Tell whether any rule is active."""
@@ -110,6 +116,29 @@ class ActiveRules(ABC):
         found = [each for each in acting if each[1] in wanted] or acting
         return tuple(sorted(set(found)))
 
+    def reasons(self, scope: str, url: str, other: str) -> tuple[tuple[str, Rule], ...]:
+        """Return the rules by which another URL can stand for one, with their shapes; () if none.
+
+        A page that was asked for with another value of a parameter before is another case than the
+        first value: a rule for all values must have held in such cases.
+        """
+        active = self._acts(scope)
+        one, two = parts_of(url), parts_of(other)
+        reduced = self.reduce(active, one)
+        if not active or one == two or reduced != self.reduce(active, two):
+            return ()
+        found = self.rules_between(scope, url, other)
+        unknown = [
+            rule.name
+            for _, rule in found
+            if (rule.kind, rule.value) == ("parameter", ANY_VALUE)
+            and not self._holds_later(scope, rule)
+        ]
+        for parts in (one, two) if unknown else ():
+            if not self._first.later(scope, parts, reduced).isdisjoint(unknown):
+                return ()
+        return found
+
     @property
     def active(self) -> int:
         """The number of rules that act."""
@@ -153,9 +182,3 @@ def takes_from(rule: Rule, parts: Parts) -> bool:
     if kind == "scheme":
         return parts.scheme != "https"
     return reduction_by(rule).apply(parts) != parts
-
-
-@lru_cache(maxsize=4096)
-def reduction_by(rule: Rule) -> Reduction:
-    """Return what one rule does."""
-    return Reduction.of((rule,))

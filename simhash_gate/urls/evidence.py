@@ -32,6 +32,8 @@ ENOUGH_BELOW = 19
 reason: if the numbers were no matter, the chance of it would be 1 in 20."""
 SURE = 0.75
 """A rule rests where more than a quarter of its cases can't be told."""
+FEWEST_STRANGE, MOST_STRANGE = 2, 0.25
+"""A rule rests where so many of its tests, and more than this share, brought a page unlike all."""
 MOST_CONTRADICTIONS = 3
 """A rule that was contradicted so often does not come back."""
 HOPELESS = 20
@@ -56,7 +58,8 @@ class Evidence:
     are cases of earlier crawls. `contents` and `values` are hashes of what was seen, up to as many
     as are needed. `examples` are URLs and what they were the same as. `highest` are the highest
     numbers in the paths of cases that speak for the rule, and `below` is how many of these had
-    lower ones than another before.
+    lower ones than another before. Of the `tests` of the rule since it acts, `strange` are those
+    that brought a page that was like no other one, though nobody can tell that it is another.
     """
 
     support: float = 0.0
@@ -73,6 +76,8 @@ class Evidence:
     examples: tuple[tuple[str, str], ...] = ()
     highest: Numbers = ()
     below: int = 0
+    tests: int = 0
+    strange: int = 0
 
     @property
     def cases(self) -> int:
@@ -112,6 +117,15 @@ class Evidence:
         """Count a case of which nobody can tell."""
         self.unsure = self.unsure * FADES + 1
 
+    def test(self, *, strange: bool) -> bool:
+        """Count a test of the rule; tell whether it has brought too many strange pages now."""
+        self.tests += 1
+        self.strange += strange
+        if not strange or self.strange < max(FEWEST_STRANGE, MOST_STRANGE * self.tests):
+            return False
+        self.tests = self.strange = 0
+        return True
+
     def note_numbers(self, numbers: Numbers) -> None:
         """Note the numbers in the path of a case that speaks for the rule."""
         self.below += numbers < self.highest
@@ -138,10 +152,14 @@ class Evidence:
 
 @dataclass(slots=True)
 class Pool:
-    """The evidence for one rule of one scope, by shape, and that of all shapes together."""
+    """The evidence for one rule of one scope, by shape, and that of all shapes together.
+
+    `later` are cases that speak for it in which a page was asked for with another value before.
+    """
 
     shapes: dict[str, Evidence] = field(default_factory=dict)
     prior: int = 0
+    later: int = 0
     against: int = 0
     support: float = 0.0
     contents: tuple[int, ...] = ()
@@ -198,6 +216,11 @@ class Pool:
         prior = self.prior if len(self.contents) >= ENOUGH_CONTENTS else 0
         together = ceil(self.support) + evidence.earlier + prior
         return max(own, lower_bound(together, together + self.against))
+
+    @property
+    def is_known_later(self) -> bool:
+        """Whether it is known to hold for values after the first one of a page."""
+        return self.later >= (POOLED if self.prior else CONFIRMED)
 
     def is_proven(self, rule: Rule, shape: str, least: float) -> bool:
         """Tell whether the rule may act on URLs of a shape."""

@@ -37,4 +37,4 @@ def is_known(rule: Rule) -> bool:
         return OTHER_VIEW.match(rule.name) is not None
     if rule.kind == "host":
         return without_alias(rule.name) == rule.value
-    return rule.kind in ("scheme", "index")
+    return rule.kind in ("scheme", "index", "path")

@@ -17,11 +17,11 @@ from simhash_gate.urls.evidence import PRIOR, Evidence, Pool, State
 from simhash_gate.urls.fetched import Fetched, are_alike, content_of, relation
 from simhash_gate.urls.parts import MASKS, NUMBER, mask, numbers_in, parts_of
 from simhash_gate.urls.pools import Pools, word_of
-from simhash_gate.urls.rules import ANY_VALUE, Reduction, Rule, differences
+from simhash_gate.urls.rules import ANY_VALUE, Rule, differences
 from simhash_gate.urls.siblings import Siblings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from simhash_gate.urls.parts import Numbers
 
@@ -61,42 +61,83 @@ class Learner(ActiveRules):
         *,
         fingerprint: int | None = None,
         said: bytes = b"",
-        others: Iterable[Fetched] = (),
+        stood: Fetched | None = None,
     ) -> list[Change]:
         """Learn from a page that was fetched and compared; return what changed.
 
         `kept` is the URL of the page that it was compared with, `same` tells what came of it: None
         if that is not sure, or if there was none. The `fingerprint` tells it from other pages that
-        were fetched before.
+        were fetched before. If it was fetched to test a rule, `stood` is what stood for it.
         """
         parts = parts_of(url)
         self.shapes.note(parts)
-        of_kept = content_of(kept) if kept else 0
-        content = of_kept if same and kept else content_of(url)
-        shape = self.shapes.of(parts)
-        page = Fetched(url, parts, content, fingerprint, said, shape)
-        changes: list[Change] = []
+        content = content_of(kept if same and kept else url)
+        page = Fetched(url, parts, content, fingerprint, said, self.shapes.of(parts))
         pairs: list[tuple[Fetched, bool]] = []
+        is_new = kept is None
         if kept is not None and same is not None and kept != url:
-            its = parts_of(kept)
-            pairs.append((Fetched(kept, its, of_kept, shape=self.shapes.of(its)), same))
+            other = Fetched(kept, parts_of(kept), content_of(kept))
+            pairs.append((self._shaped(other), same))
         else:
             kept = None
-        keys = self._siblings.keys(scope, page, partial(self._is_hopeless, scope, shape))
-        for other in (*map(self._shaped, others), *self._siblings.of(keys, url, kept)):
+        if stood is not None:
+            pairs += self._tested(scope, page, self._shaped(stood), is_new=is_new)
+        more, unsure = self._siblings_of(scope, page, kept)
+        pairs += more
+        changes = [each for other in unsure for each in self._wonder(scope, page, other)]
+        told = self._told_by(scope, page, pairs) if pairs else {}
+        for (shape, rule), (found, other) in told.items():
+            if found and (rule.kind, rule.value) == ("parameter", ANY_VALUE):
+                self._note_later(scope, shape, rule, page)
+            changes += self._count(scope, shape, rule, (page, other), same=found)
+        for other, found in pairs:
+            if not found and self._acts(scope):
+                changes += self._part(scope, page, other)
+        return changes
+
+    def _tested(
+        self, scope: str, page: Fetched, stood: Fetched, *, is_new: bool
+    ) -> list[tuple[Fetched, bool]]:
+        """Return what a page says of that which stood for it, if anything.
+
+        If too many tests of a rule bring pages that nothing is like (`is_new`), the rule is wrong.
+        """
+        found = relation(page, stood)
+        if found is not None:
+            strange = False
+        elif is_new and not are_alike(page, stood):
+            strange = True
+        else:
+            return []
+        reasons = self.reasons(scope, page.url, stood.url)
+        for shape, rule in reasons:
+            evidence = self._known_of(scope, shape, rule)
+            if evidence is not None and evidence.test(strange=strange):
+                found = False
+        return [] if found is None else [(stood, found)]
+
+    def _note_later(self, scope: str, shape: str, rule: Rule, page: Fetched) -> None:
+        """Count a page for which a rule holds, and that was asked for with another value before."""
+        pool = self._pools.of(scope, rule, shape)
+        if not pool.is_known_later:
+            parts = page.parts
+            reduced = self.reduce(active, parts) if (active := self._acts(scope)) else parts
+            pool.later += rule.name in self._first.later(scope, parts, reduced)
+
+    def _siblings_of(
+        self, scope: str, page: Fetched, kept: str | None
+    ) -> tuple[list[tuple[Fetched, bool]], list[Fetched]]:
+        """Return pages whose URLs are like that of a page: what they are to it, or not sure."""
+        keys = self._siblings.keys(scope, page, partial(self._is_hopeless, scope, page.shape))
+        pairs, unsure = [], []
+        for other in self._siblings.of(keys, page.url, kept):
             found = relation(page, other)
             if found is not None:
                 pairs.append((other, found))
             elif page.fingerprint is not None and other.fingerprint is not None:
-                changes += self._wonder(scope, page, other)
+                unsure.append(other)
         self._siblings.remember(page, keys)
-        told = self._told_by(scope, page, pairs) if pairs else {}
-        for (shape, rule), (found, other) in told.items():
-            changes += self._count(scope, shape, rule, (page, other), same=found)
-        for other, found in pairs:
-            if not found and (active := self._acts(scope)):
-                changes += self._part(scope, active, page, other)
-        return changes
+        return pairs, unsure
 
     def _told_by(
         self, scope: str, page: Fetched, pairs: list[tuple[Fetched, bool]]
@@ -118,19 +159,25 @@ class Learner(ActiveRules):
         """Return a page with its shape, which is not kept of all pages."""
         return page._replace(shape=self.shapes.of(page.parts))
 
-    def _part(
-        self, scope: str, active: dict[str, Reduction], page: Fetched, other: Fetched
-    ) -> list[Change]:
-        """Stop the rules by which two pages of other contents still have one canonical URL."""
+    def _part(self, scope: str, page: Fetched, other: Fetched) -> list[Change]:
+        """Stop rules by which one of two contents would stand for the other, the weakest first."""
         changes: list[Change] = []
-        while page.parts != other.parts:
-            if self.reduce(active, page.parts) != self.reduce(active, other.parts):
-                break
-            acting = {*self._acting_on(scope, page.parts), *self._acting_on(scope, other.parts)}
-            for shape, rule in sorted(acting):
-                changes += self._count(scope, shape, rule, (page, other), same=False)
-            active = self._acts(scope)
+        stopped: set[tuple[str, Rule]] = set()
+        while left := {*self.reasons(scope, page.url, other.url)} - stopped:
+            weakest = min(sorted(left), key=lambda each: self._support(scope, *each))
+            changes += self._count(scope, *weakest, (page, other), same=False)
+            stopped.add(weakest)
         return changes
+
+    def _support(self, scope: str, shape: str, rule: Rule) -> float:
+        evidence = self._known_of(scope, shape, rule)
+        return 0 if evidence is None else evidence.support
+
+    def _holds_later(self, scope: str, rule: Rule) -> bool:
+        pool = self._pools.get(scope, rule)
+        if "pinned" in (pool and word_of(pool), self._pools.word_everywhere(rule)):
+            return True
+        return pool is not None and pool.is_known_later
 
     def put(self, scope: str, shape: str, rule: Rule, evidence: Evidence) -> list[Change]:
         """Take over what is known of a rule, from an earlier crawl or from its user."""
@@ -225,9 +272,8 @@ class Learner(ActiveRules):
     ) -> tuple[Rule, ...]:
         """Return the rules to blame that two URLs of other contents differ by.
 
-        A single one is to blame. Of several, the only one that does not act is; where all act, each
-        may be wrong. Where a parameter has two values, the rules that take each of them out can't
-        both be right.
+        A single one is to blame. Of several, the only one that does not act is. Where a parameter
+        has two values, the rules that take each of them out can't both be right.
         """
         acting = {rule for each in (page, other) for _, rule in self._acting_on(scope, each.parts)}
         blamed = rules
@@ -237,7 +283,7 @@ class Learner(ActiveRules):
                 for rule in rules
                 if acting.isdisjoint((rule, wider(rule), *_values_of((rule,), page, other)))
             ]
-            blamed = tuple(idle) if len(idle) == 1 else () if idle else rules
+            blamed = tuple(idle) if len(idle) == 1 else ()
         values = [
             Rule("parameter", rule.name, value)
             for rule in blamed

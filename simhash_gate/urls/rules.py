@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import starmap
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
@@ -25,6 +26,7 @@ Kind = Literal[
     "place",
     "parameter",
     "value",
+    "path",
     "order",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -34,6 +36,9 @@ MOST_DIFFERENCES = 10
 
 _ALIAS = re.compile(r"\A(?:www|m|mobile|amp|wap)\.")
 _INDEX = re.compile(r"(?:index|default)(?:\.\w{2,5})?\Z", re.IGNORECASE)
+_LONGEST_ENDING = 5
+_PLAIN = {"+": "%20", "%2F": "/", "%3A": ":"}
+_IN_PATH = re.compile(r"\+|%2F|%3A", re.IGNORECASE)
 
 
 class Rule(NamedTuple):
@@ -49,6 +54,8 @@ class Rule(NamedTuple):
     - `parameter`: the query parameter `name`; with a `value` that is not `*`, only with this value.
     - `value`: which number (or code, or text: the mask `value`) the query parameter `name` has, as
       long as it has one. `?section=3` is the same as `?section=1`, and not as `?section=new`.
+    - `path`: what the query parameter `name` says is a part of a path, at the `*` of the `value`:
+      `/index.php?title=X` is `/wiki/X`.
     """
 
     kind: Kind
@@ -60,6 +67,7 @@ class Rule(NamedTuple):
             return f"?{self.name}={self.value}"
         told: dict[str, str] = {
             "value": f"?{self.name}={self.value}",
+            "path": f"?{self.name}=* for {self.value}",
             "host": f"host {self.name} for {self.value}",
             "path parameter": f";{self.name}=",
             "segment": f"/{self.name}",
@@ -87,6 +95,12 @@ def differences(one: Parts, other: Parts) -> tuple[Rule, ...] | None:
     if one.host != other.host:
         found += _in_host(one.host, other.host)
     if one.segments != other.segments or one.slash != other.slash:
+        if rule := _said_by_path(one, other):
+            found.append(rule)
+            one = reduction_by(rule).apply(one)
+        elif rule := _said_by_path(other, one):
+            found.append(rule)
+            other = reduction_by(rule).apply(other)
         in_path = _in_path(one, other)
         if in_path is None:
             return None
@@ -109,6 +123,34 @@ def without_alias(host: str) -> str:
     """Return the name that a host has without `www.`, `m.` or the like before it."""
     bare = _ALIAS.sub("", host)
     return bare if "." in bare else host
+
+
+def _said_by_path(one: Parts, other: Parts) -> Rule | None:
+    """Return the rule for a parameter of one URL that says how the path of the other one ends."""
+    if not one.query or not other.segments:
+        return None
+    own, path = ("/" + "/".join(each.segments) for each in (one, other))
+    stem, dot, ending = path.rpartition(".")
+    theirs = {name for name, _ in other.query}
+    for name, value in _once(one.query):
+        said = "/" + as_path(value)
+        if name not in theirs and not own.endswith(said):
+            if path.endswith(said):
+                return Rule("path", name, path.removesuffix(said) + "/*")
+            if dot and len(ending) <= _LONGEST_ENDING and stem.endswith(said):
+                return Rule("path", name, f"{stem.removesuffix(said)}/*.{ending}")
+    return None
+
+
+def _once(query: Query) -> list[tuple[str, str]]:
+    """Return the parameters that have a single value."""
+    names = [name for name, _ in query]
+    return [(name, value) for name, value in query if value and names.count(name) == 1]
+
+
+def as_path(value: str) -> str:
+    """Return the value of a parameter as it is written in a path."""
+    return _IN_PATH.sub(lambda found: _PLAIN[found[0].upper()], value)
 
 
 def _in_query(one: Query, other: Query) -> list[Rule]:
@@ -202,6 +244,7 @@ class Reduction:
     parameters: dict[str, set[str]] = field(default_factory=dict)
     path_parameters: set[str] = field(default_factory=set)
     values: set[tuple[str, str]] = field(default_factory=set)
+    paths: dict[str, str] = field(default_factory=dict)
     segments: list[tuple[str, int]] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
 
@@ -217,6 +260,8 @@ class Reduction:
                 made.parameters.setdefault(name, set()).add(value)
             elif kind == "value":
                 made.values.add((name, value))
+            elif kind == "path":
+                made.paths.setdefault(name, value)
             elif kind == "path parameter":
                 made.path_parameters.add(name)
             elif kind == "segment":
@@ -241,13 +286,26 @@ class Reduction:
             segments = self._reduced(segments)
         if "case" in self.kinds:
             segments = tuple(each.lower() for each in segments)
-        if query and self.parameters:
+        reduced = type(parts)(scheme, host, segments, slash, query)
+        return self._without_query(reduced) if query else reduced
+
+    def _without_query(self, parts: Parts) -> Parts:
+        """Return a URL without what does not matter in its query."""
+        query = parts.query
+        if self.parameters:
             query = tuple(pair for pair in query if not self._goes(*pair))
-        if query and self.values:
+        if self.values:
             query = tuple(starmap(self._masked, query))
+        if self.paths:
+            for name, value in _once(query):
+                if name in self.paths:
+                    path = self.paths[name].replace("*", as_path(value)).split("/")
+                    parts = parts._replace(segments=tuple(path[1:]), slash=False)
+                    query = tuple(pair for pair in query if pair[0] != name)
+                    break
         if "order" in self.kinds:
             query = tuple(sorted(query))
-        return type(parts)(scheme, host, segments, slash, query)
+        return parts._replace(query=query)
 
     def _goes(self, name: str, value: str) -> bool:
         values = self.parameters.get(name)
@@ -274,3 +332,9 @@ class Reduction:
             if there and named(left[place]) == name:
                 del left[place]
         return tuple(left)
+
+
+@lru_cache(maxsize=4096)
+def reduction_by(rule: Rule) -> Reduction:
+    """Return what one rule does."""
+    return Reduction.of((rule,))

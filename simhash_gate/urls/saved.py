@@ -33,9 +33,11 @@ _NEEDED = {
     "place": ("name",),
     "parameter": ("name",),
     "value": ("name", "value"),
+    "path": ("name", "value"),
 }
 _FROM_START = re.compile(r"[0-9]{1,3}\Z")
 _PLACE = re.compile(r"-?[0-9]{1,3}\Z")
+_PATH = re.compile(r"(?:/[^/?#*]+)*/\*(?:\.[^/?#*]+)?\Z")
 _NUMBERS = ("support", "against", "contradictions", "contents", "values")
 
 
@@ -130,6 +132,9 @@ def _check_rule(entry: dict[str, Any], where: str) -> None:
     if kind == "value" and entry["value"] not in MASKS:
         known = ", ".join(MASKS)
         raise RulesError(f"{where}: 'value' is {entry['value']!r}: expected one of {known}")
+    if kind == "path" and not _PATH.match(entry["value"]):
+        found = repr(entry["value"])
+        raise RulesError(f"{where}: 'value' is {found}: expected a path such as '/wiki/*'")
     place = {"place": "name", "segment": "value"}.get(kind)
     allowed = _FROM_START if kind == "place" else _PLACE
     if place and not allowed.match(entry[place]):

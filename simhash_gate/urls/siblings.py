@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.urls.known import OTHER_VIEW
 from simhash_gate.urls.parts import whole
+from simhash_gate.urls.rules import reduction_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +22,7 @@ _GROUP = 4
 _PAIRS = 6
 _PARAMETERS = 6
 _MOST_SEGMENTS = 500
+_MOST_PATHS = 3
 _NOTHING: frozenset[str] = frozenset()
 
 
@@ -35,19 +37,35 @@ class Siblings:
         self._ring: deque[tuple[Fetched, tuple[int, ...]]] = deque()
         self._segments: dict[str, set[str]] = {}
         self._places: dict[tuple[str, str], set[int]] = {}
+        self._paths: dict[tuple[str, str], dict[Rule, None]] = {}
 
     def propose(self, scope: str, shape: str, rule: Rule) -> None:
         """Compare URLs with those that differ by this rule: it speaks for itself once."""
         if rule.kind == "segment":
-            known = self._segments.setdefault(scope, set())
-            if len(known) < _MOST_SEGMENTS:
-                known.add(rule.name)
+            segments = self._segments.setdefault(scope, set())
+            if len(segments) < _MOST_SEGMENTS:
+                segments.add(rule.name)
         elif rule.kind == "place":
             self._places.setdefault((scope, whole(shape)), set()).add(int(rule.name))
+        elif rule.kind == "path":
+            known = self._paths.setdefault((scope, whole(shape)), {})
+            if len(known) < _MOST_PATHS:
+                known[rule] = None
 
     def keys(self, scope: str, page: Fetched, matters: Callable[[str], bool]) -> tuple[int, ...]:
         """Return the groups of a page; those without a parameter that surely `matters` are none."""
         parts, shape = page.parts, page.shape
+        found = self._keys(scope, parts, shape, matters)
+        if parts.query and self._paths:
+            for rule in self._paths.get((scope, whole(shape)), ()):
+                moved = reduction_by(rule).apply(parts)
+                if moved != parts:
+                    found += self._keys(scope, moved, shape, matters)
+        return found
+
+    def _keys(
+        self, scope: str, parts: Parts, shape: str, matters: Callable[[str], bool]
+    ) -> tuple[int, ...]:
         path = self._path(scope, parts)
         at = hash((scope, path))
         if not parts.query and not self._places:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import mmh3
 
 from simhash_gate.common.files import open_database, temporary_database
-from simhash_gate.urls.parts import whole
+from simhash_gate.urls.fetched import Fetched
+from simhash_gate.urls.parts import parts_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -149,6 +150,14 @@ class Visits:
         self._db.execute("INSERT INTO ended SELECT coalesce(max(id), 0) FROM visit")
         self._db.execute("COMMIT")
         self._db.close()
+
+
+def fetched(visit: Visit | None) -> Fetched | None:
+    """Return the page of a visit, if it is known what that has brought."""
+    if visit is None or visit.content is None:
+        return None
+    told = (visit.content, visit.fingerprint, visit.said)
+    return Fetched(visit.url, parts_of(visit.url), *told)
 
 
 def key_of(scope: str, canonical: str) -> int:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_gate.urls import pools, siblings
+from simhash_gate.urls import first_values, pools, siblings
 from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.evidence import (
     CONFIRMED,
@@ -23,7 +23,7 @@ from simhash_gate.urls.evidence import (
     Word,
     lower_bound,
 )
-from simhash_gate.urls.fetched import Fetched, relation
+from simhash_gate.urls.fetched import Fetched, content_of, relation
 from simhash_gate.urls.learner import LEAST, Change, Learner
 from simhash_gate.urls.parts import parts_of
 from simhash_gate.urls.rules import Rule
@@ -104,6 +104,7 @@ def test_each_kind_of_rule_is_learned_and_acts_at_its_bound(
         (HOME + "/a/{n};jsessionid={m}", HOME + "/a/{n}", Rule("path parameter", "jsessionid")),
         (HOME + "/a/{n}/print", HOME + "/a/{n}", PRINT),
         (HOME + "/a/{n}?print=1", HOME + "/a/{n}", Rule("parameter", "print", "1")),
+        (HOME + "/i.php?title=N{n}", HOME + "/a/N{n}", Rule("path", "title", "/a/*")),
     ],
 )
 def test_what_seldom_matters_anywhere_needs_few_cases(one: str, other: str, rule: Rule) -> None:
@@ -478,6 +479,122 @@ def test_a_contradiction_among_the_numbers_that_a_rule_held_for_is_one_against_a
     assert (change.shape, change.state) == (SHAPE, "suspended")
 
 
+TITLE = Rule("path", "title", "/wiki/*")
+WIKI = [f"/wiki/{chr(97 + n % 26) * 3}-{n}" for n in range(100)]
+SCRIPTED = [f"/index.php?title={path.removeprefix('/wiki/')}" for path in WIKI]
+
+
+def test_what_a_parameter_says_may_be_a_part_of_another_path() -> None:
+    """Of a page with two more parameters, that which makes it another one is found."""
+    learner = Learner()
+    printed = [f"{url}&printable=yes" for url in SCRIPTED]
+    teach(learner, zip(printed[:20], WIKI[:20], strict=True))
+    assert evidence(learner, TITLE).state == "active"
+    learned = [learner.canonical(SITE, HOME + url) for url in (printed[50], SCRIPTED[50])]
+    assert learned == [HOME + WIKI[50]] * 2
+    told = [word for n in range(40) for word in (WIKI[n], f"{SCRIPTED[n]}&action=history")]
+    for number, url in enumerate(told):
+        words = struct.pack(">32H", *range(number * 40, number * 40 + 32))
+        apart = {"fingerprint": number % 2 * (2**64 - 1), "said": bytes(8) + words}
+        learner.observe(SITE, HOME + url, **apart)
+    assert evidence(learner, TITLE).state == "active"
+    history = evidence(learner, Rule("parameter", "action", "history"))
+    assert (history.against > 10, history.support) == (True, 0)
+    found = learner.rules_between(SITE, HOME + printed[50], HOME + WIKI[50])
+    shape = f"{SITE}/index.php"
+    assert found == ((shape, Rule("parameter", "printable", "yes")), (shape, TITLE))
+
+
+def test_a_second_value_of_a_page_is_another_case_than_the_first() -> None:
+    """`?oldid=` of each page is that of its present version at first, and later of old ones."""
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    assert evidence(learner, X).state == "active"
+    first, second, bare = (f"{HOME}/a/900{end}" for end in ("?x=1", "?x=2", ""))
+    assert learner.reasons(SITE, first, bare) == ((SHAPE, X),)
+    assert learner.reasons(SITE, second, bare) == ()
+    assert learner.reasons(SITE, second, first) == ()
+    assert learner.reasons(SITE, first, bare) == ((SHAPE, X),)
+    teach(learner, pairs_by("/a/{n}?x={n}5", "/a/{n}", count=CONFIRMED - 1))
+    assert learner.reasons(SITE, second, bare) == ()
+    teach(learner, pairs_by("/a/{n}?x={n}5", "/a/{n}", CONFIRMED - 1, 1))
+    assert learner.reasons(SITE, second, bare) == ((SHAPE, X),)
+
+
+def test_the_first_value_of_a_page_is_known_by_the_url_that_rules_leave_too() -> None:
+    learner = Learner()
+    learner.put(SITE, EVERY, Rule("slash"), Evidence(word="pinned"))
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    assert learner.reasons(SITE, f"{HOME}/a/900?x=1", f"{HOME}/a/900")
+    assert not learner.reasons(SITE, f"{HOME}/a/900/?x=2", f"{HOME}/a/900")
+    assert learner.reasons(SITE, f"{HOME}/a/900/?x=1", f"{HOME}/a/900")
+
+
+def test_the_first_values_of_many_pages_are_remembered(monkeypatch) -> None:
+    monkeypatch.setattr(first_values, "MOST_PAGES", 20)
+    values = first_values.FirstValues()
+
+    def later(page: int, value: int) -> bool:
+        parts = parts_of(f"{HOME}/{page}?x={value}")
+        return bool(values.later(SITE, parts, parts))
+
+    assert not any(later(page, 1) for page in range(10))
+    assert later(9, 2)
+    assert not any(later(page, 1) for page in range(10, 15))
+    assert later(9, 2)
+    assert not any(later(page, 1) for page in range(20, 100))
+    assert not later(8, 2)
+    assert len(values._new) + len(values._old) <= 21
+
+
+def test_of_several_rules_the_one_with_fewest_cases_is_to_blame() -> None:
+    learner = Learner()
+    printed = [f"{url}&printable=yes" for url in SCRIPTED]
+    teach(learner, zip(SCRIPTED[:40], WIKI[:40], strict=True))
+    teach(learner, zip(printed[40:60], WIKI[40:60], strict=True))
+    printable = Rule("parameter", "printable", "yes")
+    assert evidence(learner, printable).state == "active"
+    changes = teach(learner, [(printed[70], WIKI[70])], same=False)
+    assert [(each.rule, each.state) for each in changes] == [(printable, "suspended")]
+    assert not learner.reasons(SITE, HOME + printed[71], HOME + WIKI[71])
+    assert learner.reasons(SITE, HOME + SCRIPTED[71], HOME + WIKI[71])
+
+
+@pytest.mark.parametrize(
+    ("tests", "stops"),
+    [("..?.?", True), ("??", True), ("?", False), ("........?..?...?", False), ("nnnnn", False)],
+)
+def test_probes_that_bring_pages_like_no_other_one_stop_a_rule(tests: str, stops: bool) -> None:
+    """The pages share a name and half of their words: nobody can tell whether they are others."""
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    words = [struct.pack(">32H", *range(start, start + 32)) for start in (0, 12)]
+    changes = []
+    for number, test in enumerate(tests, 900):
+        urls = f"{HOME}/a/{number}", f"{HOME}/a/{number}?x={number}"
+        contents = content_of(urls[0]), content_of(urls[0] if test == "." else urls[1])
+        one, other = (
+            Fetched(url, parts_of(url), content, bits, b"name" + said)
+            for url, content, bits, said in zip(urls, contents, (0, 2**64 - 1), words, strict=True)
+        )
+        assert relation(other, one) is (True if test == "." else None)
+        told = {".": (urls[0], True), "?": (None, None), "n": (f"{HOME}/b", None)}[test]
+        learner.observe(SITE, urls[0])
+        changes += learner.observe(
+            SITE, urls[1], *told, fingerprint=other.fingerprint, said=other.said, stood=one
+        )
+    assert [(each.rule, each.state) for each in changes] == [(X, "suspended")] * stops
+
+
+def test_a_parameter_that_once_says_another_path_is_left_alone() -> None:
+    learner = Learner()
+    teach(learner, zip(SCRIPTED[:20], WIKI[:20], strict=True))
+    assert learner.canonical(SITE, HOME + SCRIPTED[50]) == HOME + WIKI[50]
+    teach(learner, [(SCRIPTED[21], WIKI[21])], same=False)
+    assert evidence(learner, TITLE).state == "suspended"
+    assert learner.canonical(SITE, HOME + SCRIPTED[50]) == HOME + SCRIPTED[50]
+
+
 def test_numbers_of_a_parameter_may_be_no_matter_where_its_words_are() -> None:
     learner = Learner()
     number = Rule("value", "x", "{number}")
@@ -563,7 +680,7 @@ def test_no_more_than_so_many_pages_are_remembered(monkeypatch) -> None:
     }
 
 
-PATHS = ["a", "b", "5", "7", "print", "index.html", "A", "x;s=1", "x;s=2"]
+PATHS = ["a", "b", "1", "2", "print", "index.html", "A", "x;s=1", "x;s=2"]
 URLS = st.builds(
     lambda scheme, host, path, slash, query: (
         f"{scheme}://{host}{SITE}/{'/'.join(path)}{'/' if slash and path else ''}"
@@ -580,6 +697,7 @@ RULES = st.sampled_from(
     [
         *(X, Rule("parameter", "x", "1"), Rule("parameter", "sid", "*"), Rule("order")),
         *(Rule("value", "x", "{number}"), Rule("value", "sid", "{number}")),
+        *(Rule("path", "x", "/a/*"), Rule("path", "sid", "/*"), Rule("path", "sid", "/b/*.html")),
         *(PRINT, Rule("segment", "print", "0"), Rule("place", "0"), Rule("place", "1")),
         *(Rule("host", "m.example.com", SITE), Rule("host", SITE, "m.example.com")),
         *(Rule("slash"), Rule("index"), Rule("case"), Rule("scheme"), Rule("path parameter", "s")),

@@ -29,6 +29,20 @@ SITE = "http://example.com"
         ("/a/", "/a", [Rule("slash")]),
         ("/A/b", "/a/b", [Rule("case")]),
         ("/5/first-name", "/5/other-name", [Rule("place", "1")]),
+        ("/index.php?title=Bees", "/wiki/Bees", [Rule("path", "title", "/wiki/*")]),
+        (
+            *("/wiki/Bees?x=1", "/index.php?title=Bees&y=2"),
+            [
+                Rule("path", "title", "/wiki/*"),
+                Rule("parameter", "x", "1"),
+                Rule("parameter", "y", "2"),
+            ],
+        ),
+        ("/?q=talk%3aa%2Fb+c", "/talk:a/b%20c", [Rule("path", "q", "/*")]),
+        ("/a?p=about", "/en/about.html", [Rule("path", "p", "/en/*.html")]),
+        ("/a/2?p=2", "/a/2/2", [Rule("segment", "2", "-1"), Rule("parameter", "p", "2")]),
+        ("/a?p=2", "/a/2?p=2", [Rule("segment", "2", "-1")]),
+        ("/a/b?p=d", "/a/bd", [Rule("place", "1"), Rule("parameter", "p", "d")]),
         ("/a", "/a", []),
         ("/a/b/c", "/d", None),
         ("/a/b", "/c/d", None),
@@ -65,7 +79,7 @@ def test_two_aliases_of_a_name_have_the_pages_of_that_name(one: str, other: str,
         assert sorted(found or ()) == [Rule("host", *names) for names in sorted(rules)]
 
 
-PARTS = ["a", "B", "5", "print", "index.html", "x;s=1"]
+PARTS = ["a", "B", "1", "2", "2.html", "print", "index.html", "x;s=1"]
 PATHS = st.lists(st.sampled_from(PARTS), max_size=3, unique=True)
 QUERIES = st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("123")), max_size=3)
 URLS = st.builds(

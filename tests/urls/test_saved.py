@@ -158,6 +158,8 @@ def test_the_rules_with_the_most_evidence_are_kept(monkeypatch) -> None:
         ([{**RULE, "kind": "place", "name": "-1"}], "'name' is '-1': expected a place in the path"),
         ([{**RULE, "kind": "segment"}], "'value' is '*': expected a place in the path"),
         ([{**RULE, "kind": "segment", "value": "9" * 9}], "expected a place in the path"),
+        ([{**RULE, "kind": "path"}], "'value' is '*': expected a path such as '/wiki/*'"),
+        ([{**RULE, "kind": "path", "value": "/a?b=*"}], "expected a path such as"),
     ],
 )
 def test_a_wrong_file_is_named_with_the_place(text, message: str) -> None:
