@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchmarks.urls.method import NOT_READ, Method, Read
 from simhash_gate.urls.fetched import content_of
 from simhash_gate.urls.learner import Learner
-from simhash_gate.urls.parts import AFTER, parts_of, whole
+from simhash_gate.urls.parts import parts_of, whole
 from simhash_gate.urls.visits import Visits, fetched
 
 if TYPE_CHECKING:
@@ -88,12 +88,13 @@ class Learned(Method):
 
     def _suspend(self, change: Change) -> None:
         rules_of = {(change.shape, change.rule), (whole(change.shape), change.rule)}
+        parted = whole(change.shape) != change.shape
         stand_ins = {
             visit.id
-            for scope, visit, rules in self._skipped.values()
+            for url, (scope, visit, rules) in self._skipped.items()
             if scope == change.scope
             and not rules_of.isdisjoint(rules)
-            and (AFTER not in change.shape or self._shape(visit.url) == change.shape)
+            and (not parted or change.shape in map(self._shape, (url, visit.url)))
         }
         back = [url for url, (_, visit, _) in self._skipped.items() if visit.id in stand_ins]
         for url in back:

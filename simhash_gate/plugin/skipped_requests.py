@@ -16,7 +16,7 @@ from simhash_gate.urls.parts import whole
 from simhash_gate.urls.rules import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from scrapy import Request, Spider
     from typing_extensions import Self
@@ -112,16 +112,21 @@ class SkippedRequests:
         """Return the visit of a URL that stands for something; 0 if there is none."""
         return self._by_url.get(stand_in, 0)
 
-    def by_rule(self, scope: str, shape: str, rule: Rule) -> dict[int, str]:
-        """Return the visits that stand for something by a rule on URLs of a shape, with their URLs.
+    def by_rule(
+        self, scope: str, shape: str, rule: Rule, shape_of: Callable[[str], str]
+    ) -> set[int]:
+        """Return the visits that stand for something by a rule on URLs of a shape.
 
-        The scope may be that of all sites. They may have been skipped before the shape was cut.
+        The scope may be that of all sites. They may have been skipped before the shape was parted.
         """
         wanted = {(shape, rule), (whole(shape), rule)}
+        parted = whole(shape) != shape
         return {
-            skipped.visit: skipped.stand_in
+            skipped.visit
             for skipped, _ in self._requests.values()
-            if scope in (skipped.scope, EVERY) and not wanted.isdisjoint(skipped.rules)
+            if scope in (skipped.scope, EVERY)
+            and not wanted.isdisjoint(skipped.rules)
+            and (not parted or shape in map(shape_of, (skipped.request.url, skipped.stand_in)))
         }
 
     def sample(self, scope: str, rule: Rule, count: int) -> list[Skipped]:

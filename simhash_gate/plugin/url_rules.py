@@ -31,7 +31,7 @@ from simhash_gate.plugin.skipped_requests import Skipped, SkippedRequests, keep,
 from simhash_gate.urls.fetched import MOST_WORDS, Fetched, content_of, relation
 from simhash_gate.urls.learn import Told, told_by
 from simhash_gate.urls.learner import Learner
-from simhash_gate.urls.parts import AFTER, numbers_in, parts_of, whole
+from simhash_gate.urls.parts import parts_of, whole
 from simhash_gate.urls.visits import Visit, Visits, fetched
 from simhash_gate.values import PREFIX
 
@@ -52,8 +52,8 @@ logger = logging.getLogger(__name__)
 JOB_FILE = "simhash_gate_urls.sqlite"
 FEWEST_PROBES = 5
 """So many of the requests that a rule skips are fetched at the least, to test them."""
-PROBES_OF_OLDER = 20
-"""So many of those are fetched where a rule proves wrong for newer pages alone."""
+PROBES_OF_OTHERS = 20
+"""So many of those are fetched where a rule proves wrong on a part of them alone."""
 _LOOKED_AT = 20  # pages that may stand for a request
 _LEFT_ALONE = ("redirect_times", "retry_times", RECOVERED_KEY)
 
@@ -259,10 +259,9 @@ class UrlRules(Listener):
         )
         self._changed(visits, changes)
         if wrong and probed is not None:  # a rule of an earlier part of the job may not act yet
-            numbers = numbers_in(parts_of(url).segments)
             for shape, rule in probed.rules:
-                part = self._learner.shapes.part(whole(shape), numbers)
-                self._unskip(probed.scope, part, rule)
+                part = self._shape(url)
+                self._unskip(probed.scope, part if whole(part) == whole(shape) else shape, rule)
 
     def _told(self, judged: Judged, site: Site) -> Told | None:
         verdict = judged.verdict
@@ -281,16 +280,19 @@ class UrlRules(Listener):
             _tell(change)
             if change.state != "active":
                 self._unskip(change.scope, change.shape, change.rule, change.state)
-            if change.state == "suspended" and AFTER in change.shape:  # it acts on older pages yet
-                self._probe(change.scope, change.rule, PROBES_OF_OLDER)
+            parted = whole(change.shape) != change.shape
+            if change.state == "suspended" and parted:  # it acts on the other URLs yet
+                self._probe(change.scope, change.rule, PROBES_OF_OTHERS)
         self._stats.set_value("simhash_gate/url/rules", self._learner.active)
 
     def _unskip(self, scope: str, shape: str, rule: Rule, state: State = "suspended") -> None:
         """Send what was skipped by a rule that proved wrong, or must be shown to hold anew."""
         why = "may make a difference now" if state == "learning" else "does make a difference"
-        for visit, stand_in in self._waiting.by_rule(scope, shape, rule).items():
-            if AFTER not in shape or self._learner.shapes.of(parts_of(stand_in)) == shape:
-                self._send(visit, f"{rule} {why}")
+        for visit in self._waiting.by_rule(scope, shape, rule, self._shape):
+            self._send(visit, f"{rule} {why}")
+
+    def _shape(self, url: str) -> str:
+        return self._learner.shapes.of(parts_of(url))
 
     def _release(self, visit: int) -> None:
         """Send what was skipped for a visit that brought nothing, whatever the file says."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from simhash_gate.urls.first_values import FirstValues
@@ -10,7 +11,7 @@ from simhash_gate.urls.parts import Shapes, mask, parts_of
 from simhash_gate.urls.rules import ANY_VALUE, Reduction, Rule, differences, reduction_by
 
 if TYPE_CHECKING:
-    from simhash_gate.urls.parts import Parts
+    from simhash_gate.urls.parts import Parts, Query
 
 EVERY = "*"
 """In the place of a shape: URLs of every shape. In that of a scope: all sites."""
@@ -29,6 +30,10 @@ class ActiveRules(ABC):
     @abstractmethod
     def _holds_later(self, scope: str, rule: Rule) -> bool:
         """Tell whether a rule for all values is known to hold for more than one of a page."""
+
+    @abstractmethod
+    def _holds_beside(self, scope: str, rule: Rule, names: frozenset[str]) -> bool:
+        """Tell whether a rule is known to hold for URLs that have these parameters as well."""
 
     @abstractmethod
     def _exceptions(self, scope: str, everywhere: set[Rule]) -> dict[str, set[Rule]]:
@@ -120,7 +125,8 @@ class ActiveRules(ABC):
         """Return the rules by which another URL can stand for one, with their shapes; () if none.
 
         A page that was asked for with another value of a parameter before is another case than the
-        first value: a rule for all values must have held in such cases.
+        first value: a rule for all values must have held in such cases. So are URLs with a
+        parameter that those did not have by which the rule was learned.
         """
         active = self._acts(scope)
         one, two = parts_of(url), parts_of(other)
@@ -128,6 +134,11 @@ class ActiveRules(ABC):
         if not active or one == two or reduced != self.reduce(active, two):
             return ()
         found = self.rules_between(scope, url, other)
+        for _, rule in found:
+            if rule.kind in ("parameter", "value"):
+                names = beside(rule.name, one, two)
+                if not self._holds_beside(scope, rule, names):
+                    return ()
         unknown = [
             rule.name
             for _, rule in found
@@ -163,6 +174,19 @@ class ActiveRules(ABC):
             for each in [*self._active]:
                 if each != EVERY:
                     self._rebuild(each, EVERY)
+
+
+def beside(parameter: str, one: Parts, other: Parts) -> frozenset[str]:
+    """Return the other parameters of those of two URLs that have one."""
+    mine, theirs = _names_in(one.query), _names_in(other.query)
+    if parameter not in mine:
+        return theirs - {parameter}
+    return mine - {parameter} if parameter not in theirs else (mine | theirs) - {parameter}
+
+
+@lru_cache(maxsize=2048)
+def _names_in(query: Query) -> frozenset[str]:
+    return frozenset(name for name, _ in query)
 
 
 def wider(rule: Rule) -> Rule:

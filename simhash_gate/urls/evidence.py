@@ -8,8 +8,11 @@ from math import ceil
 from typing import TYPE_CHECKING, Literal
 
 from simhash_gate.common.proportion import wilson
+from simhash_gate.urls.parts import whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from simhash_gate.urls.parts import Numbers
     from simhash_gate.urls.rules import Rule
 
@@ -27,11 +30,14 @@ as "not found" for a while."""
 LEAST_OF_FEW = 0.98
 ENOUGH_VALUES = 3
 """A parameter needs so many values before all of them count as no matter."""
+MOST_BESIDE = 40
+"""Parameters beside that of a rule that are counted."""
 ENOUGH_BELOW = 19
 """A rule that fails first for a number above those of so many cases that it held for fails for that
 reason: if the numbers were no matter, the chance of it would be 1 in 20."""
-SURE = 0.75
-"""A rule rests where more than a quarter of its cases can't be told."""
+SURE, SURE_OF_MANY, MANY = 0.75, 0.9, 5
+"""A rule rests where more than a quarter of its cases can't be told, or, of so many that can't be
+told, more than a tenth."""
 FEWEST_STRANGE, MOST_STRANGE = 2, 0.25
 """A rule rests where so many of its tests, and more than this share, brought a page unlike all."""
 MOST_CONTRADICTIONS = 3
@@ -44,7 +50,8 @@ POOLED = 3
 """Cases that URLs of one shape need of their own, where those of other shapes or of earlier crawls
 speak for a rule."""
 CONFIRMED = 10
-"""Cases of their own that URLs of one shape need, where those of another contradict the rule."""
+"""Cases of their own that URLs of one shape need, where those of another contradict the rule; and
+those of a page's second value, or beside another parameter, before the rule is used for such."""
 MOST_EARLIER = 60
 """What all cases of earlier crawls count for at most."""
 
@@ -155,21 +162,25 @@ class Pool:
     """The evidence for one rule of one scope, by shape, and that of all shapes together.
 
     `later` are cases that speak for it in which a page was asked for with another value before.
+    `beside` counts the cases that speak for it by the other parameters of the URL.
     """
 
     shapes: dict[str, Evidence] = field(default_factory=dict)
     prior: int = 0
     later: int = 0
     against: int = 0
+    beside: dict[str, int] = field(default_factory=dict)
     support: float = 0.0
     contents: tuple[int, ...] = ()
     values: tuple[int, ...] = ()
 
     def of(self, shape: str) -> Evidence:
-        """Return the evidence on URLs of a shape."""
+        """Return the evidence on URLs of a shape; what is forbidden on it is so on its parts."""
         found = self.shapes.get(shape)
         if found is None:
-            found = self.shapes[shape] = Evidence()
+            above = self.shapes.get(whole(shape))
+            forbidden = above is not None and above.word == "forbidden"
+            found = self.shapes[shape] = Evidence(word="forbidden" if forbidden else "")
         return found
 
     def add(self, shape: str, *, same: bool) -> Evidence:
@@ -217,6 +228,21 @@ class Pool:
         together = ceil(self.support) + evidence.earlier + prior
         return max(own, lower_bound(together, together + self.against))
 
+    def note_beside(self, names: Iterable[str]) -> None:
+        """Count the parameters beside that of the rule in a case that speaks for it."""
+        for name in names:
+            if name in self.beside or len(self.beside) < MOST_BESIDE:
+                self.beside[name] = self.beside.get(name, 0) + 1
+
+    def is_rare_beside(self, name: str) -> bool:
+        """Tell whether so few cases for the rule had a parameter beside it that a failure there is
+        due to that: if the parameter were no matter, the chance of it would be 1 in 20."""
+        return self.beside.get(name, 0) + 1 <= (self.support + 1) / (ENOUGH_BELOW + 1)
+
+    def is_known_beside(self, names: Iterable[str]) -> bool:
+        """Tell whether the rule is known to hold beside these parameters."""
+        return bool(self.prior) or all(self.beside.get(name, 0) >= CONFIRMED for name in names)
+
     @property
     def is_known_later(self) -> bool:
         """Whether it is known to hold for values after the first one of a page."""
@@ -234,7 +260,8 @@ class Pool:
         if not several and len(values) < ENOUGH_VALUES:
             return False
         told = evidence.support + evidence.against
-        if told < SURE * (told + evidence.unsure):
+        sure = SURE_OF_MANY if evidence.unsure >= MANY else SURE
+        if told < sure * (told + evidence.unsure):
             return False
         contents = evidence.contents if self.against else self.contents
         if len(contents) < ENOUGH_CONTENTS:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.urls.active_rules import EVERY
-from simhash_gate.urls.parts import AFTER, whole
+from simhash_gate.urls.parts import whole
 from simhash_gate.urls.rules import ANY_VALUE, SLASH, Rule
 from simhash_gate.urls.saved import RulesError
 
@@ -76,10 +76,10 @@ def to_discarder(entries: Iterable[dict[str, Any]]) -> tuple[str, int]:
     """Return active rules as a file of duplicate-url-discarder, and how many it has no words for.
 
     A rule of one shape becomes patterns of its path. A parameter goes whatever its value is. A rule
-    for newer or older pages alone can't be said.
+    for a part of the URLs of a shape can't be said.
     """
     entries = list(entries)
-    cut = {whole(each["shape"]) for each in entries if AFTER in each["shape"]}
+    cut = {whole(shape) for each in entries if whole(shape := each["shape"]) != shape}
     named: dict[_Pattern, set[str]] = defaultdict(set)
     paths: dict[_Pattern, set[int]] = defaultdict(set)
     left_out = 0

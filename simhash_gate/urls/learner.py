@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.urls.active_rules import EVERY, ActiveRules, takes_from, wider
+from simhash_gate.urls.active_rules import EVERY, ActiveRules, beside, takes_from, wider
 from simhash_gate.urls.evidence import PRIOR, Evidence, Pool, State
 from simhash_gate.urls.fetched import Fetched, are_alike, content_of, relation
 from simhash_gate.urls.parts import MASKS, NUMBER, mask, numbers_in, parts_of
@@ -23,7 +23,7 @@ from simhash_gate.urls.siblings import Siblings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simhash_gate.urls.parts import Numbers
+    from simhash_gate.urls.parts import Numbers, Parts
 
 LEAST = 0.9
 """A rule acts where this share of its cases holds, at the least."""
@@ -87,8 +87,6 @@ class Learner(ActiveRules):
         changes = [each for other in unsure for each in self._wonder(scope, page, other)]
         told = self._told_by(scope, page, pairs) if pairs else {}
         for (shape, rule), (found, other) in told.items():
-            if found and (rule.kind, rule.value) == ("parameter", ANY_VALUE):
-                self._note_later(scope, shape, rule, page)
             changes += self._count(scope, shape, rule, (page, other), same=found)
         for other, found in pairs:
             if not found and self._acts(scope):
@@ -116,13 +114,12 @@ class Learner(ActiveRules):
                 found = False
         return [] if found is None else [(stood, found)]
 
-    def _note_later(self, scope: str, shape: str, rule: Rule, page: Fetched) -> None:
-        """Count a page for which a rule holds, and that was asked for with another value before."""
-        pool = self._pools.of(scope, rule, shape)
-        if not pool.is_known_later:
-            parts = page.parts
-            reduced = self.reduce(active, parts) if (active := self._acts(scope)) else parts
-            pool.later += rule.name in self._first.later(scope, parts, reduced)
+    def _note_case(self, rule: Rule, pool: Pool, scope: str, page: Parts, other: Parts) -> None:
+        """Note what kind of case speaks for a rule about a parameter."""
+        if not pool.prior:
+            pool.note_beside(beside(rule.name, page, other))
+        if rule.value == ANY_VALUE and not pool.is_known_later:
+            pool.later += rule.name in self._first.later(scope, page, page)
 
     def _siblings_of(
         self, scope: str, page: Fetched, kept: str | None
@@ -175,9 +172,17 @@ class Learner(ActiveRules):
 
     def _holds_later(self, scope: str, rule: Rule) -> bool:
         pool = self._pools.get(scope, rule)
-        if "pinned" in (pool and word_of(pool), self._pools.word_everywhere(rule)):
-            return True
-        return pool is not None and pool.is_known_later
+        return self._is_pinned(scope, rule) or (pool is not None and pool.is_known_later)
+
+    def _holds_beside(self, scope: str, rule: Rule, names: frozenset[str]) -> bool:
+        pool = self._pools.get(scope, rule)
+        known = pool is not None and pool.is_known_beside(names)
+        return known or self._is_pinned(scope, rule)
+
+    def _is_pinned(self, scope: str, rule: Rule) -> bool:
+        pool = self._pools.get(scope, rule)
+        words = {each.word for each in pool.shapes.values()} if pool is not None else set()
+        return "pinned" in words or self._pools.word_everywhere(rule) == "pinned"
 
     def put(self, scope: str, shape: str, rule: Rule, evidence: Evidence) -> list[Change]:
         """Take over what is known of a rule, from an earlier crawl or from its user."""
@@ -304,9 +309,15 @@ class Learner(ActiveRules):
             numbers = ()
         last = (page.url, other.url)
         changes = [] if same else self._cut(scope, shape, rule, numbers, last)
+        if not same and not changes:
+            changes = self._split(scope, shape, rule, pair)
+        if self.shapes.is_split(shape):
+            shape = self.shapes.with_name(shape, beside(rule.name, page.parts, other.parts))
         shape = self.shapes.part(shape, numbers) if numbers else shape
         pool = self._pools.of(scope, rule, shape)
         evidence = pool.add(shape, same=same)
+        if same and rule.kind in ("parameter", "value"):
+            self._note_case(rule, pool, scope, page.parts, other.parts)
         if same and numbers:
             evidence.note_numbers(numbers)
         if same and not evidence.is_noted:
@@ -332,15 +343,37 @@ class Learner(ActiveRules):
             return []
         if not self.shapes.cut(shape, known.highest):
             return []
-        newer = self.shapes.part(shape, numbers)
+        return self._begin(scope, shape, self.shapes.part(shape, numbers), rule, last)
+
+    def _split(
+        self, scope: str, shape: str, rule: Rule, pair: tuple[Fetched, Fetched]
+    ) -> list[Change]:
+        """Part a shape by a parameter beside which a rule fails that held where it was not."""
+        page, other = pair
+        pool = self._pools.get(scope, rule)
+        if rule.kind not in ("parameter", "value") or not self._acts_on(scope, shape, rule):
+            return []
+        if pool is None or pool.prior or shape == EVERY:
+            return []
+        names = sorted(filter(pool.is_rare_beside, beside(rule.name, page.parts, other.parts)))
+        name = min(names, key=lambda each: pool.beside.get(each, 0), default="")
+        if not name or not self.shapes.split(shape, name):
+            return []
+        last = (page.url, other.url)
+        return self._begin(scope, shape, self.shapes.with_name(shape, [name]), rule, last)
+
+    def _begin(
+        self, scope: str, shape: str, part: str, rule: Rule, last: tuple[str, str]
+    ) -> list[Change]:
+        """Let rules learn anew on a part of a shape on which one of them fails."""
         changes = []
         for each in sorted(self._rules.get((scope, shape), ())):
-            its = self._pools.of(scope, each, newer)
+            its = self._pools.of(scope, each, part)
             fails = each == rule
             evidence = Evidence(state="suspended") if fails else its.shapes[shape].for_newer()
-            its.put(newer, evidence)
-            told = its.bound(newer), (last,) if fails else evidence.examples
-            changes.append(Change(scope, newer, each, evidence.state, evidence, *told))
+            its.put(part, evidence)
+            told = its.bound(part), (last,) if fails else evidence.examples
+            changes.append(Change(scope, part, each, evidence.state, evidence, *told))
         return changes
 
     def _contradicted(

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 Query = tuple[tuple[str, str], ...]
 
@@ -60,6 +63,11 @@ NUMBER, CODE, SLUG, ANY = "{number}", "{code}", "{slug}", "*"
 MASKS = (NUMBER, CODE, SLUG)
 AFTER = " after "
 """Stands in a shape before the highest numbers of the part of its URLs that it is not about."""
+WITH = " with ?"
+"""Stands in a shape before the parameter that the part of its URLs has that it is about."""
+_PARTED = re.compile(f"{AFTER}|{re.escape(WITH)}")
+MOST_NAMES = 16
+"""Parameters by which one shape is parted."""
 
 Numbers = tuple[int, ...]
 _LONGEST_NUMBER = 18
@@ -98,7 +106,7 @@ def numbers_in(segments: tuple[str, ...]) -> Numbers:
 
 def whole(shape: str) -> str:
     """Return the shape that a part of it was cut from; any other one as it is."""
-    return shape.partition(AFTER)[0]
+    return _PARTED.split(shape, maxsplit=1)[0]
 
 
 MOST_WORDS = 40
@@ -114,11 +122,13 @@ class Shapes:
     `/search?q=x` is not `/archive?id=5`. Remembers `MOST_PLACES` places at most, of all sites.
 
     A shape can be cut once: URLs with higher numbers in their path have a shape of their own then.
+    It can be parted by a few parameters: URLs that have one of them have a shape of their own.
     """
 
     def __init__(self) -> None:
         self._places: OrderedDict[str, set[str] | None] = OrderedDict()
         self._cuts: dict[str, Numbers] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
 
     def note(self, parts: Parts) -> None:
         """Learn from a URL that was fetched."""
@@ -140,6 +150,9 @@ class Shapes:
 
     def take_over(self, shape: str) -> None:
         """Learn from a shape that was known before: its masked words are names."""
+        shape, _, name = shape.partition(WITH)
+        if name:
+            self.split(shape, name)
         shape, after, told = shape.partition(AFTER)
         numbers = told.split("-")
         if after and all(each.isdecimal() and each.isascii() for each in numbers):
@@ -163,11 +176,36 @@ class Shapes:
                     word = ANY
             shape = f"{shape}/{word}"
         shape = shape if parts.segments else f"{shape}/"
+        if shape in self._names:
+            parted = self.with_name(shape, [name for name, _ in parts.query])
+            if parted != shape:
+                return parted
         return self.part(shape, numbers_in(parts.segments)) if shape in self._cuts else shape
+
+    def split(self, shape: str, name: str) -> bool:
+        """Give URLs of a shape that have a parameter a shape of their own; tell if that is new."""
+        known = self._names.get(shape, ())
+        if whole(shape) != shape or name in known:
+            return False
+        if len(known) >= MOST_NAMES or len(self._names) >= MOST_PLACES:
+            return False
+        self._names[shape] = (*known, name)
+        return True
+
+    def is_split(self, shape: str) -> bool:
+        """Tell whether URLs of a shape that have some parameter have a shape of their own."""
+        return shape in self._names
+
+    def with_name(self, shape: str, names: Collection[str]) -> str:
+        """Return the shape of those URLs of a shape that have these parameters."""
+        for name in self._names.get(shape, ()):
+            if name in names:
+                return f"{shape}{WITH}{name}"
+        return shape
 
     def cut(self, shape: str, numbers: Numbers) -> bool:
         """Give URLs of a shape with higher numbers one of their own; tell if that is new."""
-        if AFTER in shape or shape in self._cuts or len(self._cuts) >= MOST_PLACES:
+        if whole(shape) != shape or shape in self._cuts or len(self._cuts) >= MOST_PLACES:
             return False
         self._cuts[shape] = numbers
         return True

@@ -129,16 +129,19 @@ def _said_by_path(one: Parts, other: Parts) -> Rule | None:
     """Return the rule for a parameter of one URL that says how the path of the other one ends."""
     if not one.query or not other.segments:
         return None
-    own, path = ("/" + "/".join(each.segments) for each in (one, other))
-    stem, dot, ending = path.rpartition(".")
-    theirs = {name for name, _ in other.query}
+    last = other.segments[-1]
+    stem, dot, ending = last.rpartition(".")
+    ends = (last, stem) if dot and len(ending) <= _LONGEST_ENDING else (last,)
     for name, value in _once(one.query):
-        said = "/" + as_path(value)
-        if name not in theirs and not own.endswith(said):
-            if path.endswith(said):
-                return Rule("path", name, path.removesuffix(said) + "/*")
-            if dot and len(ending) <= _LONGEST_ENDING and stem.endswith(said):
-                return Rule("path", name, f"{stem.removesuffix(said)}/*.{ending}")
+        said = as_path(value)
+        if said.rpartition("/")[2] not in ends or name in dict(other.query):
+            continue
+        own, path = ("/" + "/".join(each.segments) for each in (one, other))
+        if own.endswith(f"/{said}"):
+            continue
+        for end in ("", f".{ending}"):
+            if path.endswith(f"/{said}{end}"):
+                return Rule("path", name, f"{path.removesuffix(said + end)}*{end}")
     return None
 
 
@@ -150,6 +153,8 @@ def _once(query: Query) -> list[tuple[str, str]]:
 
 def as_path(value: str) -> str:
     """Return the value of a parameter as it is written in a path."""
+    if "%" not in value and "+" not in value:
+        return value
     return _IN_PATH.sub(lambda found: _PLAIN[found[0].upper()], value)
 
 

@@ -15,7 +15,7 @@ from simhash_gate.urls.evidence import (
     State,
     Word,
 )
-from simhash_gate.urls.parts import AFTER, MASKS
+from simhash_gate.urls.parts import MASKS, whole
 from simhash_gate.urls.rules import KINDS, Rule
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ class RulesError(ValueError):
 def entries_of(learner: Learner) -> dict[str, list[dict[str, Any]]]:
     """Return what is known of rules, by scope, as JSON has it, in the order of shape and rule.
 
-    Rules with next to no evidence are left out, but for those that fail for newer pages.
+    Rules with next to no evidence are left out, but for those that fail on a part of a shape.
     """
     found: dict[str, list[tuple[str, Rule, Evidence]]] = {}
     for scope, shape, rule, evidence in learner.evidence():
-        cut = AFTER in shape and evidence.contradictions
+        cut = whole(shape) != shape and evidence.contradictions
         if evidence.word or cut or evidence.support + evidence.earlier >= POOLED:
             found.setdefault(scope, []).append((shape, rule, evidence))
     return {

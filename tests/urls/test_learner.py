@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_gate.urls import first_values, pools, siblings
+from simhash_gate.urls import parts as url_parts
 from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.evidence import (
     CONFIRMED,
@@ -25,7 +26,7 @@ from simhash_gate.urls.evidence import (
 )
 from simhash_gate.urls.fetched import Fetched, content_of, relation
 from simhash_gate.urls.learner import LEAST, Change, Learner
-from simhash_gate.urls.parts import parts_of
+from simhash_gate.urls.parts import WITH, parts_of
 from simhash_gate.urls.rules import Rule
 
 if TYPE_CHECKING:
@@ -519,6 +520,87 @@ def test_a_second_value_of_a_page_is_another_case_than_the_first() -> None:
     assert learner.reasons(SITE, second, bare) == ()
     teach(learner, pairs_by("/a/{n}?x={n}5", "/a/{n}", CONFIRMED - 1, 1))
     assert learner.reasons(SITE, second, bare) == ((SHAPE, X),)
+
+
+def test_a_rule_is_not_used_beside_a_parameter_that_it_was_not_learned_beside() -> None:
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    one, other = f"{HOME}/a/900?x=1&y=5", f"{HOME}/a/900?y=5"
+    assert learner.canonical(SITE, one) == learner.canonical(SITE, other)
+    assert learner.reasons(SITE, one, other) == ()
+    teach(learner, pairs_by("/a/{n}?y=5&x={n}", "/a/{n}?y=5", 100, CONFIRMED - 1))
+    assert learner.reasons(SITE, one, other) == ()
+    teach(learner, pairs_by("/a/{n}?y=5&x={n}", "/a/{n}?y=5", 200, 1))
+    assert learner.reasons(SITE, one, other) == ((SHAPE, X),)
+
+
+def test_what_seldom_matters_anywhere_is_used_beside_any_parameter() -> None:
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?utm_source={n}", "/a/{n}"))
+    assert learner.reasons(SITE, f"{HOME}/a/900?utm_source=1&y=5", f"{HOME}/a/900?y=5")
+
+
+WITH_Y = f"{SHAPE}{WITH}y"
+
+
+def test_a_rule_that_fails_beside_a_parameter_goes_on_without_it() -> None:
+    """`?limit=` is no matter on short lists, and those that have an `?offset=` are long."""
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    changes = teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
+    assert [(each.shape, each.rule, each.state) for each in changes] == [(WITH_Y, X, "suspended")]
+    assert evidence(learner, X, SHAPE).state == "active"
+    assert evidence(learner, X, WITH_Y).contradictions == 1
+    assert learner.reasons(SITE, f"{HOME}/a/900?x=1", f"{HOME}/a/900") == ((SHAPE, X),)
+    one, other = f"{HOME}/a/900?x=1&y=5", f"{HOME}/a/900?y=5"
+    assert learner.canonical(SITE, one) != learner.canonical(SITE, other)
+    assert learner.shapes.of(parts_of(one)) == WITH_Y
+    changes = teach(learner, [("/a/801?x=1", "/a/801")], same=False)
+    assert [(each.shape, each.state) for each in changes] == [(SHAPE, "suspended")]
+
+
+@pytest.mark.parametrize(("cases", "parts"), [(0, True), (1, True), (2, False)])
+def test_a_shape_is_parted_by_what_few_cases_had(cases: int, parts: bool) -> None:
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={n}&y=5", "/a/{n}?y=5", 100, cases))
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}", count=45 - cases))
+    teach(learner, [("/a/99?x=1&y=5", "/a/99?y=5")], same=False)
+    assert (evidence(learner, X, SHAPE).state == "active") == parts
+
+
+def test_other_rules_must_show_anew_that_they_hold_where_a_shape_was_parted() -> None:
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    teach(learner, pairs_by("/a/{n}?z={n}", "/a/{n}", 100))
+    z = Rule("parameter", "z", "*")
+    changes = teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
+    assert [(each.shape, each.rule, each.state) for each in changes] == [
+        (WITH_Y, X, "suspended"),
+        (WITH_Y, z, "learning"),
+    ]
+    changes = teach(learner, pairs_by("/a/{n}?y=5&z={n}", "/a/{n}?y=5", 200, POOLED))
+    assert [(each.shape, each.rule, each.state) for each in changes] == [(WITH_Y, z, "active")]
+
+
+def test_what_is_forbidden_on_a_shape_is_so_on_its_parts() -> None:
+    learner = Learner()
+    z = Rule("parameter", "z", "*")
+    learner.put(SITE, SHAPE, z, Evidence(word="forbidden"))
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
+    teach(learner, pairs_by("/a/{n}?y=5&z={n}", "/a/{n}?y=5", 200))
+    assert evidence(learner, z, WITH_Y).word == "forbidden"
+    assert evidence(learner, z, WITH_Y).state == "learning"
+
+
+def test_a_shape_is_parted_by_a_few_parameters(monkeypatch) -> None:
+    monkeypatch.setattr(url_parts, "MOST_NAMES", 1)
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
+    assert evidence(learner, X, SHAPE).state == "active"
+    teach(learner, [("/a/800?x=1&z=5", "/a/800?z=5")], same=False)
+    assert evidence(learner, X, SHAPE).state == "suspended"
 
 
 def test_the_first_value_of_a_page_is_known_by_the_url_that_rules_leave_too() -> None:

@@ -44,6 +44,14 @@ def test_where_a_rule_fails_for_newer_pages_is_known_in_the_next_crawl() -> None
     load(Learner(), from_json(to_json([broken]), "rules.json"))
 
 
+def test_where_a_rule_fails_beside_a_parameter_is_known_in_the_next_crawl() -> None:
+    learner = taught()
+    teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
+    other = again(learner, trusted=True)
+    assert other.canonical(SITE, f"{HOME}/a/120?x=5") == f"{HOME}/a/120"
+    assert other.canonical(SITE, f"{HOME}/a/120?x=5&y=6") == f"{HOME}/a/120?x=5&y=6"
+
+
 def test_what_was_learned_is_one_rule_a_line_in_order() -> None:
     (rules,) = entries_of(taught()).values()
     text = to_json(rules)
