@@ -89,14 +89,14 @@ class Learned(Method):
     def _suspend(self, change: Change) -> None:
         rules_of = {(change.shape, change.rule), (whole(change.shape), change.rule)}
         parted = whole(change.shape) != change.shape
-        stand_ins = {
-            visit.id
+        back = [
+            url
             for url, (scope, visit, rules) in self._skipped.items()
             if scope == change.scope
             and not rules_of.isdisjoint(rules)
             and (not parted or change.shape in map(self._shape, (url, visit.url)))
-        }
-        back = [url for url, (_, visit, _) in self._skipped.items() if visit.id in stand_ins]
+            and not self._learner.reasons(scope, url, visit.url)
+        ]
         for url in back:
             del self._skipped[url]
         self._back += back

@@ -112,22 +112,33 @@ class SkippedRequests:
         """Return the visit of a URL that stands for something; 0 if there is none."""
         return self._by_url.get(stand_in, 0)
 
-    def by_rule(
-        self, scope: str, shape: str, rule: Rule, shape_of: Callable[[str], str]
-    ) -> set[int]:
-        """Return the visits that stand for something by a rule on URLs of a shape.
+    def pop_by_rule(
+        self,
+        scope: str,
+        shape: str,
+        rule: Rule,
+        *,
+        shape_of: Callable[[str], str],
+        holds: Callable[[Skipped], bool],
+    ) -> tuple[list[Skipped], int]:
+        """Return what was skipped by a rule on URLs of a shape, and how many more there may be.
 
-        The scope may be that of all sites. They may have been skipped before the shape was parted.
+        What other rules still skip (`holds`) is left; the rest is forgotten. The scope may be that
+        of all sites. The requests may have been skipped before the shape was parted.
         """
         wanted = {(shape, rule), (whole(shape), rule)}
         parted = whole(shape) != shape
-        return {
-            skipped.visit
-            for skipped, _ in self._requests.values()
+        found = [
+            number
+            for number, (skipped, _) in self._requests.items()
             if scope in (skipped.scope, EVERY)
             and not wanted.isdisjoint(skipped.rules)
             and (not parted or shape in map(shape_of, (skipped.request.url, skipped.stand_in)))
-        }
+            and not holds(skipped)
+        ]
+        visits = {self._requests[number][0].visit for number in found}
+        let_go = sum(self._let_go.pop(visit, 0) for visit in visits)
+        return [self._take(number) for number in found], let_go
 
     def sample(self, scope: str, rule: Rule, count: int) -> list[Skipped]:
         """Return some requests that were skipped by a rule, and forget them.

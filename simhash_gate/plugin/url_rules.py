@@ -288,8 +288,14 @@ class UrlRules(Listener):
     def _unskip(self, scope: str, shape: str, rule: Rule, state: State = "suspended") -> None:
         """Send what was skipped by a rule that proved wrong, or must be shown to hold anew."""
         why = "may make a difference now" if state == "learning" else "does make a difference"
-        for visit in self._waiting.by_rule(scope, shape, rule, self._shape):
-            self._send(visit, f"{rule} {why}")
+        found = self._waiting.pop_by_rule(
+            *(scope, shape, rule), shape_of=self._shape, holds=self._still_holds
+        )
+        self._send(*found, f"{rule} {why}")
+
+    def _still_holds(self, skipped: Skipped) -> bool:
+        url = without_credentials(skipped.request.url)
+        return bool(self._learner.reasons(skipped.scope, url, skipped.stand_in))
 
     def _shape(self, url: str) -> str:
         return self._learner.shapes.of(parts_of(url))
@@ -299,10 +305,9 @@ class UrlRules(Listener):
         with self._failing_open():
             if self._visits is not None:
                 self._visits.remove(visit)
-        self._send(visit, "the page that stood for it failed")
+        self._send(*self._waiting.pop(visit), "the page that stood for it failed")
 
-    def _send(self, visit: int, why: str) -> None:
-        requests, let_go = self._waiting.pop(visit)
+    def _send(self, requests: list[Skipped], let_go: int, why: str) -> None:
         if let_go:
             logger.error(
                 "%s that were skipped are not fetched: too many were remembered. The verdict log "
@@ -337,7 +342,7 @@ class UrlRules(Listener):
         """Test rules that were tested too little; send what waits for answers that never came."""
         self._is_over = True
         for visit in self._lost:
-            self._send(visit, "the page that stood for it failed")
+            self._send(*self._waiting.pop(visit), "the page that stood for it failed")
         self._lost.clear()
         for url, visit in list(self._on_their_way.items()):
             del self._on_their_way[url]

@@ -32,6 +32,10 @@ class ActiveRules(ABC):
         """Tell whether a rule for all values is known to hold for more than one of a page."""
 
     @abstractmethod
+    def _holds_bare(self, scope: str, rule: Rule) -> bool:
+        """Tell whether a rule is known to hold between URLs with the parameter and without."""
+
+    @abstractmethod
     def _holds_beside(self, scope: str, rule: Rule, names: frozenset[str]) -> bool:
         """Tell whether a rule is known to hold for URLs that have these parameters as well."""
 
@@ -139,6 +143,8 @@ class ActiveRules(ABC):
                 names = beside(rule.name, one, two)
                 if not self._holds_beside(scope, rule, names):
                     return ()
+                if is_bare(rule, one, two) and not self._holds_bare(scope, rule):
+                    return ()
         unknown = [
             rule.name
             for _, rule in found
@@ -182,6 +188,12 @@ def beside(parameter: str, one: Parts, other: Parts) -> frozenset[str]:
     if parameter not in mine:
         return theirs - {parameter}
     return mine - {parameter} if parameter not in theirs else (mine | theirs) - {parameter}
+
+
+def is_bare(rule: Rule, one: Parts, other: Parts) -> bool:
+    """Tell whether one of two URLs has not the parameter that a rule for all values is about."""
+    there = (rule.name in _names_in(each.query) for each in (one, other))
+    return rule.value == ANY_VALUE and sum(there) == 1
 
 
 @lru_cache(maxsize=2048)

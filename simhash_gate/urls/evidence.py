@@ -161,13 +161,15 @@ class Evidence:
 class Pool:
     """The evidence for one rule of one scope, by shape, and that of all shapes together.
 
-    `later` are cases that speak for it in which a page was asked for with another value before.
+    `later` are cases that speak for it in which a page was asked for with another value before,
+    `bare` those in which one of the URLs has no such parameter.
     `beside` counts the cases that speak for it by the other parameters of the URL.
     """
 
     shapes: dict[str, Evidence] = field(default_factory=dict)
     prior: int = 0
     later: int = 0
+    bare: int = 0
     against: int = 0
     beside: dict[str, int] = field(default_factory=dict)
     support: float = 0.0
@@ -247,6 +249,11 @@ class Pool:
     def is_known_later(self) -> bool:
         """Whether it is known to hold for values after the first one of a page."""
         return self.later >= (POOLED if self.prior else CONFIRMED)
+
+    @property
+    def is_known_bare(self) -> bool:
+        """Whether it is known to hold between a URL with the parameter and one without."""
+        return self.bare >= (POOLED if self.prior else CONFIRMED)
 
     def is_proven(self, rule: Rule, shape: str, least: float) -> bool:
         """Tell whether the rule may act on URLs of a shape."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.urls.active_rules import EVERY, ActiveRules, beside, takes_from, wider
+from simhash_gate.urls.active_rules import EVERY, ActiveRules, beside, is_bare, takes_from, wider
 from simhash_gate.urls.evidence import PRIOR, Evidence, Pool, State
 from simhash_gate.urls.fetched import Fetched, are_alike, content_of, relation
 from simhash_gate.urls.parts import MASKS, NUMBER, mask, numbers_in, parts_of
@@ -74,7 +74,7 @@ class Learner(ActiveRules):
         content = content_of(kept if same and kept else url)
         page = Fetched(url, parts, content, fingerprint, said, self.shapes.of(parts))
         pairs: list[tuple[Fetched, bool]] = []
-        is_new = kept is None
+        is_new = kept is None or same is False
         if kept is not None and same is not None and kept != url:
             other = Fetched(kept, parts_of(kept), content_of(kept))
             pairs.append((self._shaped(other), same))
@@ -120,6 +120,7 @@ class Learner(ActiveRules):
             pool.note_beside(beside(rule.name, page, other))
         if rule.value == ANY_VALUE and not pool.is_known_later:
             pool.later += rule.name in self._first.later(scope, page, page)
+        pool.bare += is_bare(rule, page, other)
 
     def _siblings_of(
         self, scope: str, page: Fetched, kept: str | None
@@ -173,6 +174,10 @@ class Learner(ActiveRules):
     def _holds_later(self, scope: str, rule: Rule) -> bool:
         pool = self._pools.get(scope, rule)
         return self._is_pinned(scope, rule) or (pool is not None and pool.is_known_later)
+
+    def _holds_bare(self, scope: str, rule: Rule) -> bool:
+        pool = self._pools.get(scope, rule)
+        return self._is_pinned(scope, rule) or (pool is not None and pool.is_known_bare)
 
     def _holds_beside(self, scope: str, rule: Rule, names: frozenset[str]) -> bool:
         pool = self._pools.get(scope, rule)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import mmh3
 
 from simhash_gate.common.files import open_database, temporary_database
-from simhash_gate.urls.fetched import Fetched
+from simhash_gate.urls.fetched import Fetched, content_of
 from simhash_gate.urls.parts import parts_of, whole
 
 if TYPE_CHECKING:
@@ -153,11 +153,14 @@ class Visits:
 
 
 def fetched(visit: Visit | None) -> Fetched | None:
-    """Return the page of a visit, if it is known what that has brought."""
-    if visit is None or visit.content is None:
+    """Return the page of a visit, if it has brought one.
+
+    Nobody may know whether its content is that of an earlier page. Later ones can have it.
+    """
+    if visit is None or (visit.content is None and visit.fingerprint is None):
         return None
-    told = (visit.content, visit.fingerprint, visit.said)
-    return Fetched(visit.url, parts_of(visit.url), *told)
+    content = content_of(visit.url) if visit.content is None else visit.content
+    return Fetched(visit.url, parts_of(visit.url), content, visit.fingerprint, visit.said)
 
 
 def key_of(scope: str, canonical: str) -> int:

@@ -127,6 +127,25 @@ def test_a_probe_of_a_newer_page_does_not_bring_back_the_older_ones(tmp_path) ->
     assert all(int(number) > int(cut[1]) for number in after_all)
 
 
+def test_what_another_rule_still_skips_is_not_fetched(tmp_path) -> None:
+    """Each form is the same for the numbers of all parts, and not for a new part."""
+    routes = {
+        f"/form/about-the-{number}?part={part}": page(number, noise=part)
+        for number in range(60)
+        for part in (1, 2, 3)
+    }
+    new = {f"/form/about-the-{number}?part=new": page(1_000 + number) for number in range(60)}
+    with Site({**routes, **new, "/list": listing(reversed([*routes, *new]))}).running() as site:
+        result = crawl(tmp_path, site, "/list", spider=FOLLOWS, settings=SKIP)
+    assert new.keys() <= visited(result)
+    assert "?part=* makes a difference" in result.log
+    assert result.count("url/rules") == 1
+    after_all = re.findall(r"Fetching \S+/form/(\S+) after all", result.log)
+    assert after_all
+    assert all(path.endswith("?part=new") for path in after_all)
+    assert len(site.hits.keys() & routes.keys()) < 120
+
+
 def test_what_was_skipped_is_fetched_when_the_page_that_stood_for_it_fails(tmp_path) -> None:
     breaks = (
         FOLLOWS

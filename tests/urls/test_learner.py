@@ -522,6 +522,22 @@ def test_a_second_value_of_a_page_is_another_case_than_the_first() -> None:
     assert learner.reasons(SITE, second, bare) == ((SHAPE, X),)
 
 
+def test_another_value_of_a_parameter_is_another_case_than_none() -> None:
+    """The form for a section says the same for each section, and not what that of the page says."""
+    learner = Learner()
+    for mine, its in ("56", "65"):
+        teach(learner, [(f"/a/{n}?x={n}{mine}", f"/a/{n}?x={n}{its}") for n in range(ENOUGH)])
+    assert evidence(learner, X).state == "active"
+    bare, one, other = (f"{HOME}/a/900{end}" for end in ("", "?x=1", "?x=2"))
+    assert learner.reasons(SITE, other, one)
+    assert learner.reasons(SITE, one, bare) == learner.reasons(SITE, bare, one) == ()
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}", 100, CONFIRMED - 1))
+    assert learner.reasons(SITE, one, bare) == learner.reasons(SITE, bare, one) == ()
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}", 200, 1))
+    assert learner.reasons(SITE, one, bare)
+    assert learner.reasons(SITE, bare, one)
+
+
 def test_a_rule_is_not_used_beside_a_parameter_that_it_was_not_learned_beside() -> None:
     learner = Learner()
     teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
@@ -644,10 +660,20 @@ def test_of_several_rules_the_one_with_fewest_cases_is_to_blame() -> None:
 
 @pytest.mark.parametrize(
     ("tests", "stops"),
-    [("..?.?", True), ("??", True), ("?", False), ("........?..?...?", False), ("nnnnn", False)],
+    [
+        ("..?.?", True),
+        ("??", True),
+        (".!..!", True),
+        ("?", False),
+        ("........?..?...?", False),
+        ("nnnnn", False),
+    ],
 )
 def test_probes_that_bring_pages_like_no_other_one_stop_a_rule(tests: str, stops: bool) -> None:
-    """The pages share a name and half of their words: nobody can tell whether they are others."""
+    """The pages share a name and half of their words: nobody can tell whether they are others.
+
+    It may be known (`!`) that they are not a third page.
+    """
     learner = Learner()
     teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
     words = [struct.pack(">32H", *range(start, start + 32)) for start in (0, 12)]
@@ -660,10 +686,11 @@ def test_probes_that_bring_pages_like_no_other_one_stop_a_rule(tests: str, stops
             for url, content, bits, said in zip(urls, contents, (0, 2**64 - 1), words, strict=True)
         )
         assert relation(other, one) is (True if test == "." else None)
-        told = {".": (urls[0], True), "?": (None, None), "n": (f"{HOME}/b", None)}[test]
+        third = f"{HOME}/b/c/d?y=1"
+        told = {".": (urls[0], True), "?": (None, None), "!": (third, False), "n": (third, None)}
         learner.observe(SITE, urls[0])
         changes += learner.observe(
-            SITE, urls[1], *told, fingerprint=other.fingerprint, said=other.said, stood=one
+            SITE, urls[1], *told[test], fingerprint=other.fingerprint, said=other.said, stood=one
         )
     assert [(each.rule, each.state) for each in changes] == [(X, "suspended")] * stops
 

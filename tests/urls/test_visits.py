@@ -5,7 +5,8 @@ from __future__ import annotations
 import stat
 from contextlib import closing
 
-from simhash_gate.urls.visits import Visits
+from simhash_gate.urls.fetched import content_of
+from simhash_gate.urls.visits import Visits, fetched
 
 URL = "http://example.com/a"
 
@@ -21,6 +22,16 @@ def test_what_was_told_of_a_visit_is_known_of_it() -> None:
         visits.remove(number)
         assert [*visits.find("example.com", URL)] == []
         assert visits.get(number) is None
+
+
+def test_a_page_that_may_be_like_any_other_has_a_content_that_later_ones_can_have() -> None:
+    with closing(Visits()) as visits:
+        number = visits.add("example.com", "s", URL, URL)
+        assert fetched(visits.get(number)) is None
+        visits.tell(number, None, 7, b"said")
+        found = fetched(visits.get(number))
+        assert found is not None
+        assert (found.content, found.fingerprint, found.said) == (content_of(URL), 7, b"said")
 
 
 def test_visits_are_found_by_new_rules_after_a_while() -> None:
