@@ -105,7 +105,8 @@ class ActiveRules(ABC):
     def rules_between(self, scope: str, url: str, other: str) -> tuple[tuple[str, Rule], ...]:
         """Return the rules that make two URLs the same, each with the shape that it acts on."""
         one, two = parts_of(url), parts_of(other)
-        acting = [*self._acting_on(scope, one), *self._acting_on(scope, two)]
+        mine, theirs = self._acting_on(scope, one), self._acting_on(scope, two)
+        acting = [*mine, *theirs]
         wanted = set(differences(one, two) or ())
         wanted |= {wider(rule) for rule in wanted}
         wanted |= {
@@ -122,7 +123,8 @@ class ActiveRules(ABC):
             for name, value in each.query
             if Rule("parameter", name, ANY_VALUE) in wanted
         }
-        found = [each for each in acting if each[1] in wanted] or acting
+        moves = {each for each in {*mine} ^ {*theirs} if each[1].kind == "path"}
+        found = {each for each in acting if each[1] in wanted} | moves or acting
         return tuple(sorted(set(found)))
 
     def reasons(self, scope: str, url: str, other: str) -> tuple[tuple[str, Rule], ...]:

@@ -17,7 +17,7 @@ from simhash_gate.urls.evidence import PRIOR, Evidence, Pool, State
 from simhash_gate.urls.fetched import Fetched, are_alike, content_of, relation
 from simhash_gate.urls.parts import MASKS, NUMBER, mask, numbers_in, parts_of
 from simhash_gate.urls.pools import Pools, word_of
-from simhash_gate.urls.rules import ANY_VALUE, Rule, differences
+from simhash_gate.urls.rules import ANY_VALUE, Rule, differences, reduction_by
 from simhash_gate.urls.siblings import Siblings
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ LEAST = 0.9
 """A rule acts where this share of its cases holds, at the least."""
 MOST_ALIKE = 2
 """Of pages of one content, a page is compared with so many at most: more say little that is new."""
+
+
+_Told = dict[tuple[str, "Rule"], tuple[bool, tuple[Fetched, Fetched]]]
+"""What a page tells of a rule on a shape: whether it holds, and the pair that tells it."""
 
 
 class Change(NamedTuple):
@@ -86,8 +90,8 @@ class Learner(ActiveRules):
         pairs += more
         changes = [each for other in unsure for each in self._wonder(scope, page, other)]
         told = self._told_by(scope, page, pairs) if pairs else {}
-        for (shape, rule), (found, other) in told.items():
-            changes += self._count(scope, shape, rule, (page, other), same=found)
+        for (shape, rule), (found, pair) in told.items():
+            changes += self._count(scope, shape, rule, pair, same=found)
         for other, found in pairs:
             if not found and self._acts(scope):
                 changes += self._part(scope, page, other)
@@ -137,11 +141,9 @@ class Learner(ActiveRules):
         self._siblings.remember(page, keys)
         return pairs, unsure
 
-    def _told_by(
-        self, scope: str, page: Fetched, pairs: list[tuple[Fetched, bool]]
-    ) -> dict[tuple[str, Rule], tuple[bool, Fetched]]:
+    def _told_by(self, scope: str, page: Fetched, pairs: list[tuple[Fetched, bool]]) -> _Told:
         """Return what pairs of a page with others tell of each rule on a shape, and by which."""
-        told: dict[tuple[str, Rule], tuple[bool, Fetched]] = {}
+        told: _Told = {}
         for other in [other for other, same in pairs if same][:MOST_ALIKE]:
             if told and all(self._acts_on(scope, *each) for each in told):
                 break
@@ -227,25 +229,54 @@ class Learner(ActiveRules):
         scope: str,
         page: Fetched,
         other: Fetched,
-        told: dict[tuple[str, Rule], tuple[bool, Fetched]],
+        told: _Told,
         *,
         same: bool,
     ) -> None:
-        rules = differences(page.parts, other.parts)
-        if rules is None and (active := self._acts(scope)):
-            rules = differences(*(self.reduce(active, each.parts) for each in (page, other)))
+        rules, moved = self._differ(scope, page, other)
         if not rules:
             return
         if not same:
             rules = self._suspects(scope, rules, page, other)
         for rule in (*rules, *_values_of(rules, page, other)):
             broad = wider(rule)
-            for shape in _shapes_of(rule, page, other):
+            pair = moved if rule.kind == "path" else (page, other)
+            for shape in _shapes_of(rule, *pair):
                 # What is known of all values says no more if it is known of some of them.
                 known = same and self._acts_on(scope, shape, broad)
                 for each in (broad,) if known or broad is rule else (rule, broad):
                     if not same or (shape, each) not in told:
-                        told[shape, each] = (same, other)
+                        told[shape, each] = (same, pair)
+
+    def _differ(
+        self, scope: str, page: Fetched, other: Fetched
+    ) -> tuple[tuple[Rule, ...] | None, tuple[Fetched, Fetched]]:
+        """Return the rules that two URLs differ by, and the pages by URLs that show those of paths.
+
+        `/index.php?title=A&of=B` is two rules from `/wiki/A/B`. If `/index.php?title=X` is known to
+        be `/wiki/X`, it is one.
+        """
+        rules = differences(page.parts, other.parts)
+        active = self._acts(scope)
+        if not active or (rules is not None and len(rules) < 2):
+            return rules, (page, other)
+        moved = self._moved(scope, page), self._moved(scope, other)
+        if moved != (page, other):
+            by = differences(*(each.parts for each in moved)) or ()
+            if any(rule.kind == "path" for rule in by) and (rules is None or len(by) < len(rules)):
+                return by, moved
+        if rules is None:
+            rules = differences(*(self.reduce(active, each.parts) for each in (page, other)))
+        return rules, (page, other)
+
+    def _moved(self, scope: str, page: Fetched) -> Fetched:
+        """Return a page by the path that one of its parameters says, if a rule knows of it."""
+        for rule in sorted(self._rules.get((scope, page.shape), ())):
+            if rule.kind == "path":
+                parts = reduction_by(rule).apply(page.parts)
+                if parts != page.parts:
+                    return page._replace(parts=parts, shape=self.shapes.of(parts))
+        return page
 
     def _is_hopeless(self, scope: str, shape: str, name: str) -> bool:
         """Tell whether a parameter has shown often enough that it matters, whatever its value."""

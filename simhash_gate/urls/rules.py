@@ -31,14 +31,20 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ANY_VALUE = "*"
+OWN_PATH = "./"
+"""Begins the value of a rule about a path where a part is added to the URL's own."""
 MOST_DIFFERENCES = 10
 """Two URLs that differ in more say nothing about any one part."""
 
 _ALIAS = re.compile(r"\A(?:www|m|mobile|amp|wap)\.")
 _INDEX = re.compile(r"(?:index|default)(?:\.\w{2,5})?\Z", re.IGNORECASE)
 _LONGEST_ENDING = 5
-_PLAIN = {"+": "%20", "%2F": "/", "%3A": ":"}
-_IN_PATH = re.compile(r"\+|%2F|%3A", re.IGNORECASE)
+_PLAIN = {"%2F": "/", "%3A": ":"}
+_IN_PATH = re.compile(r"\+|%(?:20|2F|3A)", re.IGNORECASE)
+_SPACE = "%20"
+_JOINED = {"*": _SPACE, "*_*": "_", "*-*": "-"}
+"""What stands for a value in a path, and what its words are joined by there."""
+_VALUE = re.compile(r"\*(?:[_-]\*)?")
 
 
 class Rule(NamedTuple):
@@ -55,7 +61,8 @@ class Rule(NamedTuple):
     - `value`: which number (or code, or text: the mask `value`) the query parameter `name` has, as
       long as it has one. `?section=3` is the same as `?section=1`, and not as `?section=new`.
     - `path`: what the query parameter `name` says is a part of a path, at the `*` of the `value`:
-      `/index.php?title=X` is `/wiki/X`.
+      `/index.php?title=X` is `/wiki/X`. If the value begins with `./`, the URL's own path is before
+      it: `/tags?name=X` is `/tags/X`. At `*_*` (or `*-*`) an underline stands for each space.
     """
 
     kind: Kind
@@ -133,16 +140,24 @@ def _said_by_path(one: Parts, other: Parts) -> Rule | None:
     stem, dot, ending = last.rpartition(".")
     ends = (last, stem) if dot and len(ending) <= _LONGEST_ENDING else (last,)
     for name, value in _once(one.query):
-        said = as_path(value)
-        if said.rpartition("/")[2] not in ends or name in dict(other.query):
-            continue
-        own, path = ("/" + "/".join(each.segments) for each in (one, other))
-        if own.endswith(f"/{said}"):
-            continue
-        for end in ("", f".{ending}"):
-            if path.endswith(f"/{said}{end}"):
-                return Rule("path", name, f"{path.removesuffix(said + end)}*{end}")
+        for star in _stars(value):
+            said = as_path(value, _JOINED[star])
+            if said.rpartition("/")[2] not in ends or name in dict(other.query):
+                continue
+            own, path = ("/" + "/".join(each.segments) for each in (one, other))
+            if own.endswith(f"/{said}"):
+                continue
+            for end in ("", f".{ending}"):
+                if path == f"{own}/{said}{end}":
+                    return Rule("path", name, f"{OWN_PATH}{star}{end}")
+                if path.endswith(f"/{said}{end}"):
+                    return Rule("path", name, f"{path.removesuffix(said + end)}{star}{end}")
     return None
+
+
+def _stars(value: str) -> Iterable[str]:
+    """Return the ways in which a path can say a value."""
+    return _JOINED if "+" in value or _SPACE in value else ("*",)
 
 
 def _once(query: Query) -> list[tuple[str, str]]:
@@ -151,11 +166,16 @@ def _once(query: Query) -> list[tuple[str, str]]:
     return [(name, value) for name, value in query if value and names.count(name) == 1]
 
 
-def as_path(value: str) -> str:
-    """Return the value of a parameter as it is written in a path."""
+def as_path(value: str, joined: str = _SPACE) -> str:
+    """Return the value of a parameter as it is written in a path, its words joined by this."""
     if "%" not in value and "+" not in value:
         return value
-    return _IN_PATH.sub(lambda found: _PLAIN[found[0].upper()], value)
+    return _IN_PATH.sub(lambda found: _PLAIN.get(found[0].upper(), joined), value)
+
+
+def _filled(path: str, value: str) -> str:
+    """Return the path of a rule with the value of its parameter."""
+    return _VALUE.sub(lambda star: as_path(value, _JOINED[star[0]]), path)
 
 
 def _in_query(one: Query, other: Query) -> list[Rule]:
@@ -239,6 +259,11 @@ def named(segment: str) -> str:
     return masked if masked == CODE else segment.lower()
 
 
+def _says_more(path: str) -> tuple[bool, bool]:
+    """Return a key: of two paths of rules that act, that which says how words are joined."""
+    return path != "", "*_*" in path or "*-*" in path
+
+
 @dataclass
 class Reduction:
     """The rules that act on URLs of one shape, ready to be applied."""
@@ -266,7 +291,7 @@ class Reduction:
             elif kind == "value":
                 made.values.add((name, value))
             elif kind == "path":
-                made.paths.setdefault(name, value)
+                made.paths[name] = max(made.paths.get(name, ""), value, key=_says_more)
             elif kind == "path parameter":
                 made.path_parameters.add(name)
             elif kind == "segment":
@@ -304,8 +329,9 @@ class Reduction:
         if self.paths:
             for name, value in _once(query):
                 if name in self.paths:
-                    path = self.paths[name].replace("*", as_path(value)).split("/")
-                    parts = parts._replace(segments=tuple(path[1:]), slash=False)
+                    own, *path = _filled(self.paths[name], value).split("/")
+                    before = parts.segments if own else ()
+                    parts = parts._replace(segments=(*before, *path), slash=False)
                     query = tuple(pair for pair in query if pair[0] != name)
                     break
         if "order" in self.kinds:

@@ -37,7 +37,7 @@ _NEEDED = {
 }
 _FROM_START = re.compile(r"[0-9]{1,3}\Z")
 _PLACE = re.compile(r"-?[0-9]{1,3}\Z")
-_PATH = re.compile(r"(?:/[^/?#*]+)*/\*(?:\.[^/?#*]+)?\Z")
+_PATH = re.compile(r"(?:\.|(?:/[^/?#*]+)*)/\*(?:[_-]\*)?(?:\.[^/?#*]+)?\Z")
 _NUMBERS = ("support", "against", "contradictions", "contents", "values")
 
 

@@ -506,6 +506,25 @@ def test_what_a_parameter_says_may_be_a_part_of_another_path() -> None:
     assert found == ((shape, Rule("parameter", "printable", "yes")), (shape, TITLE))
 
 
+def test_what_a_parameter_says_may_be_added_to_a_path_that_another_one_says() -> None:
+    """`/index.php?title=Links&of=X` is `/wiki/Links/X`."""
+    learner = Learner()
+    teach(learner, zip(SCRIPTED[:20], WIKI[:20], strict=True))
+    names = [path.removeprefix("/wiki/") for path in WIKI]
+    long = [(f"/index.php?title=Links&of={x}+on", f"/wiki/Links/{x}_on") for x in names]
+    changes = teach(learner, long[:10])
+    own = Rule("path", "of", "./*_*")
+    assert [(each.shape, each.rule) for each in changes] == [(f"{SITE}/wiki/links", own)]
+    assert learner.canonical(SITE, HOME + long[50][0]) == HOME + long[50][1]
+    both = ((f"{SITE}/index.php", TITLE), (f"{SITE}/wiki/links", own))
+    assert learner.reasons(SITE, HOME + long[50][0], HOME + long[50][1]) == both
+    changes = teach(learner, long[60:61], same=False)
+    assert [(each.shape, each.rule, each.state) for each in changes] == [
+        (f"{SITE}/wiki/links", own, "suspended")
+    ]
+    assert evidence(learner, TITLE).state == "active"
+
+
 def test_a_second_value_of_a_page_is_another_case_than_the_first() -> None:
     """`?oldid=` of each page is that of its present version at first, and later of old ones."""
     learner = Learner()
@@ -807,6 +826,7 @@ RULES = st.sampled_from(
         *(X, Rule("parameter", "x", "1"), Rule("parameter", "sid", "*"), Rule("order")),
         *(Rule("value", "x", "{number}"), Rule("value", "sid", "{number}")),
         *(Rule("path", "x", "/a/*"), Rule("path", "sid", "/*"), Rule("path", "sid", "/b/*.html")),
+        *(Rule("path", "x", "./*_*"), Rule("path", "sid", "./*")),
         *(PRINT, Rule("segment", "print", "0"), Rule("place", "0"), Rule("place", "1")),
         *(Rule("host", "m.example.com", SITE), Rule("host", SITE, "m.example.com")),
         *(Rule("slash"), Rule("index"), Rule("case"), Rule("scheme"), Rule("path parameter", "s")),

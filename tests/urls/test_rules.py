@@ -40,6 +40,11 @@ SITE = "http://example.com"
         ),
         ("/?q=talk%3aa%2Fb+c", "/talk:a/b%20c", [Rule("path", "q", "/*")]),
         ("/a?p=about", "/en/about.html", [Rule("path", "p", "/en/*.html")]),
+        ("/tags?name=bees", "/tags/bees", [Rule("path", "name", "./*")]),
+        ("/tags?name=bees", "/tags/bees.html", [Rule("path", "name", "./*.html")]),
+        ("/tags?name=red+bees", "/tags/red%20bees", [Rule("path", "name", "./*")]),
+        ("/tags?name=red+bees", "/tags/red_bees", [Rule("path", "name", "./*_*")]),
+        ("/?tag=red%20bees", "/tags/red-bees", [Rule("path", "tag", "/tags/*-*")]),
         ("/a/2?p=2", "/a/2/2", [Rule("segment", "2", "-1"), Rule("parameter", "p", "2")]),
         ("/a?p=2", "/a/2?p=2", [Rule("segment", "2", "-1")]),
         ("/a/b?p=d", "/a/bd", [Rule("place", "1"), Rule("parameter", "p", "d")]),
@@ -109,6 +114,15 @@ def test_the_rules_that_two_urls_differ_by_make_them_one(one: str, other: str) -
         if min(len(each.segments) for each in parts) > 0:  # the home page is never another one
             assert first[:4] == second[:4]
         assert reduction.apply(first) == first
+
+
+def test_of_two_paths_for_a_parameter_that_counts_which_joins_words() -> None:
+    rules = Rule("path", "name", "./*"), Rule("path", "name", "./*-*")
+    for each in (rules, rules[::-1]):
+        reduction = Reduction.of(each)
+        for name, path in (("bees", "bees"), ("red+bees", "red-bees")):
+            parts = parts_of(f"{SITE}/tags?name={name}")
+            assert reduction.apply(parts) == parts_of(f"{SITE}/tags/{path}")
 
 
 def test_a_rule_of_one_value_takes_that_value_out_alone() -> None:

@@ -168,6 +168,7 @@ def test_the_rules_with_the_most_evidence_are_kept(monkeypatch) -> None:
         ([{**RULE, "kind": "segment", "value": "9" * 9}], "expected a place in the path"),
         ([{**RULE, "kind": "path"}], "'value' is '*': expected a path such as '/wiki/*'"),
         ([{**RULE, "kind": "path", "value": "/a?b=*"}], "expected a path such as"),
+        ([{**RULE, "kind": "path", "value": "../*"}], "expected a path such as"),
     ],
 )
 def test_a_wrong_file_is_named_with_the_place(text, message: str) -> None:
