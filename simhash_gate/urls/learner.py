@@ -12,12 +12,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.urls.active_rules import EVERY, ActiveRules, beside, is_bare, takes_from, wider
+from simhash_gate.urls.active_rules import EVERY, beside, is_bare, wider
 from simhash_gate.urls.evidence import PRIOR, Evidence, Pool, State
 from simhash_gate.urls.fetched import Fetched, are_alike, content_of, relation
-from simhash_gate.urls.parts import MASKS, NUMBER, mask, numbers_in, parts_of
+from simhash_gate.urls.pairs_compared import PairsCompared, shapes_of, values_of
+from simhash_gate.urls.parts import MASKS, NUMBER, numbers_in, parts_of
 from simhash_gate.urls.pools import Pools, word_of
-from simhash_gate.urls.rules import ANY_VALUE, Rule, differences, reduction_by
+from simhash_gate.urls.rules import ANY_VALUE, Rule, differences
 from simhash_gate.urls.siblings import Siblings
 
 if TYPE_CHECKING:
@@ -27,12 +28,6 @@ if TYPE_CHECKING:
 
 LEAST = 0.9
 """A rule acts where this share of its cases holds, at the least."""
-MOST_ALIKE = 2
-"""Of pages of one content, a page is compared with so many at most: more say little that is new."""
-
-
-_Told = dict[tuple[str, "Rule"], tuple[bool, tuple[Fetched, Fetched]]]
-"""What a page tells of a rule on a shape: whether it holds, and the pair that tells it."""
 
 
 class Change(NamedTuple):
@@ -47,7 +42,7 @@ class Change(NamedTuple):
     examples: tuple[tuple[str, str], ...]
 
 
-class Learner(ActiveRules):
+class Learner(PairsCompared):
     """Rules of any number of scopes. `least` is the share that a rule must hold in, to act."""
 
     def __init__(self, least: float = LEAST) -> None:
@@ -141,20 +136,6 @@ class Learner(ActiveRules):
         self._siblings.remember(page, keys)
         return pairs, unsure
 
-    def _told_by(self, scope: str, page: Fetched, pairs: list[tuple[Fetched, bool]]) -> _Told:
-        """Return what pairs of a page with others tell of each rule on a shape, and by which."""
-        told: _Told = {}
-        for other in [other for other, same in pairs if same][:MOST_ALIKE]:
-            if told and all(self._acts_on(scope, *each) for each in told):
-                break
-            self._compare(scope, page, other, told, same=True)
-        for other in [other for other, same in pairs if not same]:
-            self._compare(scope, page, other, told, same=False)
-        return told
-
-    def _acts_on(self, scope: str, shape: str, rule: Rule) -> bool:
-        return rule in self._rules.get((scope, shape), ())
-
     def _shaped(self, page: Fetched) -> Fetched:
         """Return a page with its shape, which is not kept of all pages."""
         return page._replace(shape=self.shapes.of(page.parts))
@@ -191,6 +172,9 @@ class Learner(ActiveRules):
         words = {each.word for each in pool.shapes.values()} if pool is not None else set()
         return "pinned" in words or self._pools.word_everywhere(rule) == "pinned"
 
+    def _is_claimed(self, scope: str, rule: Rule) -> bool:
+        return self._pools.get(scope, rule) is not None
+
     def put(self, scope: str, shape: str, rule: Rule, evidence: Evidence) -> list[Change]:
         """Take over what is known of a rule, from an earlier crawl or from its user."""
         self.shapes.take_over(shape)
@@ -224,60 +208,6 @@ class Learner(ActiveRules):
         pool = self._pools.get(scope, rule)
         return pool.bound(shape) if pool is not None and shape in pool.shapes else 0.0
 
-    def _compare(
-        self,
-        scope: str,
-        page: Fetched,
-        other: Fetched,
-        told: _Told,
-        *,
-        same: bool,
-    ) -> None:
-        rules, moved = self._differ(scope, page, other)
-        if not rules:
-            return
-        if not same:
-            rules = self._suspects(scope, rules, page, other)
-        for rule in (*rules, *_values_of(rules, page, other)):
-            broad = wider(rule)
-            pair = moved if rule.kind == "path" else (page, other)
-            for shape in _shapes_of(rule, *pair):
-                # What is known of all values says no more if it is known of some of them.
-                known = same and self._acts_on(scope, shape, broad)
-                for each in (broad,) if known or broad is rule else (rule, broad):
-                    if not same or (shape, each) not in told:
-                        told[shape, each] = (same, pair)
-
-    def _differ(
-        self, scope: str, page: Fetched, other: Fetched
-    ) -> tuple[tuple[Rule, ...] | None, tuple[Fetched, Fetched]]:
-        """Return the rules that two URLs differ by, and the pages by URLs that show those of paths.
-
-        `/index.php?title=A&of=B` is two rules from `/wiki/A/B`. If `/index.php?title=X` is known to
-        be `/wiki/X`, it is one.
-        """
-        rules = differences(page.parts, other.parts)
-        active = self._acts(scope)
-        if not active or (rules is not None and len(rules) < 2):
-            return rules, (page, other)
-        moved = self._moved(scope, page), self._moved(scope, other)
-        if moved != (page, other):
-            by = differences(*(each.parts for each in moved)) or ()
-            if any(rule.kind == "path" for rule in by) and (rules is None or len(by) < len(rules)):
-                return by, moved
-        if rules is None:
-            rules = differences(*(self.reduce(active, each.parts) for each in (page, other)))
-        return rules, (page, other)
-
-    def _moved(self, scope: str, page: Fetched) -> Fetched:
-        """Return a page by the path that one of its parameters says, if a rule knows of it."""
-        for rule in sorted(self._rules.get((scope, page.shape), ())):
-            if rule.kind == "path":
-                parts = reduction_by(rule).apply(page.parts)
-                if parts != page.parts:
-                    return page._replace(parts=parts, shape=self.shapes.of(parts))
-        return page
-
     def _is_hopeless(self, scope: str, shape: str, name: str) -> bool:
         """Tell whether a parameter has shown often enough that it matters, whatever its value."""
         every = self._known_of(scope, shape, Rule("parameter", name, ANY_VALUE))
@@ -299,42 +229,14 @@ class Learner(ActiveRules):
         rules = differences(page.parts, other.parts)
         if rules is None or len(rules) != 1 or are_alike(page, other):
             return changes
-        for rule in dict.fromkeys((rules[0], wider(rules[0]), *_values_of(rules, page, other))):
+        for rule in dict.fromkeys((rules[0], wider(rules[0]), *values_of(rules, page, other))):
             pool = self._pools.get(scope, rule)
-            for shape in _shapes_of(rule, page, other) if pool is not None else ():
+            for shape in shapes_of(rule, page, other) if pool is not None else ():
                 if pool is not None and shape in pool.shapes:
                     evidence = pool.shapes[shape]
                     evidence.add_unsure()
                     changes += self._settle(scope, shape, rule, pool, evidence)
         return changes
-
-    def _suspects(
-        self, scope: str, rules: tuple[Rule, ...], page: Fetched, other: Fetched
-    ) -> tuple[Rule, ...]:
-        """Return the rules to blame that two URLs of other contents differ by.
-
-        A single one is to blame. Of several, the only one that does not act is. Where a parameter
-        has two values, the rules that take each of them out can't both be right.
-        """
-        acting = {rule for each in (page, other) for _, rule in self._acting_on(scope, each.parts)}
-        blamed = rules
-        if len(rules) > 1:
-            idle = [
-                rule
-                for rule in rules
-                if acting.isdisjoint((rule, wider(rule), *_values_of((rule,), page, other)))
-            ]
-            blamed = tuple(idle) if len(idle) == 1 else ()
-        values = [
-            Rule("parameter", rule.name, value)
-            for rule in blamed
-            if rule.kind == "parameter" and rule.value == ANY_VALUE
-            for each in (page, other)
-            for name, value in each.parts.query
-            if name == rule.name
-        ]
-        claimed = [rule for rule in values if self._pools.get(scope, rule) is not None]
-        return (*blamed, *(claimed if len(claimed) > 1 else ()))
 
     def _count(
         self, scope: str, shape: str, rule: Rule, pair: tuple[Fetched, Fetched], *, same: bool
@@ -470,29 +372,6 @@ class Learner(ActiveRules):
                 if shape != EVERY and (evidence.word == "forbidden" or evidence.rests):
                     found.setdefault(shape, set()).add(rule)
         return found
-
-
-def _shapes_of(rule: Rule, page: Fetched, other: Fetched) -> tuple[str, ...]:
-    """Return the shapes of those of two URLs that a rule takes something out of."""
-    if takes_from(rule, page.parts):
-        if page.shape == other.shape or not takes_from(rule, other.parts):
-            return (page.shape,)
-        return (page.shape, other.shape)
-    return (other.shape,) if takes_from(rule, other.parts) else ()
-
-
-def _values_of(rules: tuple[Rule, ...], page: Fetched, other: Fetched) -> list[Rule]:
-    """Return a rule for each parameter that has two numbers, codes or texts in the URLs."""
-    found = []
-    for rule in rules:
-        if rule.kind == "parameter" and rule.value == ANY_VALUE:
-            masks = [
-                {mask(value) for name, value in each.parts.query if name == rule.name}
-                for each in (page, other)
-            ]
-            if masks[0] == masks[1] and len(masks[0]) == 1 and min(masks[0]).startswith("{"):
-                found.append(Rule("value", rule.name, min(masks[0])))
-    return found
 
 
 def _value_of(rule: Rule, pair: tuple[Fetched, Fetched]) -> int:
