@@ -194,8 +194,9 @@ def beside(parameter: str, one: Parts, other: Parts) -> frozenset[str]:
 
 def is_bare(rule: Rule, one: Parts, other: Parts) -> bool:
     """Tell whether one of two URLs has not the parameter that a rule for all values is about."""
-    there = (rule.name in _names_in(each.query) for each in (one, other))
-    return rule.value == ANY_VALUE and sum(there) == 1
+    if rule.value != ANY_VALUE:
+        return False
+    return (rule.name in _names_in(one.query)) is not (rule.name in _names_in(other.query))
 
 
 @lru_cache(maxsize=2048)
