@@ -54,6 +54,7 @@ FEWEST_PROBES = 5
 """So many of the requests that a rule skips are fetched at the least, to test them."""
 PROBES_OF_OTHERS = 20
 """So many of those are fetched where a rule proves wrong on a part of them alone."""
+_ASKED_FOR = 50_000  # URLs that the last part of a job asked for, whose values are remembered
 _LOOKED_AT = 20  # pages that may stand for a request
 _LEFT_ALONE = ("redirect_times", "retry_times", RECOVERED_KEY)
 
@@ -136,8 +137,11 @@ class UrlRules(Listener):
             )
 
     def _restore(self, visits: Visits, spider: Spider) -> None:
-        """Remember what the last part of the job skipped."""
+        """Remember what the last part of the job asked for, and what it skipped."""
+        for url in visits.latest(_ASKED_FOR):
+            self._learner.place(self._settings.policies.site_of(url).scope, url)
         for skipped in taken(visits, spider):
+            self._learner.place(skipped.scope, without_credentials(skipped.request.url))
             self._remember(skipped)
             _count(self._tests(skipped), skipped=1)
             if visits.get(skipped.visit) is None:

@@ -113,6 +113,14 @@ class Visits:
         """Forget a visit that brought nothing."""
         self._db.execute("DELETE FROM visit WHERE id = ?", (number,))
 
+    def latest(self, count: int) -> Iterator[str]:
+        """Yield the URLs that were requested last, in their order."""
+        found = self._db.execute(
+            "SELECT url FROM (SELECT id, url FROM visit ORDER BY id DESC LIMIT ?) ORDER BY id",
+            (count,),
+        )
+        return (url for (url,) in found)
+
     def rules_changed(self, scope: str, shape: str) -> None:
         """Note that URLs of a shape have other canonical ones now."""
         self._behind[scope, whole(shape)] = 0

@@ -257,6 +257,30 @@ def test_what_a_rule_skipped_before_a_pause_is_fetched_when_it_proves_wrong_afte
     assert second.count("url/wrong_probes") >= 1
 
 
+def test_a_second_value_of_a_page_is_known_as_such_after_a_pause(tmp_path) -> None:
+    """Each story came with a value that is no matter at first, and later with one that is."""
+    routes: dict = {}
+    for number in range(80):
+        routes[f"/story/{number}"] = page(number)
+        routes[f"/story/{number}?came={number}1"] = page(number, noise=1)
+    old = {f"/story/{number}?came={number}2": page(1_000 + number) for number in range(80)}
+    jobs = {
+        "JOBDIR": str(tmp_path / "job"),
+        "SIMHASH_GATE_STORE": f"sqlite:///{tmp_path / 'pages.sqlite'}",
+    }
+    settings = {**SKIP, **jobs, "SIMHASH_GATE_URL_PROBES": 0}
+    with Site({**routes, **old, "/list": listing(reversed([*routes, *old]))}).running() as site:
+        for part, end in (("1", "100"), ("2", "0")):
+            ends = {"CLOSESPIDER_ITEMCOUNT": end}
+            result = crawl(
+                *(tmp_path / part, site, "/list"), spider=FOLLOWS, settings={**settings, **ends}
+            )
+            skipped = {item["path"] for item in result.items if "failure" in item}
+            assert len(skipped) >= 10
+            assert skipped.isdisjoint(old)
+    assert old.keys() <= site.hits.keys()
+
+
 def test_what_stood_for_a_request_is_gone_after_a_pause(tmp_path) -> None:
     with Site(site_of(100)).running() as site:
         settings = paused(tmp_path, site)
