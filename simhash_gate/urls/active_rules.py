@@ -97,7 +97,7 @@ class ActiveRules(ABC):
             reduction = active.get(shape) or active.get(EVERY, Reduction())
             own = self._rules.get((scope, shape), ())
             for rule in reduction.rules:
-                if reduction_by(rule).apply(parts) != parts:
+                if takes_from(rule, parts):
                     found[shape if rule in own else EVERY, rule] = None
             parts = reduction.apply(parts)
         return list(found)
@@ -215,7 +215,9 @@ def takes_from(rule: Rule, parts: Parts) -> bool:
     """Tell whether a rule takes anything out of a URL."""
     kind, name, value = rule
     if kind == "parameter":
-        return any(name == its and value in (ANY_VALUE, said) for its, said in parts.query)
+        if value == ANY_VALUE:
+            return name in _names_in(parts.query)
+        return (name, value) in parts.query
     if kind == "host":
         return parts.host == name != value
     if kind == "scheme":

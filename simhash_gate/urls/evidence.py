@@ -91,10 +91,11 @@ class Evidence:
         """How many cases speak for the rule: one that has faded a little is still a case."""
         return ceil(self.support)
 
-    @property
-    def is_noted(self) -> bool:
-        """Whether contents and values enough are noted."""
-        return len(self.contents) >= ENOUGH_CONTENTS and len(self.values) >= ENOUGH_VALUES
+    def is_noted(self, rule: Rule) -> bool:
+        """Tell whether contents are noted enough, and values if the rule is about many."""
+        if len(self.contents) < ENOUGH_CONTENTS:
+            return False
+        return len(self.values) >= ENOUGH_VALUES or not _has_values(rule)
 
     @property
     def rests(self) -> bool:
@@ -262,9 +263,8 @@ class Pool:
             return evidence.word == "pinned" and not evidence.rests
         if evidence.rests or evidence.is_dropped:
             return False
-        several = rule.kind != "value" and (rule.kind != "parameter" or rule.value != "*")
         values = evidence.values if self.against else self.values
-        if not several and len(values) < ENOUGH_VALUES:
+        if _has_values(rule) and len(values) < ENOUGH_VALUES:
             return False
         told = evidence.support + evidence.against
         sure = SURE_OF_MANY if evidence.unsure >= MANY else SURE
@@ -274,6 +274,11 @@ class Pool:
         if len(contents) < ENOUGH_CONTENTS:
             least = max(least, LEAST_OF_FEW)
         return self.bound(shape) >= least
+
+
+def _has_values(rule: Rule) -> bool:
+    """Tell whether a rule is about many values of a parameter."""
+    return rule.kind == "value" or (rule.kind == "parameter" and rule.value == "*")
 
 
 @lru_cache(maxsize=4096)

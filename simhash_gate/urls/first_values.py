@@ -27,15 +27,25 @@ class FirstValues:
     def later(self, scope: str, parts: Parts, reduced: Parts) -> frozenset[str]:
         """Note a URL, and what rules leave of it; return the parameters that came with another
         value before."""
-        found = []
         forms = (parts,) if reduced == parts else (parts, reduced)
-        for name, value in parts.query[:_PARAMETERS]:
-            said = hash(value)
-            for _, host, segments, _, query in forms:
-                rest = tuple([pair for pair in query if pair[0] != name])
-                if self._first(hash((scope, host, segments, name, rest)), said) != said:
-                    found.append(name)
+        found = [
+            name
+            for name, value in parts.query[:_PARAMETERS]
+            for form in forms
+            if self._has_other(scope, form, name, value)
+        ]
         return frozenset(found) if found else _NONE
+
+    def is_later(self, scope: str, parts: Parts, name: str) -> bool:
+        """Note a parameter of a URL; tell whether it came with another value before."""
+        values = [value for its, value in parts.query[:_PARAMETERS] if its == name]
+        return any(self._has_other(scope, parts, name, value) for value in values)
+
+    def _has_other(self, scope: str, parts: Parts, name: str, value: str) -> bool:
+        _, host, segments, _, query = parts
+        rest = tuple([pair for pair in query if pair[0] != name])
+        said = hash(value)
+        return self._first(hash((scope, host, segments, name, rest)), said) != said
 
     def _first(self, page: int, value: int) -> int:
         first = self._new.get(page)

@@ -23,6 +23,8 @@ SESSION = re.compile(
 
 OTHER_VIEW = re.compile(r"(?:print(?:able|er|view|_?version)?|amp|mobile|m|wap)\Z", re.IGNORECASE)
 """Parts of a path and parameters that ask for the same text in another form."""
+LONGEST_VIEW = 13
+"""Letters that these have at most."""
 
 
 def is_known(rule: Rule) -> bool:

@@ -75,12 +75,14 @@ class Learner(PairsCompared):
         pairs: list[tuple[Fetched, bool]] = []
         is_new = kept is None or same is False
         if kept is not None and same is not None and kept != url:
-            other = Fetched(kept, parts_of(kept), content_of(kept))
-            pairs.append((self._shaped(other), same))
+            its = parts_of(kept)
+            other = Fetched(kept, its, content_of(kept), shape=self.shapes.of(its))
+            pairs.append((other, same))
         else:
             kept = None
         if stood is not None:
-            pairs += self._tested(scope, page, self._shaped(stood), is_new=is_new)
+            stood = stood._replace(shape=self.shapes.of(stood.parts))
+            pairs += self._tested(scope, page, stood, is_new=is_new)
         more, unsure = self._siblings_of(scope, page, kept)
         pairs += more
         changes = [each for other in unsure for each in self._wonder(scope, page, other)]
@@ -118,7 +120,7 @@ class Learner(PairsCompared):
         if not pool.prior:
             pool.note_beside(beside(rule.name, page, other))
         if rule.value == ANY_VALUE and not pool.is_known_later:
-            pool.later += rule.name in self._first.later(scope, page, page)
+            pool.later += self._first.is_later(scope, page, rule.name)
         pool.bare += is_bare(rule, page, other)
 
     def _siblings_of(
@@ -135,10 +137,6 @@ class Learner(PairsCompared):
                 unsure.append(other)
         self._siblings.remember(page, keys)
         return pairs, unsure
-
-    def _shaped(self, page: Fetched) -> Fetched:
-        """Return a page with its shape, which is not kept of all pages."""
-        return page._replace(shape=self.shapes.of(page.parts))
 
     def _part(self, scope: str, page: Fetched, other: Fetched) -> list[Change]:
         """Stop rules by which one of two contents would stand for the other, the weakest first."""
@@ -258,7 +256,7 @@ class Learner(PairsCompared):
             self._note_case(rule, pool, scope, page.parts, other.parts)
         if same and numbers:
             evidence.note_numbers(numbers)
-        if same and not evidence.is_noted:
+        if same and not evidence.is_noted(rule):
             value = _value_of(rule, pair)
             evidence.note(page.content, value, (page.url, other.url))
             pool.note(page.content, value)

@@ -76,7 +76,7 @@ class PairsCompared(ActiveRules):
         if not active or (rules is not None and len(rules) < 2):
             return rules, (page, other)
         moved = self._moved(scope, page), self._moved(scope, other)
-        if moved != (page, other):
+        if moved[0] is not page or moved[1] is not other:
             by = differences(*(each.parts for each in moved)) or ()
             if any(rule.kind == "path" for rule in by) and (rules is None or len(by) < len(rules)):
                 return by, moved
@@ -86,11 +86,11 @@ class PairsCompared(ActiveRules):
 
     def _moved(self, scope: str, page: Fetched) -> Fetched:
         """Return a page by the path that one of its parameters says, if a rule knows of it."""
-        for rule in sorted(self._rules.get((scope, page.shape), ())):
-            if rule.kind == "path":
-                parts = reduction_by(rule).apply(page.parts)
-                if parts != page.parts:
-                    return page._replace(parts=parts, shape=self.shapes.of(parts))
+        rules = self._rules.get((scope, page.shape), ()) if page.parts.query else ()
+        for rule in sorted([rule for rule in rules if rule.kind == "path"]):
+            parts = reduction_by(rule).apply(page.parts)
+            if parts != page.parts:
+                return page._replace(parts=parts, shape=self.shapes.of(parts))
         return page
 
     def _suspects(
@@ -101,9 +101,11 @@ class PairsCompared(ActiveRules):
         A single one is to blame. Of several, the only one that does not act is. Where a parameter
         has two values, the rules that take each of them out can't both be right.
         """
-        acting = {rule for each in (page, other) for _, rule in self._acting_on(scope, each.parts)}
         blamed = rules
         if len(rules) > 1:
+            acting = {
+                rule for each in (page, other) for _, rule in self._acting_on(scope, each.parts)
+            }
             idle = [
                 rule
                 for rule in rules

@@ -316,27 +316,28 @@ class Reduction:
             segments = self._reduced(segments)
         if "case" in self.kinds:
             segments = tuple(each.lower() for each in segments)
-        reduced = type(parts)(scheme, host, segments, slash, query)
-        return self._without_query(reduced) if query else reduced
+        if query:
+            segments, slash, query = self._without_query(segments, slash, query)
+        return type(parts)(scheme, host, segments, slash, query)
 
-    def _without_query(self, parts: Parts) -> Parts:
-        """Return a URL without what does not matter in its query."""
-        query = parts.query
+    def _without_query(
+        self, segments: tuple[str, ...], slash: bool, query: Query
+    ) -> tuple[tuple[str, ...], bool, Query]:
+        """Return a path and a query without what does not matter in the query."""
         if self.parameters:
-            query = tuple(pair for pair in query if not self._goes(*pair))
+            query = tuple([pair for pair in query if not self._goes(*pair)])
         if self.values:
             query = tuple(starmap(self._masked, query))
-        if self.paths:
+        if not self.paths.keys().isdisjoint([name for name, _ in query]):
             for name, value in _once(query):
                 if name in self.paths:
                     own, *path = _filled(self.paths[name], value).split("/")
-                    before = parts.segments if own else ()
-                    parts = parts._replace(segments=(*before, *path), slash=False)
-                    query = tuple(pair for pair in query if pair[0] != name)
+                    segments, slash = (*(segments if own else ()), *path), False
+                    query = tuple([pair for pair in query if pair[0] != name])
                     break
         if "order" in self.kinds:
             query = tuple(sorted(query))
-        return parts._replace(query=query)
+        return segments, slash, query
 
     def _goes(self, name: str, value: str) -> bool:
         values = self.parameters.get(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from simhash_gate.urls.known import OTHER_VIEW
+from simhash_gate.urls.known import LONGEST_VIEW, OTHER_VIEW
 from simhash_gate.urls.parts import whole
 from simhash_gate.urls.rules import reduction_by
 
@@ -94,7 +94,8 @@ class Siblings:
         found = []
         for segment in parts.segments:
             bare = segment.partition(";")[0].lower()
-            if bare not in extra and not OTHER_VIEW.match(bare):
+            view = len(bare) <= LONGEST_VIEW and OTHER_VIEW.match(bare)
+            if bare not in extra and not view:
                 found.append(bare)
         if found and (found[-1] == "index" or found[-1].startswith(("index.", "default."))):
             found.pop()
