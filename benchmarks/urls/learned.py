@@ -38,7 +38,7 @@ class Learned(Method):
 
     def skips(self, scope: str, url: str) -> bool:
         """Tell if a fetched URL has the same canonical one."""
-        self._visits.catch_up(self._learner.canonical)
+        self._visits.catch_up(self._learner.place)
         _, canonical = self._learner.place(scope, url)
         if not self._learner.acts_on(scope):
             return False
@@ -52,7 +52,7 @@ class Learned(Method):
         self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
     ) -> None:
         """Note the visit, and learn from it."""
-        _, stand_in, _ = self._skipped.pop(url, (scope, None, ()))
+        _, stand_in, rules = self._skipped.pop(url, (scope, None, ()))
         canonical = url if stand_in else self._learner.canonical(scope, url)
         number = self._visits.add(scope, self._shape(url), url, canonical)
         if same is None:
@@ -67,6 +67,7 @@ class Learned(Method):
             fingerprint=read.fingerprint,
             said=read.said,
             stood=fetched(self._visits.get(stand_in.id) if stand_in else None),
+            by=rules,
         )
         for change in changes:
             self._visits.rules_changed(change.scope, change.shape)
@@ -89,14 +90,16 @@ class Learned(Method):
     def _suspend(self, change: Change) -> None:
         rules_of = {(change.shape, change.rule), (whole(change.shape), change.rule)}
         parted = whole(change.shape) != change.shape
-        back = [
-            url
-            for url, (scope, visit, rules) in self._skipped.items()
-            if scope == change.scope
-            and not rules_of.isdisjoint(rules)
-            and (not parted or change.shape in map(self._shape, (url, visit.url)))
-            and not self._learner.reasons(scope, url, visit.url)
-        ]
+        back = []
+        for url, (scope, visit, rules) in self._skipped.items():
+            if scope != change.scope or rules_of.isdisjoint(rules):
+                continue
+            if parted and change.shape not in map(self._shape, (url, visit.url)):
+                continue
+            if now := self._learner.reasons(scope, url, visit.url):
+                self._skipped[url] = scope, visit, now
+            else:
+                back.append(url)
         for url in back:
             del self._skipped[url]
         self._back += back

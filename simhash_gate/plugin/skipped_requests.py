@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simhash_gate.common.wording import how_many
 from simhash_gate.plugin.requests import RequestWriter, request_of
 from simhash_gate.plugin.resend_dropped import MOST_BYTES, weight
-from simhash_gate.urls.active_rules import EVERY
+from simhash_gate.urls.active_rules import EVERY, Reasons
 from simhash_gate.urls.parts import whole
 from simhash_gate.urls.rules import Rule
 
@@ -40,7 +40,7 @@ class Skipped(NamedTuple):
     scope: str
     visit: int
     stand_in: str
-    rules: tuple[tuple[str, Rule], ...]
+    rules: Reasons
     earlier: bool = False
 
     @property
@@ -119,23 +119,26 @@ class SkippedRequests:
         rule: Rule,
         *,
         shape_of: Callable[[str], str],
-        holds: Callable[[Skipped], bool],
+        reasons: Callable[[Skipped], Reasons],
     ) -> tuple[list[Skipped], int]:
         """Return what was skipped by a rule on URLs of a shape, and how many more there may be.
 
-        What other rules still skip (`holds`) is left; the rest is forgotten. The scope may be that
-        of all sites. The requests may have been skipped before the shape was parted.
+        They are forgotten. What there are other `reasons` to skip now is left, with these. The
+        scope may be that of all sites. The requests may have been skipped before the shape was
+        parted.
         """
         wanted = {(shape, rule), (whole(shape), rule)}
         parted = whole(shape) != shape
-        found = [
-            number
-            for number, (skipped, _) in self._requests.items()
-            if scope in (skipped.scope, EVERY)
-            and not wanted.isdisjoint(skipped.rules)
-            and (not parted or shape in map(shape_of, (skipped.request.url, skipped.stand_in)))
-            and not holds(skipped)
-        ]
+        found = []
+        for number, (skipped, size) in self._requests.items():
+            if scope not in (skipped.scope, EVERY) or wanted.isdisjoint(skipped.rules):
+                continue
+            if parted and shape not in map(shape_of, (skipped.request.url, skipped.stand_in)):
+                continue
+            if now := reasons(skipped):
+                self._requests[number] = skipped._replace(rules=now), size
+            else:
+                found.append(number)
         visits = {self._requests[number][0].visit for number in found}
         let_go = sum(self._let_go.pop(visit, 0) for visit in visits)
         return [self._take(number) for number in found], let_go

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Site
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.urls.active_rules import Reasons
     from simhash_gate.urls.evidence import State
     from simhash_gate.urls.learner import Change
     from simhash_gate.urls.rules import Rule
@@ -86,7 +87,7 @@ class _Probe(NamedTuple):
 
     visit: int
     scope: str
-    rules: tuple[tuple[str, Rule], ...]
+    rules: Reasons
 
 
 class UrlRules(Listener):
@@ -138,10 +139,12 @@ class UrlRules(Listener):
 
     def _restore(self, visits: Visits, spider: Spider) -> None:
         """Remember what the last part of the job asked for, and what it skipped."""
+        restored = list(taken(visits, spider))
+        for skipped in restored:  # first: what was skipped had the value that the rule was used for
+            self._learner.place(skipped.scope, without_credentials(skipped.request.url))
         for url in visits.latest(_ASKED_FOR):
             self._learner.place(self._settings.policies.site_of(url).scope, url)
-        for skipped in taken(visits, spider):
-            self._learner.place(skipped.scope, without_credentials(skipped.request.url))
+        for skipped in restored:
             self._remember(skipped)
             _count(self._tests(skipped), skipped=1)
             if visits.get(skipped.visit) is None:
@@ -161,7 +164,7 @@ class UrlRules(Listener):
     def _skipped(self, visits: Visits, request: Request, site: Site) -> UrlSkipped | None:
         scope, url = site.scope, without_credentials(request.url)
         self._learned.recall(scope)
-        visits.catch_up(self._learner.canonical)
+        visits.catch_up(self._learner.place)
         shape, canonical = self._learner.place(scope, url)
         found = None
         if self._learner.acts_on(scope) and not _left_alone(request):
@@ -189,7 +192,7 @@ class UrlRules(Listener):
 
     def _stand_in(
         self, visits: Visits, scope: str, url: str, canonical: str
-    ) -> tuple[Visit, tuple[tuple[str, Rule], ...]] | None:
+    ) -> tuple[Visit, Reasons] | None:
         """Return the visit that has the page of a URL by the rules of now, and these."""
         for visit in islice(visits.find(scope, canonical), _LOOKED_AT):
             if visit.url != url and (rules := self._learner.reasons(scope, url, visit.url)):
@@ -249,7 +252,8 @@ class UrlRules(Listener):
         said = name_and_words(claims, MOST_WORDS)
         for visit in answered:
             visits.tell(visit, content, fingerprint, said)
-        probed = next((found for each in asked if (found := self._probes.pop(each, None))), None)
+        probed_url = next((each for each in asked if each in self._probes), None)
+        probed = None if probed_url is None else self._probes.pop(probed_url)
         if told is None or content is None:
             return
         stood, wrong = fetched(visits.get(probed.visit) if probed else None), False
@@ -259,7 +263,13 @@ class UrlRules(Listener):
             if wrong:
                 self._stats.inc_value("simhash_gate/url/wrong_probes")
         changes = self._learner.observe(
-            site.scope, url, *told, fingerprint=fingerprint, said=said, stood=stood
+            probed.scope if probed else site.scope,
+            probed_url or url,  # rules are about the URL that was asked for, not where it led
+            *told,
+            fingerprint=fingerprint,
+            said=said,
+            stood=stood,
+            by=probed.rules if probed else (),
         )
         self._changed(visits, changes)
         if wrong and probed is not None:  # a rule of an earlier part of the job may not act yet
@@ -293,13 +303,18 @@ class UrlRules(Listener):
         """Send what was skipped by a rule that proved wrong, or must be shown to hold anew."""
         why = "may make a difference now" if state == "learning" else "does make a difference"
         found = self._waiting.pop_by_rule(
-            *(scope, shape, rule), shape_of=self._shape, holds=self._still_holds
+            *(scope, shape, rule), shape_of=self._shape, reasons=self._look_again
         )
         self._send(*found, f"{rule} {why}")
 
-    def _still_holds(self, skipped: Skipped) -> bool:
+    def _look_again(self, skipped: Skipped) -> Reasons:
+        """Return the reasons of now to skip a request; these are what is to be tested."""
         url = without_credentials(skipped.request.url)
-        return bool(self._learner.reasons(skipped.scope, url, skipped.stand_in))
+        reasons = self._learner.reasons(skipped.scope, url, skipped.stand_in)
+        if reasons:
+            _count(self._tests(skipped), skipped=-1)
+            _count(self._tests(skipped._replace(rules=reasons)), skipped=1)
+        return reasons
 
     def _shape(self, url: str) -> str:
         return self._learner.shapes.of(parts_of(url))

@@ -7,12 +7,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from simhash_gate.urls.first_values import FirstValues
-from simhash_gate.urls.parts import Shapes, mask, parts_of
+from simhash_gate.urls.parts import Shapes, parts_of
 from simhash_gate.urls.rules import ANY_VALUE, Reduction, Rule, differences, reduction_by
 
 if TYPE_CHECKING:
     from simhash_gate.urls.parts import Parts, Query
 
+Reasons = tuple[tuple[str, Rule], ...]
+"""Rules, each with the shape that it acts on."""
+_QUERY = ("parameter", "value")
 EVERY = "*"
 """In the place of a shape: URLs of every shape. In that of a scope: all sites."""
 
@@ -102,37 +105,28 @@ class ActiveRules(ABC):
             parts = reduction.apply(parts)
         return list(found)
 
-    def rules_between(self, scope: str, url: str, other: str) -> tuple[tuple[str, Rule], ...]:
+    def rules_between(self, scope: str, url: str, other: str) -> Reasons:
         """Return the rules that make two URLs the same, each with the shape that it acts on."""
         one, two = parts_of(url), parts_of(other)
         mine, theirs = self._acting_on(scope, one), self._acting_on(scope, two)
-        acting = [*mine, *theirs]
         wanted = set(differences(one, two) or ())
-        wanted |= {wider(rule) for rule in wanted}
-        wanted |= {
-            Rule("value", rule.name, mask(value))
-            for rule in wanted
-            if rule.kind == "parameter"
-            for each in (one, two)
-            for name, value in each.query
-            if name == rule.name
+        moved = {each for each in {*mine} ^ {*theirs} if each[1].kind == "path"}
+        found = {
+            (shape, rule)
+            for shape, rule in (*mine, *theirs)
+            if (shape, rule) in moved
+            or (_differ_in(rule.name, one, two) if rule.kind in _QUERY else rule in wanted)
+            or (moved and rule.kind not in (*_QUERY, "path"))
         }
-        wanted |= {
-            Rule("parameter", name, value)
-            for each in (one, two)
-            for name, value in each.query
-            if Rule("parameter", name, ANY_VALUE) in wanted
-        }
-        moves = {each for each in {*mine} ^ {*theirs} if each[1].kind == "path"}
-        found = {each for each in acting if each[1] in wanted} | moves or acting
-        return tuple(sorted(set(found)))
+        return tuple(sorted(found or {*mine, *theirs}))
 
-    def reasons(self, scope: str, url: str, other: str) -> tuple[tuple[str, Rule], ...]:
+    def reasons(self, scope: str, url: str, other: str) -> Reasons:
         """Return the rules by which another URL can stand for one, with their shapes; () if none.
 
         A page that was asked for with another value of a parameter before is another case than the
         first value: a rule for all values must have held in such cases. So are URLs with a
-        parameter that those did not have by which the rule was learned.
+        parameter that those did not have by which the rule was learned, and two of which only one
+        has the parameter that the rule is about.
         """
         active = self._acts(scope)
         one, two = parts_of(url), parts_of(other)
@@ -190,6 +184,12 @@ def beside(parameter: str, one: Parts, other: Parts) -> frozenset[str]:
     if parameter not in mine:
         return theirs - {parameter}
     return mine - {parameter} if parameter not in theirs else (mine | theirs) - {parameter}
+
+
+def _differ_in(parameter: str, one: Parts, other: Parts) -> bool:
+    """Tell whether a parameter has other values in one of two URLs, or is in one alone."""
+    mine, theirs = ([v for name, v in each.query if name == parameter] for each in (one, other))
+    return mine != theirs
 
 
 def is_bare(rule: Rule, one: Parts, other: Parts) -> bool:

@@ -24,6 +24,7 @@ from simhash_gate.urls.siblings import Siblings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simhash_gate.urls.active_rules import Reasons
     from simhash_gate.urls.parts import Numbers, Parts
 
 LEAST = 0.9
@@ -61,12 +62,14 @@ class Learner(PairsCompared):
         fingerprint: int | None = None,
         said: bytes = b"",
         stood: Fetched | None = None,
+        by: Reasons = (),
     ) -> list[Change]:
         """Learn from a page that was fetched and compared; return what changed.
 
         `kept` is the URL of the page that it was compared with, `same` tells what came of it: None
         if that is not sure, or if there was none. The `fingerprint` tells it from other pages that
-        were fetched before. If it was fetched to test a rule, `stood` is what stood for it.
+        were fetched before. If it was fetched to test rules, `stood` is what stood for it, `by`
+        these.
         """
         parts = parts_of(url)
         self.shapes.note(parts)
@@ -82,7 +85,7 @@ class Learner(PairsCompared):
             kept = None
         if stood is not None:
             stood = stood._replace(shape=self.shapes.of(stood.parts))
-            pairs += self._tested(scope, page, stood, is_new=is_new)
+            pairs += self._tested(scope, page, stood, by, is_new=is_new)
         more, unsure = self._siblings_of(scope, page, kept)
         pairs += more
         changes = [each for other in unsure for each in self._wonder(scope, page, other)]
@@ -95,7 +98,7 @@ class Learner(PairsCompared):
         return changes
 
     def _tested(
-        self, scope: str, page: Fetched, stood: Fetched, *, is_new: bool
+        self, scope: str, page: Fetched, stood: Fetched, by: Reasons, *, is_new: bool
     ) -> list[tuple[Fetched, bool]]:
         """Return what a page says of that which stood for it, if anything.
 
@@ -108,8 +111,7 @@ class Learner(PairsCompared):
             strange = True
         else:
             return []
-        reasons = self.reasons(scope, page.url, stood.url)
-        for shape, rule in reasons:
+        for shape, rule in by:
             evidence = self._known_of(scope, shape, rule)
             if evidence is not None and evidence.test(strange=strange):
                 found = False

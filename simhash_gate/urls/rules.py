@@ -62,7 +62,8 @@ class Rule(NamedTuple):
       long as it has one. `?section=3` is the same as `?section=1`, and not as `?section=new`.
     - `path`: what the query parameter `name` says is a part of a path, at the `*` of the `value`:
       `/index.php?title=X` is `/wiki/X`. If the value begins with `./`, the URL's own path is before
-      it: `/tags?name=X` is `/tags/X`. At `*_*` (or `*-*`) an underline stands for each space.
+      it: `/tags?name=X` is `/tags/X`. With `*_*` an underscore stands
+      for each space in the path, with `*-*` a hyphen.
     """
 
     kind: Kind
@@ -260,7 +261,7 @@ def named(segment: str) -> str:
 
 
 def _says_more(path: str) -> tuple[bool, bool]:
-    """Return a key: of two paths of rules that act, that which says how words are joined."""
+    """Return a key for sorting: a path that says how words are joined is more than another one."""
     return path != "", "*_*" in path or "*-*" in path
 
 

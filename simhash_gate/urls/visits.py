@@ -125,8 +125,11 @@ class Visits:
         """Note that URLs of a shape have other canonical ones now."""
         self._behind[scope, whole(shape)] = 0
 
-    def catch_up(self, canonical: Callable[[str, str], str]) -> None:
-        """Work out the canonical URLs of some visits anew, if rules have changed."""
+    def catch_up(self, place: Callable[[str, str], tuple[str, str]]) -> None:
+        """Work out the canonical URLs of some visits anew, if rules have changed.
+
+        `place` returns the shape of a URL in its scope, and its canonical URL.
+        """
         if not self._behind:
             return
         (scope, shape), last = next(iter(self._behind.items()))
@@ -136,7 +139,7 @@ class Visits:
         ).fetchall()
         self._db.executemany(
             "UPDATE visit SET key = ? WHERE id = ?",
-            [(key_of(scope, canonical(scope, url)), number) for number, url in rows],
+            [(key_of(scope, place(scope, url)[1]), number) for number, url in rows],
         )
         if len(rows) < _SLICE:
             del self._behind[scope, shape]
@@ -163,7 +166,8 @@ class Visits:
 def fetched(visit: Visit | None) -> Fetched | None:
     """Return the page of a visit, if it has brought one.
 
-    Nobody may know whether its content is that of an earlier page. Later ones can have it.
+    It may be unknown whether an earlier page has the same content. Then it has a content of its
+    own, which later pages can have too.
     """
     if visit is None or (visit.content is None and visit.fingerprint is None):
         return None

@@ -127,6 +127,26 @@ def test_a_probe_of_a_newer_page_does_not_bring_back_the_older_ones(tmp_path) ->
     assert all(int(number) > int(cut[1]) for number in after_all)
 
 
+def test_a_test_that_is_redirected_can_prove_a_rule_wrong(tmp_path) -> None:
+    """Where a redirect leads is another URL than the one that the rule took for its page."""
+    routes = {f"/story/{number}": page(number) for number in range(120)}
+    for number in range(120):
+        asked = f"/story/{number}?came=mail{number}"
+        if number < 60:
+            routes[asked] = page(number, noise=number)
+        else:
+            routes[asked] = Answer(b"", 302, {"Location": asked.replace("?", "/?")})
+    order = sorted(routes, key=lambda path: int(path.split("/")[2].split("?")[0]))
+    newer = [path for path in routes if routes[path].status == 302]
+    routes |= {path.replace("?", "/?"): page(1_000 + n) for n, path in enumerate(newer)}
+    routes["/list"] = listing(reversed(order))
+    with Site(routes).running() as site:
+        settings = {**SKIP, "SIMHASH_GATE_URL_PROBES": 0.2}
+        result = crawl(tmp_path, site, "/list", spider=FOLLOWS, settings=settings)
+    assert result.count("url/wrong_probes") >= 1
+    assert {path.replace("?", "/?") for path in newer} <= site.hits.keys()
+
+
 def test_what_another_rule_still_skips_is_not_fetched(tmp_path) -> None:
     """Each form is the same for the numbers of all parts, and not for a new part."""
     routes = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
@@ -28,6 +29,7 @@ from simhash_gate.urls.fetched import Fetched, content_of, relation
 from simhash_gate.urls.learner import LEAST, Change, Learner
 from simhash_gate.urls.parts import WITH, parts_of
 from simhash_gate.urls.rules import Rule
+from simhash_gate.urls.visits import Visits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -541,6 +543,47 @@ def test_a_second_value_of_a_page_is_another_case_than_the_first() -> None:
     assert learner.reasons(SITE, second, bare) == ((SHAPE, X),)
 
 
+def test_a_second_value_is_known_as_such_by_every_way_to_the_page() -> None:
+    learner = Learner()
+    for rule in (TITLE, Rule("segment", "print", "-1")):
+        learner.put(SITE, EVERY, rule, Evidence(word="pinned"))
+    teach(learner, pairs_by("/index.php?title=a-b-{n}&x={n}", "/index.php?title=a-b-{n}"))
+    asked = [f"{HOME}/index.php?title=a-b-900&x={value}" for value in (1, 2)]
+    for url in asked:
+        learner.place(SITE, url)
+    for other in (f"{HOME}/wiki/a-b-900", f"{HOME}/wiki/a-b-900/print"):
+        assert learner.canonical(SITE, asked[0]) == learner.canonical(SITE, other)
+        assert {rule for _, rule in learner.reasons(SITE, asked[0], other)} >= {TITLE, X}
+        assert not learner.reasons(SITE, asked[1], other)
+
+
+@pytest.mark.parametrize("caught_up", [True, False])
+def test_a_first_value_is_known_by_what_later_rules_leave_of_its_url(caught_up: bool) -> None:
+    learner = Learner()
+    with closing(Visits()) as visits:
+        asked = f"{HOME}/index.php?title=a-b-900&x=1"
+        shape, canonical = learner.place(SITE, asked)
+        visits.add(SITE, shape, asked, canonical)
+        learner.put(SITE, EVERY, TITLE, Evidence(word="pinned"))
+        teach(learner, pairs_by("/wiki/a-b-{n}?x={n}", "/wiki/a-b-{n}"))
+        visits.rules_changed(SITE, shape)
+        if caught_up:
+            visits.catch_up(learner.place)
+    second, bare = f"{HOME}/wiki/a-b-900?x=2", f"{HOME}/wiki/a-b-900"
+    assert bool(learner.reasons(SITE, second, bare)) != caught_up
+
+
+def test_two_parameters_that_say_the_same_path_are_both_reasons() -> None:
+    learner = Learner()
+    learner.put(SITE, EVERY, TITLE, Evidence(word="pinned"))
+    for mine, its in ("56", "65"):
+        pairs = [(f"/index.php?x={n}{mine}", f"/index.php?x={n}{its}") for n in range(ENOUGH)]
+        teach(learner, pairs)
+    one, other = f"{HOME}/index.php?x=page-zz&title=page-zz", f"{HOME}/wiki/page-zz"
+    assert learner.canonical(SITE, one) == other
+    assert not learner.reasons(SITE, one, other)
+
+
 def test_another_value_of_a_parameter_is_another_case_than_none() -> None:
     """The form for a section says the same for each section, and not what that of the page says."""
     learner = Learner()
@@ -709,7 +752,11 @@ def test_probes_that_bring_pages_like_no_other_one_stop_a_rule(tests: str, stops
         told = {".": (urls[0], True), "?": (None, None), "!": (third, False), "n": (third, None)}
         learner.observe(SITE, urls[0])
         changes += learner.observe(
-            SITE, urls[1], *told[test], fingerprint=other.fingerprint, said=other.said, stood=one
+            *(SITE, urls[1], *told[test]),
+            fingerprint=other.fingerprint,
+            said=other.said,
+            stood=one,
+            by=learner.reasons(SITE, *urls),
         )
     assert [(each.rule, each.state) for each in changes] == [(X, "suspended")] * stops
 

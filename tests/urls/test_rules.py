@@ -117,10 +117,10 @@ def test_the_rules_that_two_urls_differ_by_make_them_one(one: str, other: str) -
 
 
 def test_of_two_paths_for_a_parameter_that_counts_which_joins_words() -> None:
-    rules = Rule("path", "name", "./*"), Rule("path", "name", "./*-*")
-    for each in (rules, rules[::-1]):
-        reduction = Reduction.of(each)
-        for name, path in (("bees", "bees"), ("red+bees", "red-bees")):
+    for joined in ("./*-*", "./*_*", "/tags/*-*"):
+        rules = Rule("path", "name", "./*"), Rule("path", "name", joined)
+        reduction = Reduction.of(rules)
+        for name, path in (("bees", "bees"), ("red+bees", f"red{joined[-2]}bees")):
             parts = parts_of(f"{SITE}/tags?name={name}")
             assert reduction.apply(parts) == parts_of(f"{SITE}/tags/{path}")
 

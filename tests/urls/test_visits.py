@@ -49,7 +49,7 @@ def test_visits_are_found_by_new_rules_after_a_while() -> None:
         assert [*visits.find("example.com", URL)] == []
         visits.rules_changed("example.com", "s")
         for _ in range(10):
-            visits.catch_up(lambda scope, url: url.partition("?")[0])
+            visits.catch_up(lambda scope, url: ("s", url.partition("?")[0]))
         assert len([*visits.find("example.com", URL)]) == 1_000
 
 
