@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from simhash_gate.gate.policy import Site
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
     from simhash_gate.urls.active_rules import Reasons
-    from simhash_gate.urls.evidence import State
     from simhash_gate.urls.learner import Change
     from simhash_gate.urls.rules import Rule
 
@@ -293,15 +292,15 @@ class UrlRules(Listener):
         for change in changes:
             _tell(change)
             if change.state != "active":
-                self._unskip(change.scope, change.shape, change.rule, change.state)
+                self._unskip(change.scope, change.shape, change.rule, sure=change.evidence.rests)
             parted = whole(change.shape) != change.shape
             if change.state == "suspended" and parted:  # it acts on the other URLs yet
                 self._probe(change.scope, change.rule, PROBES_OF_OTHERS)
         self._stats.set_value("simhash_gate/url/rules", self._learner.active)
 
-    def _unskip(self, scope: str, shape: str, rule: Rule, state: State = "suspended") -> None:
-        """Send what was skipped by a rule that proved wrong, or must be shown to hold anew."""
-        why = "may make a difference now" if state == "learning" else "does make a difference"
+    def _unskip(self, scope: str, shape: str, rule: Rule, *, sure: bool = True) -> None:
+        """Send what was skipped by a rule that is wrong, or may be wrong if that is not `sure`."""
+        why = "does make a difference" if sure else "may make a difference"
         found = self._waiting.pop_by_rule(
             *(scope, shape, rule), shape_of=self._shape, reasons=self._look_again
         )
@@ -448,17 +447,20 @@ def _left_alone(request: Request) -> bool:
 
 
 def _tell(change: Change) -> None:
+    evidence = change.evidence
     done = {
         "learning": "must show anew that it makes no difference",
         "active": "makes no difference from now on",
-        "suspended": "makes a difference: the rule rests",
+        "suspended": f"{'makes' if evidence.rests else 'may make'} a difference: the rule rests",
         "dropped": "makes a difference too often: the rule was dropped",
     }
     logger.info(
-        "URLs of %s: %s %s (%d cases for it, %d against; at least %.0f %% hold). Examples: %s",
+        "URLs of %s: %s %s (%d cases for it, %d against, %d unsure; at least %.0f %% hold). "
+        "Examples: %s",
         change.shape if change.shape != "*" else change.scope,
         change.rule,
         done[change.state],
-        *(round(change.evidence.support), change.evidence.contradictions, 100 * change.bound),
+        *(round(evidence.support), evidence.contradictions, round(evidence.unsure)),
+        100 * change.bound,
         "; ".join(f"{url} and {other}" for url, other in change.examples[:2]) or "none",
     )

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 Reasons = tuple[tuple[str, Rule], ...]
 """Rules, each with the shape that it acts on."""
-_QUERY = ("parameter", "value")
 EVERY = "*"
 """In the place of a shape: URLs of every shape. In that of a scope: all sites."""
 
@@ -115,8 +114,8 @@ class ActiveRules(ABC):
             (shape, rule)
             for shape, rule in (*mine, *theirs)
             if (shape, rule) in moved
-            or (_differ_in(rule.name, one, two) if rule.kind in _QUERY else rule in wanted)
-            or (moved and rule.kind not in (*_QUERY, "path"))
+            or (_differ_in(rule.name, one, two) if rule.is_about_values else rule in wanted)
+            or (moved and rule.kind != "path" and not rule.is_about_values)
         }
         return tuple(sorted(found or {*mine, *theirs}))
 
@@ -135,7 +134,7 @@ class ActiveRules(ABC):
             return ()
         found = self.rules_between(scope, url, other)
         for _, rule in found:
-            if rule.kind in ("parameter", "value"):
+            if rule.is_about_values:
                 names = beside(rule.name, one, two)
                 if not self._holds_beside(scope, rule, names):
                     return ()
@@ -206,7 +205,7 @@ def _names_in(query: Query) -> frozenset[str]:
 
 def wider(rule: Rule) -> Rule:
     """Return the rule for every value of a parameter."""
-    if rule.kind not in ("parameter", "value") or rule.value == ANY_VALUE:
+    if not rule.is_about_values or rule.value == ANY_VALUE:
         return rule
     return Rule("parameter", rule.name, ANY_VALUE)
 

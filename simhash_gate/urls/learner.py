@@ -235,7 +235,8 @@ class Learner(PairsCompared):
                 if pool is not None and shape in pool.shapes:
                     evidence = pool.shapes[shape]
                     evidence.add_unsure()
-                    changes += self._settle(scope, shape, rule, pool, evidence)
+                    last = (page.url, other.url)
+                    changes += self._settle(scope, shape, rule, pool, evidence, last)
         return changes
 
     def _count(
@@ -254,7 +255,7 @@ class Learner(PairsCompared):
         shape = self.shapes.part(shape, numbers) if numbers else shape
         pool = self._pools.of(scope, rule, shape)
         evidence = pool.add(shape, same=same)
-        if same and rule.kind in ("parameter", "value"):
+        if same and rule.is_about_values:
             self._note_case(rule, pool, scope, page.parts, other.parts)
         if same and numbers:
             evidence.note_numbers(numbers)
@@ -289,7 +290,7 @@ class Learner(PairsCompared):
         """Part a shape by a parameter beside which a rule fails that held where it was not."""
         page, other = pair
         pool = self._pools.get(scope, rule)
-        if rule.kind not in ("parameter", "value") or not self._acts_on(scope, shape, rule):
+        if not rule.is_about_values or not self._acts_on(scope, shape, rule):
             return []
         if pool is None or pool.prior or shape == EVERY:
             return []
@@ -376,7 +377,7 @@ class Learner(PairsCompared):
 
 def _value_of(rule: Rule, pair: tuple[Fetched, Fetched]) -> int:
     """Return a hash of the value that a parameter has in the URLs of a pair."""
-    if rule.kind not in ("parameter", "value"):
+    if not rule.is_about_values:
         return 0
     values = [value for each in pair for name, value in each.parts.query if name == rule.name]
     return hash(tuple(values[:1]))

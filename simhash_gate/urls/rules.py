@@ -62,13 +62,18 @@ class Rule(NamedTuple):
       long as it has one. `?section=3` is the same as `?section=1`, and not as `?section=new`.
     - `path`: what the query parameter `name` says is a part of a path, at the `*` of the `value`:
       `/index.php?title=X` is `/wiki/X`. If the value begins with `./`, the URL's own path is before
-      it: `/tags?name=X` is `/tags/X`. With `*_*` an underscore stands
-      for each space in the path, with `*-*` a hyphen.
+      it: `/tags?name=X` is `/tags/X`. With `*_*` an underscore stands for each space in the path,
+      with `*-*` a hyphen.
     """
 
     kind: Kind
     name: str = ""
     value: str = ""
+
+    @property
+    def is_about_values(self) -> bool:
+        """Whether some values of a query parameter, or all, do not matter by it."""
+        return self.kind in ("parameter", "value")
 
     def __str__(self) -> str:
         if self.kind == "parameter":

@@ -147,6 +147,23 @@ def test_a_test_that_is_redirected_can_prove_a_rule_wrong(tmp_path) -> None:
     assert {path.replace("?", "/?") for path in newer} <= site.hits.keys()
 
 
+def test_the_log_says_that_a_rule_may_be_wrong_where_nobody_can_tell(tmp_path) -> None:
+    """From some number on, the other URL shows half as much again under the same name."""
+    routes = site_of(80)
+    for number in range(50, 80):
+        for ref in ("mail", "feed"):
+            routes[f"/story/{number}?came={ref}{number}"] = page(number, words=450)
+    with Site(routes).running() as site:
+        settings = {**SKIP, "SIMHASH_GATE_URLS": "observe", "CONCURRENT_REQUESTS": 1}
+        result = crawl(tmp_path, site, "/list", spider=FOLLOWS, settings=settings)
+    said = r"\?came=\* may make a difference: the rule rests"
+    cases = r" \(\d+ cases for it, 0 against, (\d+) unsure"
+    rests = re.search(said + cases + r".*Examples: \S+/story/(\d+)", result.log)
+    assert rests
+    assert int(rests[1]) >= 5
+    assert int(rests[2]) >= 50  # a page of which nobody can tell
+
+
 def test_what_another_rule_still_skips_is_not_fetched(tmp_path) -> None:
     """Each form is the same for the numbers of all parts, and not for a new part."""
     routes = {

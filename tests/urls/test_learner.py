@@ -251,6 +251,8 @@ def test_a_rule_of_which_little_can_be_told_rests() -> None:
         learner.observe(SITE, f"{HOME}/a/{number}", fingerprint=1)
         changes += learner.observe(SITE, f"{HOME}/a/{number}?x={number}", fingerprint=1)
     assert [(change.rule, change.state) for change in changes] == [(X, "suspended")]
+    assert not changes[0].evidence.rests  # no page contradicts it
+    assert "/a/1" in changes[0].examples[0][0]  # the last of which nobody can tell
     assert not learner.acts_on(SITE)
 
 
