@@ -13,7 +13,7 @@ from simhash_gate.stores import open_store
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.saved import entries_of, to_json
 from tests.stores.store_urls import LASTING, url_maker
-from tests.urls.test_learner import HOME, SHAPE, SITE, pairs_by, teach
+from tests.urls.teaching import HOME, SHAPE, SITE, pairs_by, teach
 
 RULE = {"scope": SITE, "shape": SHAPE, "kind": "parameter", "name": "x", "value": "*"}
 BROKEN = [

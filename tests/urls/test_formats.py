@@ -16,7 +16,7 @@ from simhash_gate.urls.formats import from_clearurls, from_discarder, prior, to_
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.rules import Rule
 from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, to_json
-from tests.urls.test_learner import HOME, SITE, X, pairs_by, teach
+from tests.urls.teaching import HOME, SITE, X, pairs_by, teach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

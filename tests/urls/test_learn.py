@@ -6,7 +6,7 @@ import pytest
 
 from simhash_gate.urls.learn import FEWEST_WORDS, Told, learn_line, told_by
 from simhash_gate.urls.learner import Learner
-from tests.urls.test_learner import HOME, SHAPE, SITE, X, evidence
+from tests.urls.teaching import HOME, SHAPE, SITE, X, evidence
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from simhash_gate.urls.evidence import ENOUGH_CONTENTS, POOLED
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.rules import Rule
 from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, merged, to_json
-from tests.urls.test_learner import ENOUGH, HOME, SHAPE, SITE, X, cut, evidence, pairs_by, teach
+from tests.urls.teaching import ENOUGH, HOME, SHAPE, SITE, X, cut, evidence, pairs_by, teach
 
 RULE = {"scope": SITE, "shape": SHAPE, "kind": "parameter", "name": "x", "value": "*"}
 

@@ -1,0 +1,120 @@
+"""A rule that fails for some URLs of a shape goes on for the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from simhash_gate.urls import parts as url_parts
+from simhash_gate.urls.evidence import POOLED, Evidence
+from simhash_gate.urls.learner import Learner
+from simhash_gate.urls.parts import WITH, parts_of
+from simhash_gate.urls.rules import Rule
+from tests.urls.teaching import ENOUGH, HOME, SHAPE, SITE, X, cut, evidence, mixed, pairs_by, teach
+
+NEWER = f"{SHAPE} after {99 + 2 * ENOUGH}"
+
+
+def test_a_rule_that_fails_for_newer_pages_goes_on_for_older_ones() -> None:
+    learner, changes = cut()
+    y = Rule("parameter", "y", "*")
+    told = {(change.shape, change.rule, change.state) for change in changes}
+    assert told == {(NEWER, X, "suspended"), (NEWER, y, "learning")}
+    assert evidence(learner, X, NEWER).contradictions == 1
+    assert evidence(learner, X, SHAPE).contradictions == 0
+    assert learner.canonical(SITE, f"{HOME}/a/120?x=5") == f"{HOME}/a/120"
+    for query in ("x=5", "y=5"):
+        url = f"{HOME}/a/800?{query}"
+        assert learner.canonical(SITE, url) == url
+
+
+def test_what_fails_for_older_pages_too_rests_on_these_as_well() -> None:
+    learner, _ = cut()
+    (change,) = teach(learner, [("/a/110?x=2", "/a/110?x=1")], same=False)
+    assert (change.shape, change.rule, change.state) == (SHAPE, X, "suspended")
+    url = f"{HOME}/a/120?x=5"
+    assert learner.canonical(SITE, url) == url
+
+
+def test_a_rule_that_did_not_fail_for_newer_pages_comes_back_as_soon_as_these_confirm_it() -> None:
+    learner, _ = cut()
+    teach(learner, pairs_by("/a/{n}?y={m}", "/a/{n}", 300, POOLED - 1))
+    assert learner.canonical(SITE, f"{HOME}/a/800?y=5") == f"{HOME}/a/800?y=5"
+    teach(learner, pairs_by("/a/{n}?y={m}", "/a/{n}", 400, 1))
+    assert learner.canonical(SITE, f"{HOME}/a/800?y=5") == f"{HOME}/a/800"
+
+
+def test_numbers_say_nothing_where_pages_came_in_their_order() -> None:
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", count=2 * ENOUGH))
+    changes = teach(learner, [("/a/900?x=2", "/a/900?x=1")], same=False)
+    assert [(change.shape, change.state) for change in changes] == [(SHAPE, "suspended")]
+
+
+def test_a_contradiction_among_the_numbers_that_a_rule_held_for_is_one_against_all() -> None:
+    learner = Learner()
+    teach(learner, mixed("/a/{n}?x={m}", "/a/{n}"))
+    (change,) = teach(learner, [("/a/110?x=2", "/a/110?x=1")], same=False)
+    assert (change.shape, change.state) == (SHAPE, "suspended")
+
+
+WITH_Y = f"{SHAPE}{WITH}y"
+
+
+def test_a_rule_that_fails_beside_a_parameter_goes_on_without_it() -> None:
+    """`?limit=` is no matter on short lists, and those that have an `?offset=` are long."""
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    changes = teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
+    assert [(each.shape, each.rule, each.state) for each in changes] == [(WITH_Y, X, "suspended")]
+    assert evidence(learner, X, SHAPE).state == "active"
+    assert evidence(learner, X, WITH_Y).contradictions == 1
+    assert learner.reasons(SITE, f"{HOME}/a/900?x=1", f"{HOME}/a/900") == ((SHAPE, X),)
+    one, other = f"{HOME}/a/900?x=1&y=5", f"{HOME}/a/900?y=5"
+    assert learner.canonical(SITE, one) != learner.canonical(SITE, other)
+    assert learner.shapes.of(parts_of(one)) == WITH_Y
+    changes = teach(learner, [("/a/801?x=1", "/a/801")], same=False)
+    assert [(each.shape, each.state) for each in changes] == [(SHAPE, "suspended")]
+
+
+@pytest.mark.parametrize(("cases", "parts"), [(0, True), (1, True), (2, False)])
+def test_a_shape_is_parted_by_what_few_cases_had(cases: int, parts: bool) -> None:
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={n}&y=5", "/a/{n}?y=5", 100, cases))
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}", count=45 - cases))
+    teach(learner, [("/a/99?x=1&y=5", "/a/99?y=5")], same=False)
+    assert (evidence(learner, X, SHAPE).state == "active") == parts
+
+
+def test_other_rules_must_show_anew_that_they_hold_where_a_shape_was_parted() -> None:
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    teach(learner, pairs_by("/a/{n}?z={n}", "/a/{n}", 100))
+    z = Rule("parameter", "z", "*")
+    changes = teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
+    assert [(each.shape, each.rule, each.state) for each in changes] == [
+        (WITH_Y, X, "suspended"),
+        (WITH_Y, z, "learning"),
+    ]
+    changes = teach(learner, pairs_by("/a/{n}?y=5&z={n}", "/a/{n}?y=5", 200, POOLED))
+    assert [(each.shape, each.rule, each.state) for each in changes] == [(WITH_Y, z, "active")]
+
+
+def test_what_is_forbidden_on_a_shape_is_so_on_its_parts() -> None:
+    learner = Learner()
+    z = Rule("parameter", "z", "*")
+    learner.put(SITE, SHAPE, z, Evidence(word="forbidden"))
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
+    teach(learner, pairs_by("/a/{n}?y=5&z={n}", "/a/{n}?y=5", 200))
+    assert evidence(learner, z, WITH_Y).word == "forbidden"
+    assert evidence(learner, z, WITH_Y).state == "learning"
+
+
+def test_a_shape_is_parted_by_a_few_parameters(monkeypatch) -> None:
+    monkeypatch.setattr(url_parts, "MOST_NAMES", 1)
+    learner = Learner()
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
+    assert evidence(learner, X, SHAPE).state == "active"
+    teach(learner, [("/a/800?x=1&z=5", "/a/800?z=5")], same=False)
+    assert evidence(learner, X, SHAPE).state == "suspended"
