@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -14,21 +15,25 @@ from benchmarks.speed.chromium import find_chromium
 from benchmarks.speed.measure import MissingError
 from tests.crawls.harness import end_crawls
 
+# A run starts hundreds of processes that load the same modules: they are compiled once, also where
+# the environment says that no bytecode is to be written.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 HERE = Path(__file__).parent
 SLOW_ROOMS = {"benchmarks", "crawls", "examples"}
 SLOW_FIXTURES = {
     "apart",
+    "at_terminal",
     "chromium",
     "crawler",
     "own_redis",
     "postgresql_server",
     "redis_cluster_server",
     "redis_server",
-    "run",
-    "run_with_input",
     "spark",
 }
-"""What starts a browser, a server, or a process for each test."""
+"""What starts a browser, a server, or processes."""
 SKIPPED_IN_CI = {
     "PySpark brings the server of Spark Connect from 4.0 on",
     "Scrapy's HTTP download handler needs a reactor before 2.19",

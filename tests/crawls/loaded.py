@@ -22,6 +22,7 @@ import tempfile
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +31,7 @@ LIBRARIES = [
     "redis",
     "scrapy.commands.crawl",
     "scrapy.commands.runspider",
+    "simhash_gate.page.markdown",
     "simhash_gate.stores.sqlite",
     "twisted.internet.asyncioreactor",
 ]
@@ -149,6 +151,8 @@ def _load() -> None:
         for name in [*value, *value.values()] if isinstance(value, dict) else [value]:
             if isinstance(name, str) and name.startswith("scrapy."):
                 import_module(name.rpartition(".")[0])
+    for command in entry_points(group="scrapy.commands"):  # which Scrapy loads at every start
+        command.load()
     for name in simhash_gate.__all__:
         getattr(simhash_gate, name)
     assert "twisted.internet.reactor" not in sys.modules, "each crawl chooses its own"
