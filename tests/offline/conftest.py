@@ -1,4 +1,8 @@
-"""The command as users run it: in a process, from a folder of theirs."""
+"""The command as users run it, from a folder of theirs.
+
+It runs in the process of the test, unless the test gives it variables of its own. What only a
+process shows (terminals, pipes, signals, what is left running) is tested in processes.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import os
 import pty
 import struct
 import subprocess
+import sys
 import termios
 from collections.abc import Callable
 from contextlib import closing
@@ -17,10 +22,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
+from simhash_gate.cli import main
 from simhash_gate.stores import open_store
 from tests.crawls.harness import ROOT, page, text
-from tests.crawls.loaded import LoadedProcess
 from tests.offline.command import COMMAND
 
 if TYPE_CHECKING:
@@ -58,9 +64,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def run_with_input(tmp_path: Path, environment) -> Run:
-    def run(text: str | None, *arguments: object, inline: bool = True, **variables: str) -> Result:
-        words, env = [*map(str, arguments)], environment | variables
+def run_with_input(tmp_path: Path, environment, monkeypatch) -> Run:
+    def run(text: str, *arguments: object, inline: bool = True, **variables: str) -> Result:
+        words = [*map(str, arguments)]
         own = variables or "SIMHASH_GATE_WORKER" in str(words)
         if inline and not own and not READS_PAGES.isdisjoint(words[:2]):
             words += ["-s", INLINE]
@@ -68,7 +74,7 @@ def run_with_input(tmp_path: Path, environment) -> Run:
             done = subprocess.run(
                 [*COMMAND, *words],
                 cwd=tmp_path,
-                env=env,
+                env=environment | variables,
                 input=text,
                 capture_output=True,
                 encoding="utf-8",
@@ -76,9 +82,15 @@ def run_with_input(tmp_path: Path, environment) -> Run:
                 check=False,
             )
             return Result(done.returncode, done.stdout, done.stderr)
-        command = LoadedProcess("simhash_gate.cli", *words, cwd=tmp_path, env=env, stdin=text or "")
-        out, err = command.communicate(120)
-        return Result(command.wait(), out, err)
+        monkeypatch.chdir(tmp_path)
+        with CliRunner(env=environment).isolation(text) as (out, err, _):
+            try:
+                status = main(words)
+            except SystemExit as end:
+                status = end.code
+            sys.stdout.flush()
+            sys.stderr.flush()
+            return Result(status, out.getvalue().decode(), err.getvalue().decode())
 
     return run
 
