@@ -6,10 +6,9 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 import simhash_gate
 
@@ -22,6 +21,7 @@ NAMES = {
 }
 
 
+@cache
 def imports(module: str) -> set[str]:
     """Every module that a file imports anywhere: late, and for its types alone, too."""
     found: set[str] = set()
@@ -45,11 +45,14 @@ def test_no_module_needs_itself() -> None:
     assert len(list(TopologicalSorter(needed).static_order())) == len(MODULES)
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_only_the_plugin_knows_scrapy(module: str) -> None:
-    if not module.startswith("plugin/"):
-        tops = {name.split(".")[0] for name in imports(module)}
-        assert tops.isdisjoint({"scrapy", "twisted"})
+def test_only_the_plugin_knows_scrapy() -> None:
+    knowing = {
+        module
+        for module in MODULES
+        if not {"scrapy", "twisted"}.isdisjoint(name.split(".")[0] for name in imports(module))
+    }
+    assert {module for module in knowing if not module.startswith("plugin/")} == set()
+    assert knowing  # what the plugin imports is seen
 
 
 # Which rooms and modules a room may import besides itself; "=page" is the value `Page` alone.
@@ -85,12 +88,12 @@ def test_every_room_has_its_rule() -> None:
     assert {module.split("/")[0] for module in MODULES if "/" in module} == KNOWN.keys()
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if "/" in module])
-def test_a_room_knows_only_what_it_may(module: str) -> None:
-    room = module.split("/", maxsplit=1)[0]
-    allowed = KNOWN[room] | {room}
+def test_a_room_knows_only_what_it_may() -> None:
     unknown = {
-        name
+        (module, name)
+        for module in MODULES
+        if "/" in module
+        for allowed in [KNOWN[module.partition("/")[0]] | {module.partition("/")[0]}]
         for name in ours(module)
         if "=" + name not in allowed
         and not any(name == known or name.startswith(known + ".") for known in allowed)
@@ -137,14 +140,13 @@ def _may_write(call: ast.Call) -> bool:
     return any(isinstance(mode, str) and set(mode) & set("wax") for mode in said)
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if m != "common/files.py"])
-def test_one_module_makes_files_and_folders_so_that_each_is_private(module: str) -> None:
-    assert makes_files((ROOT / module).read_text("utf-8")) == []
+def test_one_module_makes_files_and_folders_so_that_each_is_private() -> None:
+    made = {module: makes_files((ROOT / module).read_text("utf-8")) for module in MODULES}
+    assert [module for module, calls in made.items() if calls] == ["common/files.py"]
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
+def test_what_makes_files_is_known_when_it_is_seen() -> None:
+    calls = [
         "path.mkdir(parents=True)",
         "os.makedirs(path)",
         "Path(path).touch()",
@@ -155,10 +157,8 @@ def test_one_module_makes_files_and_folders_so_that_each_is_private(module: str)
         "os.open(path, os.O_WRONLY | os.O_CREAT)",
         "FileLock(path)",
         "sqlite3.connect(path)",
-    ],
-)
-def test_what_makes_files_is_known_when_it_is_seen(code: str) -> None:
-    assert makes_files(code) == [code]
+    ]
+    assert makes_files("\n".join(calls)) == calls
     assert makes_files("path.open('rb'); open(path); os.open(path, os.O_RDONLY)") == []
 
 
@@ -181,20 +181,10 @@ def test_the_command_answers_before_it_loads_what_reads_pages() -> None:
     assert loaded == ""
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "workers.main",
-        "pipeline",
-        "gate.judge",
-        "stores",
-        "cli",
-        "offline.replay",
-        "journal.contents",
-    ],
-)
-def test_what_runs_without_scrapy_does_not_load_it(name: str) -> None:
-    assert output_and_loaded(f"import simhash_gate.{name}", {"scrapy", "twisted"}) == ("", "")
+def test_what_runs_without_scrapy_does_not_load_it() -> None:
+    modules = ["workers.main", "pipeline", "gate.judge", "stores", "cli", "offline.replay"]
+    code = "; ".join(f"import simhash_gate.{name}" for name in [*modules, "journal.contents"])
+    assert output_and_loaded(code, {"scrapy", "twisted"}) == ("", "")
 
 
 def test_page_reading_processes_are_started_before_numpy_is_loaded() -> None:
