@@ -25,36 +25,25 @@ def test_a_rule_that_fails_for_newer_pages_goes_on_for_older_ones() -> None:
     for query in ("x=5", "y=5"):
         url = f"{HOME}/a/800?{query}"
         assert learner.canonical(SITE, url) == url
-
-
-def test_what_fails_for_older_pages_too_rests_on_these_as_well() -> None:
-    learner, _ = cut()
+    # What did not fail comes back as soon as newer pages confirm it.
+    teach(learner, pairs_by("/a/{n}?y={m}", "/a/{n}", 300, POOLED - 1))
+    assert learner.canonical(SITE, f"{HOME}/a/800?y=5") == f"{HOME}/a/800?y=5"
+    teach(learner, pairs_by("/a/{n}?y={m}", "/a/{n}", 400, 1))
+    assert learner.canonical(SITE, f"{HOME}/a/800?y=5") == f"{HOME}/a/800"
+    # What fails for older pages, too, rests on these as well.
     (change,) = teach(learner, [("/a/110?x=2", "/a/110?x=1")], same=False)
     assert (change.shape, change.rule, change.state) == (SHAPE, X, "suspended")
     url = f"{HOME}/a/120?x=5"
     assert learner.canonical(SITE, url) == url
 
 
-def test_a_rule_that_did_not_fail_for_newer_pages_comes_back_as_soon_as_these_confirm_it() -> None:
-    learner, _ = cut()
-    teach(learner, pairs_by("/a/{n}?y={m}", "/a/{n}", 300, POOLED - 1))
-    assert learner.canonical(SITE, f"{HOME}/a/800?y=5") == f"{HOME}/a/800?y=5"
-    teach(learner, pairs_by("/a/{n}?y={m}", "/a/{n}", 400, 1))
-    assert learner.canonical(SITE, f"{HOME}/a/800?y=5") == f"{HOME}/a/800"
-
-
-def test_numbers_say_nothing_where_pages_came_in_their_order() -> None:
+@pytest.mark.parametrize(("taught", "fails"), [(pairs_by, 900), (mixed, 110)])
+def test_a_shape_is_not_cut_by_numbers_that_say_nothing(taught, fails: int) -> None:
+    """Where pages came in their order, and among the numbers that a rule held for."""
     learner = Learner()
-    teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", count=2 * ENOUGH))
-    changes = teach(learner, [("/a/900?x=2", "/a/900?x=1")], same=False)
+    teach(learner, taught("/a/{n}?x={m}", "/a/{n}", count=2 * ENOUGH))
+    changes = teach(learner, [(f"/a/{fails}?x=2", f"/a/{fails}?x=1")], same=False)
     assert [(change.shape, change.state) for change in changes] == [(SHAPE, "suspended")]
-
-
-def test_a_contradiction_among_the_numbers_that_a_rule_held_for_is_one_against_all() -> None:
-    learner = Learner()
-    teach(learner, mixed("/a/{n}?x={m}", "/a/{n}"))
-    (change,) = teach(learner, [("/a/110?x=2", "/a/110?x=1")], same=False)
-    assert (change.shape, change.state) == (SHAPE, "suspended")
 
 
 WITH_Y = f"{SHAPE}{WITH}y"
@@ -87,27 +76,17 @@ def test_a_shape_is_parted_by_what_few_cases_had(cases: int, parts: bool) -> Non
 
 def test_other_rules_must_show_anew_that_they_hold_where_a_shape_was_parted() -> None:
     learner = Learner()
+    z, forbidden = Rule("parameter", "z", "*"), Rule("parameter", "f", "*")
+    learner.put(SITE, SHAPE, forbidden, Evidence(word="forbidden"))
     teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
     teach(learner, pairs_by("/a/{n}?z={n}", "/a/{n}", 100))
-    z = Rule("parameter", "z", "*")
     changes = teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
-    assert [(each.shape, each.rule, each.state) for each in changes] == [
-        (WITH_Y, X, "suspended"),
-        (WITH_Y, z, "learning"),
-    ]
+    told = [(each.shape, each.rule, each.state) for each in changes]
+    assert told == [(WITH_Y, X, "suspended"), (WITH_Y, z, "learning")]
     changes = teach(learner, pairs_by("/a/{n}?y=5&z={n}", "/a/{n}?y=5", 200, POOLED))
     assert [(each.shape, each.rule, each.state) for each in changes] == [(WITH_Y, z, "active")]
-
-
-def test_what_is_forbidden_on_a_shape_is_so_on_its_parts() -> None:
-    learner = Learner()
-    z = Rule("parameter", "z", "*")
-    learner.put(SITE, SHAPE, z, Evidence(word="forbidden"))
-    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
-    teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
-    teach(learner, pairs_by("/a/{n}?y=5&z={n}", "/a/{n}?y=5", 200))
-    assert evidence(learner, z, WITH_Y).word == "forbidden"
-    assert evidence(learner, z, WITH_Y).state == "learning"
+    teach(learner, pairs_by("/a/{n}?f={n}&y=5", "/a/{n}?y=5", 200))
+    assert evidence(learner, forbidden, WITH_Y).state == "learning"
 
 
 def test_a_shape_is_parted_by_a_few_parameters(monkeypatch) -> None:

@@ -30,6 +30,10 @@ def test_what_a_parameter_says_may_be_a_part_of_another_path() -> None:
     found = learner.rules_between(SITE, HOME + printed[50], HOME + WIKI[50])
     shape = f"{SITE}/index.php"
     assert found == ((shape, Rule("parameter", "printable", "yes")), (shape, TITLE))
+    # Where it once says another path, it is left alone.
+    teach(learner, [(SCRIPTED[60], WIKI[60])], same=False)
+    assert evidence(learner, TITLE).state == "suspended"
+    assert learner.canonical(SITE, HOME + SCRIPTED[50]) == HOME + SCRIPTED[50]
 
 
 def test_what_a_parameter_says_may_be_added_to_a_path_that_another_one_says() -> None:
@@ -60,12 +64,3 @@ def test_two_parameters_that_say_the_same_path_are_both_reasons() -> None:
     one, other = f"{HOME}/index.php?x=page-zz&title=page-zz", f"{HOME}/wiki/page-zz"
     assert learner.canonical(SITE, one) == other
     assert not learner.reasons(SITE, one, other)
-
-
-def test_a_parameter_that_once_says_another_path_is_left_alone() -> None:
-    learner = Learner()
-    teach(learner, zip(SCRIPTED[:20], WIKI[:20], strict=True))
-    assert learner.canonical(SITE, HOME + SCRIPTED[50]) == HOME + WIKI[50]
-    teach(learner, [(SCRIPTED[21], WIKI[21])], same=False)
-    assert evidence(learner, TITLE).state == "suspended"
-    assert learner.canonical(SITE, HOME + SCRIPTED[50]) == HOME + SCRIPTED[50]

@@ -13,7 +13,18 @@ from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.parts import parts_of
 from simhash_gate.urls.rules import Rule
 from simhash_gate.urls.visits import Visits
-from tests.urls.teaching import ENOUGH, HOME, SHAPE, SITE, TITLE, X, evidence, pairs_by, teach
+from tests.urls.teaching import (
+    ENOUGH,
+    HOME,
+    PRINT,
+    SHAPE,
+    SITE,
+    TITLE,
+    X,
+    evidence,
+    pairs_by,
+    teach,
+)
 
 
 def test_a_second_value_of_a_page_is_another_case_than_the_first() -> None:
@@ -34,7 +45,7 @@ def test_a_second_value_of_a_page_is_another_case_than_the_first() -> None:
 
 def test_a_second_value_is_known_as_such_by_every_way_to_the_page() -> None:
     learner = Learner()
-    for rule in (TITLE, Rule("segment", "print", "-1")):
+    for rule in (TITLE, PRINT, Rule("slash")):
         learner.put(SITE, EVERY, rule, Evidence(word="pinned"))
     teach(learner, pairs_by("/index.php?title=a-b-{n}&x={n}", "/index.php?title=a-b-{n}"))
     asked = [f"{HOME}/index.php?title=a-b-900&x={value}" for value in (1, 2)]
@@ -44,6 +55,10 @@ def test_a_second_value_is_known_as_such_by_every_way_to_the_page() -> None:
         assert learner.canonical(SITE, asked[0]) == learner.canonical(SITE, other)
         assert {rule for _, rule in learner.reasons(SITE, asked[0], other)} >= {TITLE, X}
         assert not learner.reasons(SITE, asked[1], other)
+    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    assert learner.reasons(SITE, f"{HOME}/a/900?x=1", f"{HOME}/a/900")
+    assert not learner.reasons(SITE, f"{HOME}/a/900/?x=2", f"{HOME}/a/900")
+    assert learner.reasons(SITE, f"{HOME}/a/900/?x=1", f"{HOME}/a/900")
 
 
 @pytest.mark.parametrize("caught_up", [True, False])
@@ -88,21 +103,9 @@ def test_a_rule_is_not_used_beside_a_parameter_that_it_was_not_learned_beside() 
     assert learner.reasons(SITE, one, other) == ()
     teach(learner, pairs_by("/a/{n}?y=5&x={n}", "/a/{n}?y=5", 200, 1))
     assert learner.reasons(SITE, one, other) == ((SHAPE, X),)
-
-
-def test_what_seldom_matters_anywhere_is_used_beside_any_parameter() -> None:
-    learner = Learner()
-    teach(learner, pairs_by("/a/{n}?utm_source={n}", "/a/{n}"))
-    assert learner.reasons(SITE, f"{HOME}/a/900?utm_source=1&y=5", f"{HOME}/a/900?y=5")
-
-
-def test_the_first_value_of_a_page_is_known_by_the_url_that_rules_leave_too() -> None:
-    learner = Learner()
-    learner.put(SITE, EVERY, Rule("slash"), Evidence(word="pinned"))
-    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
-    assert learner.reasons(SITE, f"{HOME}/a/900?x=1", f"{HOME}/a/900")
-    assert not learner.reasons(SITE, f"{HOME}/a/900/?x=2", f"{HOME}/a/900")
-    assert learner.reasons(SITE, f"{HOME}/a/900/?x=1", f"{HOME}/a/900")
+    # What seldom matters anywhere is used beside any parameter.
+    teach(learner, pairs_by("/b/{n}?utm_source={n}", "/b/{n}"))
+    assert learner.reasons(SITE, f"{HOME}/b/900?utm_source=1&y=5", f"{HOME}/b/900?y=5")
 
 
 def test_the_first_values_of_many_pages_are_remembered(monkeypatch) -> None:
