@@ -47,7 +47,7 @@ def test_a_line_is_learned_from() -> None:
 def test_plain_verdicts_on_near_pages_teach_nothing() -> None:
     """Pages of other titles that share much text: as near as copies, and not told apart."""
     learner = Learner()
-    for number in range(600):
+    for number in range(200):
         url = f"{HOME}/index.php?title=t{number}"
         kept = f"{HOME}/index.php?title=t{number // 2}"
         learn_line(learner, SITE, line(0, url=url, matched_url=kept, outcome="near"))

@@ -34,18 +34,11 @@ def test_a_page_that_may_be_like_any_other_has_a_content_that_later_ones_can_hav
         assert (found.content, found.fingerprint, found.said) == (content_of(URL), 7, b"said")
 
 
-def test_the_last_urls_come_in_their_order() -> None:
-    with closing(Visits()) as visits:
-        for number in range(5):
-            visits.add("example.com", "s", f"{URL}/{number}", URL)
-        assert [*visits.latest(2)] == [f"{URL}/3", f"{URL}/4"]
-        assert len([*visits.latest(9)]) == 5
-
-
 def test_visits_are_found_by_new_rules_after_a_while() -> None:
     with closing(Visits()) as visits:
         for number in range(1_000):
             visits.add("example.com", "s", f"{URL}?x={number}", f"{URL}?x={number}")
+        assert [*visits.latest(2)] == [f"{URL}?x=998", f"{URL}?x=999"]
         assert [*visits.find("example.com", URL)] == []
         visits.rules_changed("example.com", "s")
         for _ in range(10):
