@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,9 +13,11 @@ from simhash_gate.history.versions import Version
 from simhash_gate.pipeline import read_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from simhash_gate.page import Page
+
+    Visits = list[tuple[int, Page]]
 
 SITE = Site("a.example", "a.example")
 DAY = 86_400.0
@@ -35,13 +38,15 @@ CARDS = """<html><head><title>{title}</title></head><body>{banner}<div><div><div
 BANNER = (
     "<div class=consent><div><p>We use cookies.</p><div><button>Agree</button></div></div></div>"
 )
+SHELL = "<html><head><title>{title}</title></head><body><div><div></div></div></body></html>"
 ERROR = """<html><head><title>Not found</title></head><body><div><section><h2>Nothing is here</h2>
 <p>The page that you look for has moved, or it has never been.</p></section></div></body></html>"""
 WORDS = ["bee", "hive", "moss", "clay", "wind", "dark", "honey", "wax", "swarm", "queen", "drone"]
 TAGS = ["div", "section", "article", "main", "table", "ul", "dl", "form", "aside", "details"]
 
 
-def page(number: int, template: str = CLASSIC, *, banner: str = "") -> Page:
+@cache
+def page(number: int, template: str = CLASSIC, banner: str = "") -> Page:
     rng = random.Random(number)
     paragraphs = (" ".join(rng.choices(WORDS, k=30)) for _ in range(4))
     text = "".join(f"<p>{paragraph}.</p>" for paragraph in paragraphs)
@@ -49,122 +54,64 @@ def page(number: int, template: str = CLASSIC, *, banner: str = "") -> Page:
     return read_page(html.encode(), url=f"https://a.example/{number}")
 
 
-PAGES = {
-    (number, template): page(number, template)
-    for number in range(120)
-    for template in (CLASSIC, MODERN)
-}
+def visited(numbers: Iterable[int], template: str = CLASSIC, banner: str = "") -> Visits:
+    return [(number, page(number, template, banner)) for number in numbers]
 
 
-class Remembered:
-    """A site that is visited day by day: the last version of each page, and what is told."""
-
-    def __init__(self) -> None:
-        self.versions: dict[int, Version] = {}
-        self.told: list[tuple[int, Redesign]] = []
-        self._last: float | None = None
-
-    def crawl(
-        self, day: int, pages: Iterable[tuple[int, Page]], *, collapsed: bool = False
-    ) -> list[tuple[int, Redesign]]:
-        redesigns = Redesigns()
-        if self._last is not None:
-            redesigns.recall(SITE, self._last)
+def told_in(days: Iterable[Visits], *, collapsed: bool = False) -> list[tuple[int, Redesign]]:
+    """Visit pages day by day; return the redesigns that are told, with their days."""
+    versions: dict[int, Version] = {}
+    told: list[tuple[int, Redesign]] = []
+    last = None
+    for day, pages in enumerate(days):
+        redesigns = Redesigns()  # each day is a crawl of its own
+        if last is not None:
+            redesigns.recall(SITE, last)
         for number, found in pages:
             at = day * DAY + number
-            before = self.versions.get(number)
+            before = versions.get(number)
             if before is not None:
                 url = f"https://a.example/{number}"
                 redesign = redesigns.note(SITE, Again(before, found, at, url, collapsed))
                 if redesign is not None:
-                    self.told.append((day, redesign))
-                    self._last = at
+                    told.append((day, redesign))
+                    last = at
             if found.fingerprint is not None:
-                self.versions[number] = version(found, at)
-        return self.told
+                known = (found.fingerprint, found.digest, found.words, found.title, "run")
+                versions[number] = Version(at, at, *known, structure=found.structure)
+    return told
 
 
-def version(found: Page, at: float) -> Version:
-    assert found.fingerprint is not None
-    known = (found.fingerprint, found.digest, found.words, found.title, "run")
-    return Version(at, at, *known, structure=found.structure)
-
-
-def visited(numbers: Iterable[int], template: str = CLASSIC) -> list[tuple[int, Page]]:
-    return [(number, PAGES[number, template]) for number in numbers]
-
-
-def test_a_redesign_is_told_with_what_is_read_before_and_now() -> None:
-    site = Remembered()
-    site.crawl(1, visited(range(40)))
-    [(day, found)] = site.crawl(2, visited(range(40), MODERN))
-    assert day == 2
+@pytest.mark.parametrize(
+    ("template", "collapsed", "words", "empty", "misread"),
+    [
+        (MODERN, False, (126, 125), 0, False),
+        (MODERN, True, (126, 125), 0, True),  # they read like others now
+        (SHELL, False, (126, 0), LEAST, True),
+    ],
+)
+def test_a_redesign_is_told_with_what_is_read_before_and_now(
+    template: str, collapsed: bool, words: tuple[int, int], empty: int, misread: bool
+) -> None:
+    days = [visited(range(30)), visited(range(30), template)]
+    [(_, found)] = told_in(days, collapsed=collapsed)
     assert (found.domain, found.visited, found.changed) == ("a.example", LEAST, LEAST)
-    assert found.words == (126, 125)
-    assert (found.empty, found.collapsed) == (0, 0)
-    assert not found.is_misread
+    assert (found.words, found.empty) == (words, empty)
+    assert (found.collapsed, found.is_misread) == (LEAST * collapsed, misread)
     assert found.examples == ("https://a.example/15", "https://a.example/16")
 
 
-def test_it_is_told_once_though_a_fifth_of_the_site_is_visited_a_day() -> None:
-    site = Remembered()
-    site.crawl(1, visited(range(120)))
-    for day in range(2, 12):
-        site.crawl(day, visited(range(day % 5, 120, 5), MODERN))
-    assert [day for day, _ in site.told] == [2]
+def test_each_redesign_is_told_once_though_a_fifth_of_the_site_is_visited_a_day() -> None:
+    days = [visited(range(100)), *(visited(range(day % 5, 100, 5), MODERN) for day in range(10))]
+    assert [day for day, _ in told_in(days)] == [1]
+    days = [visited(range(30), each) for each in (CLASSIC, MODERN, MODERN, CLASSIC, CLASSIC)]
+    assert [day for day, _ in told_in(days)] == [1, 3]
 
 
-def test_the_next_redesign_is_told_too() -> None:
-    site = Remembered()
-    for day, template in enumerate([CLASSIC, MODERN, MODERN, CLASSIC, CLASSIC]):
-        site.crawl(day, visited(range(40), template))
-    assert [day for day, _ in site.told] == [1, 3]
-
-
-def test_a_crawl_that_never_ends_sees_it_among_the_pages_of_the_day() -> None:
-    pages = [(0, CLASSIC)] * 3 * WINDOW + [(1, MODERN)] * WINDOW
-    redesigns = Redesigns()
-    found = []
-    for count, (day, template) in enumerate(pages):
-        number = count % WINDOW
-        before = version(PAGES[number, CLASSIC], 0.0)
-        again = Again(before, PAGES[number, template], day * DAY + 1)
-        found.append(redesigns.note(SITE, again))
-    assert [bool(each) for each in found].count(True) == 1
-
-
-def test_pages_that_nothing_is_read_of_any_more_are_counted() -> None:
-    site = Remembered()
-    site.crawl(1, visited(range(40)))
-    shell = "<html><head><title>{title}</title></head><body><div><div></div></div></body></html>"
-    [(_, found)] = site.crawl(2, [(number, page(number, shell)) for number in range(40)])
-    assert (found.words, found.empty) == ((126, 0), LEAST)
-    assert found.is_misread
-
-
-def test_pages_that_read_alike_now_are_counted() -> None:
-    site = Remembered()
-    site.crawl(1, visited(range(40)))
-    [(_, found)] = site.crawl(2, visited(range(40), MODERN), collapsed=True)
-    assert found.collapsed == LEAST
-    assert found.is_misread
-
-
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.8])
-def test_two_templates_by_turns_are_none(share: float) -> None:
-    site, rng = Remembered(), random.Random(7)
-    for day in range(30):
-        shown = ((n, MODERN if rng.random() < share else CLASSIC) for n in range(120))
-        site.crawl(day, [(n, PAGES[n, template]) for n, template in shown])
-    assert site.told == []
-
-
-def test_nor_are_eight_by_turns_though_nearly_each_page_has_another() -> None:
-    site, rng = Remembered(), random.Random(7)
-    pages = {(n, kind): page(n, built(kind)) for n in range(60) for kind in range(8)}
-    for day in range(6):
-        site.crawl(day, [(n, pages[n, rng.randrange(8)]) for n in range(60)])
-    assert site.told == []
+def by_turns(*templates: str, days: int, seed: int = 7) -> list[Visits]:
+    """Return visits at which each page has any of some templates."""
+    rng = random.Random(seed)
+    return [[(n, page(n, rng.choice(templates))) for n in range(WINDOW)] for _ in range(days)]
 
 
 def built(seed: int) -> str:
@@ -174,73 +121,50 @@ def built(seed: int) -> str:
     return f"<title>{{title}}</title><body>{{banner}}{opened}<h1>{{title}}</h1>{{text}}{closed}"
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_nor_is_a_test_that_begins(seed: int) -> None:
-    rng = random.Random(seed)
-    site = Remembered()
-    site.crawl(0, visited(range(120)))
-    for day in range(1, 5):
-        some = [(n, PAGES[n, rng.choice([CLASSIC, MODERN])]) for n in range(120)]
-        site.crawl(day, some)
-    assert site.told == []
+def begins_a_test(seed: int) -> list[Visits]:
+    return [visited(range(WINDOW)), *by_turns(CLASSIC, MODERN, days=3, seed=seed)]
 
 
-@pytest.mark.parametrize("template", [CLASSIC, MODERN, CARDS])
-def test_a_banner_that_comes_and_goes_is_none(template: str) -> None:
-    site = Remembered()
-    plain = [(number, page(number, template)) for number in range(30)]
-    asking = [(number, page(number, template, banner=BANNER)) for number in range(30)]
-    for day in range(6):
-        site.crawl(day, asking if day % 2 else plain)
-    assert site.told == []
+def a_banner_comes_and_goes(template: str) -> list[Visits]:
+    return [visited(range(30), template, BANNER if day % 2 else "") for day in range(4)]
 
 
-def test_a_few_pages_with_another_template_are_none() -> None:
-    site = Remembered()
-    moved: set[int] = set()
-    for day in range(12):
-        site.crawl(day, ((n, PAGES[n, MODERN if n in moved else CLASSIC]) for n in range(120)))
-        moved |= set(range(day * 6, day * 6 + 6))
-    assert site.told == []
+def a_few_pages_move_each_day() -> list[Visits]:
+    return [
+        [(n, page(n, MODERN if n < 6 * day else CLASSIC)) for n in range(120)] for day in range(12)
+    ]
 
 
-def test_a_site_with_two_templates_is_none_until_most_pages_have_another() -> None:
-    site = Remembered()
-    cards = {number: page(number, CARDS) for number in range(120)}
-    both = [(n, cards[n] if n % 3 == 0 else PAGES[n, CLASSIC]) for n in range(120)]
-    for day in range(3):
-        site.crawl(day, both)
-    assert site.told == []
-    site.crawl(3, visited(range(120), MODERN))
-    assert [day for day, _ in site.told] == [3]
-
-
-def test_error_pages_in_the_place_of_pages_are_none() -> None:
-    site = Remembered()
+def errors_stand_for_a_day() -> list[Visits]:
     error = read_page(ERROR.encode(), url="https://a.example/x")
-    site.crawl(0, visited(range(120)))
-    site.crawl(1, [(number, error) for number in range(120)])
-    site.crawl(2, visited(range(120)))
-    assert site.told == []
+    return [visited(range(30)), [(number, error) for number in range(30)], visited(range(30))]
 
 
-def test_pages_that_are_built_in_another_way_at_each_visit_are_none() -> None:
-    site = Remembered()
-    for day in range(3):
-        site.crawl(day, [(n, page(n, built(day * 1_000 + n))) for n in range(40)])
-    assert site.told == []
+@pytest.mark.parametrize(
+    "days",
+    [
+        *(partial(by_turns, *[CLASSIC] * (10 - n), *[MODERN] * n, days=15) for n in (1, 3, 5, 8)),
+        partial(by_turns, *map(built, range(8)), days=4),
+        *(partial(begins_a_test, seed) for seed in range(10)),
+        *(partial(a_banner_comes_and_goes, template) for template in (CLASSIC, MODERN, CARDS)),
+        a_few_pages_move_each_day,
+        errors_stand_for_a_day,
+        # Each page is built in another way at each visit.
+        lambda: [[(n, page(n, built(day * 1_000 + n))) for n in range(40)] for day in range(3)],
+        lambda: [visited(range(LEAST - 1)), visited(range(LEAST - 1), MODERN)],
+    ],
+)
+def test_what_is_no_redesign_is_not_told(days: Callable[[], list[Visits]]) -> None:
+    assert told_in(days()) == []
 
 
-def test_a_site_of_few_pages_is_never_told() -> None:
-    site = Remembered()
-    site.crawl(0, visited(range(LEAST - 1)))
-    site.crawl(1, visited(range(LEAST - 1), MODERN))
-    assert site.told == []
+def test_a_site_with_two_templates_is_redesigned_when_most_pages_have_another() -> None:
+    both = [(n, page(n, CLASSIC if n % 3 else CARDS)) for n in range(WINDOW)]
+    assert [day for day, _ in told_in([both, both, visited(range(WINDOW), MODERN)])] == [2]
 
 
 def test_versions_without_a_structure_say_nothing() -> None:
     redesigns = Redesigns()
-    for number in range(40):
-        known = PAGES[number, CLASSIC]
-        before = Version(0, 0, 1, 1, 90, known.title, "run")
-        assert redesigns.note(SITE, Again(before, PAGES[number, MODERN], DAY)) is None
+    for number in range(30):
+        before = Version(0, 0, 1, 1, 90, page(number).title, "run")
+        assert redesigns.note(SITE, Again(before, page(number, MODERN), DAY)) is None
