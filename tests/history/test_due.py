@@ -35,15 +35,11 @@ def planned(pages: list[Known], rates: list[float], policy=TIMELY, **kwargs) -> 
 def test_a_page_is_due_when_a_change_would_soon_be_found_too_late() -> None:
     pages = last_on(7.25, 3, 6.75, 9)
     assert planned(pages, [1, 1, 1, 1], budget=3) == [(1, 10), (2, 10), (0, 10.25)]
-
-
-def test_those_that_change_most_often_are_preferred() -> None:
+    # A crawl that is a little early does not wait a day.
+    assert planned(last_on(7.01, 9), [1, 1], budget=1) == [(0, 10.01)]
+    # Those that change most often are preferred.
     pages = last_on(1, 1, 1, 1)
     assert {page for page, _ in planned(pages, [0.01, 2, 0.3, 0.1], budget=2)} == {1, 2}
-
-
-def test_a_crawl_that_is_a_little_early_does_not_wait_a_day() -> None:
-    assert planned(last_on(7.01, 9), [1, 1], budget=1) == [(0, 10.01)]
 
 
 def test_a_plan_of_several_days_spends_the_budget_of_each_day() -> None:
@@ -54,14 +50,14 @@ def test_a_plan_of_several_days_spends_the_budget_of_each_day() -> None:
     assert first == second
 
 
-@pytest.mark.parametrize(("budget", "days", "made"), [(0.4, 10, 4), (5, 0.5, 2), (1.5, 3, 4)])
-def test_a_budget_need_be_no_whole_number(budget: float, days: float, made: int) -> None:
-    assert len(planned(last_on(*[1] * 9), [1] * 9, budget=budget, days=days)) == made
-
-
-def test_no_page_is_visited_twice_in_a_day() -> None:
-    assert len(planned(last_on(1, 2), [1, 1], budget=50)) == 2
-    assert planned([], [], budget=50) == []
+@pytest.mark.parametrize(
+    ("pages", "budget", "days", "made"),
+    [(9, 0.4, 10, 4), (9, 5, 0.5, 2), (9, 1.5, 3, 4), (2, 50, 1, 2), (0, 50, 1, 0)],
+)
+def test_a_budget_need_be_no_whole_number_and_no_page_is_visited_twice_in_a_day(
+    pages: int, budget: float, days: float, made: int
+) -> None:
+    assert len(planned(last_on(*[1] * pages), [1] * pages, budget=budget, days=days)) == made
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -86,24 +82,15 @@ def gone(there: float, *found: float) -> Known:
 
 
 @pytest.mark.parametrize(
-    ("found", "at", "due"),
-    [
-        ([1], 20, False),
-        ([1], 31, True),
-        ([1, 31], 50, False),
-        ([1, 31], 62, True),
-        ([1, 31, 62], 100, False),
-        ([1, 31, 62], 124, True),
-    ],
+    ("found", "rests", "due"), [([1], 20, 31), ([1, 31], 50, 62), ([1, 31, 62], 100, 124)]
 )
-def test_a_page_that_is_gone_is_looked_for_ever_more_seldom(found, at, due) -> None:
-    visits = planned([gone(0, *found)], [1.0], at=at * DAY, budget=5)
-    assert bool(visits) == due
-
-
-def test_a_page_that_is_gone_takes_no_visit_from_others() -> None:
-    pages = [gone(0, 1), *last_on(1, 1)]
-    assert {page for page, _ in planned(pages, [9, 1, 1], budget=2)} == {1, 2}
+def test_a_page_that_is_gone_is_looked_for_ever_more_seldom(found, rests, due) -> None:
+    page = gone(0, *found)
+    assert not planned([page], [1.0], at=rests * DAY, budget=5)
+    assert planned([page], [1.0], at=due * DAY, budget=5)
+    # It takes no visit from others.
+    pages = [page, *last_on(*[rests - 9] * 2)]
+    assert {page for page, _ in planned(pages, [9, 1, 1], at=rests * DAY, budget=2)} == {1, 2}
 
 
 def test_what_is_said_of_pages_counts_until_they_are_visited() -> None:

@@ -29,21 +29,19 @@ def seen(rate: float, *days: float, seed: int = 0) -> list[Gap]:
 
 
 def test_gaps_are_those_between_visits_and_old_ones_count_less() -> None:
-    visits = (Visit(0, True), Visit(2 * DAY, False), Visit(2 * DAY, True), Visit(5 * DAY, True))
-    gaps = gaps_of(History((), visits), at=92 * DAY)
-    assert gaps == pytest.approx(np.array([Gap(2, False, 0.5), Gap(3, True, 2 ** (-87 / 90))]))
-    assert len(gaps_of(History((), visits[:1]), at=0)) == 0
+    def gaps(*visits: tuple[float, bool], at: float) -> list[Gap]:
+        known = tuple(Visit(day * DAY, changed) for day, changed in visits)
+        return [Gap(*each) for each in gaps_of(History((), known), at=at * DAY)]
 
-
-def test_visits_that_are_made_rarely_count_for_longer() -> None:
-    visits = tuple(Visit(30 * DAY * number, True) for number in range(4))
-    (_, _, last) = gaps_of(History((), visits), at=(90 + 450) * DAY)
-    assert tuple(last) == Gap(30, True, pytest.approx(0.5))
-
-
-def test_visits_out_of_order_are_no_gaps() -> None:
-    visits = (Visit(5 * DAY, True), Visit(2 * DAY, True), Visit(6 * DAY, False))
-    assert [days for days, _, _ in gaps_of(History((), visits), at=6 * DAY)] == [4]
+    twice = ((0, True), (2, False), (2, True), (5, True))
+    late = Gap(3, True, pytest.approx(2 ** (-87 / 90)))
+    assert gaps(*twice, at=92) == [Gap(2, False, 0.5), late]
+    assert gaps(twice[0], at=0) == []
+    # Visits that are made rarely count for longer.
+    rare = gaps(*((30 * number, True) for number in range(4)), at=90 + 450)
+    assert rare[-1] == Gap(30, True, pytest.approx(0.5))
+    # Those out of order are no gaps.
+    assert [gap.days for gap in gaps((5, True), (2, True), (6, False), at=6)] == [4]
 
 
 @pytest.mark.parametrize("days", [1.0, 0.25, 9.0])
@@ -56,12 +54,8 @@ def test_the_likeliest_rate_by_irregular_visits_solves_the_equation_of_the_paper
     gaps = [Gap(1, True), Gap(9, True), Gap(4, False), Gap(0.5, False)]
     rate = likeliest_rate(gaps)
     assert sum(t / math.expm1(rate * t) for t in (1, 9)) == pytest.approx(4.5)
-
-
-def test_the_likeliest_rate_has_no_bounds_where_all_or_no_visits_found_a_change() -> None:
     assert likeliest_rate([Gap(1, True), Gap(3, True)]) == math.inf
-    assert likeliest_rate([Gap(1, False), Gap(3, False)]) == 0
-    assert likeliest_rate([]) == 0
+    assert likeliest_rate([Gap(1, False), Gap(3, False)]) == likeliest_rate([]) == 0
 
 
 @pytest.mark.parametrize("rate", [1 / 60, 1 / 7, 1.0])
@@ -85,23 +79,15 @@ def test_what_all_visits_found_is_no_infinite_rate_and_none_is_no_rate_of_zero()
 def test_a_page_of_two_visits_borrows_from_its_site_and_from_its_group() -> None:
     daily = [seen(1.0, *[1.0] * 20, seed=seed) for seed in range(30)]
     still = [[Gap(1.0, False)] * 20] * 30
-    new = [[Gap(0.1, False)]] * 4
+    new: list[list[Gap]] = [*[[Gap(0.1, False)]] * 4, []]
     groups = [("a", "news")] * 30 + [("a", "archive")] * 30
-    groups += [("a", "news"), ("a", "archive"), ("a", "other"), ("b", "news")]
+    groups += [("a", "news"), ("a", "archive"), ("a", "other"), ("b", "news"), ("a", "news")]
     rates = estimate([*daily, *still, *new], groups).mean()
-    news, archive, other, elsewhere = rates[60:]
+    news, archive, other, elsewhere, never_visited = rates[60:]
     assert news > other > archive
     assert news == pytest.approx(1.0, rel=0.3)
+    assert never_visited == pytest.approx(1.0, rel=0.3)
     assert elsewhere == pytest.approx(other, rel=0.5)  # what all sites have in common
-
-
-def test_a_page_without_visits_is_what_its_site_is() -> None:
-    daily = [seen(1.0, *[1.0] * 20, seed=seed) for seed in range(30)]
-    assert estimate([*daily, []], [NOWHERE] * 31).mean()[-1] == pytest.approx(1.0, rel=0.3)
-
-
-def test_nothing_is_known_of_no_pages() -> None:
-    assert len(estimate([], [])) == 0
 
 
 def test_the_interval_holds_the_true_rate_about_as_often_as_it_says() -> None:
@@ -119,7 +105,7 @@ def test_the_interval_holds_the_true_rate_about_as_often_as_it_says() -> None:
 def test_certain_rates_have_themselves_as_their_mean() -> None:
     wanted = [0.0, 1 / 500, 0.1234, 3.0, 1e9]
     assert certain(wanted).mean() == pytest.approx([GRID[0], *wanted[1:4], GRID[-1]])
-    assert certain([]).mean().shape == (0,)
+    assert certain([]).mean().shape == estimate([], []).mean().shape == (0,)
 
 
 def test_more_pages_than_are_read_at_once_are_read_as_well(monkeypatch) -> None:

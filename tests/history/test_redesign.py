@@ -140,6 +140,14 @@ def errors_stand_for_a_day() -> list[Visits]:
     return [visited(range(30)), [(number, error) for number in range(30)], visited(range(30))]
 
 
+def each_page_is_built_in_another_way() -> list[Visits]:
+    return [[(n, page(n, built(day * 1_000 + n))) for n in range(40)] for day in range(3)]
+
+
+def the_site_has_few_pages() -> list[Visits]:
+    return [visited(range(LEAST - 1)), visited(range(LEAST - 1), MODERN)]
+
+
 @pytest.mark.parametrize(
     "days",
     [
@@ -149,10 +157,10 @@ def errors_stand_for_a_day() -> list[Visits]:
         *(partial(a_banner_comes_and_goes, template) for template in (CLASSIC, MODERN, CARDS)),
         a_few_pages_move_each_day,
         errors_stand_for_a_day,
-        # Each page is built in another way at each visit.
-        lambda: [[(n, page(n, built(day * 1_000 + n))) for n in range(40)] for day in range(3)],
-        lambda: [visited(range(LEAST - 1)), visited(range(LEAST - 1), MODERN)],
+        each_page_is_built_in_another_way,
+        the_site_has_few_pages,
     ],
+    ids=lambda days: getattr(days, "func", days).__name__,
 )
 def test_what_is_no_redesign_is_not_told(days: Callable[[], list[Visits]]) -> None:
     assert told_in(days()) == []

@@ -14,7 +14,7 @@ KNOWN = certain(RATES)
 
 def cost(name: str, visits, days: float = 3.0) -> float:
     """What a policy wants least of, when each page is visited so often, counted for itself."""
-    steps = np.linspace(0, 1, 1001)[:, None]
+    steps = np.linspace(0, 1, 101)[:, None]
     every = 1 / np.maximum(visits, 1e-4)
     ages = steps * every
     if name == "fresh":
@@ -32,7 +32,7 @@ def cost(name: str, visits, days: float = 3.0) -> float:
 
 
 @pytest.mark.parametrize("name", ["fresh", "harmonic", "timely"])
-@pytest.mark.parametrize("budget", [0.4, 1.0, 2.0])
+@pytest.mark.parametrize("budget", [0.4, 2.0])
 def test_no_exchange_of_visits_between_two_pages_is_better(name: str, budget: float) -> None:
     visits = visit_rates(POLICIES[name](), KNOWN, budget)
     assert visits.sum() == pytest.approx(budget)
@@ -46,28 +46,19 @@ def test_no_exchange_of_visits_between_two_pages_is_better(name: str, budget: fl
             assert cost(name, other) >= best - 2e-3, (giver, taker)
 
 
-def test_the_optimum_for_freshness_is_that_of_the_paper_on_pages_that_change() -> None:
-    """Cho and Garcia-Molina's example: five pages, five visits a day, by their table."""
+def test_visits_are_shared_out_as_each_policy_says() -> None:
+    # Cho and Garcia-Molina's example: five pages, five visits a day, by their table.
     visits = visit_rates(POLICIES["fresh"](), certain([1, 2, 3, 4, 5]), 5)
     assert visits == pytest.approx([1.15, 1.36, 1.35, 1.14, 0.00], abs=0.01)
-
-
-def test_uniform_visits_are_equal_and_proportional_ones_are_as_the_rates() -> None:
     assert visit_rates(POLICIES["uniform"](), KNOWN, 2) == pytest.approx([0.25] * 8, rel=0.01)
     visits = visit_rates(POLICIES["proportional"](), KNOWN, 2)
     assert visits == pytest.approx(np.array(RATES) * 2 / sum(RATES), rel=0.01)
-
-
-def test_timely_visits_go_to_those_that_change_most_often_each_third_day() -> None:
-    visits = visit_rates(POLICIES["timely"](), KNOWN, 1.2)
+    # Timely ones go to those that change most often, each third day, and no more than are worth it.
     third = 1 / 3
-    assert visits == pytest.approx([0, 0, 0, 0, 0.2, third, third, third])
+    timely = visit_rates(POLICIES["timely"](), KNOWN, 1.2)
+    assert timely == pytest.approx([0, 0, 0, 0, 0.2, third, third, third])
     assert visit_rates(POLICIES["timely"](7), KNOWN, 1.2)[3:] == pytest.approx([1 / 7] * 5)
-
-
-def test_visits_that_are_worth_nothing_are_not_planned() -> None:
-    visits = visit_rates(POLICIES["timely"](), KNOWN, 100)
-    assert visits == pytest.approx([1 / 3] * 8)
+    assert visit_rates(POLICIES["timely"](), KNOWN, 100) == pytest.approx([third] * 8)
     assert visit_rates(POLICIES["fresh"](), certain([]), 5).shape == (0,)
 
 
@@ -136,19 +127,13 @@ def test_a_signal_changes_what_is_believed_by_the_rule_of_bayes() -> None:
 
 
 @pytest.mark.parametrize("name", ["timely", "fresh", "harmonic"])
-def test_of_pages_alike_those_come_first_of_which_a_change_is_told(name: str) -> None:
-    rates, days = certain([0.05] * 3), np.full(3, 6.0)
-    order = chosen(POLICIES[name](), rates, days, 3, hints=hints(0, np.nan, 1))
-    assert order == [2, 1, 0]
-
-
-@pytest.mark.parametrize("name", ["timely", "fresh", "harmonic"])
-def test_a_signal_that_knows_nothing_changes_nothing(name: str) -> None:
+def test_pages_of_which_a_change_is_told_come_first_if_the_signal_knows(name: str) -> None:
     policy, days = POLICIES[name](), np.array([1.0, 2, 3, 5, 8, 13, 2, 5])
-    blind = hints(*[0] * 8, recall=0.0, false=0.0)
-    assert policy.price(KNOWN, days, blind) == pytest.approx(policy.price(KNOWN, days), rel=0.01)
-    silent = hints(*[np.nan] * 8)
-    assert policy.price(KNOWN, days, silent) == pytest.approx(policy.price(KNOWN, days))
+    alike = certain([0.05] * 3), np.full(3, 6.0)
+    assert chosen(policy, *alike, 3, hints=hints(0, np.nan, 1)) == [2, 1, 0]
+    for nothing in (hints(*[0] * 8, recall=0.0, false=0.0), hints(*[np.nan] * 8)):
+        unchanged = pytest.approx(policy.price(KNOWN, days), rel=0.01)
+        assert policy.price(KNOWN, days, nothing) == unchanged
 
 
 def test_a_change_that_is_told_of_can_wait_until_more_have_come() -> None:
