@@ -22,13 +22,19 @@ def test_a_request_sets_its_own_threshold():
     assert of_request(True).threshold == 2
 
 
-@pytest.mark.parametrize(("name", "value"), [("window", 5), ("ttl", 60), ("compare", [".sku"])])
-def test_what_a_scope_or_a_domain_shares_is_not_set_for_one_request(name, value):
-    with pytest.raises(SettingsError, match=rf"\['{name}'\]: can't be set for one request"):
-        of_request({name: value})
-
-
-@pytest.mark.parametrize("wanted", [{"action": "links"}, {"verify": "text"}, {"audit": 0.5}])
-def test_what_the_crawl_is_not_made_for_is_refused(wanted):
-    with pytest.raises(SettingsError):
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        # What a scope or a domain shares.
+        ({"window": 5}, r"\['window'\]: can't be set for one request"),
+        ({"ttl": 60}, r"\['ttl'\]: can't be set for one request"),
+        ({"compare": [".sku"]}, r"\['compare'\]: can't be set for one request"),
+        # What the crawl is not made for.
+        ({"action": "links"}, "links"),
+        ({"verify": "text"}, "verify"),
+        ({"audit": 0.5}, "audit"),
+    ],
+)
+def test_what_can_not_be_set_for_one_request_is_refused(wanted: dict, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
         of_request(wanted)
