@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -16,6 +18,8 @@ from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Stage
 from simhash_gate.plugin.requests import VERDICT_KEY
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
+
+PAGE = read_page(f"<p>{' '.join(f'word{place}' for place in range(60))}</p>".encode())
 
 
 class Diary(Listener):
@@ -44,8 +48,7 @@ class Followed:
     def page(self, number: int) -> tuple[Request, HtmlResponse]:
         """Return a page that the gate has judged."""
         url = f"https://example.com/{number}"
-        words = " ".join(f"word{number}x{place}" for place in range(60))
-        page = read_page(f"<p>{words}</p>".encode())
+        page = replace(PAGE, fingerprint=random.Random(number).getrandbits(64), digest=number)
         ask = partial(Gate.judge, page=page, url=url)
         verdict = self.store.submit(ask).result()
         request = Request(url, meta={VERDICT_KEY: verdict})
@@ -53,11 +56,16 @@ class Followed:
         self.lifecycle.judged(Judged(request, response, verdict, "example.com"))
         return request, response
 
-    def goes_through(self, request: Request, response: HtmlResponse, *items: object) -> None:
-        """Let a page go through its callback."""
+    def enters(self, request: Request, *, called: bool = True) -> None:
+        """Let a page come before its callback, and into it."""
         self.lifecycle.received(request)
         self.lifecycle.reached(request, Stage.ENTERING)
-        self.lifecycle.reached(request, Stage.IN_CALLBACK)
+        if called:
+            self.lifecycle.reached(request, Stage.IN_CALLBACK)
+
+    def goes_through(self, request: Request, response: HtmlResponse, *items: object) -> None:
+        """Let a page go through its callback."""
+        self.enters(request)
         for item in items:
             assert self.lifecycle.item_out(response, item)
         self.lifecycle.finished(request, 0.1)
@@ -94,10 +102,7 @@ def test_a_page_that_fails_is_forgotten_once(followed, when: str) -> None:
         followed.goes_through(request, response, {"n": 1})
         followed.lifecycle.item_done(response, well=False)
     else:
-        followed.lifecycle.received(request)
-        followed.lifecycle.reached(request, Stage.ENTERING)
-        if when != "never reached":
-            followed.lifecycle.reached(request, Stage.IN_CALLBACK)
+        followed.enters(request, called=when != "never reached")
         if when == "callback":
             followed.lifecycle.failed(request)
         followed.lifecycle.left(request)
@@ -113,8 +118,7 @@ def test_a_page_that_another_middleware_swallows_is_missed_when_all_is_idle(
 ) -> None:
     request, _ = followed.page(1)
     if swallowed_by == "spider middleware":
-        followed.lifecycle.received(request)
-        followed.lifecycle.reached(request, Stage.ENTERING)
+        followed.enters(request, called=False)
     followed.lifecycle.idle()
     assert followed.diary.stages == [Stage.FAILED]
     assert followed.is_forgotten(request)
@@ -131,9 +135,7 @@ def test_a_page_in_its_callback_is_not_missed(followed) -> None:
 
 def test_what_leaves_of_an_earlier_answer_ends_no_page_that_was_fetched_again(followed) -> None:
     request, response = followed.page(1)
-    followed.lifecycle.received(request)
-    followed.lifecycle.reached(request, Stage.ENTERING)
-    followed.lifecycle.reached(request, Stage.IN_CALLBACK)
+    followed.enters(request)
     verdict = request.meta[VERDICT_KEY]
     followed.lifecycle.judged(Judged(request.copy(), response, verdict, "example.com"))
     followed.lifecycle.finished(request, 0.1)
