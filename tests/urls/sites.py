@@ -292,12 +292,3 @@ def soft404(path: str) -> Made:
     links = [f"/article/{random.Random(number + n).randrange(10**6, 10**9)}" for n in range(4)]
     gone = [["sorry", "nothing", "was", "found", "at", "article", str(number)]]
     return Made("Not found", gone, links)
-
-
-def replytocom(path: str) -> Made:
-    """Articles with forty links to reply to each of their comments."""
-    bare = path.partition("?")[0]
-    number = _number(bare)
-    links = [f"/post/{number + 1}"] if number < 100 else []
-    links += [f"{bare}?replytocom={number * 100 + each}" for each in range(40)]
-    return article(bare, links)

@@ -44,17 +44,6 @@ def test_a_line_is_learned_from() -> None:
     assert (change.rule, change.shape, change.state) == (X, SHAPE, "suspended")
 
 
-def test_plain_verdicts_on_near_pages_teach_nothing() -> None:
-    """Pages of other titles that share much text: as near as copies, and not told apart."""
-    learner = Learner()
-    for number in range(200):
-        url = f"{HOME}/index.php?title=t{number}"
-        kept = f"{HOME}/index.php?title=t{number // 2}"
-        learn_line(learner, SITE, line(0, url=url, matched_url=kept, outcome="near"))
-    assert not learner.acts_on(SITE)
-    assert not any(found.seen for *_, found in learner.evidence())
-
-
 @pytest.mark.parametrize(
     "broken",
     [

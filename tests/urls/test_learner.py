@@ -10,7 +10,6 @@ from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.evidence import (
     CONFIRMED,
     ENOUGH_CONTENTS,
-    FADES,
     MOST_CONTRADICTIONS,
     POOLED,
     WINDOW,
@@ -155,20 +154,6 @@ def test_pages_of_one_name_are_told_apart_where_they_share_few_words(
     assert relation(page, other) is relation(other, page) is told
 
 
-def test_copies_that_read_far_apart_do_not_contradict_a_rule() -> None:
-    """A short article, of which the site for phones shows other lines around the text."""
-    learner, phone = Learner(), Rule("host", f"m.{SITE}", SITE)
-    for number in range(40):
-        own = f"{HOME}/a/{number}"
-        told = (own, True) if number != 30 else (None, None)
-        learner.observe(SITE, own, fingerprint=number, said=said(b"name", 0))
-        shown = {"fingerprint": 2**64 - 1 - number, "said": said(b"name", 8 * (number == 30))}
-        learner.observe(SITE, f"https://m.{SITE}/a/{number}", *told, **shown)
-    found = evidence(learner, phone)
-    assert (found.state, found.contradictions, found.support > 35) == ("active", 0, True)
-    assert 0.9 < found.unsure <= 1
-
-
 @pytest.mark.parametrize(("cases", "same"), [(93, 55), (48, 13), (170, 44)])
 @pytest.mark.parametrize("value", ["{n}", "no"])
 def test_a_parameter_that_matters_at_times_is_refused(cases: int, same: int, value: str) -> None:
@@ -197,20 +182,6 @@ def test_what_cannot_be_told_counts_for_neither_side() -> None:
     assert learner.canonical(SITE, f"{HOME}/index.php?title=n&printable=yes") == (
         f"{HOME}/index.php?title=n"
     )
-
-
-def test_a_rule_of_which_little_can_be_told_rests() -> None:
-    learner = Learner()
-    teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}"))
-    assert evidence(learner, X).state == "active"
-    changes = []
-    for number in range(100, 100 + ENOUGH):
-        learner.observe(SITE, f"{HOME}/a/{number}", fingerprint=1)
-        changes += learner.observe(SITE, f"{HOME}/a/{number}?x={number}", fingerprint=1)
-    assert [(change.rule, change.state) for change in changes] == [(X, "suspended")]
-    assert not changes[0].evidence.rests  # no page contradicts it
-    assert "/a/1" in changes[0].examples[0][0]  # the last of which nobody can tell
-    assert not learner.acts_on(SITE)
 
 
 @pytest.mark.parametrize(("shared", "state"), [(19, "active"), (15, "suspended")])
@@ -279,12 +250,6 @@ def test_a_suspended_rule_rests_for_so_many_cases_and_is_dropped_by_two_more() -
     assert change.state == "active"
     changes = teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", 1_000, 5), same=False)
     assert [change.state for change in changes] == ["suspended", "dropped"]
-
-
-def test_old_cases_count_for_less() -> None:
-    learner = Learner()
-    teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", count=10))
-    assert evidence(learner, X).support == pytest.approx((1 - FADES**10) / (1 - FADES))
 
 
 def test_of_several_rules_the_one_with_fewest_cases_is_to_blame() -> None:

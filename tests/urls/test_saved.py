@@ -108,19 +108,6 @@ def test_rules_that_are_trusted_act_at_once_if_they_did() -> None:
     assert not again(learner, trusted=True, edit={"word": "forbidden"}).acts_on(SITE)
 
 
-@pytest.mark.parametrize("shape", [SHAPE, EVERY])
-def test_words_are_heeded(shape: str) -> None:
-    url = f"{HOME}/a/1?x=1"
-    for word in ("pinned", "forbidden", "guess"):
-        learner = Learner()
-        load(learner, from_json(json.dumps([{**RULE, "shape": shape, "word": word}]), "rules"))
-        assert learner.acts_on(SITE) == (word == "pinned")
-        teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", count=ENOUGH_CONTENTS))
-        assert (learner.canonical(SITE, url) != url) == (word != "forbidden")
-        kept = [entry for entry in entries_of(learner)[SITE] if entry["shape"] == shape]
-        assert [entry["word"] for entry in kept if entry["kind"] == "parameter"] == [word]
-
-
 def test_the_rules_with_the_most_evidence_are_kept(monkeypatch) -> None:
     monkeypatch.setattr("simhash_gate.urls.saved.MOST_KEPT", 3)
     learner = taught()
