@@ -12,7 +12,7 @@ from duplicate_url_discarder.url_canonicalizer import UrlCanonicalizer
 from simhash_gate.urls.formats import from_clearurls, from_discarder, prior, to_discarder
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.rules import Rule
-from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, to_json
+from simhash_gate.urls.saved import entries_of, from_json, load, to_json
 from tests.urls.teaching import HOME, SITE, X, pairs_by, teach
 
 if TYPE_CHECKING:
@@ -174,17 +174,3 @@ def test_plain_names_in_a_catalogue_of_clearurls_are_guesses() -> None:
         assert entry == prior(entry["scope"], Rule("parameter", entry["name"], "*"))
     assert read.left_out == 6
     assert from_json(to_json(read.entries), "rules.json") == read.entries
-
-
-@pytest.mark.parametrize(
-    ("read", "text", "message"),
-    [
-        (from_discarder, "{", "f.json: not JSON: "),
-        (from_discarder, "{}", "f.json: expected a list of rules"),
-        (from_clearurls, b"\xff", "f.json: not JSON: "),
-        (from_clearurls, '{"providers": []}', "f.json: expected an object with 'providers'"),
-    ],
-)
-def test_a_file_of_another_form_is_named(read, text, message: str) -> None:
-    with pytest.raises(RulesError, match=message):
-        read(text, "f.json", scope_of)

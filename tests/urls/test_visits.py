@@ -71,13 +71,3 @@ def test_what_was_fetched_by_a_part_of_a_job_that_was_killed_does_not_count(tmp_
     with closing(Visits(path)) as visits:
         assert [visit.content for visit in visits.find("example.com", URL)] == [5]
         assert all(not [*visits.find("example.com", f"{URL}/{n}")] for n in range(1_500))
-
-
-def test_requests_are_kept_for_one_part_of_a_job(tmp_path) -> None:
-    path = str(tmp_path / "urls.sqlite")
-    kept = [(2, '["é"]'), (1, "[]")]
-    with closing(Visits(path)) as visits:
-        visits.keep_skipped(kept)
-    for expected in (kept, []):
-        with closing(Visits(path)) as visits:
-            assert visits.take_skipped() == expected
