@@ -69,9 +69,6 @@ def test_every_kind_of_item_is_compared_field_by_field(kind) -> None:
     assert differing(kind(title="Lamp", price=3.5), kind(title=" Lamp ", price=3.5)) == []
     assert differing(kind(title="Lamp", price=3.5), kind(title="Lamp", price=4.0)) == ["price"]
     assert differing(kind(title="Lamp"), kind(title="Lamp", price=4.0)) == ["price"]
-
-
-def test_what_is_no_item_is_refused() -> None:
     with pytest.raises(TypeError):
         snapshot(object())
 

@@ -6,7 +6,7 @@ import pytest
 
 from simhash_gate.urls.learn import FEWEST_WORDS, Told, learn_line, told_by
 from simhash_gate.urls.learner import Learner
-from tests.urls.teaching import HOME, SHAPE, SITE, X, evidence
+from tests.urls.teaching import HOME, SITE, X, evidence
 
 
 @pytest.mark.parametrize(
@@ -33,15 +33,6 @@ def line(number: int, **named) -> dict:
     url = f"{HOME}/a/{number}"
     told = {"outcome": "duplicate", "matched_url": url, "words": 300, "fingerprint": "0" * 16}
     return {"url": f"{url}?x={number}", **told, **named}
-
-
-def test_a_line_is_learned_from() -> None:
-    learner = Learner()
-    for number in range(40):
-        learn_line(learner, SITE, line(number))
-    assert learner.canonical(SITE, f"{HOME}/a/9?x=1") == f"{HOME}/a/9"
-    (change,) = learn_line(learner, SITE, line(50, outcome="near", differs="names"))
-    assert (change.rule, change.shape, change.state) == (X, SHAPE, "suspended")
 
 
 @pytest.mark.parametrize(

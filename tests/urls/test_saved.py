@@ -71,18 +71,6 @@ def test_what_was_learned_is_one_rule_a_line_in_order() -> None:
     }
 
 
-def test_rules_that_were_read_say_the_same_but_for_what_is_to_be_confirmed() -> None:
-    before, after = (entries_of(each)[SITE] for each in (taught(), again(taught())))
-    probation = {"state", "support", "against", "contradictions"}
-    for old, new in zip(before, after, strict=True):
-        assert {key: new[key] for key in new.keys() - probation} == {
-            key: old[key] for key in old.keys() - probation
-        }
-        assert new["state"] == "learning"
-        assert new["support"] == min(int(old["support"]), 60)
-        assert new["contradictions"] == max(0, old["contradictions"] - 1)
-
-
 def test_a_rule_of_an_earlier_crawl_acts_when_it_is_confirmed() -> None:
     learner = again(taught())
     assert not learner.acts_on(SITE)

@@ -16,22 +16,17 @@ def test_what_was_told_of_a_visit_is_known_of_it() -> None:
         number = visits.add("example.com", "s", f"{URL}?x=1", URL)
         (found,) = visits.find("example.com", URL)
         assert (found.id, found.url, found.content) == (number, f"{URL}?x=1", None)
+        assert fetched(found) is None
         visits.tell(number, 2**64 - 1, 2**63, b"\0\1\xff\xff")
         assert visits.get(number) == (number, f"{URL}?x=1", 2**64 - 1, 2**63, b"\0\1\xff\xff")
+        visits.tell(number, None, 7, b"said")  # of a page that may be like any other
+        page = fetched(visits.get(number))
+        expected = (content_of(f"{URL}?x=1"), 7, b"said")
+        assert (page.content, page.fingerprint, page.said) == expected
         assert [*visits.find("example.org", URL)] == []
         visits.remove(number)
         assert [*visits.find("example.com", URL)] == []
         assert visits.get(number) is None
-
-
-def test_a_page_that_may_be_like_any_other_has_a_content_that_later_ones_can_have() -> None:
-    with closing(Visits()) as visits:
-        number = visits.add("example.com", "s", URL, URL)
-        assert fetched(visits.get(number)) is None
-        visits.tell(number, None, 7, b"said")
-        found = fetched(visits.get(number))
-        assert found is not None
-        assert (found.content, found.fingerprint, found.said) == (content_of(URL), 7, b"said")
 
 
 def test_visits_are_found_by_new_rules_after_a_while() -> None:
