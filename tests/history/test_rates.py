@@ -44,16 +44,12 @@ def test_gaps_are_those_between_visits_and_old_ones_count_less() -> None:
     assert [gap.days for gap in gaps((5, True), (2, True), (6, False), at=6)] == [4]
 
 
-@pytest.mark.parametrize("days", [1.0, 0.25, 9.0])
-def test_the_likeliest_rate_by_regular_visits_is_that_of_the_share_without_a_change(days) -> None:
-    gaps = [Gap(days, True)] * 3 + [Gap(days, False)] * 7
-    assert likeliest_rate(gaps) == pytest.approx(-math.log(0.7) / days)
-
-
-def test_the_likeliest_rate_by_irregular_visits_solves_the_equation_of_the_paper() -> None:
+def test_the_likeliest_rate_solves_the_equation_of_the_paper() -> None:
     gaps = [Gap(1, True), Gap(9, True), Gap(4, False), Gap(0.5, False)]
     rate = likeliest_rate(gaps)
     assert sum(t / math.expm1(rate * t) for t in (1, 9)) == pytest.approx(4.5)
+    regular = [Gap(9, True)] * 3 + [Gap(9, False)] * 7
+    assert likeliest_rate(regular) == pytest.approx(-math.log(0.7) / 9)
     assert likeliest_rate([Gap(1, True), Gap(3, True)]) == math.inf
     assert likeliest_rate([Gap(1, False), Gap(3, False)]) == likeliest_rate([]) == 0
 

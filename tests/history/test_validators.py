@@ -7,7 +7,6 @@ import pytest
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.history.validators import (
     FEWEST_COMPARED,
-    FEWEST_UNCHANGED,
     NOTHING,
     REST,
     Seen,
@@ -117,18 +116,6 @@ def test_few_misses_among_many_changes_that_are_told_are_no_reason() -> None:
     assert learn(asked, 2, same=True, changed=True) == ["wrong"]
 
 
-def test_another_name_each_time_is_useless_and_no_lie() -> None:
-    trust = Trust()
-    assert learn(trust, 100, same=False, changed=False, plain=False) == ["useless"]
-    assert trust.wrong == 0
-    some = Trust()
-    learn(some, 30, same=True, changed=False)
-    assert learn(some, 60, same=False, changed=False) == []
-    for _ in range(100):
-        some.sent_nothing()
-    assert learn(some, 100, same=False, changed=False) == []
-
-
 def test_after_a_rest_a_domain_is_tried_again_and_rests_longer_the_next_time() -> None:
     trust = Trust()
     learn(trust, 2, same=True, changed=True)
@@ -174,14 +161,3 @@ def test_each_kind_of_notes_leaves_the_others_as_they_are() -> None:
     assert note_in(b"\xff no JSON", "a") == {}
     assert note_in(b"[1]", "a") == {}
     assert note_in(with_note(b"\xff no JSON", "a", {"b": 1}), "a") == {"b": 1}
-
-
-def test_a_server_is_believed_when_it_told_a_change_or_much_did_not_change():
-    trust = Trust()
-    assert not trust.is_tested(FEWEST_UNCHANGED - 1)
-    assert trust.is_tested(FEWEST_UNCHANGED)
-    trust.learn(Seen("a", 1.0, same=True, changed=True))
-    assert not trust.is_tested(10 * FEWEST_UNCHANGED)
-    trust.learn(Seen("b", 2.0, same=False, changed=True))
-    assert trust.is_tested(FEWEST_COMPARED)
-    assert not trust.is_tested(FEWEST_COMPARED - 1)

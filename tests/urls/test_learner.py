@@ -107,21 +107,6 @@ def test_one_page_under_many_urls_is_not_what_these_share() -> None:
     assert not learner.acts_on(SITE)
 
 
-def test_a_parameter_that_chooses_the_page_is_not_learned_from_error_pages_between() -> None:
-    learner = Learner()
-    error = f"{HOME}/index.php?title=error"
-    page = {"fingerprint": 0, "said": bytes(range(68))}
-    learner.observe(SITE, error, **page)
-    for number in range(200):
-        url = f"{HOME}/index.php?title=t{number}"
-        if number % 5:
-            learner.observe(SITE, url, error, same=True, **page)
-        else:  # another page, of other words
-            own = bytes((number + n) % 256 for n in range(100, 168))
-            learner.observe(SITE, url, fingerprint=2**64 - 1 - number, said=own)
-    assert not learner.acts_on(SITE)
-
-
 def said(name: bytes, first: int, count: int = 20) -> bytes:
     """Return what a page says that has a name, and words with hashes from `first` on."""
     return name + struct.pack(f">{count}H", *range(first, first + count))

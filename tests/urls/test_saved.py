@@ -56,13 +56,7 @@ def test_what_was_learned_is_one_rule_a_line_in_order() -> None:
     lines = text.splitlines()
     assert (lines[0], lines[-1], len(lines)) == ("[", "]", len(rules) + 2)
     assert from_json(text, "rules.json") == rules == json.loads(text)
-    keys = [(rule["shape"], rule["kind"], rule.get("name", "")) for rule in rules]
-    assert keys == [
-        (f"{SITE}/a/{{number}}", "parameter", "x"),
-        (f"{SITE}/a/{{number}}", "slash", ""),
-        (f"{SITE}/b/{{number}}", "parameter", "y"),
-        (f"{SITE}/b/{{number}}", "parameter", "y"),
-    ]
+    assert [rule["kind"] for rule in rules] == ["parameter", "slash", "parameter", "parameter"]
     assert rules[0] == {
         **RULE,
         **{"state": "active", "support": 34.4, "against": 0.0, "contradictions": 0},

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from simhash_gate.fingerprints.gist import gist_of, read_gist
 from simhash_gate.urls import traps
 from simhash_gate.urls.trap_budget import FULL, Budget
-from simhash_gate.urls.trap_maze import WINDOW, Known, Maze
 from simhash_gate.urls.trap_shapes import MOST_COUNTED, TrapShapes
 from simhash_gate.urls.traps import TrapShield
 from tests.urls import sites
@@ -82,17 +81,6 @@ def test_a_large_honest_site_is_never_limited(pages: sites.Pages, start: str) ->
         assert not any(change.limited for change in done.changes)
 
 
-@settings(max_examples=4)
-@given(st.integers(0, 2**32), st.integers(1, 32), st.sampled_from([0, 600]), st.booleans())
-def test_an_archive_in_any_order_is_never_limited(
-    seed: int, in_flight: int, vocabulary: int, neighbours: bool
-) -> None:
-    pages = sites.archive(200, vocabulary=vocabulary, neighbours=neighbours)
-    done = sites.crawl(pages, order="shuffled", seed=seed, in_flight=in_flight)
-    assert len(done.fetched) == 211
-    assert done.held == []
-
-
 def test_thousands_of_articles_of_one_shape_are_never_limited() -> None:
     """So many that their words are no new ones, and new words count no more."""
     done = sites.crawl(sites.archive(2_400, vocabulary=600, words=40), most=3_000)
@@ -140,20 +128,6 @@ def test_a_shape_that_brought_much_may_bring_nothing_for_longer(fruits: int, lef
     assert [budget.spend(f"https://a.example/{n}") for n in range(left)].index(True) == left - 1
     assert budget.examples == ["https://a.example/0", "https://a.example/1"]
     assert sum(budget.probe() for _ in range(10_000)) == 12  # ever less often
-
-
-@pytest.mark.parametrize("returning", [0, 12, WINDOW])
-def test_a_maze_whose_first_pages_have_ways_back_is_known_soon_after_them(returning: int) -> None:
-    """Page 1000 and those after it are known from elsewhere, and lead to none of these."""
-    maze, known, pages = Maze(), Known(), 0
-    for page in range(1000, 1000 + returning):
-        known.add(page, 1)
-    while not maze.endless and pages < 500:
-        fresh = {10_000 + 10 * pages + each for each in range(3)}
-        back = {1000 + pages} if pages < returning else set[int]()
-        maze.step(fresh | back, known, 10_000 + 10 * (pages - 1), 0)
-        pages += 1
-    assert max(0, returning - 3) + WINDOW <= pages <= returning + WINDOW
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
