@@ -221,22 +221,19 @@ def maze(style: str) -> Pages:
     return pages
 
 
-MONTHS = "january february march april may june july august september october november december"
-
-
 def calendar(path: str) -> Made:
     """Months with their days, for ever."""
     parts = [int(part) for part in path.split("/")[2:] if part] or [2026, 1]
-    year, month = parts[0], parts[1]
-    named = MONTHS.split()[month - 1]
-    ahead = f"/calendar/{year + month // 12}/{month % 12 + 1:02}"
-    back = f"/calendar/{year - (month == 1)}/{(month - 2) % 12 + 1:02}"
-    if len(parts) == 3:
-        day = [["no", "events", "on", str(parts[2]), named, str(year)]]
-        return Made(f"{parts[2]} {named} {year}", day, [ahead, back])
-    days = [f"/calendar/{year}/{month:02}/{day:02}" for day in range(1, 29)]
-    blocks = [["events", "in", named, str(year)], *(["no", "events", str(d)] for d in range(28))]
-    return Made(f"{named} {year}", blocks, [ahead, back, *days])
+    year, month, *day = parts
+    named = f"{word(month + 100)} {year}"
+    links = [
+        f"/calendar/{year + month // 12}/{month % 12 + 1:02}",
+        f"/calendar/{year - (month == 1)}/{(month - 2) % 12 + 1:02}",
+    ]
+    if day:
+        return Made(f"{day[0]} {named}", [["no", "events", "on", str(day[0]), named]], links)
+    links += [f"/calendar/{year}/{month:02}/{each:02}" for each in range(1, 29)]
+    return Made(named, [["events", "in", named], *(["no", "events"] for _ in range(28))], links)
 
 
 def choices(offered: dict[str, int], *, narrow: bool) -> Pages:
