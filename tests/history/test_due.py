@@ -14,13 +14,9 @@ SITE = ("site",)
 TIMELY = POLICIES["timely"]()
 
 
-def known(*visits: tuple[float, bool]) -> Known:
-    """A page that was visited on these days."""
-    return Known(SITE, History((), tuple(Visit(day * DAY, changed) for day, changed in visits)))
-
-
 def last_on(*days: float) -> list[Known]:
-    return [known((day, True)) for day in days]
+    """Pages that were visited on these days."""
+    return [Known(SITE, History((), (Visit(day * DAY, True),))) for day in days]
 
 
 def planned(pages: list[Known], rates: list[float], policy=TIMELY, **kwargs) -> list[tuple]:

@@ -22,12 +22,13 @@ def test_a_pinned_rule_acts_until_a_page_contradicts_it(scope: str, shape: str) 
     assert [change.state for change in changes] == ["active"]
     assert learner.canonical(SITE, f"{HOME}/a/1?x=5") == f"{HOME}/a/1"
     assert learner.acting_on(SITE, f"{HOME}/a/1?x=5") == [(shape, X)]
+    other = "https://a.example/9?x=5"
+    assert (learner.canonical("a.example", other) != other) == (scope == EVERY)
     changes = teach(learner, [("/a/1?x=5", "/a/1")], same=False)
-    assert [(change.state, change.scope, change.shape) for change in changes] == [
-        ("suspended", scope, shape)
-    ]
+    told = [(change.scope, change.shape, change.state) for change in changes]
+    assert told == [(scope, shape, "suspended")]
     assert learner.canonical(SITE, f"{HOME}/a/1?x=5") == f"{HOME}/a/1?x=5"
-    other = "https://a.example/9?x=5"  # a rule for all sites rests on all
+    # A rule for all sites rests on all.
     assert learner.canonical("a.example", other) == other
 
 
