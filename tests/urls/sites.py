@@ -236,33 +236,24 @@ def calendar(path: str) -> Made:
     return Made(named, [["events", "in", named], *(["no", "events"] for _ in range(28))], links)
 
 
-def choices(offered: dict[str, int], *, narrow: bool) -> Pages:
-    """A listing of 60 products under any set of choices: they narrow it, or change its order."""
-
-    def pages(path: str) -> Made:
-        if path.startswith("/product"):
-            return article(path)
-        chosen = dict(pair.split("=") for pair in path.partition("?")[2].split("&") if pair)
-        links = []
-        for name, count in offered.items():
-            for value in range(count):
-                query = {**chosen, name: word(value + 300)}
-                pairs = sorted(query.items()) if narrow else query.items()
-                links.append("/shop?" + "&".join(map("=".join, pairs)))
-        rng = random.Random(path)
-        every = 60 if narrow else 30
-        shown = rng.sample(range(60), rng.randrange(1, 20) if narrow and chosen else every)
-        links += [f"/product/{each}" for each in shown]
-        names = [_name(f"/product/{each}").split() for each in shown]
-        return Made(" ".join(chosen.values()) if narrow else "Goods", names, links)
-
-    return pages
+FACETS = {"colour": 8, "size": 6, "brand": 9, "price": 5, "material": 7, "sale": 2}
 
 
-filters = choices(
-    {"colour": 8, "size": 6, "brand": 9, "price": 5, "material": 7, "sale": 2}, narrow=True
-)
-sort = choices({"sort": 16, "limit": 10, "page": 3, "view": 2}, narrow=False)
+def filters(path: str) -> Made:
+    """A listing of 60 products under any set of filters."""
+    if path.startswith("/product"):
+        return article(path)
+    chosen = dict(pair.split("=") for pair in path.partition("?")[2].split("&") if pair)
+    links = []
+    for name, count in FACETS.items():
+        for value in range(count):
+            query = {**chosen, name: word(value + 300)}
+            links.append("/shop?" + "&".join(map("=".join, sorted(query.items()))))
+    rng = random.Random(path)
+    shown = rng.sample(range(60), rng.randrange(1, 20) if chosen else 60)
+    links += [f"/product/{each}" for each in shown]
+    names = [_name(f"/product/{each}").split() for each in shown]
+    return Made(" ".join(chosen.values()), names, links)
 
 
 def path_loop(path: str) -> Made:

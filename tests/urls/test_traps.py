@@ -40,7 +40,6 @@ def test_a_maze_ends_though_no_two_pages_are_alike(style: str) -> None:
     [
         (sites.calendar, "/calendar/", 12),
         (sites.filters, "/shop", 180),
-        (sites.sort, "/shop", 60),
         (sites.path_loop, "/x/", 0),
         (sites.session_path, "/", 40),
     ],
