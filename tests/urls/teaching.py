@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hypothesis import strategies as st
-
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.rules import Rule
 
@@ -25,20 +23,6 @@ TITLE = Rule("path", "title", "/wiki/*")
 WIKI = [f"/wiki/{chr(97 + n % 26) * 3}-{n}" for n in range(100)]
 SCRIPTED = [f"/index.php?title={path.removeprefix('/wiki/')}" for path in WIKI]
 """A page of a wiki under the path of its script, beside that under its own."""
-
-PATHS = ["a", "b", "1", "2", "print", "index.html", "A", "x;s=1", "x;s=2"]
-URLS = st.builds(
-    lambda scheme, host, path, slash, query: (
-        f"{scheme}://{host}{SITE}/{'/'.join(path)}{'/' if slash and path else ''}"
-        f"{'?' if query else ''}{'&'.join('='.join(pair) for pair in query)}"
-    ),
-    st.sampled_from(["https", "http"]),
-    st.sampled_from(["", "m.", "www."]),
-    st.lists(st.sampled_from(PATHS), max_size=3),
-    st.booleans(),
-    st.lists(st.tuples(st.sampled_from(["x", "y", "sid"]), st.sampled_from("12")), max_size=2),
-)
-"""Any URLs of a site, many of which differ by a rule."""
 
 
 def teach(learner: Learner, pairs: Iterable[tuple[str, str]], *, same: bool = True) -> list[Change]:

@@ -1,4 +1,4 @@
-"""Rules are learned from pairs of URLs: which, when they act, what ends that, and what users say."""
+"""Rules are learned from pairs of URLs: which, when they act, and what users say."""
 
 from __future__ import annotations
 

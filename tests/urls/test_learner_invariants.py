@@ -13,7 +13,7 @@ from simhash_gate.urls.evidence import Evidence
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.parts import parts_of
 from simhash_gate.urls.rules import Rule
-from tests.urls.teaching import HOME, PRINT, SITE, URLS, X, pairs_by, teach
+from tests.urls.teaching import HOME, PRINT, SITE, X, pairs_by, teach
 
 
 def test_no_more_than_so_much_evidence_is_kept_but_of_rules_that_act(monkeypatch) -> None:
@@ -41,6 +41,18 @@ def test_no_more_than_so_many_pages_are_remembered(monkeypatch) -> None:
     assert {page.url for group in groups for page in group} == {*urls[-20:]}
 
 
+PATHS = ["a", "b", "1", "2", "print", "index.html", "A", "x;s=1", "x;s=2"]
+URLS = st.builds(
+    lambda scheme, host, path, slash, query: (
+        f"{scheme}://{host}{SITE}/{'/'.join(path)}{'/' if slash and path else ''}"
+        f"{'?' if query else ''}{'&'.join('='.join(pair) for pair in query)}"
+    ),
+    st.sampled_from(["https", "http"]),
+    st.sampled_from(["", "m.", "www."]),
+    st.lists(st.sampled_from(PATHS), max_size=3),
+    st.booleans(),
+    st.lists(st.tuples(st.sampled_from(["x", "y", "sid"]), st.sampled_from("12")), max_size=2),
+)
 SEEN = st.tuples(URLS, URLS, st.sampled_from([True, True, True, False, None]))
 RULES = st.sampled_from(
     [

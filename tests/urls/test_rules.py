@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from simhash_gate.urls.parts import parts_of
 from simhash_gate.urls.rules import Reduction, Rule, differences
-from tests.urls.teaching import URLS
 
 SITE = "http://example.com"
 
@@ -76,6 +76,21 @@ def test_two_aliases_of_a_name_have_the_pages_of_that_name(one: str, other: str,
     for pair in ((one, other), (other, one)):
         found = differences(*(parts_of(f"http://{host}/a") for host in pair))
         assert sorted(found or ()) == [Rule("host", *names) for names in sorted(rules)]
+
+
+PARTS = ["a", "B", "1", "2", "2.html", "print", "index.html", "x;s=1"]
+PATHS = st.lists(st.sampled_from(PARTS), max_size=3, unique=True)
+QUERIES = st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("123")), max_size=3)
+URLS = st.builds(
+    lambda host, path, slash, query: (
+        f"http://{host}example.com/{'/'.join(path)}{'/' if slash and path else ''}"
+        f"{'?' if query else ''}{'&'.join('='.join(pair) for pair in query)}"
+    ),
+    st.sampled_from(["", "m.", "www."]),
+    PATHS,
+    st.booleans(),
+    QUERIES,
+)
 
 
 @given(URLS, URLS)
