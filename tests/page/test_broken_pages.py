@@ -124,7 +124,7 @@ HOSTILE = {
     "select": b"<select><option>one<option>two</select>",
     "svg and math": b"<svg><p>a</p></svg><math><mi>x</mi></math>",
     "malformed styles": b"<p style='display:;;:none'>words</p><p style=';'>more</p>",
-    "30 MB": ARTICLE.encode() + b"<div class=pad></div>\n" * 1_400_000,
+    "30 MB": ARTICLE.encode() + (b"<div class=pad></div>" + b" " * 200) * 140_000,
 }
 
 PAGES = truncated() | damaged() | shuffled() | mislabelled() | HOSTILE

@@ -24,13 +24,11 @@ def shell(data: object, body: str = "<div id=root></div>", **options):
 
 
 @pytest.mark.parametrize(
-    "body",
-    ["", "<div id=root></div>", "<p>Please wait.</p>", f"{MENU}<main></main>"],
-    ids=["empty", "root", "waiting", "menu"],
+    "body", ["", "<p>Please wait.</p>", f"{MENU}<main></main>"], ids=["empty", "waiting", "menu"]
 )
-@pytest.mark.parametrize("sketch", [False, True])
-def test_an_article_in_json_alone_is_the_article(body, sketch):
-    page = shell(STORY, body, sketch=sketch)
+def test_an_article_in_json_alone_is_the_article(body):
+    page = shell(STORY, body, sketch=True)
+    assert page.fingerprint == shell(STORY, body).fingerprint
     assert page.markdown == "# A storm\n\n" + BODY
     assert (page.title, page.kind, page.words) == ("A storm", "article", 2 + 9 * 15)
     written = "".join(f"<p>{line}</p>" for line in LINES)
@@ -77,8 +75,7 @@ def test_a_recipe_is_what_to_take_and_what_to_do():
 )
 def test_what_is_not_the_text_of_the_page_is_none(data):
     page = shell(data)
-    assert page.fingerprint is None
-    assert page.reason == "no text"
+    assert (page.fingerprint, page.reason) == (None, "no text")
 
 
 def test_a_page_that_has_a_text_keeps_it():
@@ -97,10 +94,10 @@ def test_text_and_markdown_tell_one_story():
     [
         {"@type": "Recipe", "recipeInstructions": [[["x"]], {"itemListElement": {"text": 1}}, 3]},
         {"@type": "Recipe", "recipeIngredient": {"name": None}, "description": ["x", 1]},
-        {"@type": "Article", "articleBody": "<p>" * 50_000 + "\x00\ud800" + BODY},
+        {"@type": "Article", "articleBody": "<p>" * 10_000 + "\x00\ud800" + BODY},
         {"@type": "Article", "articleBody": "\x00\x07\ud800" + BODY},
         {"@type": "Article", "articleBody": "<" * 200_000},
-        {"@type": "Recipe", "recipeIngredient": ["x"] * 200_000},
+        {"@type": "Recipe", "recipeIngredient": ["x"] * 20_000},
     ],
     ids=range(6),
 )
@@ -110,9 +107,9 @@ def test_odd_data_do_no_harm(data):
     page.markdown.encode()
 
 
-def noscript(said: str, title: str = "A storm") -> bytes:
+def noscript(said: str) -> bytes:
     return (
-        f"<title>{title}</title><section id=splash><p>One moment.</p></section>"
+        f"<title>A storm</title><section id=splash><p>One moment.</p></section>"
         f"<noscript>{said}</noscript><main id=app></main>"
     ).encode()
 
@@ -124,15 +121,15 @@ def test_what_a_shell_says_without_scripts_is_the_page():
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("said", "more"),
     [
-        noscript("<h1>A storm</h1><p>Please switch scripts on to read this."),
-        noscript("<h1>Please switch scripts on</h1>" + f"<p>{BODY}"),
-        noscript(f"<h1>A storm</h1><p>{BODY}")
-        + "".join(f"<p>{n}. So it goes." for n in range(99)).encode(),
+        ("<h1>A storm</h1><p>Please switch scripts on to read this.", ""),
+        (f"<h1>Please switch scripts on</h1><p>{BODY}", ""),
+        (f"<h1>A storm</h1><p>{BODY}", "".join(f"<p>{n}. So it goes." for n in range(99))),
     ],
     ids=["short", "of the site", "a page of its own"],
 )
-def test_what_is_said_without_scripts_is_else_no_part_of_the_page(body):
-    assert "scripts on" not in read_page(body).markdown
-    assert LINES[0] not in read_page(body).markdown
+def test_what_is_said_without_scripts_is_else_no_part_of_the_page(said, more):
+    markdown = read_page(noscript(said) + more.encode()).markdown
+    assert "scripts on" not in markdown
+    assert LINES[0] not in markdown

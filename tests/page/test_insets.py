@@ -1,25 +1,16 @@
+"""What a thread says: its posts, and nothing of what stands around each."""
+
 import pytest
 
 from simhash_gate import read_page
 
-WORDS = [
-    "river",
-    "rose",
-    "lower",
-    "fields",
-    "under",
-    "water",
-    "boats",
-    "lay",
-    "grass",
-    "noon",
-    "gate",
-]
+WORDS = "river rose lower fields under water boats lay grass noon gate"
 
 
 def said(number: int) -> str:
     """Return a post of its own: no two say the same in the same order."""
-    return " ".join(WORDS[(number * step + step) % len(WORDS)] for step in range(1, 40)) + "."
+    words = WORDS.split()
+    return " ".join(words[(number * step + step) % len(words)] for step in range(1, 40)) + "."
 
 
 def post(number: int, name: str = "post") -> str:

@@ -117,9 +117,9 @@ HOSTILE = {
     + b"".join(b"<font color=%d>" % n for n in range(900))
     + b"</p>"
     + b"<p>x</p>" * 6000,
-    "addresses that nothing closes": b"<x-y><address></x-y>" * 100_000,
+    "addresses that nothing closes": b"<x-y><address></x-y>" * 10_000,
     "many attributes": b"<p " + b" ".join(b"a%d" % n for n in range(9000)) + b">",
-    "a large page": b"<p>word</p>\n" * 500_000,
+    "a large page": (b"<p>" + b"word " * 100 + b"</p>\n") * 11_000,
 }
 
 
@@ -132,7 +132,7 @@ def test_what_an_html5_parser_takes_too_long_for_loses_no_text(name):
 def test_what_is_open_for_too_long_is_known_before_it_is_parsed():
     for name in ("fonts that are opened again in every paragraph", "addresses that nothing closes"):
         assert as_a_browser(HOSTILE[name]) is None, name
-    assert as_a_browser(b"<p><b>one</b></p>" * 20_000 + AFTER) is not None
+    assert as_a_browser(b"<p><b>one</b></p>" * 5_000 + AFTER) is not None
 
 
 def test_a_value_of_many_words_is_no_tag_of_many_attributes():
