@@ -103,11 +103,9 @@ def test_a_wrong_file_of_domains_is_named(tmp_path, text, said: str) -> None:
     ("name", "value", "allowed"),
     [
         ("THRESHOLD", 65, "from 0 to 64"),
-        ("THRESHOLD", "three", "from 0 to 64"),
         ("ENABLED", "perhaps", "True or False"),
         ("STORE", "mysql://x", "use memory:, sqlite:///relative/path"),
         ("STORE", "sqlite:relative.db", "or sqlite: alone"),
-        ("STORE", "sqlite:///", "use memory:"),
         ("STORE", 5, "use memory:"),
         ("SCOPE", "site", "'domain', 'host', 'crawl'"),
         ("WORKERS", -1, "a whole number at least 0"),
@@ -116,16 +114,13 @@ def test_a_wrong_file_of_domains_is_named(tmp_path, text, said: str) -> None:
         ("TTL", "7w", "a time such as '12h' or '7d'"),
         ("VERIFY", "maybe", "'names', 'text' (or True), or 'distance' (or False)"),
         ("WORKER_MEMORY", 512, "bytes, a whole number at least 1048576, or 0 for no limit"),
-        ("DOMAINS", "[1]", "mapping"),
         ("DOMAINS", "{", "mapping"),
         ("DOMAINS", {5: {"threshold": 3}}, "mapping of domain names"),
         ("SHINGLE", "letter", "'auto', 'word' or 'char'"),
-        ("SHINGLE_SIZE", 0, "a whole number"),
         ("IDF", "/nowhere/idf.json", "/nowhere/idf.json"),
         ("IDF", [["word", 1.0]], "words or shingles with their weights"),
         ("STOP_WORDS", 5, "a text file, or words"),
         ("EXTRACTOR", ["no.such.Extractor"], "the path of a class"),
-        ("EXTRACTOR", "no.such.Extractor", "no.such.Extractor"),
     ],
 )
 def test_a_bad_value_names_the_setting_the_value_and_what_is_allowed(name, value, allowed) -> None:

@@ -50,15 +50,10 @@ def test_three_bands_end_at_threshold_and_near():
 
 
 @given(FINGERPRINTS)
-def test_hex_form_has_16_digits_and_reads_back(fingerprint):
+def test_the_hex_form_has_16_digits_and_reads_back(fingerprint):
     digits = to_hex(fingerprint)
     assert len(digits) == 16
     assert from_hex(digits) == from_hex(digits.upper()) == fingerprint
-
-
-@pytest.mark.parametrize(
-    "digits", ["", "0", "0" * 15, "0" * 17, "0x" + "0" * 14, "g" * 16, "+" + "0" * 15, "٣" * 16]
-)
-def test_anything_but_16_hex_digits_is_refused(digits):
-    with pytest.raises(ValueError, match="16 hex digits"):
-        from_hex(digits)
+    for other in ("", "0" * 15, "0" * 17, "0x" + "0" * 14, "g" * 16, "+" + "0" * 15, "٣" * 16):
+        with pytest.raises(ValueError, match="16 hex digits"):
+            from_hex(other)

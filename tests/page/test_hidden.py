@@ -8,10 +8,12 @@ HIDDEN = pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
 
 
 @HIDDEN
-def test_a_panel_of_tabs_is_read_though_it_is_not_shown_at_first(how):
+def test_a_panel_of_tabs_and_what_fades_in_are_read_though_they_are_not_shown_at_first(how):
     shown = f"<div role=tabpanel>{PROSE}</div>"
     assert "1200 W" in cleaned(f"<body>{shown}<div role=tabpanel {how}>Power: 1200 W</div></body>")
     assert "1200 W" not in cleaned(f"<body>{shown}<div {how}>Power: 1200 W</div></body>")
+    faded = "<div style='opacity: 0; visibility: hidden'>Power: 1200 W</div>"
+    assert "1200 W" in cleaned(f"<body>{PROSE}{faded}</body>")
 
 
 @HIDDEN
@@ -40,11 +42,6 @@ def test_several_folds_alike_are_read_if_they_say_something(how):
         folds("Thank you."),
     ):
         assert "1:" not in other
-
-
-def test_text_that_fades_in_is_read():
-    faded = "<div style='opacity: 0; visibility: hidden'>The dam is closed at four metres.</div>"
-    assert "four metres" in cleaned(f"<body>{PROSE}{faded}</body>")
 
 
 @pytest.mark.parametrize("place", ["B:1", "P:1"])

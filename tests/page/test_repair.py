@@ -127,11 +127,8 @@ HOSTILE = {
 def test_what_an_html5_parser_takes_too_long_for_loses_no_text(name):
     root = parse(HOSTILE[name] + AFTER)
     assert "after all" in root.find("body").text_content()
-
-
-def test_what_is_open_for_too_long_is_known_before_it_is_parsed():
-    for name in ("fonts that are opened again in every paragraph", "addresses that nothing closes"):
-        assert as_a_browser(HOSTILE[name]) is None, name
+    known_before = name != "many attributes"
+    assert (as_a_browser(HOSTILE[name]) is None) == known_before
     assert as_a_browser(b"<p><b>one</b></p>" * 5_000 + AFTER) is not None
 
 
