@@ -20,10 +20,10 @@ DICE = random.Random(1)
 LONG = [" ".join(f"{DICE.getrandbits(40):x}" for _ in range(12)) + "." for _ in range(400)]
 
 
-def page(*paragraphs: str, headline: str = "A new drill", head: str = "", top: str = "") -> Sketch:
+def page(*paragraphs: str, headline: str = "A new drill", top: str = "") -> Sketch:
     body = "".join(f"<p>{text}</p>" for text in paragraphs)
     html = (
-        f"<html><head><title>{headline} | Shop</title>{head}</head><body><main>"
+        f"<html><head><title>{headline} | Shop</title></head><body><main>"
         f"<h1>{headline}</h1>{top}{body}</main></body></html>"
     )
     options = Options(sketch=True)

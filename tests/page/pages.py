@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from simhash_gate.page.clean import Cleaned, clean
 from simhash_gate.page.parse import parse
 
@@ -19,3 +21,9 @@ def clean_page(body: str, title: str = "t") -> Cleaned:
 def cleaned(body: str, title: str = "t") -> str:
     """Return the text that is left of a page."""
     return " ".join(clean_page(body, title).body.text_content().split())
+
+
+def json_ld(data: object) -> str:
+    """Return a script that says data, or this text."""
+    text = data if isinstance(data, str) else json.dumps(data)
+    return f'<script type="application/ld+json">{text}</script>'

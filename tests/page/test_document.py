@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from simhash_gate import Options, hamming_distance, read_page
 from simhash_gate.pipeline import read_closely
+from tests.page.pages import json_ld
 
 LINES = [f"Line {n} tells of the wind and the harbour, and of {n} boats at sea." for n in range(9)]
 BODY = "\n\n".join(LINES)
@@ -17,8 +16,8 @@ MENU = "<nav>" + "".join(f"<a href=/{n}>Hats and gloves {n}</a> " for n in range
 
 def shell(data: object, body: str = "<div id=root></div>", **options):
     page = (
-        f"<html><head><title>A storm | X</title><script type='application/ld+json'>"
-        f"{json.dumps(data)}</script></head><body>{body}<script>run()</script></body></html>"
+        f"<html><head><title>A storm | X</title>{json_ld(data)}</head>"
+        f"<body>{body}<script>run()</script></body></html>"
     )
     return read_page(page.encode(), url="https://x.example/storm", options=Options(**options))
 
@@ -78,14 +77,10 @@ def test_what_is_not_the_text_of_the_page_is_none(data):
     assert (page.fingerprint, page.reason) == (None, "no text")
 
 
-def test_a_page_that_has_a_text_keeps_it():
+def test_a_page_that_has_a_text_keeps_it_and_text_and_markdown_tell_one_story():
     own = "".join(f"<p>{n} bees live in the hive below the old oak.</p>" for n in range(12))
     assert "harbour" not in shell(STORY, f"<h1>A storm</h1>{own}").markdown
-
-
-def test_text_and_markdown_tell_one_story():
-    body = f"<script type=application/ld+json>{json.dumps(STORY)}</script>".encode()
-    reading = read_closely(b"<title>A storm</title>" + body)
+    reading = read_closely(f"<title>A storm</title><body>{json_ld(STORY)}".encode())
     assert reading.text.splitlines() == ["A storm", *LINES]
 
 

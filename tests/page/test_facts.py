@@ -8,6 +8,7 @@ import pickle
 import pytest
 
 from simhash_gate import Options, Page, read_page
+from tests.page.pages import json_ld
 
 CURRENCY = {"priceCurrency": "EUR"}
 OFFER = {"@type": "Offer", "price": "19.99", **CURRENCY}
@@ -23,11 +24,6 @@ STORY = {
 
 def read(html: str, url: str = "https://x.example/page") -> Page:
     return read_page(f"<html><body>{html}<p>The wind came at night.</p>".encode(), url=url)
-
-
-def script(data: object) -> str:
-    text = data if isinstance(data, str) else json.dumps(data)
-    return f'<script type="application/ld+json">{text}</script>'
 
 
 def facts(page: Page) -> tuple[str | None, ...]:
@@ -57,7 +53,7 @@ A_PRODUCT = ("product", None, None, "19.99 EUR")
     ids=range(12),
 )
 def test_an_article_is_told_however_its_json_is_written(data):
-    assert facts(read(script(data))) == AN_ARTICLE
+    assert facts(read(json_ld(data))) == AN_ARTICLE
 
 
 @pytest.mark.parametrize(
@@ -74,7 +70,7 @@ def test_an_article_is_told_however_its_json_is_written(data):
     ids=range(7),
 )
 def test_a_product_has_a_price(product):
-    assert facts(read(script(product))) == A_PRODUCT
+    assert facts(read(json_ld(product))) == A_PRODUCT
 
 
 def test_microdata_say_the_same_and_meta_is_asked_last():
@@ -100,7 +96,7 @@ def test_microdata_say_the_same_and_meta_is_asked_last():
     )
     assert facts(read(product)) == facts(read(meta)) == A_PRODUCT
     assert facts(read(article)) == facts(read(blog)) == AN_ARTICLE
-    assert facts(read(meta + script(STORY))) == AN_ARTICLE
+    assert facts(read(meta + json_ld(STORY))) == AN_ARTICLE
 
 
 @pytest.mark.parametrize(
@@ -122,14 +118,14 @@ def test_microdata_say_the_same_and_meta_is_asked_last():
     ids=range(12),
 )
 def test_the_kind_is_that_of_what_the_page_is_about(data, kind):
-    assert read(script(data)).kind == kind
+    assert read(json_ld(data)).kind == kind
 
 
 def test_the_kind_is_also_told_by_the_address_the_head_and_the_software():
-    assert read(script(STORY), "https://x.example/").kind is None, "a front page is no article"
-    assert read(script([HIVE, STORY])).kind == "product"
+    assert read(json_ld(STORY), "https://x.example/").kind is None, "a front page is no article"
+    assert read(json_ld([HIVE, STORY])).kind == "product"
     story = "<meta property=og:type content=article>"
-    assert read(story + script([HIVE, STORY])).kind == "article"
+    assert read(story + json_ld([HIVE, STORY])).kind == "article"
     for software in ("Discourse 3.2", "phpBB"):
         assert read(f"<meta name=generator content='{software}'>").kind == "forum"
     whole = "<html itemscope itemtype=https://schema.org/QAPage><body><p>Why do bees dance?</body>"
@@ -161,7 +157,7 @@ def test_the_kind_is_also_told_by_the_address_the_head_and_the_software():
     ids=range(18),
 )
 def test_what_makes_no_sense_says_nothing(data):
-    page = read(script(data))
+    page = read(json_ld(data))
     assert not page.unreadable, page.reason
     assert facts(page)[1:] == (None, None, None)
 
@@ -173,10 +169,10 @@ def test_any_number_of_properties_and_nested_scopes_is_read():
 
 
 def test_facts_go_with_a_page_and_move_no_fingerprint():
-    page, plain = read(script(STORY) + "<h1>A storm</h1>"), read("<h1>A storm</h1>")
+    page, plain = read(json_ld(STORY) + "<h1>A storm</h1>"), read("<h1>A storm</h1>")
     assert facts(pickle.loads(pickle.dumps(page))) == AN_ARTICLE
     assert facts(plain) == (None, None, None, None)
     assert page.fingerprint == plain.fingerprint
-    verified = read_page(script(HIVE).encode() + b"<p>x", options=Options(sketch=True))
+    verified = read_page(json_ld(HIVE).encode() + b"<p>x", options=Options(sketch=True))
     assert facts(verified) == A_PRODUCT
-    assert facts(read_page(script(HIVE).encode())) == A_PRODUCT, "without any text"
+    assert facts(read_page(json_ld(HIVE).encode())) == A_PRODUCT, "without any text"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from lxml import html
 
 from simhash_gate.fingerprints.claims import decode_claims, split_claims
 from simhash_gate.page.offer import find_fields
 from simhash_gate.pipeline import Options, read_page
+from tests.page.pages import json_ld
 
 TEXT = "<p>The drill weighs less than the old one, and it comes with two batteries and a case.</p>"
 
@@ -20,10 +19,6 @@ def offered(html: str) -> dict[str, str]:
         url="https://x.example/drill",
     )
     return dict(decode_claims(split_claims(page.claims)[0]).offered)
-
-
-def ld(**node: object) -> str:
-    return f'<script type="application/ld+json">{json.dumps(node)}</script>'
 
 
 OFFER = {
@@ -37,7 +32,7 @@ OFFER = {
 def test_a_products_number_price_and_availability_are_offered_and_those_of_no_other() -> None:
     other = {"@type": "Product", "mpn": "E-2", "offers": {**OFFER, "price": "5"}}
     node = {"@type": "Product", "name": "A drill", "sku": "D-1", "gtin13": "4006381333931"}
-    assert offered(ld(**node, offers=OFFER, isRelatedTo=other)) == {
+    assert offered(json_ld({**node, "offers": OFFER, "isRelatedTo": other})) == {
         "availability": "InStock",
         "gtin13": "4006381333931",
         "price": "19.90 EUR",
@@ -69,7 +64,7 @@ def test_what_is_chosen_in_the_form_that_fills_the_basket_is_offered(size: str) 
     )
     form = f"<form class=cart><select name=attribute_size>{options}</select></form>"
     sort = "<form><select name=orderby><option selected>By price</option></select></form>"
-    node = ld(**{"@type": "Product"}, name="A drill", offers=OFFER)
+    node = json_ld({"@type": "Product", "name": "A drill", "offers": OFFER})
     assert offered(node + form + sort)["chosen"] == size
     assert offered(form + sort) == {"chosen": size}
 
@@ -81,13 +76,9 @@ JOB = {"@type": "JobPosting", "baseSalary": SALARY, "jobLocation": BERN}
 
 
 def test_the_date_and_place_of_an_event_and_the_place_and_salary_of_a_job_are_offered() -> None:
-    assert offered(ld(**CONCERT)) == {"place": "Hall Bern", "startDate": "2026-05-01"}
-    assert offered(ld(**JOB)) == {"place": "Bern", "salary": "CHF 90000"}
-
-
-def test_of_a_list_of_events_none_is_offered() -> None:
-    events = [{"@type": "Event", "startDate": f"2026-05-0{day}"} for day in (1, 2)]
-    assert offered(ld(**{"@graph": events})) == {}
+    assert offered(json_ld(CONCERT)) == {"place": "Hall Bern", "startDate": "2026-05-01"}
+    assert offered(json_ld(JOB)) == {"place": "Bern", "salary": "CHF 90000"}
+    assert offered(json_ld([CONCERT, {**CONCERT, "startDate": "2026-05-02"}])) == {}, "a list"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +114,7 @@ def test_any_amount_of_names_and_offers_is_read_and_kept_in_bounds() -> None:
         "sku": ["ü" * 1_000] * 500,
         "offers": [{"price": "9" * 400, "priceCurrency": "ü" * 1_000}] * 500,
     }
-    page = read_page(f"<title>{'drill ' * 5_000}</title>{ld(**node)}{TEXT}".encode())
+    page = read_page(f"<title>{'drill ' * 5_000}</title>{json_ld(node)}{TEXT}".encode())
     assert page.fingerprint is not None
     assert len(page.claims) < 20_000
     assert split_claims(page.claims) == (page.claims, b"")
