@@ -3,8 +3,8 @@
 import pytest
 
 from simhash_gate.page.hidden import drop_invisible
-from simhash_gate.page.parse import parse, read_by_libxml2
-from simhash_gate.page.repair import as_a_browser, is_misread
+from simhash_gate.page.parse import parse
+from simhash_gate.page.repair import as_a_browser
 
 AFTER = b"</body></html><p>after all</p>"  # without more, this alone is why a page is read again
 
@@ -92,23 +92,6 @@ def test_attributes_and_the_head_are_kept():
     assert root.find("body").get("class") == "c"
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "<p>one<ul><li>two<li>three</ul></div></p></span><br></html>\n<!-- x --><script>s</script>",
-        "<head><noscript><img src=x></noscript><title>t</title></head><body><p>one</body></html>\n",
-        "<svg><title>no</title><path></svg><button><span>no</span></button><p>one",
-        "<select><optgroup><option>no<option>no</select><p>one",
-        "<table><caption>one<tr><th>two<td>three<script>s</script><tbody><tr><td>four</table>",
-        "<noscript><img><noscript><img></noscript></noscript><p><video><source></video>one",
-        "<p><b>one<i>two</b>three</i><a>four<a>five",
-    ],
-)
-def test_a_page_that_libxml2_reads_as_well_is_read_once(page):
-    data = page.encode()
-    assert not is_misread(*read_by_libxml2(data), data)
-
-
 HOSTILE = {
     "fonts that are opened again in every paragraph": b"".join(
         b"<p><font color=%d></p>" % n for n in range(20_000)
@@ -118,7 +101,7 @@ HOSTILE = {
     + b"</p>"
     + b"<p>x</p>" * 6000,
     "addresses that nothing closes": b"<x-y><address></x-y>" * 10_000,
-    "many attributes": b"<p " + b" ".join(b"a%d" % n for n in range(9000)) + b">",
+    "many attributes": b"<p " + b" ".join(b"a%d" % n for n in range(4000)) + b">",
     "a large page": (b"<p>" + b"word " * 100 + b"</p>\n") * 11_000,
 }
 
