@@ -82,21 +82,18 @@ def test_domains_are_read_from_a_file(tmp_path) -> None:
         }
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_wrong_file_of_domains_is_named(tmp_path) -> None:
+    path = tmp_path / "domains.toml"
+    for text, said in (
+        (None, "domains.toml: No such file"),
         ("[example", "not TOML"),
         ('["example.com"]\ntreshold = 1', r"DOMAINS\['example.com'\]: unknown key 'treshold'"),
         ("threshold = 1", r"DOMAINS\['threshold'\] = 1: expected a mapping"),
-        (None, "domains.toml: No such file"),
-    ],
-)
-def test_a_wrong_file_of_domains_is_named(tmp_path, text, said: str) -> None:
-    path = tmp_path / "domains.toml"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(SettingsError, match=said):
-        read_settings({"SIMHASH_GATE_DOMAINS": str(path)})
+    ):
+        if text:
+            path.write_text(text)
+        with pytest.raises(SettingsError, match=said):
+            read_settings({"SIMHASH_GATE_DOMAINS": str(path)})
 
 
 @pytest.mark.parametrize(

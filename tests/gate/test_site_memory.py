@@ -32,6 +32,8 @@ def test_what_three_other_names_have_is_the_sites() -> None:
     assert not memory.is_repeated(name(1), 0)
     assert a_memory(OTHERS + 1).is_repeated(name(1), 0)
     assert not memory.is_repeated(name(9), 1001)
+    assert memory.share(name(9), [*NOTES, Sentence(7777, 10)]) == 0.9, "of the words"
+    assert memory.share(name(9), []) == 0
 
 
 def test_memories_of_a_scope_become_one_and_a_damaged_one_is_left_out() -> None:
@@ -53,12 +55,6 @@ def test_a_page_that_is_met_again_counts_once() -> None:
     for _ in range(10):
         memory.learn(name(1), NOTES)
     assert not memory.is_repeated(name(2), 0)
-
-
-def test_the_share_is_one_of_words() -> None:
-    memory = a_memory(OTHERS)
-    assert memory.share(name(9), [*NOTES, Sentence(7777, 10)]) == 0.9
-    assert memory.share(name(9), []) == 0
 
 
 def test_a_memory_is_bounded_and_keeps_what_the_site_repeats() -> None:

@@ -102,29 +102,19 @@ def test_odd_data_do_no_harm(data):
     page.markdown.encode()
 
 
-def noscript(said: str) -> bytes:
-    return (
+def noscript(said: str, more: str = "") -> str:
+    return read_page(
         f"<title>A storm</title><section id=splash><p>One moment.</p></section>"
-        f"<noscript>{said}</noscript><main id=app></main>"
-    ).encode()
+        f"<noscript>{said}</noscript><main id=app></main>{more}".encode()
+    ).markdown
 
 
-def test_what_a_shell_says_without_scripts_is_the_page():
-    said = "<style>b{}</style><h1>A storm</h1>" + "".join(f"<p>{line}</p>" for line in LINES)
-    page = read_page(noscript(said), options=Options(sketch=True))
-    assert page.markdown == "# A storm\n\n" + BODY
-
-
-@pytest.mark.parametrize(
-    ("said", "more"),
-    [
-        ("<h1>A storm</h1><p>Please switch scripts on to read this.", ""),
-        (f"<h1>Please switch scripts on</h1><p>{BODY}", ""),
-        (f"<h1>A storm</h1><p>{BODY}", "".join(f"<p>{n}. So it goes." for n in range(99))),
-    ],
-    ids=["short", "of the site", "a page of its own"],
-)
-def test_what_is_said_without_scripts_is_else_no_part_of_the_page(said, more):
-    markdown = read_page(noscript(said) + more.encode()).markdown
-    assert "scripts on" not in markdown
-    assert LINES[0] not in markdown
+def test_what_a_shell_says_without_scripts_is_the_page_and_else_no_part_of_it():
+    text = "".join(f"<p>{line}</p>" for line in LINES)
+    assert noscript(f"<style>b{{}}</style><h1>A storm</h1>{text}") == "# A storm\n\n" + BODY
+    assert "scripts on" not in noscript("<h1>A storm</h1><p>Please switch scripts on to read.")
+    of_the_site = noscript(f"<h1>Please switch scripts on</h1>{text}")
+    assert "scripts on" not in of_the_site
+    own_page = "".join(f"<p>{n}. So it goes." for n in range(99))
+    for markdown in (of_the_site, noscript(f"<h1>A storm</h1>{text}", own_page)):
+        assert LINES[0] not in markdown
