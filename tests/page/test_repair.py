@@ -41,6 +41,7 @@ def seen(body: bytes) -> str:
         # In what is raw text, or a tree of its own.
         "<noscript><iframe></noscript>one": "one",
         "<noscript>no<noscript>no</noscript>one</noscript><p>two": "one two",
+        "<noscript><img><noscript><img></noscript></noscript><p>one": "one",
         "<div><template>no</div>no</template>one": "one",
         "<div><template>no</div>no": "",
         "<template><tr><td>no</template>one": "one",
