@@ -45,21 +45,19 @@ def test_strings_from_the_command_line_are_parsed() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "read"),
-    [
+def test_values_are_read_as_people_write_them() -> None:
+    for name, value, read in (
         ("TTL", "7d", 604_800.0),
         ("TTL", "None", None),
         ("VERIFY", "yes", "text"),
         ("VERIFY", "off", "distance"),
         ("VERIFY", "Names", "names"),
-    ],
-)
-def test_values_are_read_as_people_write_them(name: str, value: str, read) -> None:
-    policy = read_settings({f"SIMHASH_GATE_{name}": value}).policies.default
-    assert getattr(policy, name.lower()) == read
+    ):
+        policy = read_settings({f"SIMHASH_GATE_{name}": value}).policies.default
+        assert getattr(policy, name.lower()) == read, value
     assert not read_settings({"SIMHASH_GATE_ENABLED": "no"}).enabled
     assert read_settings({"SIMHASH_GATE_TIMEOUT": "2m"}).timeout == 120
+    assert read_settings({"BOT_NAME": "x", "SIMHASH": 1}).enabled, "others are left alone"
 
 
 DOMAINS = """
@@ -84,36 +82,27 @@ def test_domains_are_read_from_a_file(tmp_path) -> None:
         }
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_wrong_file_of_domains_is_named(tmp_path) -> None:
+    path = tmp_path / "domains.toml"
+    for text, said in (
+        (None, "domains.toml: No such file"),
         ("[example", "not TOML"),
         ('["example.com"]\ntreshold = 1', r"DOMAINS\['example.com'\]: unknown key 'treshold'"),
         ("threshold = 1", r"DOMAINS\['threshold'\] = 1: expected a mapping"),
-        (None, "domains.toml: No such file"),
-    ],
-)
-def test_a_wrong_file_of_domains_is_named(tmp_path, text, said: str) -> None:
-    path = tmp_path / "domains.toml"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(SettingsError, match=said):
-        read_settings({"SIMHASH_GATE_DOMAINS": str(path)})
-
-
-def test_other_settings_are_none_of_its_business() -> None:
-    assert read_settings({"BOT_NAME": "x", "SIMHASH": 1}).enabled
+    ):
+        if text:
+            path.write_text(text)
+        with pytest.raises(SettingsError, match=said):
+            read_settings({"SIMHASH_GATE_DOMAINS": str(path)})
 
 
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
         ("THRESHOLD", 65, "from 0 to 64"),
-        ("THRESHOLD", "three", "from 0 to 64"),
         ("ENABLED", "perhaps", "True or False"),
         ("STORE", "mysql://x", "use memory:, sqlite:///relative/path"),
         ("STORE", "sqlite:relative.db", "or sqlite: alone"),
-        ("STORE", "sqlite:///", "use memory:"),
         ("STORE", 5, "use memory:"),
         ("SCOPE", "site", "'domain', 'host', 'crawl'"),
         ("WORKERS", -1, "a whole number at least 0"),
@@ -122,16 +111,13 @@ def test_other_settings_are_none_of_its_business() -> None:
         ("TTL", "7w", "a time such as '12h' or '7d'"),
         ("VERIFY", "maybe", "'names', 'text' (or True), or 'distance' (or False)"),
         ("WORKER_MEMORY", 512, "bytes, a whole number at least 1048576, or 0 for no limit"),
-        ("DOMAINS", "[1]", "mapping"),
         ("DOMAINS", "{", "mapping"),
         ("DOMAINS", {5: {"threshold": 3}}, "mapping of domain names"),
         ("SHINGLE", "letter", "'auto', 'word' or 'char'"),
-        ("SHINGLE_SIZE", 0, "a whole number"),
         ("IDF", "/nowhere/idf.json", "/nowhere/idf.json"),
         ("IDF", [["word", 1.0]], "words or shingles with their weights"),
         ("STOP_WORDS", 5, "a text file, or words"),
         ("EXTRACTOR", ["no.such.Extractor"], "the path of a class"),
-        ("EXTRACTOR", "no.such.Extractor", "no.such.Extractor"),
     ],
 )
 def test_a_bad_value_names_the_setting_the_value_and_what_is_allowed(name, value, allowed) -> None:
@@ -148,19 +134,12 @@ def test_a_bad_value_of_a_domain_names_the_domain() -> None:
         read_settings({"SIMHASH_GATE_DOMAINS": {"example.com": {"near": 99}}})
 
 
-@pytest.mark.parametrize(
-    "domain", ["http://y.com", "z.com:8080", "*.x.com", "bücher.de", "x.com/path", ""]
-)
-def test_a_domain_that_can_match_no_host_is_refused(domain: str) -> None:
-    with pytest.raises(SettingsError, match="expected the name of a domain or host"):
-        read_settings({"SIMHASH_GATE_DOMAINS": {domain: {"threshold": 1}}})
-
-
-@pytest.mark.parametrize(
-    "domain", ["example.com", "www.example.com", "127.0.0.1", "::1", "localhost"]
-)
-def test_names_and_addresses_of_hosts_are_domains(domain: str) -> None:
-    read_settings({"SIMHASH_GATE_DOMAINS": {domain: {"window": 5}}})
+def test_a_domain_that_can_match_no_host_is_refused() -> None:
+    for domain in ("http://y.com", "z.com:8080", "*.x.com", "bücher.de", "x.com/path", ""):
+        with pytest.raises(SettingsError, match="expected the name of a domain or host"):
+            read_settings({"SIMHASH_GATE_DOMAINS": {domain: {"threshold": 1}}})
+    for domain in ("www.example.com", "127.0.0.1", "::1", "localhost"):
+        read_settings({"SIMHASH_GATE_DOMAINS": {domain: {"window": 5}}})
 
 
 def test_a_subdomain_has_no_window_of_its_own_where_its_domain_is_one_scope() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_gate.fingerprints.claims import (
@@ -57,7 +57,6 @@ def test_two_names_with_words_of_their_own_contradict_each_other(a: str, b: str)
     [
         ("Blue shirt", "Print: Blue shirt"),
         ("Blue shirt", "Blue shirt | Shirts for all"),
-        ("Blue shirt", "(3) Blue shirt"),
         ("(4) Blue shirt", "(3) Blue shirt"),
         ("Query (product 3.7.1 API)", "Query (product 4.0 API)"),
         ("BLUE SHIRT!", "Blue shirt"),
@@ -78,11 +77,7 @@ def test_a_word_of_a_name_that_stands_in_the_other_text_is_no_own_one() -> None:
     printed = claims("Print view", said="The blue shirt is made of wool.")
     assert not said(printed, claims("Blue shirt"))
     assert said(printed, claims("Red shirt"))
-
-
-def test_a_number_is_looked_for_with_the_word_before_it() -> None:
-    other = claims("Part 4", said="Delivery takes 3 days.")
-    assert said(claims("Part 3"), other)
+    assert said(claims("Part 3"), claims("Part 4", said="Delivery takes 3 days."))
     assert not said(claims("Part 3"), claims("Part 4", said="It follows part 3 of the story."))
 
 
@@ -95,33 +90,27 @@ def test_what_is_offered_must_agree_where_both_say_it() -> None:
     assert not said(kept, claims("A drill", sku="A-1"))
 
 
+def shown(price: str, number: str = "A-1") -> Claims:
+    return claims("A drill", **{"shown price": price, "shown number": number})
+
+
 def test_what_a_print_view_shows_is_compared_with_what_data_say() -> None:
     shop = claims("A drill", price="12.90 EUR", sku="A-1")
-    printed, other = (
-        claims("Print: A drill", **{"shown price": price, "shown number": "A-1"})
-        for price in ("12.90 EUR", "14.90 EUR")
-    )
-    assert not said(shop, printed)
-    assert said(shop, other) == "price 12.90 → 14.90"
-    assert agreement(shop, claims("A drill", **{"shown price": "12.90 EUR", "shown number": "a-1"}))
+    assert not said(shop, shown("12.90 EUR"))
+    assert said(shop, shown("14.90 EUR")) == "price 12.90 → 14.90"
+    assert agreement(shop, shown("12.90 EUR", "a-1"))
     assert not agreement(shop, claims("A drill", price="12.90 EUR"))
     assert not agreement(shop, claims("A red drill", price="12.90 EUR", sku="A-1"))
 
 
 def test_the_lowest_of_the_prices_that_a_page_shows_is_the_one_of_today() -> None:
     sale = claims("A drill", price="9.90 EUR", sku="A-1")
-    printed = claims("A drill", **{"shown price": "12.90 EUR", "shown number": "A-1"})
-    assert said(sale, printed) == "price 9.90 → 12.90"
-    assert not agreement(sale, printed)
-    of_sale = claims("A drill", **{"shown price": "12.90 EUR, 9.90 EUR", "shown number": "A-1"})
-    assert agreement(sale, of_sale)
-
-
-def test_the_number_of_one_of_many_variants_is_no_agreement() -> None:
-    group = claims("A drill", price="12.90 EUR", sku="A-1, A-2, A-3, A-4")
-    one = claims("A drill", **{"shown price": "12.90 EUR", "shown number": "A-1"})
-    assert not agreement(group, one)
-    assert not said(group, one)
+    assert said(sale, shown("12.90 EUR")) == "price 9.90 → 12.90"
+    assert not agreement(sale, shown("12.90 EUR"))
+    assert agreement(sale, shown("12.90 EUR, 9.90 EUR"))
+    variants = claims("A drill", price="9.90 EUR", sku="A-1, A-2, A-3, A-4")
+    assert not agreement(variants, shown("9.90 EUR")), "the number is that of one of many"
+    assert not said(variants, shown("9.90 EUR"))
 
 
 def test_of_the_users_fields_one_that_only_one_page_has_differs_too() -> None:
@@ -134,6 +123,7 @@ def test_of_the_users_fields_one_that_only_one_page_has_differs_too() -> None:
 TEXT = st.text(max_size=40)
 
 
+@settings(max_examples=40)
 @given(TEXT, st.lists(TEXT), st.frozensets(st.integers(0, 0xFFFF)), st.dictionaries(TEXT, TEXT))
 def test_claims_come_back_as_they_were(headline, names, said, offered) -> None:
     given = Claims(headline, tuple(names), said, tuple(offered.items()))
@@ -157,24 +147,12 @@ def test_what_is_no_claims_is_said_to_be_none(data: bytes) -> None:
         decode_claims(split_claims(data)[0])
 
 
-@pytest.mark.parametrize(
-    ("sentence", "claimed"),
-    [
-        ("SKU: A-1", True),
-        ("12.90 €", True),
-        ("Price 12.90", True),
-        ("A drill", True),
-        ("Item no.", True),
-        ("SKU:", True),
-        ("Sold out", False),
-        ("Unavailable.", False),
-        ("13.90 €", False),
-        ("A drill for all who like oak", False),
-    ],
-)
-def test_a_sentence_that_says_what_a_page_claims(sentence: str, claimed: bool) -> None:
+def test_a_sentence_that_says_what_a_page_claims() -> None:
     page = claims("A drill", price="12.90 EUR", sku="A-1")
-    assert is_claimed(page, sentence) == claimed
+    for sentence in ("SKU: A-1", "12.90 €", "Price 12.90", "A drill", "Item no.", "SKU:"):
+        assert is_claimed(page, sentence), sentence
+    for sentence in ("Sold out", "Unavailable.", "13.90 €", "A drill for all who like oak"):
+        assert not is_claimed(page, sentence), sentence
 
 
 A, B = "https://example.com/a", "https://example.com/b"
@@ -190,8 +168,8 @@ def test_a_page_read_from_its_text_contradicts_what_only_data_tell() -> None:
 
 
 def test_what_its_text_shows_is_known() -> None:
-    shown = claims("Boots", **{"shown number": "A-1", "shown price": "12.00 EUR"})
-    kept = read_from_text(shown, "Boots", A)
+    text = claims("Boots", **{"shown number": "A-1", "shown price": "12.00 EUR"})
+    kept = read_from_text(text, "Boots", A)
     assert said(kept, claims("Boots", sku="A-1", price="12.00 EUR")) == ""
     assert "a-1 → a-2" in said(kept, claims("Boots", sku="A-2"))
     assert "12.00 → 13.00" in said(kept, claims("Boots", price="13.00 EUR"))
@@ -202,10 +180,6 @@ def test_two_pages_read_from_their_text_are_the_same_only_at_one_address() -> No
     kept, again, other = (read_from_text(claims("Boots"), "Boots", url) for url in (A, A, B))
     assert said(kept, again) == ""
     assert said(kept, other) == f"the text alone of {A} → {B}"
-
-
-def test_the_title_is_the_name_of_a_text_without_a_headline() -> None:
-    kept = read_from_text(claims("", "Boots"), "Boots", A)
-    assert kept.headline == "Boots"
-    assert kept.key[:4] == claims("Boots").key[:4]
+    untitled = read_from_text(claims("", "Boots"), "Boots", A)
+    assert (untitled.headline, untitled.key[:4]) == ("Boots", claims("Boots").key[:4])
     assert read_from_text(claims("Red boots"), "Boots", A).headline == "Red boots"

@@ -1,9 +1,9 @@
-import pytest
+"""The features of a text: its shingles, and what they weigh."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_gate.fingerprints.features import features, shingles
-from simhash_gate.fingerprints.volatile import is_volatile
 from simhash_gate.fingerprints.words import words
 
 
@@ -25,11 +25,8 @@ def test_a_shingle_is_as_long_as_its_first_word_asks_for(tokens):
 
 
 def test_a_phrase_counts_once_however_often_it_comes():
-    assert features(words("go on and go on and go on and")) == {
-        "go on and": 1.0,
-        "on and go": 1.0,
-        "and go on": 1.0,
-    }
+    found = features(words("go on and go on and go on and"))
+    assert found == {"go on and": 1.0, "on and go": 1.0, "and go on": 1.0}
 
 
 def test_stop_words_are_left_out_unless_nothing_is_left():
@@ -46,46 +43,3 @@ def test_a_table_weighs_shingles_by_themselves_or_by_their_words():
 def test_any_text_has_features_exactly_when_it_has_words(text):
     tokens = words(text)
     assert bool(features(tokens)) == bool(tokens)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Updated 12:04",
-        "June 3rd, 2024",
-        "3 June 2024",
-        "Stand: 03.06.2024",
-        "2024-06-03",
-        "2024年6月3日",
-        "1,234 views",
-        "Views: 98213",
-        "27 Kommentare",
-        "3 hours ago",
-        "vor 5 Minuten",
-        "Advertisement",
-        "Anzeige",
-        "© 2024 The Paper",
-        "© 2024 The Paper. All rights reserved. No part may be reprinted without our written word.",
-        "By Ann Lee 02.12.2023 Updated 3 minutes ago · 78,397 views · 11 min read",
-        "作者 马国栋 10.08.2023 更新于 19 分钟前 · 54,654 次浏览",
-        "قبل 40 دقيقة · 90,765 مشاهدة",
-    ],
-)
-def test_lines_about_the_page_are_volatile(line):
-    assert is_volatile(line, len(words(line)))
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Price: 19.99 EUR",
-        "Version 2.11.3 fixes this",
-        "Chapter 12",
-        "The ratio is 3:1",
-        "Adelaide wins the cup",
-        "From 3 June 2024 to 5 July 2024 the old bridge stays closed for all but walkers",
-        "It was on 3 June 2024 that the mayor of the town told everybody what he had done",
-    ],
-)
-def test_sentences_and_facts_are_not(line):
-    assert not is_volatile(line, len(words(line)))

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from itertools import pairwise
+
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simhash_gate.fingerprints.gist import PAIRS, WORDS, gist_of, read_gist
 
-BLOCKS = st.lists(st.lists(st.text("abcdefgh", min_size=1, max_size=4), max_size=30), max_size=20)
+LETTERS = st.text("abcdefgh", min_size=1, max_size=4)
 
 
-@given(BLOCKS)
+@settings(max_examples=25)
+@given(st.lists(st.lists(LETTERS, max_size=30), max_size=20))
+@example([[f"word{'abcdefgh'[n % 8] * (n // 8)}" for n in range(PAIRS + WORDS)]])
 def test_a_gist_comes_back_and_is_small(blocks: list[list[str]]) -> None:
     gist = read_gist(gist_of(blocks))
-    assert len(gist.pairs) == min(PAIRS, len(gist.pairs))
+    pairs = {" ".join(pair) for block in blocks for pair in pairwise(block)}
+    pairs.update(block[0] for block in blocks if len(block) == 1)
+    assert len(gist.pairs) == min(PAIRS, len(pairs))
     assert len(gist.words) == min(WORDS, len({word for block in blocks for word in block}))
     assert gist == read_gist(gist_of(list(reversed(blocks))))
 

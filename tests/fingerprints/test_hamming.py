@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from simhash_gate.fingerprints.hamming import band, from_hex, hamming_distance, similarity, to_hex
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
-OUT_OF_RANGE = [-1, -(2**63), 2**64, 2**70]
 
 
 @pytest.mark.parametrize(
@@ -32,39 +31,29 @@ def test_distance_is_a_metric(a, b, c):
     assert hamming_distance(a, c) <= hamming_distance(a, b) + hamming_distance(b, c)
 
 
-@pytest.mark.parametrize("value", OUT_OF_RANGE)
+@pytest.mark.parametrize("value", [-1, 2**64])
 def test_what_is_no_unsigned_64_bit_integer_is_refused(value):
-    for a, b in ((value, 0), (0, value), (value, value)):
+    for function, values in (
+        (hamming_distance, (value, 0)),
+        (hamming_distance, (0, value)),
+        (similarity, (value, value)),
+        (to_hex, (value,)),
+    ):
         with pytest.raises(ValueError, match="64-bit"):
-            hamming_distance(a, b)
-        with pytest.raises(ValueError, match="64-bit"):
-            similarity(a, b)
-    with pytest.raises(ValueError, match="64-bit"):
-        to_hex(value)
+            function(*values)
 
 
-@pytest.mark.parametrize(
-    ("distance", "expected"),
-    [(0, "duplicate"), (3, "duplicate"), (4, "near"), (8, "near"), (9, "new"), (64, "new")],
-)
-def test_three_bands_end_at_threshold_and_near(distance, expected):
-    assert band(distance, threshold=3, near=8) == expected
-
-
-def test_the_near_band_may_be_empty():
+def test_three_bands_end_at_threshold_and_near():
+    found = [band(distance, threshold=3, near=8) for distance in (0, 3, 4, 8, 9, 64)]
+    assert found == ["duplicate", "duplicate", "near", "near", "new", "new"]
     assert [band(distance, threshold=5, near=0) for distance in (5, 6)] == ["duplicate", "new"]
 
 
 @given(FINGERPRINTS)
-def test_hex_form_has_16_digits_and_reads_back(fingerprint):
+def test_the_hex_form_has_16_digits_and_reads_back(fingerprint):
     digits = to_hex(fingerprint)
     assert len(digits) == 16
     assert from_hex(digits) == from_hex(digits.upper()) == fingerprint
-
-
-@pytest.mark.parametrize(
-    "digits", ["", "0", "0" * 15, "0" * 17, "0x" + "0" * 14, "g" * 16, "+" + "0" * 15, "٣" * 16]
-)
-def test_anything_but_16_hex_digits_is_refused(digits):
-    with pytest.raises(ValueError, match="16 hex digits"):
-        from_hex(digits)
+    for other in ("", "0" * 15, "0" * 17, "0x" + "0" * 14, "g" * 16, "+" + "0" * 15, "٣" * 16):
+        with pytest.raises(ValueError, match="16 hex digits"):
+            from_hex(other)

@@ -311,7 +311,7 @@ def test_slots_of_two_bytes_give_way_before_they_are_used_up():
 
 
 def test_an_index_that_has_shrunk_gives_memory_back_and_loses_nothing():
-    values = np.random.default_rng(2).integers(0, 2**64, 20_000, dtype=np.uint64).tolist()
+    values = np.random.default_rng(2).integers(0, 2**64, 8_000, dtype=np.uint64).tolist()
     tracemalloc.start()
     try:
         index = HammingIndex()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_gate.fingerprints.sketch import Sentence, pack_sentences, unpack_sentences
@@ -32,18 +32,22 @@ def test_what_three_other_names_have_is_the_sites() -> None:
     assert not memory.is_repeated(name(1), 0)
     assert a_memory(OTHERS + 1).is_repeated(name(1), 0)
     assert not memory.is_repeated(name(9), 1001)
+    assert memory.share(name(9), [*NOTES, Sentence(7777, 10)]) == 0.9, "of the words"
+    assert memory.share(name(9), []) == 0
 
 
-def test_memories_of_a_scope_become_one() -> None:
-    two, other = a_memory(2), SiteMemory()
+def test_memories_of_a_scope_become_one_and_a_damaged_one_is_left_out() -> None:
+    other = SiteMemory()
     other.learn(name(3), NOTES)
     other.learn(name(4), NOTES)
-    one = SiteMemory.of(two.encode(), other.encode(), b"cut off")
-    assert one.is_repeated(name(9), 0)
-    assert len(one) == len(NOTES)
+    one = SiteMemory.of(a_memory(2).encode(), other.encode(), b"cut off")
     again = SiteMemory.of(one.encode(), one.encode())
-    assert len(again) == len(NOTES)
-    assert again.is_repeated(name(9), 0)
+    other.merge(a_memory(2).encode())
+    other.merge(b"damaged")
+    for memory in (one, again, other):
+        assert memory.is_repeated(name(9), 0)
+        assert not memory.is_repeated(name(9), 1001)
+        assert len(memory) == len(NOTES)
 
 
 def test_a_page_that_is_met_again_counts_once() -> None:
@@ -51,12 +55,6 @@ def test_a_page_that_is_met_again_counts_once() -> None:
     for _ in range(10):
         memory.learn(name(1), NOTES)
     assert not memory.is_repeated(name(2), 0)
-
-
-def test_the_share_is_one_of_words() -> None:
-    memory = a_memory(OTHERS)
-    assert memory.share(name(9), [*NOTES, Sentence(7777, 10)]) == 0.9
-    assert memory.share(name(9), []) == 0
 
 
 def test_a_memory_is_bounded_and_keeps_what_the_site_repeats() -> None:
@@ -70,15 +68,6 @@ def test_a_memory_is_bounded_and_keeps_what_the_site_repeats() -> None:
     assert size < 2_000_000
 
 
-def test_what_one_memory_has_learned_another_takes_in() -> None:
-    other = SiteMemory()
-    other.learn(name(50), NOTES)
-    other.merge(a_memory(OTHERS).encode())
-    assert other.is_repeated(name(9), 0)
-    assert not other.is_repeated(name(9), 1001)
-    other.merge(b"damaged")
-
-
 def test_the_memory_of_a_scope_is_its_own() -> None:
     with closing(open_store("memory:")) as store:
         memories = SiteMemories(store, most=2)
@@ -90,6 +79,7 @@ def test_the_memory_of_a_scope_is_its_own() -> None:
 SENTENCES = st.lists(st.builds(Sentence, st.integers(0, 2**32 - 1), st.integers(0, 2**16 - 1)))
 
 
+@settings(max_examples=30)
 @given(SENTENCES)
 def test_sentences_come_back_as_they_were(sentences: list[Sentence]) -> None:
     assert list(unpack_sentences(pack_sentences(sentences))) == sentences

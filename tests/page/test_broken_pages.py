@@ -44,21 +44,12 @@ def shuffled():
     return pages
 
 
+CHARSETS = """
+    ascii latin-1 utf-8 utf-16 utf-32 shift_jis euc-kr gb18030 koi8-r cp037 no-such x
+"""
+
+
 def mislabelled():
-    charsets = [
-        "ascii",
-        "latin-1",
-        "utf-8",
-        "utf-16",
-        "utf-32",
-        "shift_jis",
-        "euc-kr",
-        "gb18030",
-        "koi8-r",
-        "cp037",
-        "no-such",
-        "x",
-    ]
     bodies = {
         "utf-8": ARTICLE.encode(),
         "utf-16": ARTICLE.encode("utf-16"),
@@ -67,7 +58,7 @@ def mislabelled():
     return {
         f"{real} said to be {said}": body.replace(b"charset=utf-8", b"charset=" + said.encode())
         for real, body in bodies.items()
-        for said in charsets
+        for said in CHARSETS.split()
     }
 
 
@@ -124,7 +115,7 @@ HOSTILE = {
     "select": b"<select><option>one<option>two</select>",
     "svg and math": b"<svg><p>a</p></svg><math><mi>x</mi></math>",
     "malformed styles": b"<p style='display:;;:none'>words</p><p style=';'>more</p>",
-    "30 MB": ARTICLE.encode() + b"<div class=pad></div>\n" * 1_400_000,
+    "30 MB": ARTICLE.encode() + (b"<div class=pad></div>" + b" " * 200) * 140_000,
 }
 
 PAGES = truncated() | damaged() | shuffled() | mislabelled() | HOSTILE

@@ -1,139 +1,64 @@
+"""What of a page is chrome, and goes, and what is its text, and stays."""
+
 import pytest
 
-from simhash_gate.page import title
-from simhash_gate.page.clean import clean
-from simhash_gate.page.parse import parse
 from simhash_gate.page.vocabulary import speaks_of_chrome
 from simhash_gate.pipeline import read_page
+from tests.page.pages import PROSE, REPLY, SENTENCE, clean_page, cleaned
 
-PROSE = "<p>" + "The river rose overnight and the lower fields went under water. " * 8 + "</p>"
-
-
-def cleaned(body: str) -> str:
-    root = parse(f"<html><head><title>t</title></head>{body}</html>".encode())
-    assert root is not None
-    return " ".join(clean(root).body.text_content().split())
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        "nav-bar",
-        "site_nav",
-        "sidebar",
-        "article-sidebar",
-        "cookieConsent",
-        "share-buttons",
-        "ad",
-        "topAd",
-        "gNav",
-        "spGNav",
-        "newsletter-box",
-        "breadcrumbs",
-        "post-pagination",
-        "related",
-        "comments",
-        "comment",
-        "read-more",
-        "adbox",
-        "story-ad-0-wrapper",
-        "related-posts",
-        "newsletter-container",
-        "amp-ad",
-        "author-bio",
-        "right-col",
-        "about_author",
-        "cc-window",
-        "share-on",
-    ],
-)
-def test_chrome_is_named_by_whole_words(names):
-    assert speaks_of_chrome(names)
+CHROME_NAMES = """
+    nav-bar site_nav sidebar article-sidebar cookieConsent share-buttons ad topAd gNav spGNav
+    newsletter-box breadcrumbs post-pagination related comments comment read-more adbox
+    story-ad-0-wrapper related-posts newsletter-container amp-ad author-bio right-col about_author
+    cc-window share-on
+"""
+CONTENT_NAMES = """
+    canvas unnavigable shadow download has-sidebar no-sidebar header article-header-title
+    sidebar-layout commentary x1ad3 sc-kKBcAd xAdBcd bXcCde roadmap social-media-text
+    category-newsletter related-title cc td-no-pagination main-with-sidebar EContainerWithoutAd
+    breadcrumbs-on comments-off top-[var(--nav-height)]
+"""
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        "canvas",
-        "unnavigable",
-        "shadow",
-        "download",
-        "has-sidebar",
-        "no-sidebar",
-        "header",
-        "article-header-title",
-        "sidebar-layout",
-        "commentary",
-        "x1ad3",
-        "sc-kKBcAd",
-        "xAdBcd",
-        "bXcCde",
-        "roadmap",
-        "social-media-text",
-        "category-newsletter",
-        "related-title",
-        "cc",
-        "td-no-pagination",
-        "main-with-sidebar",
-        "EContainerWithoutAd",
-        "breadcrumbs-on",
-        "comments-off",
-        "top-[var(--nav-height)]",
-    ],
-)
-def test_content_is_not_taken_for_chrome(names):
-    assert not speaks_of_chrome(names)
+def test_chrome_is_named_by_whole_words():
+    assert [name for name in CHROME_NAMES.split() if not speaks_of_chrome(name)] == []
+    assert [name for name in CONTENT_NAMES.split() if speaks_of_chrome(name)] == []
+
+
+CHROME_TAGS = "script style noscript template nav header footer aside button iframe cookie-banner"
+CHROME_ROLES = "navigation complementary banner contentinfo search"
 
 
 @pytest.mark.parametrize(
     "chrome",
     [
-        "<script>CHROME</script>",
-        "<style>CHROME</style>",
-        "<noscript>CHROME</noscript>",
-        "<template>CHROME</template>",
-        "<nav>CHROME</nav>",
-        "<header>CHROME</header>",
-        "<footer>CHROME</footer>",
-        "<aside>CHROME</aside>",
+        *(f"<{tag}>CHROME</{tag}>" for tag in CHROME_TAGS.split()),
+        *(f"<div role={role}>CHROME</div>" for role in CHROME_ROLES.split()),
         "<form>CHROME<input value=CHROME></form>",
-        "<button>CHROME</button>",
-        "<iframe>CHROME</iframe>",
         "<svg><text>CHROME</text></svg>",
-        "<div role=navigation>CHROME</div>",
-        "<div role=complementary>CHROME</div>",
-        "<div role=banner>CHROME</div>",
-        "<div role=contentinfo>CHROME</div>",
-        "<div role=search>CHROME</div>",
         "<div hidden>CHROME</div>",
+        "<div style='color: red; display: none'>CHROME</div>",
         "<amp-ad width=300>CHROME</amp-ad>",
         "<span itemprop=author>CHROME</span>",
-        "<cookie-banner>CHROME</cookie-banner>",
-        "<div style='color: red; display: none'>CHROME</div>",
     ],
 )
 def test_chrome_goes_and_the_text_after_it_stays(chrome):
-    assert "CHROME" not in cleaned(f"<body>{PROSE}{chrome}after</body>")
-    assert cleaned(f"<body>{PROSE}{chrome}after</body>").endswith("after")
+    assert cleaned(f"<body>{PROSE}{chrome}after</body>") == f"{SENTENCE * 8}after"
 
 
 @pytest.mark.parametrize("container", ["article", "main"])
-@pytest.mark.parametrize("part", ["header", "footer"])
-def test_header_and_footer_of_an_article_belong_to_it(container, part):
-    body = f"<body><{container}><{part}>OWN WORDS</{part}>{PROSE}</{container}></body>"
-    assert "OWN WORDS" in cleaned(body)
+def test_header_and_footer_of_an_article_belong_to_it(container):
+    own = f"<{container}><header>OWN WORDS</header>{PROSE}<footer>LAST WORDS</footer>"
+    assert cleaned(f"<body>{own}") == f"OWN WORDS{SENTENCE * 8}LAST WORDS"
 
 
 @pytest.mark.parametrize("wrapper", ["div class=sidebar", "aside", "div id=comments", "form"])
 def test_what_holds_most_of_the_text_is_no_chrome(wrapper):
     name = wrapper.split()[0]
     assert "river rose" in cleaned(f"<body><p>short</p><{wrapper}>{PROSE}</{name}></body>")
-
-
-def test_a_form_around_the_page_loses_its_controls_only():
-    body = f"<body><form><input type=hidden><button>Send</button>{PROSE}</form></body>"
-    assert cleaned(body).startswith("The river rose")
-    assert "Send" not in cleaned(body)
+    assert "river rose" in cleaned(f'<body class="sidebar has-sidebar">{PROSE}</body>')
+    form = f"<form><input type=hidden><button>Send</button>{PROSE}</form>"
+    assert cleaned(f"<body>{form}</body>") == (SENTENCE * 8).strip(), "without its controls"
 
 
 ORDER = "<form action=/cart><p>{}</p>Quantity: <input name=n><button>Buy</button></form>"
@@ -151,84 +76,53 @@ def test_a_form_that_says_much_of_what_is_said_outside_of_links_is_what_the_page
     assert "what you think" not in cleaned(f"<body>{PROSE}{REVIEW}</body>")
 
 
-def test_a_form_in_a_form_goes_with_it_and_is_counted_once():
-    forms = "<form>Search<div><form>of all that there is</form></div></form>"
-    page = clean(parse(f"<body>{PROSE}{forms}after</body>".encode()))
-    text = page.body.text_content()
-    assert text.endswith("water. after")
-    assert page.measures[page.body].text == len("".join(text.split()))
-
-
 REPORT = "<p>Do you want to tell us that there is something wrong with this page?</p>"
 
 
-@pytest.mark.parametrize("hidden", ["hidden", "style='display: none'", "role=search"])
-def test_a_form_that_is_chrome_by_more_than_its_tag_is_chrome_however_much_it_says(hidden):
+def test_a_form_that_is_chrome_by_more_than_its_tag_is_chrome_however_much_it_says():
     menu = "<ul>" + "<li><a href=/>Hammers, nails and saws of all sizes</a></li>" * 30 + "</ul>"
-    form = f"<form {hidden}>{REPORT}</form>"
-    assert "something wrong" not in cleaned(f"<body>{menu}<p>The river rose.</p>{form}</body>")
+    for hidden in ("hidden", "style='display: none'", "role=search"):
+        form = f"<form {hidden}>{REPORT}</form>"
+        page = f"<body>{menu}<p>The river rose.</p>{form}</body>"
+        assert "something wrong" not in cleaned(page), hidden
 
 
-def test_no_link_says_less_than_nothing_outside_of_links_when_its_form_has_gone():
-    card = "<a href=/hat><div>A hat<form action=/cart>How many of them?</form></div></a>"
-    measures = clean(parse(f"<body>{PROSE}{3 * card}</body>".encode())).measures
-    assert [size.prose for element, size in measures.items() if element.tag == "a"] == [0, 0, 0]
+PROSE_SIZE = len("".join(SENTENCE.split())) * 8
+CARD = "<a href=/hat><div>A hat<form action=/cart>How many of them?</form></div></a>"
+LINKS_WITHIN = "<a href=/1><div><a href=/2><div><a href=/3><div>more"
 
 
-def test_what_links_within_links_have_lost_is_counted_once():
-    lost = "<b class=comments>12 comments</b>"
-    open_links = "<a href=/1><div><a href=/2><div><a href=/3><div>more"
-    page = clean(parse(f"<body>{PROSE}{open_links}{lost}".encode()))
-    said = len("".join((PROSE[3:-4] + "more" + "12 comments").split()))
-    assert page.measures[page.body].text == said
+@pytest.mark.parametrize(
+    ("body", "tag", "size"),
+    [
+        ("<form>Search<div><form>of all that there is</form></div></form>a", "body", (1, 0)),
+        ("<p><a href=/>The river <b class=comments>12 comments</b></a></p>", "a", (18, 18)),
+        ("<p><a href=/>The river <b class=comments>12 comments</b></a></p>", "body", (18, 18)),
+        (f"{LINKS_WITHIN}<b class=comments>12 comments</b>", "body", (14, 14)),
+        (CARD * 3, "a", (4, 4)),
+    ],
+)
+def test_what_has_gone_is_taken_off_the_size_of_what_it_was_in_once(body, tag, size):
+    page = clean_page(f"<body>{PROSE}{body}")
+    found = [measure for element, measure in page.measures.items() if element.tag == tag]
+    more = PROSE_SIZE if tag == "body" else 0
+    assert {(measure.text - more, measure.links) for measure in found} == {size}
 
 
-def test_a_link_is_as_long_as_it_was_when_chrome_within_it_has_gone():
-    link = "<a href=/>The river <span class=comments>12 comments</span></a>"
-    measures = clean(parse(f"<body>{PROSE}<p>{link}</p></body>".encode())).measures
-    sizes = {e.tag: (size.text, size.links) for e, size in measures.items()}
-    assert sizes["a"] == (18, 18)
-    assert sizes["body"] == (len("".join(PROSE[3:-4].split())) + 18, 18)
-
-
-def test_a_body_named_after_its_sidebar_stays():
-    assert "river rose" in cleaned(f'<body class="sidebar has-sidebar">{PROSE}</body>')
-
-
-def test_the_menu_of_a_short_page_goes_although_it_is_larger_than_the_article():
+def test_the_menu_or_footer_of_a_short_page_goes_although_it_is_larger_than_the_article():
+    headline = "A short page of few words"
     menu = "".join(f"<li><a href=/{i}>Section number {i}</a>" for i in range(50))
-    assert cleaned(
-        f"<body><nav><ul>{menu}</ul></nav><h1>A short page of few words</h1></body>"
-    ) == ("A short page of few words")
-
-
-@pytest.mark.parametrize("tag", ["footer", "div class=page-footer"])
-def test_the_footer_of_a_short_page_goes_although_it_is_larger_than_the_article(tag):
-    body = f"<body><h1>A short page of few words</h1><{tag}>{PROSE}</{tag.split()[0]}></body>"
-    assert cleaned(body) == "A short page of few words"
+    assert cleaned(f"<body><nav><ul>{menu}</ul></nav><h1>{headline}</h1></body>") == headline
+    for tag in ("footer", "div class=page-footer"):
+        footer = f"<{tag}>{PROSE}</{tag.split()[0]}>"
+        assert cleaned(f"<body><h1>{headline}</h1>{footer}</body>") == headline, tag
 
 
 @pytest.mark.parametrize("depth", [1, 5, 300])
-def test_boxes_in_boxes_are_sized_alike_however_often_they_are_read(depth, monkeypatch) -> None:
-    page = (
-        "<body>"
-        + "<div class=sidebar><nav>Home</nav>" * depth
-        + f"<p>{'word ' * 100}</p>"
-        + "<aside>More</aside></div>" * depth
-        + "<p>The end of it all, in some words.</p>"
-    ).encode()
-
-    def left() -> list[str]:
-        return [f"{e.tag} {e.text}" for e in clean(parse(page)).root.iter("*")]
-
-    read = left()
-    monkeypatch.setattr("simhash_gate.page.measure._TIMES_READ", -1)
-    assert left() == read
-    assert "nav Home" not in read
-    assert "aside More" not in read
-
-
-REPLY = "The lower fields went under water in the night, and the river rose in the afternoon."
+def test_chrome_is_found_however_many_boxes_it_is_in(depth) -> None:
+    within = "<div class=sidebar><nav>Home</nav>" * depth, "<aside>More</aside></div>" * depth
+    text = PROSE * 9
+    assert cleaned(f"<body>{text.join(within)}after") == cleaned(f"<body>{text}after")
 
 
 @pytest.mark.parametrize("name", ["comment", "userComment", "thread-reply-comment"])
@@ -242,13 +136,10 @@ def test_boxes_under_the_headline_with_no_article_before_them_are_the_posts_of_a
         assert "Ada" not in cleaned(f"<body><h1>t</h1>{article}</body>")
 
 
-def test_posts_are_of_one_kind_whatever_else_their_classes_say():
+def test_posts_are_of_one_kind_and_comments_below_a_short_text_of_wide_characters_are_none():
     posts = "".join(f"<li class='comment number-{n}'>{n}: {REPLY}</li>" for n in range(4))
     intro = "<p>Be kind to all, and ask if you need help.</p>"
     assert f"3: {REPLY}" in cleaned(f"<body><h1>t</h1>{intro}<ul>{posts}</ul></body>")
-
-
-def test_comments_below_a_short_paragraph_of_wide_characters_are_no_posts():
     story = "昨夜の大雨で川の水があふれ、低い土地の畑が水につかったと町が明らかにした。"
     comments = "<div class=comment>とても心配です。はやく水が引くように祈っています。</div>" * 9
     assert cleaned(f"<body><h1>t</h1><p>{story}</p>{comments}</body>") == f"t{story}"
@@ -256,13 +147,7 @@ def test_comments_below_a_short_paragraph_of_wide_characters_are_no_posts():
 
 @pytest.mark.parametrize(
     "box",
-    [
-        "div class=modal",
-        "div class=promo-card",
-        "div class=row hidden",
-        "aside class=w",
-        "ul class=menu",
-    ],
+    ["div class=modal", "div class=promo-card", "div class=row hidden", "aside", "ul class=menu"],
 )
 def test_boxes_of_a_template_are_no_posts_however_short_the_page_is(box):
     boxes = "".join(f"<{box}><li>{n}: {REPLY}</{box.split()[0]}>" for n in range(4))
@@ -303,21 +188,10 @@ def test_a_box_around_the_page_is_no_menu_though_it_is_called_one_and_mostly_lin
     assert "Hammer" not in cleaned(f"<body>{page}{PROSE}</body>")
 
 
-def test_a_headline_is_read_once_however_many_layers_it_is_in(monkeypatch):
-    read = []
-    monkeypatch.setattr(title, "says_title", lambda heading, _: read.append(heading))
-    for depth in (1, 50):
-        layers = "<aside>" * depth + f"<h1>t</h1>{PROSE}" + "</aside>" * depth
-        cleaned(f"<body><p>Welcome to the gauges of the river</p>{layers}</body>")
-    assert len(read) == 2
-
-
-THREAD = "<h1>t</h1>" + 2 * PROSE
-
-
 def test_what_is_written_for_those_without_scripts_is_read_if_it_is_the_page():
+    thread = f"<h1>t</h1>{2 * PROSE}"
     shell = "<div id=app>Loading</div>"
-    assert "river rose" in cleaned(f"<body>{shell}<noscript>{THREAD}</noscript></body>")
+    assert "river rose" in cleaned(f"<body>{shell}<noscript>{thread}</noscript></body>")
     assert "Sorry" not in cleaned(f"<body>{shell}<noscript>Sorry, no scripts.</noscript></body>")
     assert "lower fields" not in cleaned(f"<body>{2 * REPORT * 9}<noscript>{PROSE}</noscript>")
 

@@ -1,17 +1,9 @@
 import pytest
 
-from simhash_gate.page.clean import clean
-from simhash_gate.page.parse import parse
+from tests.page.pages import PROSE, cleaned
 
-PROSE = "<p>" + "The river rose overnight and the lower fields went under water. " * 8 + "</p>"
 SAID = "<p>We use cookies. Read how in our <a href=/cookies>cookie notice</a>.</p>"
 LAYER = f"<div class=cmplz-cookiebanner>{SAID}<button>Fine</button></div>"
-
-
-def cleaned(body: str, title: str = "Floods") -> str:
-    root = parse(f"<title>{title}</title><body>{body}</body>".encode())
-    assert root is not None
-    return " ".join(clean(root).body.text_content().split())
 
 
 @pytest.mark.parametrize(
@@ -25,8 +17,7 @@ def cleaned(body: str, title: str = "Floods") -> str:
     ],
 )
 def test_what_asks_for_consent_goes_whatever_its_name(layer):
-    assert "cookie" in LAYER
-    for page in (f"{layer}{PROSE}", f"{PROSE}{layer}"):
+    for page in (f"<body>{layer}{PROSE}", f"<body>{PROSE}{layer}"):
         assert "cookie" not in cleaned(page).lower()
         assert "river rose" in cleaned(page)
 
@@ -43,19 +34,17 @@ def test_what_asks_for_consent_goes_whatever_its_name(layer):
     ],
 )
 def test_what_is_said_of_cookies_elsewhere_stays(text):
-    assert "ookie" in cleaned(f"{PROSE}{text}")
-
-
-LONG = "<p>The technical storage is needed for the service that was asked for by the user.</p>" * 30
+    assert "ookie" in cleaned(f"<body>{PROSE}{text}")
 
 
 def test_a_long_layer_is_known_by_its_own_name():
-    for name, there in (("cmplz-cookiebanner-container", False), ("x1", True)):
-        layer = (
-            f"<div id={name}><div class=cmplz-manage>{SAID}{LONG}<button>Fine</button></div></div>"
-        )
-        assert ("technical storage" in cleaned(f"{layer}{PROSE}")) == there
+    long = "<p>The technical storage is needed for the service that the user asked for.</p>" * 30
+    layer = f"<div class=cmplz-manage>{SAID}{long}<button>Fine</button></div>"
+    named = f"<div id=cmplz-cookiebanner-container>{layer}</div>"
+    assert "technical storage" not in cleaned(f"<body>{named}{PROSE}")
+    assert "technical storage" in cleaned(f"<body>{layer}{PROSE}")
 
 
 def test_a_page_about_cookies_is_read():
-    assert "cookie notice" in cleaned(f"<div class=x1>{SAID}<button>Fine</button></div>", "Cookies")
+    layer = f"<body><div class=x1>{SAID}<button>Fine</button></div>"
+    assert "cookie notice" in cleaned(layer, "Cookies")

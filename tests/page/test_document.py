@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from simhash_gate import Options, hamming_distance, read_page
 from simhash_gate.pipeline import read_closely
+from tests.page.pages import json_ld
 
 LINES = [f"Line {n} tells of the wind and the harbour, and of {n} boats at sea." for n in range(9)]
 BODY = "\n\n".join(LINES)
@@ -17,20 +16,18 @@ MENU = "<nav>" + "".join(f"<a href=/{n}>Hats and gloves {n}</a> " for n in range
 
 def shell(data: object, body: str = "<div id=root></div>", **options):
     page = (
-        f"<html><head><title>A storm | X</title><script type='application/ld+json'>"
-        f"{json.dumps(data)}</script></head><body>{body}<script>run()</script></body></html>"
+        f"<html><head><title>A storm | X</title>{json_ld(data)}</head>"
+        f"<body>{body}<script>run()</script></body></html>"
     )
     return read_page(page.encode(), url="https://x.example/storm", options=Options(**options))
 
 
 @pytest.mark.parametrize(
-    "body",
-    ["", "<div id=root></div>", "<p>Please wait.</p>", f"{MENU}<main></main>"],
-    ids=["empty", "root", "waiting", "menu"],
+    "body", ["", "<p>Please wait.</p>", f"{MENU}<main></main>"], ids=["empty", "waiting", "menu"]
 )
-@pytest.mark.parametrize("sketch", [False, True])
-def test_an_article_in_json_alone_is_the_article(body, sketch):
-    page = shell(STORY, body, sketch=sketch)
+def test_an_article_in_json_alone_is_the_article(body):
+    page = shell(STORY, body, sketch=True)
+    assert page.fingerprint == shell(STORY, body).fingerprint
     assert page.markdown == "# A storm\n\n" + BODY
     assert (page.title, page.kind, page.words) == ("A storm", "article", 2 + 9 * 15)
     written = "".join(f"<p>{line}</p>" for line in LINES)
@@ -77,18 +74,13 @@ def test_a_recipe_is_what_to_take_and_what_to_do():
 )
 def test_what_is_not_the_text_of_the_page_is_none(data):
     page = shell(data)
-    assert page.fingerprint is None
-    assert page.reason == "no text"
+    assert (page.fingerprint, page.reason) == (None, "no text")
 
 
-def test_a_page_that_has_a_text_keeps_it():
+def test_a_page_that_has_a_text_keeps_it_and_text_and_markdown_tell_one_story():
     own = "".join(f"<p>{n} bees live in the hive below the old oak.</p>" for n in range(12))
     assert "harbour" not in shell(STORY, f"<h1>A storm</h1>{own}").markdown
-
-
-def test_text_and_markdown_tell_one_story():
-    body = f"<script type=application/ld+json>{json.dumps(STORY)}</script>".encode()
-    reading = read_closely(b"<title>A storm</title>" + body)
+    reading = read_closely(f"<title>A storm</title><body>{json_ld(STORY)}".encode())
     assert reading.text.splitlines() == ["A storm", *LINES]
 
 
@@ -97,10 +89,10 @@ def test_text_and_markdown_tell_one_story():
     [
         {"@type": "Recipe", "recipeInstructions": [[["x"]], {"itemListElement": {"text": 1}}, 3]},
         {"@type": "Recipe", "recipeIngredient": {"name": None}, "description": ["x", 1]},
-        {"@type": "Article", "articleBody": "<p>" * 50_000 + "\x00\ud800" + BODY},
+        {"@type": "Article", "articleBody": "<p>" * 10_000 + "\x00\ud800" + BODY},
         {"@type": "Article", "articleBody": "\x00\x07\ud800" + BODY},
         {"@type": "Article", "articleBody": "<" * 200_000},
-        {"@type": "Recipe", "recipeIngredient": ["x"] * 200_000},
+        {"@type": "Recipe", "recipeIngredient": ["x"] * 20_000},
     ],
     ids=range(6),
 )
@@ -110,29 +102,19 @@ def test_odd_data_do_no_harm(data):
     page.markdown.encode()
 
 
-def noscript(said: str, title: str = "A storm") -> bytes:
-    return (
-        f"<title>{title}</title><section id=splash><p>One moment.</p></section>"
-        f"<noscript>{said}</noscript><main id=app></main>"
-    ).encode()
+def noscript(said: str, more: str = "") -> str:
+    return read_page(
+        f"<title>A storm</title><section id=splash><p>One moment.</p></section>"
+        f"<noscript>{said}</noscript><main id=app></main>{more}".encode()
+    ).markdown
 
 
-def test_what_a_shell_says_without_scripts_is_the_page():
-    said = "<style>b{}</style><h1>A storm</h1>" + "".join(f"<p>{line}</p>" for line in LINES)
-    page = read_page(noscript(said), options=Options(sketch=True))
-    assert page.markdown == "# A storm\n\n" + BODY
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        noscript("<h1>A storm</h1><p>Please switch scripts on to read this."),
-        noscript("<h1>Please switch scripts on</h1>" + f"<p>{BODY}"),
-        noscript(f"<h1>A storm</h1><p>{BODY}")
-        + "".join(f"<p>{n}. So it goes." for n in range(99)).encode(),
-    ],
-    ids=["short", "of the site", "a page of its own"],
-)
-def test_what_is_said_without_scripts_is_else_no_part_of_the_page(body):
-    assert "scripts on" not in read_page(body).markdown
-    assert LINES[0] not in read_page(body).markdown
+def test_what_a_shell_says_without_scripts_is_the_page_and_else_no_part_of_it():
+    text = "".join(f"<p>{line}</p>" for line in LINES)
+    assert noscript(f"<style>b{{}}</style><h1>A storm</h1>{text}") == "# A storm\n\n" + BODY
+    assert "scripts on" not in noscript("<h1>A storm</h1><p>Please switch scripts on to read.")
+    of_the_site = noscript(f"<h1>Please switch scripts on</h1>{text}")
+    assert "scripts on" not in of_the_site
+    own_page = "".join(f"<p>{n}. So it goes." for n in range(99))
+    for markdown in (of_the_site, noscript(f"<h1>A storm</h1>{text}", own_page)):
+        assert LINES[0] not in markdown

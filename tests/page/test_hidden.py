@@ -2,27 +2,21 @@
 
 import pytest
 
-from simhash_gate.page.clean import clean
-from simhash_gate.page.parse import parse
+from tests.page.pages import PROSE, REPLY, cleaned
 
-PROSE = "<p>" + "The river rose overnight and the lower fields went under water. " * 8 + "</p>"
-REPLY = "The lower fields went under water in the night, and the river rose in the afternoon."
+HIDDEN = pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
 
 
-def cleaned(body: str) -> str:
-    root = parse(f"<html><head><title>t</title></head>{body}</html>".encode())
-    assert root is not None
-    return " ".join(clean(root).body.text_content().split())
-
-
-@pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
-def test_a_panel_of_tabs_is_read_though_it_is_not_shown_at_first(how):
+@HIDDEN
+def test_a_panel_of_tabs_and_what_fades_in_are_read_though_they_are_not_shown_at_first(how):
     shown = f"<div role=tabpanel>{PROSE}</div>"
     assert "1200 W" in cleaned(f"<body>{shown}<div role=tabpanel {how}>Power: 1200 W</div></body>")
     assert "1200 W" not in cleaned(f"<body>{shown}<div {how}>Power: 1200 W</div></body>")
+    faded = "<div style='opacity: 0; visibility: hidden'>Power: 1200 W</div>"
+    assert "1200 W" in cleaned(f"<body>{PROSE}{faded}</body>")
 
 
-@pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
+@HIDDEN
 @pytest.mark.parametrize("opened", ["role=region", "aria-labelledby=question"])
 def test_a_fold_of_the_article_is_read_though_it_is_closed(how, opened):
     fold = f"<section {opened} {how}>The dam is closed at four metres.</section>"
@@ -31,7 +25,7 @@ def test_a_fold_of_the_article_is_read_though_it_is_closed(how, opened):
     assert "four metres" not in cleaned(f"<body><main>{PROSE}<nav>{fold}</nav></main></body>")
 
 
-@pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
+@HIDDEN
 def test_several_folds_alike_are_read_if_they_say_something(how):
     def folds(text: str, count: int = 2, more: str = "class=answer") -> str:
         one = f"<p>Why?</p><div {more} {how}>{{}}: {text}</div>"
@@ -48,11 +42,6 @@ def test_several_folds_alike_are_read_if_they_say_something(how):
         folds("Thank you."),
     ):
         assert "1:" not in other
-
-
-def test_text_that_fades_in_is_read():
-    faded = "<div style='opacity: 0; visibility: hidden'>The dam is closed at four metres.</div>"
-    assert "four metres" in cleaned(f"<body>{PROSE}{faded}</body>")
 
 
 @pytest.mark.parametrize("place", ["B:1", "P:1"])

@@ -4,7 +4,7 @@ from simhash_gate.page.flow import Flow, flow
 from simhash_gate.page.markdown import write
 from simhash_gate.page.parse import parse
 
-WHITE_SPACE = "".join(char for char in map(chr, range(0x110000)) if char.isspace())
+WHITE_SPACE = "".join(char for char in map(chr, range(0x10000)) if char.isspace())
 
 
 def markdown(html: str, base: str = "https://example.org/a/") -> str:
@@ -56,16 +56,20 @@ def markdown(html: str, base: str = "https://example.org/a/") -> str:
         ("<p>2 * 3 _x_ [y] &lt;z> `q`", r"2 \* 3 \_x\_ \[y\] \<z> \`q\`"),
         (r"<p>\_ ~~a~~ ~b~", r"\\\_ \~~a\~~ ~b~"),
         ("<p># a<p>1. b<p>- c", "\\# a\n\n1\\. b\n\n\\- c"),
+        ("<pre>```\nx\n```</pre>", "````\n```\nx\n```\n````"),
+        ("<p>a</p><pre>x\n\n\n\ny</pre>", "a\n\n```\nx\n\n\n\ny\n```"),
+        ("<p><a href='javascript:x()'>a</a> <a href='http://[x'>b</a>", "a b"),
     ],
 )
 def test_html_becomes_github_flavoured_markdown(html, expected):
     assert markdown(html) == expected
 
 
-@pytest.mark.parametrize("space", [*WHITE_SPACE, *(char * 2 for char in WHITE_SPACE)], ids=ascii)
-def test_white_space_is_one_blank_between_words_and_none_around_them(space):
-    text = f"{space}a{space}b{space}"
-    assert write(Flow([text, space, text, space], 1)) == "a b a b"
+@pytest.mark.parametrize("times", [1, 2])
+def test_white_space_is_one_blank_between_words_and_none_around_them(times):
+    for space in WHITE_SPACE:
+        text = f"{space * times}a{space * times}b{space * times}"
+        assert write(Flow([text, space, text, space], 1)) == "a b a b", ascii(space)
 
 
 @pytest.mark.parametrize(
@@ -81,21 +85,9 @@ def test_code_is_fenced_with_its_language(html):
     assert markdown(html) == "```python\nx = 1\n  y\n```"
 
 
-def test_a_fence_is_longer_than_those_in_the_code():
-    assert markdown("<pre>```\nx\n```</pre>") == "````\n```\nx\n```\n````"
-
-
-def test_blank_lines_of_code_stay():
-    assert markdown("<p>a</p><pre>x\n\n\n\ny</pre>") == "a\n\n```\nx\n\n\n\ny\n```"
-
-
 def test_links_and_lazy_images_are_absolute():
     html = "<p><a href='../b c'>t</a> <img src='data:x' data-src=/i.png alt='An  image'></p>"
     assert markdown(html) == "[t](https://example.org/b%20c) ![An image](https://example.org/i.png)"
-
-
-def test_scripts_in_links_and_addresses_that_are_none_leave_their_text():
-    assert markdown("<p><a href='javascript:x()'>a</a> <a href='http://[x'>b</a>") == "a b"
 
 
 @pytest.mark.parametrize(

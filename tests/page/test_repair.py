@@ -3,8 +3,8 @@
 import pytest
 
 from simhash_gate.page.hidden import drop_invisible
-from simhash_gate.page.parse import parse, read_by_libxml2
-from simhash_gate.page.repair import as_a_browser, is_misread
+from simhash_gate.page.parse import parse
+from simhash_gate.page.repair import as_a_browser
 
 AFTER = b"</body></html><p>after all</p>"  # without more, this alone is why a page is read again
 
@@ -41,6 +41,7 @@ def seen(body: bytes) -> str:
         # In what is raw text, or a tree of its own.
         "<noscript><iframe></noscript>one": "one",
         "<noscript>no<noscript>no</noscript>one</noscript><p>two": "one two",
+        "<noscript><img><noscript><img></noscript></noscript><p>one": "one",
         "<div><template>no</div>no</template>one": "one",
         "<div><template>no</div>no": "",
         "<template><tr><td>no</template>one": "one",
@@ -92,23 +93,6 @@ def test_attributes_and_the_head_are_kept():
     assert root.find("body").get("class") == "c"
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "<p>one<ul><li>two<li>three</ul></div></p></span><br></html>\n<!-- x --><script>s</script>",
-        "<head><noscript><img src=x></noscript><title>t</title></head><body><p>one</body></html>\n",
-        "<svg><title>no</title><path></svg><button><span>no</span></button><p>one",
-        "<select><optgroup><option>no<option>no</select><p>one",
-        "<table><caption>one<tr><th>two<td>three<script>s</script><tbody><tr><td>four</table>",
-        "<noscript><img><noscript><img></noscript></noscript><p><video><source></video>one",
-        "<p><b>one<i>two</b>three</i><a>four<a>five",
-    ],
-)
-def test_a_page_that_libxml2_reads_as_well_is_read_once(page):
-    data = page.encode()
-    assert not is_misread(*read_by_libxml2(data), data)
-
-
 HOSTILE = {
     "fonts that are opened again in every paragraph": b"".join(
         b"<p><font color=%d></p>" % n for n in range(20_000)
@@ -117,9 +101,9 @@ HOSTILE = {
     + b"".join(b"<font color=%d>" % n for n in range(900))
     + b"</p>"
     + b"<p>x</p>" * 6000,
-    "addresses that nothing closes": b"<x-y><address></x-y>" * 100_000,
-    "many attributes": b"<p " + b" ".join(b"a%d" % n for n in range(9000)) + b">",
-    "a large page": b"<p>word</p>\n" * 500_000,
+    "addresses that nothing closes": b"<x-y><address></x-y>" * 10_000,
+    "many attributes": b"<p " + b" ".join(b"a%d" % n for n in range(4000)) + b">",
+    "a large page": (b"<p>" + b"word " * 100 + b"</p>\n") * 11_000,
 }
 
 
@@ -127,12 +111,9 @@ HOSTILE = {
 def test_what_an_html5_parser_takes_too_long_for_loses_no_text(name):
     root = parse(HOSTILE[name] + AFTER)
     assert "after all" in root.find("body").text_content()
-
-
-def test_what_is_open_for_too_long_is_known_before_it_is_parsed():
-    for name in ("fonts that are opened again in every paragraph", "addresses that nothing closes"):
-        assert as_a_browser(HOSTILE[name]) is None, name
-    assert as_a_browser(b"<p><b>one</b></p>" * 20_000 + AFTER) is not None
+    known_before = name != "many attributes"
+    assert (as_a_browser(HOSTILE[name]) is None) == known_before
+    assert as_a_browser(b"<p><b>one</b></p>" * 5_000 + AFTER) is not None
 
 
 def test_a_value_of_many_words_is_no_tag_of_many_attributes():
