@@ -102,20 +102,11 @@ def test_what_a_crawl_would_pass_unjudged_is_skipped(run, tmp_path, manifest) ->
 
 
 def test_a_page_that_could_not_be_read_is_an_error_and_remembered_nowhere(
-    run, tmp_path, write, manifest, environment
+    run, write_named, manifest
 ) -> None:
-    (tmp_path / "broken.py").write_text(
-        "class Broken:\n    def __call__(self, page):\n        raise RuntimeError('no')\n"
-    )
-    write("a.html", 1)
-    path = manifest({"path": "a.html", "url": SITE}, {"path": "a.html", "url": SITE})
-    result = run(
-        "replay",
-        path,
-        "-s",
-        "SIMHASH_GATE_EXTRACTOR=broken.Broken",
-        PYTHONPATH=f"{environment['PYTHONPATH']}:{tmp_path}",
-    )
+    write_named("a.html", "broken")
+    path = manifest(*[{"path": "a.html", "url": SITE}] * 2)
+    result = run("replay", path, "-s", "SIMHASH_GATE_EXTRACTOR=tests.offline.extractors.Broken")
     assert result.status == 1
     assert result.column("outcome") == ["error", "error"]
     assert f"{path}:2: unreadable: RuntimeError: no" in result.err
@@ -141,11 +132,17 @@ def test_stores_that_can_not_be_opened_are_named(run, pages, tmp_path) -> None:
     assert "sqlite:///path" in nameless.err
 
 
-@pytest.mark.parametrize(
-    "url", [SITE, "http://a.com/?b=2&a=1#part", "http://a.com", "https://ä.de/ö?ü", "http://[", ""]
-)
-def test_a_page_has_the_request_fingerprint_that_scrapy_gives_its_url(url: str) -> None:
-    if not url.startswith("http") or url.endswith("["):
-        assert request_fingerprint(url)
-    else:
+def test_a_page_has_the_request_fingerprint_that_scrapy_gives_its_url() -> None:
+    for url in (SITE, "http://a.com/?b=2&a=1#part", "http://a.com", "https://ä.de/ö?ü"):
         assert request_fingerprint(url) == fingerprint(Request(url)).hex()
+    for url in ("http://[", ""):
+        assert request_fingerprint(url)
+
+
+def test_a_page_without_a_url_is_named_by_its_path(run, write, manifest) -> None:
+    write("a.html", 1)
+    write("copy.html", 1, noise=2)
+    result = run("replay", manifest({"path": "a.html"}, {"path": "copy.html"}))
+    assert result.status == 0
+    assert result.column("url") == ["a.html", "copy.html"]
+    assert result.column("matched_url") == [None, "a.html"]
