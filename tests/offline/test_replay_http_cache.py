@@ -65,8 +65,8 @@ def test_a_replay_says_of_each_page_what_the_crawl_said(run, tmp_path) -> None:
     pairs = {(line["a"], line["b"]) for line in run("pairs", "cache/test").lines}
     assert (f"{running.url}/a", f"{running.url}/copy") in pairs
     assert run("store", "import", f"sqlite:///{tmp_path}/other.sqlite", "cache").status == 0
-    for page in remembered(f"sqlite:///{tmp_path}/other.sqlite"):
-        assert began <= page.first_seen <= time.time()
+    for kept in remembered(f"sqlite:///{tmp_path}/other.sqlite"):
+        assert began <= kept.first_seen <= time.time()
 
 
 def test_damaged_entries_are_reported_and_no_pickle_is_opened(run, tmp_path) -> None:
