@@ -10,11 +10,6 @@ from simhash_gate import open_store
 from simhash_gate.sources import request_fingerprint
 
 SITE = "https://example.com/"
-KEYS = [
-    *("id", "url", "outcome", "distance", "matched_url", "fingerprint", "reason", "differs"),
-    *("title", "words", "matched_title", "matched_words", "threshold", "near", "dropped", "bytes"),
-    "time",
-]
 
 
 @pytest.fixture
@@ -29,7 +24,6 @@ def pages(write, manifest):
 def test_a_copy_is_a_duplicate_of_the_page_before_it(run, pages) -> None:
     result = run("replay", pages)
     assert result.status == 0
-    assert [list(line) for line in result.lines] == [KEYS] * 3
     assert result.column("id") == ["a", "copy", "b"]
     assert result.column("outcome") == ["new", "duplicate", "new"]
     duplicate = result.lines[1]
@@ -53,15 +47,14 @@ def test_pages_of_other_names_are_told(run, write_named, manifest) -> None:
     path = manifest(*({"path": f"{n}.html", "url": SITE + n} for n in [*names, "cheap"]))
     result = run("replay", path)
     assert result.column("differs") == [None, *["names"] * 5, "offers"]
-    pages, kept, many, advice = result.err.splitlines()
-    assert pages == "pages: 7 (6 near, 1 new)"
-    assert kept == "Within the threshold, but not dropped: 5 other names, 1 other offers."
-    assert many == "example.com: 5 of 6 pages within the threshold have another name."
-    assert "SIMHASH_GATE_COMPARE" in advice
-    blind = run("replay", path, "-s", "SIMHASH_GATE_VERIFY=distance").err.splitlines()
-    assert blind[0] == "pages: 7 (6 duplicate, 1 new)"
-    assert blind[1] == "Dropped, although the title contradicts that of the kept page: 5 pages."
-    assert blind[2:] == [many, advice]
+    blind = run("replay", path, "-s", "SIMHASH_GATE_VERIFY=distance")
+    for found in (result.err, blind.err):
+        assert "example.com: 5 of 6 pages within the threshold have another name." in found
+        assert "SIMHASH_GATE_COMPARE" in found
+    assert "pages: 7 (6 near, 1 new)" in result.err
+    assert "not dropped: 5 other names, 1 other offers." in result.err
+    assert "pages: 7 (6 duplicate, 1 new)" in blind.err
+    assert "Dropped, although the title contradicts that of the kept page: 5 pages." in blind.err
 
 
 def test_policies_are_settings_of_the_crawl_and_of_domains(run, write, manifest) -> None:

@@ -107,29 +107,10 @@ def test_info_has_a_line_for_each_scope_the_largest_first(run, url, fill) -> Non
     fill(*(record(number, pipeline=f"v{number // 4}") for number in range(7)))
     result = run("store", "info", url)
     assert (result.status, result.err) == (0, "")
-    rest = {"repeated_texts": 0, "histories": 0, "texts": 0, "text_bytes": 0, "notes": []}
-    assert result.lines == [
-        {
-            "scope": "a.example",
-            "pages": 4,
-            "settled": 4,
-            "pipelines": {"v0": 2, "v1": 2},
-            "runs": 1,
-            "oldest": "2023-11-14T22:13:20Z",
-            "newest": "2023-11-14T22:13:26Z",
-            **rest,
-        },
-        {
-            "scope": "b.example",
-            "pages": 3,
-            "settled": 3,
-            "pipelines": {"v0": 2, "v1": 1},
-            "runs": 1,
-            "oldest": "2023-11-14T22:13:20Z",
-            "newest": "2023-11-14T22:13:25Z",
-            **rest,
-        },
-    ]
+    assert result.column("scope") == ["a.example", "b.example"]
+    assert result.column("pages") == result.column("settled") == [4, 3]
+    assert result.column("pipelines") == [{"v0": 2, "v1": 2}, {"v0": 2, "v1": 1}]
+    assert result.column("newest") == ["2023-11-14T22:13:26Z", "2023-11-14T22:13:25Z"]
 
 
 def test_info_counts_histories_texts_and_what_sites_repeat(run, filled) -> None:
@@ -146,19 +127,9 @@ def test_info_counts_histories_texts_and_what_sites_repeat(run, filled) -> None:
 def test_list_has_a_line_for_each_page_oldest_first(run, url, fill) -> None:
     fill(*map(record, range(4)))
     assert run("store", "list", url).column("url") == [record(n).url for n in range(4)]
-    (line,) = run("store", "list", url, "--scope", "b.example").lines[:1]
-    assert line == {
-        "scope": "b.example",
-        "url": "https://example.com/1",
-        "title": "Grüße 1 \0\ud800",
-        "words": 101,
-        "fingerprint": "ffffffffffefffff",
-        "pipeline": "v1",
-        "run": "crawl",
-        "settled": True,
-        "first_seen": "2023-11-14T22:13:20Z",
-        "last_seen": "2023-11-14T22:13:21Z",
-    }
+    (first, _) = run("store", "list", url, "--scope", "b.example").lines
+    assert (first["title"], first["words"]) == ("Grüße 1 \0\ud800", 101)
+    assert (first["fingerprint"], first["settled"]) == ("ffffffffffefffff", True)
 
 
 def test_a_store_of_which_no_page_counts_says_so(run, url) -> None:
