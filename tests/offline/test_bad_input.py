@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from simhash_gate.cli import main
+from simhash_gate.sources import find
 from tests.crawls.harness import alive, until
 from tests.offline.command import COMMAND
 from tests.offline.test_replay_warc import record as warc_record
@@ -48,17 +49,6 @@ def test_bad_lines_of_a_manifest_are_named_counted_and_passed_over(
     assert result.err.endswith(f"could not be used: {len(BAD)}\n")
 
 
-def test_missing_files_and_folders_without_pages_are_reported(run, tmp_path, write) -> None:
-    write("a.html", 1)
-    (tmp_path / "bare").mkdir()
-    (tmp_path / "bare/a.png").touch()
-    result = run("fingerprint", "nowhere.html", "bare", "a.html")
-    assert result.status == 1
-    assert result.column("path") == ["a.html"]
-    assert "nowhere.html: No such file or directory" in result.err
-    assert "bare: no page in this folder: no file in it ends in .html" in result.err
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -71,7 +61,6 @@ def test_missing_files_and_folders_without_pages_are_reported(run, tmp_path, wri
         "tune {} --json",
         "idf {} -o out",
         "dedupe {} -o out",
-        "dedupe {} -o out.jsonl",
         "store import sqlite:///store {}",
     ],
 )
@@ -80,35 +69,25 @@ def test_a_source_without_a_page_is_named_and_nothing_is_written(
 ) -> None:
     manifest(name="empty.jsonl")
     (tmp_path / "bare").mkdir()
-    (tmp_path / "out").write_text("before")
-    if "-o out" in command and "dedupe" in command:
-        (tmp_path / "out").unlink()
-    before = {path.name for path in tmp_path.iterdir()} | {"store", ".cache"}
-    for source in ("empty.jsonl", "nowhere.jsonl", *["bare"] * ("--input" not in command)):
-        result = run(*command.format(source).split())
-        assert (result.status, result.out) == (1, "")
-        assert f"{source}: no {'verdict' if 'report' in command else 'page'}" in result.err
-        assert result.err.endswith("could not be used: 1\n")
-        assert {path.name for path in tmp_path.iterdir()} <= before
-        assert "out" not in before or (tmp_path / "out").read_text() == "before"
+    before = {*tmp_path.iterdir(), tmp_path / "store", tmp_path / ".cache"}
+    for source in ("empty.jsonl", "nowhere.jsonl", "nowhere.parquet", "bare"):
+        if source != "bare" or "--input" not in command:
+            result = run(*command.format(source).split())
+            assert (result.status, result.out) == (1, "")
+            assert f"{source}: no {'verdict' if 'report' in command else 'page'}" in result.err
+            assert result.err.endswith("could not be used: 1\n")
+            assert {*tmp_path.iterdir()} <= before
 
 
-@pytest.mark.parametrize(
-    ("command", "output", "why"),
-    [
+def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> None:
+    for command, output, why in (
         ("pairs", "nowhere/out", "No such file or directory"),
         ("idf", "nowhere/out", "No such file or directory"),
-        ("pairs", ".", "Is a directory"),
-        ("idf", ".", "Is a directory"),
         ("report", ".", "Is a directory"),
-    ],
-)
-def test_an_output_that_can_not_be_is_refused_before_anything_is_read(
-    run, command: str, output: str, why: str
-) -> None:
-    result = run(command, "nowhere.jsonl", "-o", output)
-    assert (result.status, result.out) == (1, "")
-    assert result.err == f"Error: {output}: {why}\n"
+    ):
+        result = run(command, "nowhere.jsonl", "-o", output)
+        assert (result.status, result.out) == (1, "")
+        assert result.err == f"Error: {output}: {why}\n"
 
 
 @pytest.mark.parametrize(
@@ -160,6 +139,18 @@ def test_a_wrong_command_line_is_refused_before_anything_is_read(
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.fixture
+def without(monkeypatch):
+    """Let a package be missing."""
+
+    def without(package: str) -> None:
+        monkeypatch.setitem(sys.modules, package, None)
+        find._missing.cache_clear()
+
+    yield without
+    find._missing.cache_clear()
+
+
 @pytest.mark.parametrize(
     ("package", "extra", "command"),
     [
@@ -172,11 +163,11 @@ def test_a_wrong_command_line_is_refused_before_anything_is_read(
     ],
 )
 def test_a_missing_package_is_named_with_its_extra(
-    run, tmp_path, write, monkeypatch, package: str, extra: str, command: str
+    run, tmp_path, write, without, package: str, extra: str, command: str
 ) -> None:
     write("a.html", 1)
     (tmp_path / "journal.warc.gz").write_bytes(warc_record(b"<p>Bees"))
-    monkeypatch.setitem(sys.modules, package, None)
+    without(package)
     result = run(*command.split())
     assert (result.status, result.out) == (1, "")
     assert package in result.err
@@ -186,12 +177,12 @@ def test_a_missing_package_is_named_with_its_extra(
 
 @pytest.mark.parametrize("command", ["fingerprint", "replay", "pairs"])
 def test_without_a_package_a_folder_gives_its_other_pages(
-    run, tmp_path, write, monkeypatch, command: str
+    run, tmp_path, write, without, command: str
 ) -> None:
     for number in range(2):
         write(f"crawl/{number}.html", 1, noise=number)
         (tmp_path / f"crawl/{number}.warc").write_bytes(warc_record(b"<p>Bees"))
-    monkeypatch.setitem(sys.modules, "fastwarc", None)
+    without("fastwarc")
     result = run(command, "crawl")
     assert result.status == 1
     assert len(result.lines) == (1 if command == "pairs" else 2)
@@ -200,29 +191,19 @@ def test_without_a_package_a_folder_gives_its_other_pages(
 
 
 OF_STORES = ["store info", "store list", "store export", "store prune"]
+OF_PAGES = ["pairs --no-cache", "tune", "report"]
+OTHERS = [
+    *("store forget --age 1d", "history list", "history due --budget 1"),
+    *("urls list", "urls export", "urls test {} http://a.com/"),
+]
 
 
 @pytest.mark.parametrize(
     ("url", "commands", "why"),
     [
-        (
-            "sqlite:///missing.sqlite",
-            [
-                *OF_STORES,
-                "store forget --age 1d",
-                "history list",
-                "history due --budget 1",
-                "urls list",
-                "urls export",
-                "urls test {} http://a.com/",
-                "pairs --no-cache",
-                "tune",
-                "report",
-            ],
-            "there is no such file",
-        ),
+        ("sqlite:///missing.sqlite", OF_STORES + OF_PAGES + OTHERS, "there is no such file"),
         ("SQLite:///missing/pages.sqlite", OF_STORES, "there is no such file"),
-        ("sqlite:", [*OF_STORES, "pairs --no-cache", "tune", "report"], "name the file"),
+        ("sqlite:", OF_STORES + OF_PAGES, "name the file"),
         ("memory:", OF_STORES, "ends with its crawl"),
         ("nonsense", OF_STORES, "no such store"),
         ("sqlite:///empty", OF_STORES, "an empty file"),

@@ -22,6 +22,18 @@ FIELDS = ["id", "url", "title", "date", "words", "fingerprint", "pipeline", "mar
 OTHERS = ["id", "url", "kept", "distance", "reason"]
 
 
+@pytest.fixture
+def dedupe(run, tmp_path):
+    """Make a corpus of a source; return the ids of what is kept, in order."""
+
+    def dedupe(source, *options: object) -> list:
+        result = run("dedupe", source, "-o", "corpus.jsonl", *options)
+        assert result.status == 0, result.err
+        return ids(tmp_path / "corpus.jsonl")
+
+    return dedupe
+
+
 def ids(path) -> list:
     return [line["id"] for line in lines(path)]
 
@@ -29,9 +41,8 @@ def ids(path) -> list:
 @pytest.fixture
 def stories(tmp_path, manifest):
     """Twelve pages of five stories; each later one of a story is a copy among other furniture."""
-    order = [1, 2, 1, 3, 3, 1, 4, 2, 5, 5, 4, 1]
     rows = []
-    for number, seed in enumerate(order):
+    for number, seed in enumerate([1, 2, 1, 3, 3, 1, 4, 2, 5, 5, 4, 1]):
         name = f"{number}.html"
         (tmp_path / name).write_bytes(page(seed, noise=number).body)
         rows.append({"id": number, "path": name, "url": f"https://example.com/{seed}/{number}"})
@@ -97,7 +108,9 @@ def test_other_commands_know_the_pages_of_a_corpus(run, tmp_path, stories) -> No
     assert {line["matched_url"] for line in seeded.lines} == known.keys()
 
 
-def test_it_keeps_what_a_replay_in_that_order_keeps(run, tmp_path, write_named, manifest) -> None:
+def test_it_keeps_what_a_replay_in_that_order_keeps(
+    run, dedupe, tmp_path, write_named, manifest
+) -> None:
     chance = random.Random(5)
     rows = []
     for number in range(40):
@@ -108,22 +121,21 @@ def test_it_keeps_what_a_replay_in_that_order_keeps(run, tmp_path, write_named, 
         else:
             write_named(name, f"Lamp {seed}", f"{10 + seed % 3} EUR")
         rows.append({"id": number, "path": name, "url": f"https://example.com/{number}"})
-    source = manifest(*rows)
-    replayed = run("replay", source).lines
+    replayed = run("replay", manifest(*rows)).lines
     kept = [line["id"] for line in replayed if line["outcome"] in ("new", "near")]
     assert 10 < len(kept) < 35
-    assert run("dedupe", source, "-o", "corpus.jsonl").status == 0
-    assert ids(tmp_path / "corpus.jsonl") == kept
+    assert dedupe(manifest(*rows)) == kept
 
 
-def test_the_number_of_processes_changes_nothing(run, tmp_path, stories) -> None:
+def test_the_number_of_processes_changes_nothing(dedupe, tmp_path, stories) -> None:
+    texts = set()
     for workers in (0, 2):
-        own = f"SIMHASH_GATE_WORKERS={workers}"
-        assert run("dedupe", stories, "-o", f"{workers}.jsonl", "-s", own).status == 0
-    assert (tmp_path / "0.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+        dedupe(stories, "-s", f"SIMHASH_GATE_WORKERS={workers}")
+        texts.add((tmp_path / "corpus.jsonl").read_bytes())
+    assert len(texts) == 1
 
 
-def test_a_chain_is_no_cluster(run, tmp_path, manifest) -> None:
+def test_a_chain_is_no_cluster(run, dedupe, tmp_path, manifest) -> None:
     """Pages, each with a few words more than the one before: the last is no copy of the first."""
     words = text(1, 300).split()
     rows = []
@@ -131,16 +143,15 @@ def test_a_chain_is_no_cluster(run, tmp_path, manifest) -> None:
         said = " ".join([*words[: 300 - 3 * number], *text(50, 3 * number).split()])
         rows.append({"id": number, "url": f"https://example.com/{number}", "html": f"<p>{said}"})
     source = manifest(*rows)
-    run("dedupe", source, "-o", "corpus.jsonl", "--duplicates", "others.jsonl")
+    kept = dedupe(source, "--duplicates", "others.jsonl")
     bits = {line["id"]: int(line["fingerprint"], 16) for line in run("fingerprint", source).lines}
-    kept = ids(tmp_path / "corpus.jsonl")
     assert 1 < len(kept) < 12
     for line in lines(tmp_path / "others.jsonl"):
         assert line["kept"] in kept
         assert line["distance"] == (bits[line["id"]] ^ bits[line["kept"]]).bit_count() <= 3
 
 
-def test_the_longest_or_the_newest_is_kept(run, tmp_path, manifest) -> None:
+def test_the_longest_or_the_newest_is_kept(dedupe, manifest) -> None:
     story = text(1, 900)
     rows = [
         {"id": n, "url": f"https://example.com/{n}", "html": f"<p>{story} {more}", "time": at}
@@ -151,47 +162,32 @@ def test_the_longest_or_the_newest_is_kept(run, tmp_path, manifest) -> None:
             ("untimed", "", None),
         )
     ]
-    source = manifest(*rows)
     for keep in ("first", "longest", "newest"):
-        result = run("dedupe", source, "-o", f"{keep}.jsonl", "--keep", keep)
-        assert result.status == 0
-        assert ids(tmp_path / f"{keep}.jsonl") == [keep]
+        assert dedupe(manifest(*rows), "--keep", keep) == [keep]
 
 
-def test_options_are_settings_of_the_gate(run, tmp_path, stories, write_named, manifest) -> None:
+def test_options_are_settings_of_the_gate(dedupe, stories, write_named, manifest) -> None:
     write_named("a.html", "Lamp", "10 EUR")
     write_named("b.html", "Lamp", "12 EUR")
     rows = [{"id": n, "path": f"{n}.html", "url": f"https://{n}.example.com/x"} for n in "ab"]
-    source = manifest(*rows, name="lamps.jsonl")
-
-    def kept(*options: str) -> list:
-        assert run("dedupe", source, "-o", "corpus.jsonl", *options).status == 0
-        return ids(tmp_path / "corpus.jsonl")
-
-    assert kept() == ["a", "b"]
+    lamps = manifest(*rows, name="lamps.jsonl")
     distance = ("-s", "SIMHASH_GATE_VERIFY=distance")
-    assert kept(*distance, "-k", "8") == ["a"]
-    assert kept(*distance, "-k", "8", "--scope", "host") == ["a", "b"]
     domains = 'SIMHASH_GATE_DOMAINS={"example.com": {"verify": "distance", "threshold": 8}}'
-    assert kept("-s", domains) == ["a"]
-    assert kept(*distance, "-k", "0") == ["a", "b"]
-    assert run("dedupe", source, "-o", "x.jsonl", "-k", "9").status == 2
-
-
-def test_texts_can_be_verified(run, tmp_path, manifest) -> None:
-    story = text(1, 900)
-    rows = [
-        {"id": n, "url": f"https://example.com/{n}", "html": f"<p>{story} {n} zebras"}
+    assert dedupe(lamps) == ["a", "b"]
+    assert dedupe(lamps, *distance, "-k", "8") == ["a"]
+    assert dedupe(lamps, *distance, "-k", "8", "--scope", "host") == ["a", "b"]
+    assert dedupe(lamps, "-s", domains) == ["a"]
+    assert dedupe(lamps, *distance, "-k", "0") == ["a", "b"]
+    texts = [
+        {"id": n, "url": f"https://example.com/{n}", "html": f"<p>{text(1, 900)} {n} zebras"}
         for n in ("five", "six")
     ]
-    for options, kept in (((), ["five"]), (("--verify",), ["five", "six"])):
-        assert run("dedupe", manifest(*rows), "-o", "corpus.jsonl", *options).status == 0
-        assert ids(tmp_path / "corpus.jsonl") == kept
+    assert dedupe(manifest(*texts)) == ["five"]
+    assert dedupe(manifest(*texts), "--verify") == ["five", "six"]
 
 
-def test_a_page_is_compared_with_all_kept_ones(run, tmp_path, stories) -> None:
-    run("dedupe", stories, "-o", "corpus.jsonl", "-s", "SIMHASH_GATE_WINDOW=1")
-    assert ids(tmp_path / "corpus.jsonl") == [0, 1, 2, 3, 5, 6, 7, 8, 10, 11]
+def test_a_page_is_compared_with_as_many_kept_ones_as_the_window_holds(dedupe, stories) -> None:
+    assert dedupe(stories, "-s", "SIMHASH_GATE_WINDOW=1") == [0, 1, 2, 3, 5, 6, 7, 8, 10, 11]
 
 
 def test_what_could_not_be_used_is_named_and_the_rest_goes_on(run, tmp_path, manifest) -> None:
@@ -199,19 +195,19 @@ def test_what_could_not_be_used_is_named_and_the_rest_goes_on(run, tmp_path, man
     (tmp_path / "empty.html").write_bytes(b"")
     (tmp_path / "huge.html").write_bytes(page(2, words=3000).body)
     (tmp_path / "cut.warc.gz").write_bytes(gzip.compress(record(page(3).body))[:-40])
-    broken = {"id": "broken", "url": "https://example.com/", "html": "<title>broken</title>Bees"}
+    deadly = {"id": "deadly", "url": "https://example.com/", "html": "<title>deadly</title>Bees"}
     result = run(
         "dedupe", "good.html", "empty.html", "huge.html", "cut.warc.gz", "missing.html",
-        manifest(broken), "-o", "corpus.jsonl", "--duplicates", "others.jsonl",
-        "-s", "SIMHASH_GATE_MAX_BYTES=9000",
-        "-s", "SIMHASH_GATE_EXTRACTOR=tests.offline.extractors.Broken",
+        manifest(deadly), "-o", "corpus.jsonl", "--duplicates", "others.jsonl",
+        "-s", "SIMHASH_GATE_MAX_BYTES=9000", "-s", "SIMHASH_GATE_WORKERS=1",
+        "-s", "SIMHASH_GATE_EXTRACTOR=tests.offline.extractors.Hostile",
     )  # fmt: skip
     assert result.status == 1
     assert ids(tmp_path / "corpus.jsonl") == ["good.html"]
     assert {line["id"]: line["reason"] for line in lines(tmp_path / "others.jsonl")} == {
         "empty.html": "empty page",
         "huge.html": "too large",
-        "broken": "unreadable: RuntimeError: no",
+        "deadly": "the page-reading process ended with status 3",
     }
     assert "cut.warc.gz, record 1: cut off" in result.err
     assert "missing.html: No such file or directory" in result.err
@@ -246,14 +242,15 @@ def test_the_report_has_the_texts_of_doubtful_copies(run, tmp_path, manifest) ->
 
 @pytest.mark.parametrize("ended", [signal.SIGKILL, signal.SIGINT])
 def test_a_corpus_is_written_by_one_command_and_goes_on_where_that_was_ended(
-    run, tmp_path, environment, manifest, ended: signal.Signals
+    run, dedupe, tmp_path, environment, manifest, ended: signal.Signals
 ) -> None:
     rows = [
         {"id": n, "url": f"https://example.com/{n}", "html": page(n % 90, words=99).body.decode()}
         for n in range(180)
     ]
     source = manifest(*rows)
-    assert run("dedupe", source, "-o", "whole.jsonl").status == 0
+    whole = dedupe(source)
+    (tmp_path / "corpus.jsonl").unlink()
     os.mkfifo(tmp_path / "pipe.jsonl")
     # The pipe holds the command back in the middle of its source.
     process = subprocess.Popen(
@@ -280,7 +277,7 @@ def test_a_corpus_is_written_by_one_command_and_goes_on_where_that_was_ended(
     assert result.status == 0
     known = int(result.err.partition("pages that were read before: ")[2].split()[0])
     assert 100 <= known <= 150
-    assert ids(tmp_path / "corpus.jsonl") == ids(tmp_path / "whole.jsonl")
+    assert ids(tmp_path / "corpus.jsonl") == whole
     assert not work.exists()
 
 

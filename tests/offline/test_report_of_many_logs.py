@@ -70,11 +70,9 @@ def test_a_folder_of_logs_has_a_section_for_each_crawler(run, logs) -> None:
     assert figures((logs.parent / "report.html").read_text()) == TWO_CRAWLERS
 
 
-def test_paths_of_several_logs_and_several_runs_in_one_are_the_same(run, logs, tmp_path) -> None:
+def test_paths_of_several_logs_are_the_same_and_one_has_no_section(run, logs) -> None:
     both = run("report", logs / "1.jsonl", logs / "deeper/2.jsonl.gz")
     assert (both.status, figures(both.out)) == (0, TWO_CRAWLERS)
-    (tmp_path / "appended.jsonl").write_text(ONE + TWO)
-    assert figures(run("report", "appended.jsonl").out) == TWO_CRAWLERS
     one = run("report", logs / "deeper/2.jsonl.gz")
     assert (one.status, one.err) == (0, "verdicts in the report: 2\n")
     assert figures(one.out) == []

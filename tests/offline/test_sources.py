@@ -119,21 +119,6 @@ def test_pairs_are_found_where_only_fingerprints_are_known(run, tmp_path, source
     }
 
 
-def test_texts_and_files_of_any_name_are_pages(run, tmp_path) -> None:
-    story = "\n\n".join(f"The {n}. paragraph says what only the {n}. one does." for n in range(30))
-    (tmp_path / "texts").mkdir()
-    (tmp_path / "texts/a.txt").write_text(story)
-    (tmp_path / "texts/copy.md").write_text(story.replace("\n", "\r\n"))
-    (tmp_path / "texts/other.txt").write_text("Nothing of the sort is said in <this> text. " * 5)
-    (tmp_path / "a.html").write_bytes(BODIES[0])
-    (tmp_path / "copy.php").write_bytes(BODIES[1])
-    found = run("pairs", "texts", "a.html", "copy.php").lines
-    assert [(line["a"], line["b"]) for line in found] == [
-        ("texts/a.txt", "texts/copy.md"),
-        ("a.html", "copy.php"),
-    ]
-
-
 def test_what_commands_print_is_a_source(run, tmp_path) -> None:
     for name, command in (
         ("prints.jsonl", ["fingerprint", "--input", manifest(tmp_path)]),

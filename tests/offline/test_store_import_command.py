@@ -116,9 +116,6 @@ def test_the_settings_are_those_of_the_crawl(run, url, archive) -> None:
     first, *_, last = remembered(url)
     assert first.pipeline != last.pipeline
     assert first.sketch != last.sketch == b""
-    wrong = run("store", "import", url, archive, "-s", "SIMHASH_GATE_THRESHOLD=far")
-    assert wrong.status == 2
-    assert "SIMHASH_GATE_THRESHOLD = 'far'" in wrong.err
 
 
 def test_no_window_bounds_an_import_and_a_crawl_that_would_is_told(run, url, manifest) -> None:
@@ -148,22 +145,21 @@ def test_what_cannot_be_read_is_named_and_the_rest_added(run, url, archive, mani
     archive.write_bytes(archive.read_bytes()[:-400])
     lines = manifest("no json", {"html": "<p>no url</p>" * 20},
                      {"url": "https://a.org/", "html": page(7).body.decode()})  # fmt: skip
-    result = run("store", "import", url, "missing.warc", archive, lines)
+    result = run("store", "import", url, "missing.warc", archive, lines, "sqlite:///a.sqlite")
     assert result.status == 1
+    assert "a store has no pages to read" in result.err
     assert "missing.warc: No such file or directory\n" in result.err
     assert f"{archive}, record 4: cut off" in result.err
     assert f"{lines}:1: not JSON" in result.err
     assert f"{lines}:2: no URL" in result.err
     assert "pages added: 2, copies: 1, skipped: 1\n" in result.err
-    assert result.err.endswith("inputs that could not be used: 4\n")
+    assert result.err.endswith("inputs that could not be used: 5\n")
 
 
 def test_a_store_in_memory_is_not_filled(run, archive) -> None:
     result = run("store", "import", "memory:", archive)
-    assert (result.status, result.err) == (
-        1,
-        "Error: store URL 'memory:': a store in memory ends with this command\n",
-    )
+    assert result.status == 1
+    assert "a store in memory ends with this command" in result.err
 
 
 RULE = {"scope": "a.example", "shape": "*", "kind": "slash", "word": "pinned"}
@@ -216,12 +212,8 @@ def test_rules_about_urls_are_added_to_those_that_are_there(run_with_input, url)
 def test_an_import_that_is_interrupted_counts_for_nothing(url, tmp_path, environment) -> None:
     process = subprocess.Popen(
         [*COMMAND, "store", "import", url],
-        cwd=tmp_path,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+        cwd=tmp_path, env=environment, text=True, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
     try:
         lines = (json.dumps(page_line(record(0, request=f"{n:x}"))) for n in range(600))
         process.stdin.write("\n".join(lines))
