@@ -54,7 +54,7 @@ Run = Callable[..., Result]
 READS_PAGES = {"compare", "dedupe", "fingerprint", "import", "pairs", "replay", "similar", "tune"}
 INLINE = "SIMHASH_GATE_WORKERS=0"
 """Pages are read by the command itself, unless a test says otherwise: to start processes for two
-or three pages takes a second. The examples of the documentation run as they are."""
+or three pages takes a second."""
 
 
 @pytest.fixture
@@ -65,10 +65,10 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def run_with_input(tmp_path: Path, environment, monkeypatch) -> Run:
-    def run(text: str, *arguments: object, inline: bool = True, **variables: str) -> Result:
+    def run(text: str, *arguments: object, **variables: str) -> Result:
         words = [*map(str, arguments)]
         own = variables or "SIMHASH_GATE_WORKER" in str(words)
-        if inline and not own and not READS_PAGES.isdisjoint(words[:2]):
+        if not own and not READS_PAGES.isdisjoint(words[:2]):
             words += ["-s", INLINE]
         if variables:  # some of which Python reads when it starts
             done = subprocess.run(
