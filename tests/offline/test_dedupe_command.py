@@ -252,9 +252,12 @@ def test_a_corpus_is_written_by_one_command_and_goes_on_where_that_was_ended(
     whole = dedupe(source)
     (tmp_path / "corpus.jsonl").unlink()
     os.mkfifo(tmp_path / "pipe.jsonl")
+    counting = ["-s", "SIMHASH_GATE_EXTRACTOR=tests.offline.extractors.Counting"]
+    environment["PAGES_READ"] = str(tmp_path / "read.log")
     # The pipe holds the command back in the middle of its source.
     process = subprocess.Popen(
-        [*COMMAND, "dedupe", "pipe.jsonl", "-o", "corpus.jsonl", "-s", "SIMHASH_GATE_WORKERS=1"],
+        [*COMMAND, "dedupe", "pipe.jsonl", "-o", "corpus.jsonl", *counting,
+         "-s", "SIMHASH_GATE_WORKERS=1"],
         cwd=tmp_path, env=environment, stderr=subprocess.PIPE,
     )  # fmt: skip
     with (tmp_path / "pipe.jsonl").open("wb") as pipe:
@@ -273,10 +276,12 @@ def test_a_corpus_is_written_by_one_command_and_goes_on_where_that_was_ended(
     assert not (tmp_path / "corpus.jsonl").exists()
     (tmp_path / "pipe.jsonl").unlink()
     (tmp_path / "pipe.jsonl").write_bytes(source.read_bytes())
-    result = run("dedupe", "pipe.jsonl", "-o", "corpus.jsonl")
+    (tmp_path / "read.log").unlink()
+    result = run("dedupe", "pipe.jsonl", "-o", "corpus.jsonl", *counting)
     assert result.status == 0
     known = int(result.err.partition("pages that were read before: ")[2].split()[0])
     assert 100 <= known <= 150
+    assert len((tmp_path / "read.log").read_text().splitlines()) == len(rows) - known
     assert ids(tmp_path / "corpus.jsonl") == whole
     assert not work.exists()
 

@@ -66,6 +66,13 @@ def test_pages_are_those_that_all_options_agree_on(run, journal, options: str, e
     assert result.err.endswith(f"pages: {len(expected)}\n")
 
 
+def test_what_is_no_url_is_of_no_domain(run, tmp_path) -> None:
+    pages = packed(0, url="https://[bees"), packed(1, url="https://news.example/1")
+    (tmp_path / "some.warc.gz").write_bytes(warcinfo() + b"".join(pages))
+    result = run("recover", "some.warc.gz", "--domain", "news.example")
+    assert (result.status, numbers(result)) == (0, [1])
+
+
 def test_a_selection_is_a_journal_of_its_own_and_never_overwritten(run, journal) -> None:
     result = run("recover", journal, "--distance", "5..", "-o", "some.warc.gz")
     assert oct((journal.parent / "some.warc.gz").stat().st_mode)[-3:] == "600"
