@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,17 +16,7 @@ from simhash_gate.collection.disk import Gathered, Member
 from simhash_gate.collection.listing import cluster_rows, find_pairs, pair_rows
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.sources.fingerprints import read_list
-
-FINGERPRINTS = st.integers(0, 2**64 - 1)
-
-
-@st.composite
-def crowded(draw):
-    """Pages around a few centres, with repeats, in scopes of any size."""
-    centres = draw(st.lists(FINGERPRINTS, min_size=1, max_size=3))
-    flips = st.sets(st.integers(0, 63), max_size=6).map(lambda bits: sum(1 << bit for bit in bits))
-    near = st.tuples(st.sampled_from(centres), flips).map(lambda pair: pair[0] ^ pair[1])
-    return draw(st.lists(st.tuples(near | FINGERPRINTS, st.sampled_from("xyz")), max_size=40))
+from tests.collection.crowds import brute_force, crowded
 
 
 @contextmanager
@@ -44,11 +33,16 @@ def tell(_):
     pass
 
 
-@pytest.mark.parametrize("memory", [64, 1_000, 1 << 30], ids=["a page", "a few", "all"])
-@settings(max_examples=40, deadline=None)
-@given(pages=crowded(), radius=st.integers(0, 8), across=st.booleans(), at_once=st.integers(1, 9))
+@settings(max_examples=120, deadline=None)
+@given(
+    pages=crowded(scopes="xyz"),
+    radius=st.integers(0, 8),
+    across=st.booleans(),
+    at_once=st.integers(1, 9),
+    memory=st.sampled_from([64, 1_000, 1 << 30]),
+)
 def test_pairs_are_those_of_brute_force_however_little_memory(
-    memory, pages, radius, across, at_once
+    pages, radius, across, at_once, memory
 ):
     with (
         gathered(pages, across=across) as found,
@@ -57,15 +51,13 @@ def test_pairs_are_those_of_brute_force_however_little_memory(
         patch.setattr(disk, "_AT_ONCE", at_once)
         rows = list(pair_rows(found, find_pairs(found, radius, memory, tell)))
     assert [row[:3] for row in rows] == [
-        (f"{i}", f"{j}", (a ^ b).bit_count())
-        for (i, (a, one)), (j, (b, other)) in combinations(enumerate(pages), 2)
-        if (a ^ b).bit_count() <= radius and (across or one == other)
+        (f"{i}", f"{j}", distance) for i, j, distance in brute_force(pages, radius, across=across)
     ]
 
 
 @pytest.mark.parametrize("few", [0, 1_000])
 @settings(max_examples=60, deadline=None)
-@given(pages=crowded(), radius=st.integers(0, 8))
+@given(pages=crowded(scopes="xyz"), radius=st.integers(0, 8))
 def test_copies_are_those_of_a_gate_that_keeps_page_after_page(few, pages, radius):
     kept: list[int] = []
     expected = set()
@@ -101,7 +93,7 @@ LINES = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(LINES), max_size=30), st.booleans(), st.sampled_from([1, 3, 1000]))
 def test_a_list_is_read_line_by_line_whatever_stands_in_it(lines, last_ends, at_once):
     text = "".join(line for line, _ in lines)

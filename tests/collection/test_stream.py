@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,18 +9,7 @@ from simhash_gate import near_duplicate_pairs
 from simhash_gate.collection import disk, pairs
 from simhash_gate.collection.pairs import stream_pairs
 from simhash_gate.fingerprints import arrays
-
-FINGERPRINTS = st.integers(0, 2**64 - 1)
-
-
-@st.composite
-def crowded(draw):
-    """Fingerprints around a few centres, with repeats, in scopes of any size."""
-    centres = draw(st.lists(FINGERPRINTS, min_size=1, max_size=3))
-    flips = st.sets(st.integers(0, 63), max_size=9).map(lambda bits: sum(1 << bit for bit in bits))
-    near = st.tuples(st.sampled_from(centres), flips).map(lambda pair: pair[0] ^ pair[1])
-    scopes = st.sampled_from([0, 1, 7])
-    return draw(st.lists(st.tuples(near | FINGERPRINTS, scopes), max_size=60))
+from tests.collection.crowds import brute_force, crowded
 
 
 def streamed(values, radius, most=None, **options):
@@ -36,19 +23,15 @@ def streamed(values, radius, most=None, **options):
     return sorted(found)
 
 
-def brute_force(pages, radius, same):
-    return [
-        (i, j)
-        for (i, (a, scope)), (j, (b, other)) in combinations(enumerate(pages), 2)
-        if (a ^ b).bit_count() <= radius and same(scope, other)
-    ]
-
-
-@pytest.mark.parametrize("most", [None, 1, 10])
-@pytest.mark.parametrize("small", [0, 200])
-@settings(max_examples=60, deadline=None)
-@given(pages=crowded(), radius=st.integers(0, 8), at_once=st.sampled_from([1, 7, 1 << 20]))
-def test_every_path_finds_the_pairs_that_brute_force_finds(small, most, pages, radius, at_once):
+@settings(max_examples=180, deadline=None)
+@given(
+    pages=crowded(scopes=(0, 1, 7)),
+    radius=st.integers(0, 8),
+    at_once=st.sampled_from([1, 7, 1 << 20]),
+    most=st.sampled_from([None, 1, 10]),
+    small=st.sampled_from([0, 200]),
+)
+def test_every_path_finds_the_pairs_that_brute_force_finds(pages, radius, at_once, most, small):
     values = [value for value, _ in pages]
     scopes = np.array([scope for _, scope in pages], np.uint32)
     with pytest.MonkeyPatch.context() as patch:
@@ -58,11 +41,8 @@ def test_every_path_finds_the_pairs_that_brute_force_finds(small, most, pages, r
         patch.setattr(arrays, "CHUNK", 16)
         across = streamed(values, radius, most=most)
         within = streamed(values, radius, most=most, scopes=scopes)
-        listed = near_duplicate_pairs(np.array(values, np.uint64), radius)
-    everything = brute_force(pages, radius, lambda scope, other: True)
-    assert across == everything
-    assert list(zip(listed.i.tolist(), listed.j.tolist(), strict=True)) == everything
-    assert within == brute_force(pages, radius, lambda scope, other: scope == other)
+    assert across == [pair[:2] for pair in brute_force(pages, radius)]
+    assert within == [pair[:2] for pair in brute_force(pages, radius, across=False)]
 
 
 @pytest.mark.parametrize("most", [None, 3_000])

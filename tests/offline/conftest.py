@@ -1,7 +1,7 @@
 """The command as users run it, from a folder of theirs.
 
-It runs in the process of the test, unless the test gives it variables of its own. What only a
-process shows (terminals, pipes, signals, what is left running) is tested in processes.
+It runs in the process of the test. What only a process shows (terminals, pipes, signals, what is
+left running) is tested in processes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Run = Callable[..., Result]
 READS_PAGES = {"compare", "dedupe", "fingerprint", "import", "pairs", "replay", "similar", "tune"}
 INLINE = "SIMHASH_GATE_WORKERS=0"
 """Pages are read by the command itself, unless a test says otherwise: to start processes for two
-or three pages takes a second. The examples of the documentation run as they are."""
+or three pages takes a second."""
 
 
 @pytest.fixture
@@ -65,23 +65,10 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def run_with_input(tmp_path: Path, environment, monkeypatch) -> Run:
-    def run(text: str, *arguments: object, inline: bool = True, **variables: str) -> Result:
+    def run(text: str, *arguments: object) -> Result:
         words = [*map(str, arguments)]
-        own = variables or "SIMHASH_GATE_WORKER" in str(words)
-        if inline and not own and not READS_PAGES.isdisjoint(words[:2]):
+        if "SIMHASH_GATE_WORKERS" not in str(words) and not READS_PAGES.isdisjoint(words[:2]):
             words += ["-s", INLINE]
-        if variables:  # some of which Python reads when it starts
-            done = subprocess.run(
-                [*COMMAND, *words],
-                cwd=tmp_path,
-                env=environment | variables,
-                input=text,
-                capture_output=True,
-                encoding="utf-8",
-                timeout=120,
-                check=False,
-            )
-            return Result(done.returncode, done.stdout, done.stderr)
         monkeypatch.chdir(tmp_path)
         with CliRunner(env=environment).isolation(text) as (out, err, _):
             try:

@@ -6,12 +6,16 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from simhash_gate.cli import main
+from simhash_gate.sources import find
 from tests.crawls.harness import alive, until
 from tests.offline.command import COMMAND
+from tests.offline.test_replay_warc import record as warc_record
 
 BAD = [
     ("not json", "not JSON"),
@@ -27,102 +31,196 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("command", [["fingerprint", "--input"], ["replay"]])
+@pytest.mark.parametrize("command", ["fingerprint --input", "replay", "idf --min-pages 1"])
 def test_bad_lines_of_a_manifest_are_named_counted_and_passed_over(
-    run, write, manifest, command: list[str]
+    run, write, manifest, command: str
 ) -> None:
     write("a.html", 1)
     good = {"path": "a.html", "url": "http://example.com/", "id": 1}
     path = manifest(good, *(line for line, _ in BAD), good)
-    result = run(*command, path)
+    result = run(*command.split(), path)
     assert result.status == 1
-    assert result.column("id") == [1, 1]
+    if "idf" in command:
+        assert json.loads(result.out)
+    else:
+        assert result.column("id") == [1, 1]
     for number, (_, complaint) in enumerate(BAD, 2):
         assert f"{path}:{number}: {complaint}" in result.err
     assert result.err.endswith(f"could not be used: {len(BAD)}\n")
 
 
-def test_a_replay_names_a_page_without_a_url_by_its_path(run, write, manifest) -> None:
-    write("a.html", 1)
-    write("copy.html", 1, noise=2)
-    result = run("replay", manifest({"path": "a.html"}, {"path": "copy.html"}))
-    assert result.status == 0
-    assert result.column("url") == ["a.html", "copy.html"]
-    assert result.column("matched_url") == [None, "a.html"]
-
-
-def test_missing_files_and_folders_without_pages_are_reported(run, tmp_path, write) -> None:
-    write("a.html", 1)
-    (tmp_path / "bare").mkdir()
-    result = run("fingerprint", "nowhere.html", "bare", "a.html")
-    assert result.status == 1
-    assert result.column("path") == ["a.html"]
-    assert "nowhere.html: No such file or directory" in result.err
-    assert "bare: no page in this folder: no file in it ends in .html" in result.err
-    assert run("fingerprint", "--input", "nowhere.jsonl").status == 1
-    assert run("replay", "nowhere.jsonl").status == 1
-
-
 @pytest.mark.parametrize(
     "command",
     [
-        ["fingerprint", "--input"],
-        ["replay"],
-        ["report"],
-        ["pairs"],
-        ["tune"],
-        ["idf"],
-        ["store", "import", "sqlite:///pages.sqlite"],
+        "fingerprint --input {}",
+        "replay {}",
+        "report {} -o out",
+        "pairs {} -o out",
+        "similar {} 0000000000000000",
+        "tune {}",
+        "tune {} --json",
+        "idf {} -o out",
+        "dedupe {} -o out",
+        "store import sqlite:///store {}",
     ],
 )
-def test_a_source_without_a_page_is_one_that_can_not_be_used(run, manifest, command) -> None:
-    for source in (manifest(name="empty.jsonl"), "nowhere.jsonl"):
-        result = run(*command, source)
-        assert (result.status, result.out) == (1, "")
-        assert f"{source}: no {'verdict' if command == ['report'] else 'page'}" in result.err
-        assert result.err.endswith("could not be used: 1\n")
+def test_a_source_without_a_page_is_named_and_nothing_is_written(
+    run, tmp_path, manifest, command: str
+) -> None:
+    manifest(name="empty.jsonl")
+    (tmp_path / "bare").mkdir()
+    before = {*tmp_path.iterdir(), tmp_path / "store", tmp_path / ".cache"}
+    for source in ("empty.jsonl", "nowhere.jsonl", "nowhere.parquet", "bare"):
+        if source != "bare" or "--input" not in command:
+            result = run(*command.format(source).split())
+            assert (result.status, result.out) == (1, "")
+            assert f"{source}: no {'verdict' if 'report' in command else 'page'}" in result.err
+            assert result.err.endswith("could not be used: 1\n")
+            assert {*tmp_path.iterdir()} <= before
 
 
-@pytest.mark.parametrize(
-    ("command", "output", "why"),
-    [
+def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> None:
+    for command, output, why in (
         ("pairs", "nowhere/out", "No such file or directory"),
         ("idf", "nowhere/out", "No such file or directory"),
-        ("pairs", ".", "Is a directory"),
-        ("idf", ".", "Is a directory"),
         ("report", ".", "Is a directory"),
-    ],
-)
-def test_an_output_that_can_not_be_is_refused_before_anything_is_read(
-    run, command: str, output: str, why: str
-) -> None:
-    result = run(command, "nowhere.jsonl", "-o", output)
-    assert (result.status, result.out) == (1, "")
-    assert result.err == f"Error: {output}: {why}\n"
+    ):
+        result = run(command, "nowhere.jsonl", "-o", output)
+        assert (result.status, result.out) == (1, "")
+        assert result.err == f"Error: {output}: {why}\n"
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("command", "said"),
     [
-        ["fingerprint"],
-        ["fingerprint", "a.html", "--input", "m.jsonl"],
-        ["fingerprint", "a.html", "-s", "SIMHASH_GATE_THRESHHOLD=3"],
-        ["fingerprint", "a.html", "-s", "SIMHASH_GATE_SHINGLE_SIZE=many"],
-        ["fingerprint", "a.html", "-s", "LOG_LEVEL=INFO"],
-        ["replay", "m.jsonl", "-s", "SIMHASH_GATE_THRESHOLD"],
-        ["compare", "a.html"],
-        ["replay", "sqlite:///pages.sqlite"],
-        ["juggle"],
-        ["replay", ""],
-        ["pairs", "a.html", ""],
-        ["store", "import", "sqlite:///pages.sqlite", ""],
+        ("fingerprint", "SOURCE"),
+        ("fingerprint a.html --input m.jsonl", "--input"),
+        ("fingerprint a.html -s SIMHASH_GATE_THRESHHOLD=3", "SIMHASH_GATE_THRESHOLD"),
+        ("fingerprint a.html -s SIMHASH_GATE_SHINGLE_SIZE=many", "SIMHASH_GATE_SHINGLE_SIZE"),
+        ("fingerprint a.html -s LOG_LEVEL=INFO", "LOG_LEVEL"),
+        ("replay m.jsonl -s SIMHASH_GATE_THRESHOLD", "SIMHASH_GATE_THRESHOLD"),
+        ("compare a.html", "'B'"),
+        ("replay sqlite:///pages.sqlite", "a store has no pages to read"),
+        ("idf sqlite:///pages.sqlite", "a store has no pages to read"),
+        ("dedupe redis://localhost -o corpus", "a store has no pages to read"),
+        ("juggle", "juggle"),
+        ("replay ''", "the argument is empty"),
+        ("pairs a.html ''", "the argument is empty"),
+        ("store import sqlite:///pages.sqlite ''", "the argument is empty"),
+        ("pairs", "SOURCE"),
+        ("pairs a.html -k 9", "-k"),
+        ("pairs a.html --memory 4", "'4'"),
+        ("pairs a.html --format xml", "xml"),
+        ("pairs a.html --format parquet", "-o FILE"),  # a terminal can't show it
+        ("dedupe a.html -o x.jsonl -k 9", "-k"),
+        ("dedupe a.html -o corpus.csv", "a corpus is a folder"),
+        ("recover journal --distance=far", "'far'"),
+        ("recover journal --distance=9..3", "'9..3'"),
+        ("recover journal --distance=..", "'..'"),
+        ("recover journal --since=soon", "'soon'"),
+        ("recover journal --until=7x", "'7x'"),
+        ("history due sqlite:///pages.sqlite --budget 0", "--budget"),
+        ("history due sqlite:///pages.sqlite --budget many", "--budget"),
+        ("store forget sqlite:///pages.sqlite", "--domain, --scope, --page or --age"),
+        ("store prune sqlite:///pages.sqlite --age 7", "such as 7d"),
+        ("store prune sqlite:///pages.sqlite --age -7d", "such as 7d"),
+        ("report a.html -s SIMHASH_GATE_THRESHOLD=65", "SIMHASH_GATE_THRESHOLD"),
+        ("tune a.html --label", "--label needs --pairs FILE"),
     ],
 )
-def test_a_wrong_command_line_is_refused_before_anything_is_read(run, arguments) -> None:
-    result = run(*arguments)
+def test_a_wrong_command_line_is_refused_before_anything_is_read(
+    run, tmp_path, command: str, said: str
+) -> None:
+    result = run(*(word.strip("'") for word in command.split()))
     assert (result.status, result.out) == (2, "")
     assert "Error: " in result.err
+    assert said in result.err
     assert "Traceback" not in result.err
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.fixture
+def without(monkeypatch):
+    """Let a package be missing."""
+
+    def without(package: str) -> None:
+        monkeypatch.setitem(sys.modules, package, None)
+        find._missing.cache_clear()
+
+    yield without
+    find._missing.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "command"),
+    [
+        ("pyarrow", "parquet", "pairs a.html -o out.parquet"),
+        ("pyarrow", "parquet", "pairs kept.parquet"),
+        ("fastwarc", "warc", "recover journal.warc.gz"),
+        ("fastwarc", "warc", "replay journal.warc.gz"),
+        ("jinja2", "report", "report a.html"),
+        ("vl_convert", "report", "report a.html"),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(
+    run, tmp_path, write, without, package: str, extra: str, command: str
+) -> None:
+    write("a.html", 1)
+    (tmp_path / "journal.warc.gz").write_bytes(warc_record(b"<p>Bees"))
+    without(package)
+    result = run(*command.split())
+    assert (result.status, result.out) == (1, "")
+    assert package in result.err
+    assert f"pip install 'simhash-gate[{extra}]'" in result.err
+    assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.mark.parametrize("command", ["fingerprint", "replay", "pairs"])
+def test_without_a_package_a_folder_gives_its_other_pages(
+    run, tmp_path, write, without, command: str
+) -> None:
+    for number in range(2):
+        write(f"crawl/{number}.html", 1, noise=number)
+        (tmp_path / f"crawl/{number}.warc").write_bytes(warc_record(b"<p>Bees"))
+    without("fastwarc")
+    result = run(command, "crawl")
+    assert result.status == 1
+    assert len(result.lines) == (1 if command == "pairs" else 2)
+    assert "crawl: 2 files can't be read: reading WARC files needs fastwarc: pip" in result.err
+    assert "crawl: 2 HTML files, 2 other files not read\n" in result.err
+
+
+OF_STORES = ["store info", "store list", "store export", "store prune"]
+OF_PAGES = ["pairs --no-cache", "tune", "report"]
+OTHERS = [
+    *("store forget --age 1d", "history list", "history due --budget 1"),
+    *("urls list", "urls export", "urls test {} http://a.com/"),
+]
+
+
+@pytest.mark.parametrize(
+    ("url", "commands", "why"),
+    [
+        ("sqlite:///missing.sqlite", OF_STORES + OF_PAGES + OTHERS, "there is no such file"),
+        ("SQLite:///missing/pages.sqlite", OF_STORES, "there is no such file"),
+        ("sqlite:", OF_STORES + OF_PAGES, "name the file"),
+        ("memory:", OF_STORES, "ends with its crawl"),
+        ("nonsense", OF_STORES, "no such store"),
+        ("sqlite:///empty", OF_STORES, "an empty file"),
+    ],
+)
+def test_a_store_that_is_not_there_is_named_and_not_made(
+    run, tmp_path, url: str, commands: list[str], why: str
+) -> None:
+    (tmp_path / "empty").touch()
+    for command in commands:
+        words = command.split() if "{}" in command else [*command.split(), "{}"]
+        result = run(*(word.format(url) for word in words))
+        assert (result.status, result.out) == (1, "")
+        assert why in result.err
+        assert "Traceback" not in result.err
+        assert [path.name for path in tmp_path.iterdir()] == ["empty"]
+        assert (tmp_path / "empty").stat().st_size == 0
 
 
 def many(tmp_path: Path, write) -> Path:
@@ -133,15 +231,14 @@ def many(tmp_path: Path, write) -> Path:
     return path
 
 
-def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path, write, environment) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "fingerprint", "--input", many(tmp_path, write)],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+def started(tmp_path, environment, *words: object, stdout=subprocess.PIPE) -> subprocess.Popen:
+    return subprocess.Popen(
+        [*COMMAND, *words], cwd=tmp_path, env=environment, stdout=stdout, stderr=subprocess.PIPE
     )
-    assert process.stdout is not None
-    assert process.stderr is not None
+
+
+def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path, write, environment) -> None:
+    process = started(tmp_path, environment, "fingerprint", "--input", many(tmp_path, write))
     assert json.loads(process.stdout.readline())["path"] == "a.html"
     process.stdout.close()
     assert process.wait(60) == 141
@@ -149,70 +246,56 @@ def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path, write, environm
     process.stderr.close()
 
 
-@pytest.fixture
-def printing_to(tmp_path, write, manifest, environment):
-    """Run a command on two pages with its stdout in a file; return its status, and stderr."""
+def test_what_can_not_be_shown_is_said_in_one_line_and_not_to_nobody(
+    tmp_path, write, environment
+) -> None:
+    """Pages for people are flushed once more when Python ends."""
+    for name in ("a.html", "b.html"):
+        write(name, 1)
+    reader, nobody = os.pipe()
+    os.close(reader)
+    full = os.open("/dev/full", os.O_WRONLY)
+    for stdout, status, said in (
+        (nobody, 141, b""),
+        (full, 1, b"Error: <stdout>: No space left on device\n"),
+    ):
+        process = started(tmp_path, environment, "compare", "a.html", "b.html", stdout=stdout)
+        assert process.communicate(timeout=60) == (None, said)
+        assert process.returncode == status
+        os.close(stdout)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fingerprint 0.html",
+        "replay pages.jsonl",
+        "report pages.jsonl",
+        "pairs pages.jsonl --no-cache",
+        "tune pages.jsonl",
+        "idf pages.jsonl --min-pages 1",
+    ],
+)
+def test_a_full_disk_under_the_results_is_said_in_one_line(
+    tmp_path, write, manifest, monkeypatch, capsys, command: str
+) -> None:
     for number in range(2):
         write(f"{number}.html", 1, noise=number)
     lines = [{"path": f"{n}.html", "url": f"http://example.com/{n}"} for n in range(2)]
     manifest(*lines, name="pages.jsonl")
-
-    def start(stdout, command: list[str]) -> tuple[int, str]:
-        ended = subprocess.run(
-            [*COMMAND, *command],
-            cwd=tmp_path,
-            env=environment,
-            stdout=stdout,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-        return ended.returncode, ended.stderr.decode()
-
-    return start
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["tune", "pages.jsonl"],
-        ["idf", "pages.jsonl", "--min-pages", "1"],
-        ["compare", "0.html", "1.html"],
-    ],
-)
-def test_what_is_shown_to_nobody_ends_as_quietly(printing_to, command) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    assert printing_to(writer, command) == (141, "")
-    os.close(writer)
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["fingerprint", "0.html"],
-        ["replay", "pages.jsonl"],
-        ["report", "pages.jsonl"],
-        ["compare", "0.html", "1.html"],
-        ["pairs", "pages.jsonl"],
-        ["tune", "pages.jsonl"],
-        ["idf", "pages.jsonl", "--min-pages", "1"],
-    ],
-)
-def test_a_full_disk_under_the_results_is_said_in_one_line(printing_to, command) -> None:
-    with Path("/dev/full").open("wb") as full:
-        assert printing_to(full, command) == (1, "Error: <stdout>: No space left on device\n")
+    monkeypatch.chdir(tmp_path)
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        status = main([*command.split(), "-s", "SIMHASH_GATE_WORKERS=0"])
+    assert (status, capsys.readouterr().err) == (
+        1,
+        "Error: <stdout>: No space left on device\n",
+    )
 
 
 def test_ctrl_c_ends_the_command_its_workers_and_its_run(tmp_path, write, environment, run) -> None:
     store = f"SIMHASH_GATE_STORE=sqlite:///{tmp_path}/kept.sqlite"
-    source = many(tmp_path, write)
-    process = subprocess.Popen(
-        [*COMMAND, "replay", source, "-s", store],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdout is not None
+    process = started(tmp_path, environment, "replay", many(tmp_path, write), "-s", store)
     lines = [process.stdout.readline() for _ in range(2)]
     workers = children(process.pid)
     assert workers

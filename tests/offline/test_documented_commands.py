@@ -130,7 +130,7 @@ def hive(tmp_path) -> None:
 @pytest.mark.usefixtures("hive")
 @pytest.mark.parametrize(("command", "shown"), EXAMPLES)
 def test_an_example_shows_what_comes_out(run, command: str, shown: str) -> None:
-    result = run(*shlex.split(command), inline=False)
+    result = run(*shlex.split(command))
     assert result.out + result.err == shown
 
 

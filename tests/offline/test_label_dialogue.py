@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import pty
 import subprocess
@@ -12,7 +11,7 @@ import termios
 import pytest
 
 from tests.crawls.harness import until
-from tests.offline.command import COMMAND
+from tests.offline.command import COMMAND, json_lines
 
 SITE = "https://hive.example"
 
@@ -29,7 +28,7 @@ def dialogue(tmp_path, environment):
     def dialogue(*arguments: object, keys: str, status: int = 0) -> tuple[str, str]:
         ours, theirs = pty.openpty()
         with subprocess.Popen(
-            [*COMMAND, "tune", "--label", *map(str, arguments)],
+            [*COMMAND, "tune", "--label", *map(str, arguments), "-s", "SIMHASH_GATE_WORKERS=0"],
             cwd=tmp_path,
             env=environment | {"TERM": "xterm", "NO_COLOR": "1"},
             stdin=theirs,
@@ -66,17 +65,13 @@ def crawl(write, manifest):
     return manifest(*lines)
 
 
-def lines_of(path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 def test_answers_are_kept_and_what_they_tell_is_shown(dialogue, crawl, tmp_path) -> None:
     seen, out = dialogue(crawl, "--pairs", "labels.jsonl", "--questions", 4, keys="ynsY")
     assert "1 of 4" in seen
     assert " 0 bits  " in seen
     assert "Story" in seen
     assert "no word differs" in seen
-    answers = lines_of(tmp_path / "labels.jsonl")
+    answers = json_lines(tmp_path / "labels.jsonl")
     assert [answer["duplicate"] for answer in answers] == [True, False, True]
     assert all(answer["sampled"] for answer in answers)
     assert len({(answer["a"], answer["b"]) for answer in answers}) == 3
@@ -84,24 +79,21 @@ def test_answers_are_kept_and_what_they_tell_is_shown(dialogue, crawl, tmp_path)
     assert "threshold  F1     precision             recall\n       0   0.800  0.667 (" in out
 
 
-def test_ctrl_c_keeps_what_was_answered_and_a_second_run_goes_on(dialogue, crawl, tmp_path) -> None:
+def test_ctrl_c_keeps_what_was_answered_and_a_second_run_asks_about_the_rest(
+    dialogue, crawl, tmp_path
+) -> None:
     seen, out = dialogue(crawl, "--pairs", "labels.jsonl", keys="yy\x03", status=130)
     assert "Interrupted. labels.jsonl has the 2 answers." in seen
     assert out == ""
     file = tmp_path / "labels.jsonl"
-    assert len(lines_of(file)) == 2
+    assert len(json_lines(file)) == 2
     file.write_text(file.read_text().rstrip("\n"))  # as a full disk leaves it
-    _, out = dialogue(crawl, "--pairs", "labels.jsonl", keys="nq")
-    answers = lines_of(file)
-    assert [answer["duplicate"] for answer in answers] == [True, True, False]
-    assert len({(answer["a"], answer["b"]) for answer in answers}) == 3
-    assert "labelled pairs: 2 duplicates, 1 other\n" in out
-
-
-def test_it_ends_when_no_pair_is_left(dialogue, crawl, tmp_path) -> None:
-    seen, _ = dialogue(crawl, "--pairs", "labels.jsonl", keys="y" * 10)
+    seen, out = dialogue(crawl, "--pairs", "labels.jsonl", keys="n" * 8)
     assert "No pair is left to ask about." in seen
-    assert len(lines_of(tmp_path / "labels.jsonl")) == 10
+    answers = json_lines(file)
+    assert [answer["duplicate"] for answer in answers] == [True] * 2 + [False] * 8
+    assert len({(answer["a"], answer["b"]) for answer in answers}) == 10
+    assert "labelled pairs: 2 duplicates, 8 others\n" in out
 
 
 def test_a_file_that_can_not_be_written_is_an_error_at_the_first_answer(dialogue, crawl) -> None:

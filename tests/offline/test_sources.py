@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import json
-import os
 import zipfile
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from tests.crawls.harness import ROOT, page
+from simhash_gate.stores import Record, open_store
+from tests.crawls.harness import Site, crawl, page
+from tests.offline.command import write_lines
 from tests.offline.test_replay_warc import record
 from tests.sources.corpora import FORMS, row, write_corpus
 
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 URLS = [f"https://example.com/{name}" for name in ("a", "copy", "b", "late-copy", "c")]
 BODIES = [page(seed, noise=noise).body for seed, noise in ((1, 0), (1, 2), (2, 0), (1, 5), (3, 0))]
 KEPT = [URLS[0], URLS[2], URLS[4]]
+PAIRS = [(0, 1), (0, 3), (1, 3)]
 PAGES = list(zip(URLS, BODIES, strict=True))
+BITS = [7, 6, 255 << 40, 5, 255 << 56]
+"""Fingerprints of such pages."""
 
 
 def manifest(folder: Path) -> str:
@@ -34,14 +38,8 @@ def manifest(folder: Path) -> str:
 
 
 def jsonl(folder: Path) -> str:
-    return write_lines(
-        folder / "pages.jsonl", [{"html": body.decode(), "url": url} for url, body in PAGES]
-    )
-
-
-def write_lines(path: Path, lines: list[dict]) -> str:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path.name
+    lines = [{"html": body.decode(), "url": url} for url, body in PAGES]
+    return write_lines(folder / "pages.jsonl", lines)
 
 
 def warc(folder: Path) -> str:
@@ -60,40 +58,83 @@ def warcs(folder: Path) -> str:
 def wacz(folder: Path) -> str:
     with zipfile.ZipFile(folder / "crawl.wacz", "w") as packed:
         packed.write(folder / warc(folder), "archive/data.warc.gz")
-    (folder / "crawl.warc.gz").unlink()
     return "crawl.wacz"
 
 
 def parquet(folder: Path) -> str:
-    table = pa.table({"html": BODIES, "url": URLS})
-    pa.parquet.write_table(table, folder / "pages.parquet")
+    pa.parquet.write_table(pa.table({"html": BODIES, "url": URLS}), folder / "pages.parquet")
     return "pages.parquet"
 
 
-def mirror(folder: Path) -> str:
-    for url, body in PAGES:
-        path = folder / "mirror/example.com" / url.rpartition("/")[2]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # The order of names is another one than that of the pages above.
-        path.with_name(f"{URLS.index(url)}-{path.name}.html").write_bytes(body)
-    return "mirror"
-
-
-WITH_URLS = [manifest, jsonl, warc, warcs, wacz, parquet]
-
-
-@pytest.mark.parametrize("source", WITH_URLS)
+@pytest.mark.parametrize("source", [manifest, jsonl, warc, warcs, wacz, parquet])
 def test_the_same_pages_are_kept_from_every_kind_of_source(run, tmp_path, source) -> None:
-    result = run("replay", source(tmp_path))
+    name = source(tmp_path)
+    result = run("replay", name)
     assert result.status == 0
     assert [line["url"] for line in result.lines if not line["dropped"]] == KEPT
     assert result.column("matched_url") == [None, URLS[0], None, URLS[0], None]
+    expected = run("fingerprint", "--input", manifest(tmp_path)).column("fingerprint")
+    assert result.column("fingerprint") == expected
+    if source not in (manifest, parquet):  # pages of a manifest are named by their paths
+        pairs = run("pairs", name)
+        assert pairs.status == 0
+        assert [*pairs.lines[0]] == ["a", "b", "distance", "a_title", "b_title"]
+        assert [(line["a"], line["b"]) for line in pairs.lines] == [
+            (URLS[one], URLS[other]) for one, other in PAIRS
+        ]
 
 
-def test_the_fingerprints_from_html_and_from_an_archive_are_the_same(run, tmp_path) -> None:
-    by_manifest, by_warc = (run("replay", made(tmp_path)).lines for made in (manifest, warc))
-    for one, other in zip(by_manifest, by_warc, strict=True):
-        assert one | {"id": 0, "time": 0} == other | {"id": 0, "time": 0}
+def parquet_of_numbers(folder: Path) -> str:
+    numbers = pa.array([bits - (bits >> 63 << 64) for bits in BITS], pa.int64())
+    pa.parquet.write_table(pa.table({"fingerprint": numbers, "url": URLS}), folder / "n.parquet")
+    return "n.parquet"
+
+
+def parquet_of_digits(folder: Path) -> str:
+    table = pa.table({"fingerprint": [f"{bits:016x}" for bits in BITS], "url": URLS})
+    pa.parquet.write_table(table, folder / "digits.parquet")
+    return "digits.parquet"
+
+
+def store(folder: Path) -> str:
+    fill_store(f"sqlite:///{folder}/kept.sqlite", *zip(URLS, BITS, ["v"] * 5, strict=True))
+    return f"sqlite:///{folder}/kept.sqlite"
+
+
+def fill_store(store_url: str, *pages: tuple[str, int, str]) -> None:
+    with closing(open_store(store_url)) as opened:
+        opened.begin("monday")
+        for url, bits, version in pages:
+            kept = Record("example.com", url, url, bits, bits, 90, "Title", version, "monday", 1, 1)
+            opened.check_and_add(kept, None)
+        opened.end("monday")
+
+
+@pytest.mark.parametrize("source", [parquet_of_numbers, parquet_of_digits, store])
+def test_pairs_are_found_where_only_fingerprints_are_known(run, tmp_path, source) -> None:
+    result = run("pairs", source(tmp_path))
+    assert (result.status, len(result.lines)) == (0, 3)
+    assert {(line["a"], line["b"]) for line in result.lines} == {
+        (URLS[one], URLS[other]) for one, other in PAIRS
+    }
+
+
+def test_what_commands_print_is_a_source(run, tmp_path) -> None:
+    for name, command in (
+        ("prints.jsonl", ["fingerprint", "--input", manifest(tmp_path)]),
+        ("list.jsonl", ["store", "list", store(tmp_path)]),
+    ):
+        (tmp_path / name).write_text(run(*command).out)
+        assert len(run("pairs", name).lines) == 3
+
+
+def test_the_verdict_log_of_an_audited_crawl_is_a_source(run, tmp_path) -> None:
+    settings = {"SIMHASH_GATE_AUDIT": 1, "SIMHASH_GATE_VERDICTS": "verdicts.jsonl"}
+    with Site({"/a": page(1), "/copy": page(1, noise=2)}).running() as running:
+        crawl(tmp_path, running, "/a /copy", settings=settings)
+    assert '{"audit"' in (tmp_path / "verdicts.jsonl").read_text()
+    (pair,) = run("pairs", "verdicts.jsonl").lines
+    assert {pair["a"], pair["b"]} == {f"{running.url}/a", f"{running.url}/copy"}
 
 
 @pytest.mark.parametrize(
@@ -128,26 +169,20 @@ def test_every_command_takes_several_sources(run, tmp_path, command, said: str) 
         assert "5 pages" in result.out
 
 
-def test_a_page_is_looked_for_in_several_sources(run, tmp_path) -> None:
-    (tmp_path / "a.html").write_bytes(BODIES[0])
-    (tmp_path / "b.warc").write_bytes(record(BODIES[1], url=URLS[1]))
-    result = run("similar", "a.html", "b.warc", URLS[1])
-    assert result.column("page") == ["a.html"]
-
-
 def test_the_pages_of_a_mirror_are_of_its_domains_and_called_by_their_paths(run, tmp_path) -> None:
-    mirror(tmp_path)
-    other = tmp_path / "mirror/example.org/0.html"
-    other.parent.mkdir()
-    other.write_bytes(BODIES[0])
-    result = run("pairs", "mirror")
-    a, copy, late = (
-        f"mirror/example.com/{name}" for name in ("0-a.html", "1-copy.html", "3-late-copy.html")
-    )
-    assert [(line["a"], line["b"]) for line in result.lines] == [(a, copy), (a, late), (copy, late)]
+    for name, body in (
+        ("example.com/0-a", BODIES[0]),
+        ("example.com/1-copy", BODIES[1]),
+        ("example.org/0", BODIES[0]),
+    ):
+        path = tmp_path / f"mirror/{name}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(body)
+    (pair,) = run("pairs", "mirror").lines
+    assert [pair["a"], pair["b"]] == [f"mirror/example.com/{n}.html" for n in ("0-a", "1-copy")]
     result = run("replay", "mirror")
     assert result.column("url")[0] == "https://example.com/0-a.html"
-    assert [line["outcome"] for line in result.lines].count("new") == 4
+    assert result.column("outcome") == ["new", "duplicate", "new"]
 
 
 def test_a_canonical_link_that_a_whole_site_has_merges_nothing(run, tmp_path) -> None:
@@ -165,31 +200,27 @@ def test_a_canonical_link_that_a_whole_site_has_merges_nothing(run, tmp_path) ->
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_compares_fingerprints_takes_those_of_a_corpus(run, tmp_path, form: str) -> None:
-    rows = [row(page(seed).body, url) for seed, url in enumerate(URLS)]
-    rows[3] |= {"fingerprint": rows[0]["fingerprint"][:-1] + "0", "title": "Its title"}
-    rows[0] |= {"fingerprint": rows[0]["fingerprint"][:-1] + "1"}
+def test_a_corpus_gives_its_fingerprints_and_its_markdown(run, tmp_path, form: str) -> None:
+    rows = [row(body, url) for url, body in PAGES]
+    for number in (1, 3):  # which tells that it is not computed again
+        rows[number] |= {"fingerprint": f"{0xFF + number:016x}", "title": "Its title"}
     write_corpus(tmp_path, form, *rows)
     (pair,) = run("pairs", form).lines
-    assert pair == {"a": URLS[0], "b": URLS[3], "distance": 1, "a_title": "Story 0",
-                    "b_title": "Its title"}  # fmt: skip
-    (near,) = run("similar", form, URLS[0]).lines
+    assert pair == {
+        "a": URLS[1], "b": URLS[3], "distance": 1, "a_title": "Its title", "b_title": "Its title"
+    }  # fmt: skip
+    (near,) = run("similar", form, URLS[1]).lines
     assert (near["page"], near["fingerprint"]) == (URLS[3], rows[3]["fingerprint"])
     assert "5 pages" in run("tune", form).out
-    # A page of another version is not compared with these.
-    write_corpus(tmp_path, "other.jsonl", rows[0] | {"url": URLS[0] + "2", "pipeline": "9c1f"})
-    result = run("pairs", form, "other.jsonl")
-    assert result.lines == [pair]
-    assert "pages of 2 pipeline versions" in result.err
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_what_reads_pages_reads_the_markdown_of_a_corpus(run, tmp_path, form: str) -> None:
-    write_corpus(tmp_path, form, *(row(body, url) for url, body in PAGES))
     result = run("replay", form)
     assert result.status == 0
     assert [line["url"] for line in result.lines if not line["dropped"]] == KEPT
-    assert result.column("title") == [f"Story {seed}" for seed in (1, 1, 2, 1, 3)]
+    assert result.column("title") == [*("Story 1", "Its title", "Story 2", "Its title", "Story 3")]
+    # A page of another version is not compared with these.
+    write_corpus(tmp_path, "other.jsonl", rows[1] | {"url": URLS[1] + "2", "pipeline": "9c1f"})
+    result = run("pairs", form, "other.jsonl")
+    assert result.lines == [pair]
+    assert "pages of 2 pipeline versions" in result.err
 
 
 def test_a_corpus_without_urls_is_named_by_its_ids(run, tmp_path) -> None:
@@ -197,23 +228,6 @@ def test_a_corpus_without_urls_is_named_by_its_ids(run, tmp_path) -> None:
     for form in ("corpus.jsonl", "corpus.parquet"):
         (pair,) = run("pairs", write_corpus(tmp_path, form, *rows).name).lines
         assert (pair["a"], pair["b"]) == ("pages/0.html", "pages/1.html")
-
-
-@pytest.mark.parametrize("command", ["fingerprint", "replay", "pairs"])
-def test_without_a_package_a_folder_gives_its_other_pages(
-    run, tmp_path, environment, command: str
-) -> None:
-    warcs(tmp_path)
-    (tmp_path / "crawl/a.html").write_bytes(BODIES[0])
-    (tmp_path / "crawl/b.html").write_bytes(BODIES[1])
-    (tmp_path / "fastwarc.py").write_text("raise ImportError")
-    result = run(command, "crawl", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
-    assert result.status == 1
-    assert len(result.lines) == (1 if command == "pairs" else 2)
-    assert (
-        "crawl: 5 files can't be read: reading WARC files needs fastwarc: pip install "
-        "'simhash-gate[warc]'\ncrawl: 2 HTML files, 5 other files not read\n"
-    ) in result.err
 
 
 def test_the_log_of_a_crawl_among_its_pages_is_no_page(run, tmp_path) -> None:

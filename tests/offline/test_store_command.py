@@ -5,418 +5,335 @@ from __future__ import annotations
 import json
 import time
 from contextlib import closing
+from dataclasses import replace
+from typing import NamedTuple
 
 import pytest
 
-from simhash_gate.stores import open_store
+from simhash_gate.history.texts import pack
+from simhash_gate.history.versions import History, Version
+from simhash_gate.stores import PageHistory, open_store
 from tests.offline.kept_pages import record, remembered
 
 DAY = 86_400
-
-
-def test_info_has_a_line_for_each_scope_the_largest_first(run, url, fill) -> None:
-    fill(*(record(number, pipeline=f"v{number // 4}") for number in range(7)))
-    result = run("store", "info", url)
-    assert (result.status, result.err) == (0, "")
-    assert result.lines == [
-        {
-            "scope": "a.example",
-            "pages": 4,
-            "settled": 4,
-            "pipelines": {"v0": 2, "v1": 2},
-            "runs": 1,
-            "oldest": "2023-11-14T22:13:20Z",
-            "newest": "2023-11-14T22:13:26Z",
-            "repeated_texts": 0,
-            "histories": 0,
-            "texts": 0,
-            "text_bytes": 0,
-            "notes": [],
-        },
-        {
-            "scope": "b.example",
-            "pages": 3,
-            "settled": 3,
-            "pipelines": {"v0": 2, "v1": 1},
-            "runs": 1,
-            "oldest": "2023-11-14T22:13:20Z",
-            "newest": "2023-11-14T22:13:25Z",
-            "repeated_texts": 0,
-            "histories": 0,
-            "texts": 0,
-            "text_bytes": 0,
-            "notes": [],
-        },
-    ]
-
-
-def test_list_has_a_line_for_each_page_oldest_first(run, url, fill) -> None:
-    fill(*map(record, range(4)))
-    assert run("store", "list", url).column("url") == [record(n).url for n in range(4)]
-    (line,) = run("store", "list", url, "--scope", "b.example").lines[:1]
-    assert line == {
-        "scope": "b.example",
-        "url": "https://example.com/1",
-        "title": "Grüße 1 \0\ud800",
-        "words": 101,
-        "fingerprint": "ffffffffffefffff",
-        "pipeline": "v1",
-        "run": "crawl",
-        "settled": True,
-        "first_seen": "2023-11-14T22:13:20Z",
-        "last_seen": "2023-11-14T22:13:21Z",
-    }
-
-
-@pytest.mark.parametrize("command", ["info", "list", "export"])
-def test_a_store_of_which_no_page_counts_says_so(run, url, command: str) -> None:
-    with closing(open_store(url)) as store:
-        store.begin("died")
-        assert store.check_and_add(record(1, run="died"), None).added
-    result = run("store", command, url)
-    assert (result.status, result.out, result.err) == (0, "", "the store has no pages that count\n")
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["pairs", "{}"],
-        ["similar", "{}", "a.html"],
-        ["tune", "{}", "--json"],
-        ["idf", "{}"],
-        ["replay", "{}"],
-        ["report", "{}"],
-        ["store", "info", "{}"],
-    ],
-)
-def test_the_password_of_a_store_is_shown_nowhere(
-    run, redis_server, tmp_path, fill, url, command
-) -> None:
-    here, scheme = redis_server.url.partition("://")[2], "redis://default:swordfish@"
-    full, empty = (f"{scheme}{here}?prefix={tmp_path}/{name}:" for name in ("full", "empty"))
-    fill(record(1))
-    (tmp_path / "pages.jsonl").write_text(run("store", "export", url).out)
-    assert run("store", "import", full, "pages.jsonl").status == 0
-    for store in (full, empty):
-        result = run(*(argument.format(store) for argument in command))
-        assert "swordfish" not in result.out + result.err
-        assert "Traceback" not in result.err
-
-
-@pytest.mark.parametrize(
-    ("options", "left"),
-    [
-        (("--scope", "a.example"), [1, 3, 5]),
-        (("--page", "https://example.com/3"), [0, 1, 2, 4, 5]),
-        (("--age", "10d"), [3, 4, 5]),
-        (("--age", "10d", "--scope", "b.example"), [0, 2, 3, 4, 5]),
-        (("--scope", "c.example"), [0, 1, 2, 3, 4, 5]),
-        (("--domain", "example.com"), []),
-        (("--domain", "www.example.com", "--scope", "a.example"), [1, 3, 5]),
-        (("--domain", "other.example"), [0, 1, 2, 3, 4, 5]),
-    ],
-)
-def test_forget_removes_what_all_options_agree_on(run, url, fill, options, left) -> None:
-    now = time.time()
-    pages = [record(n, last_seen=now - (40 if n < 3 else 5) * DAY) for n in range(6)]
-    fill(*pages)
-    result = run("store", "forget", url, *options)
-    assert (result.status, result.err) == (0, f"pages removed: {6 - len(left)}\n")
-    assert [page.url for page in remembered(url)] == [pages[number].url for number in left]
-
-
-def test_forget_wants_to_know_what(run, url, fill) -> None:
-    fill(record(1))
-    result = run("store", "forget", url)
-    assert result.status == 2
-    assert "--domain, --scope, --page or --age" in result.err
-    assert len(remembered(url)) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "left"),
-    [
-        ((), [0, 1, 2, 3, 4, 5, 6]),
-        (("--pages", "2"), [3, 4, 5, 6]),
-        (("--pages", "0"), []),
-        (("--age", "10d"), [3, 4, 5, 6]),
-        (("--age", "10d", "--pages", "1"), [5, 6]),
-    ],
-)
-def test_prune_keeps_the_newest_of_each_scope(run, url, fill, options, left) -> None:
-    now = time.time()
-    pages = [record(n, last_seen=now - (40 if n < 3 else 5) * DAY) for n in range(7)]
-    fill(*pages)
-    result = run("store", "prune", url, *options)
-    assert result.status == 0
-    assert result.err == f"pages removed, besides those of dead runs: {7 - len(left)}\n"
-    assert [page.url for page in remembered(url)] == [pages[number].url for number in left]
-
-
-def test_what_is_in_a_store_of_any_kind_is_told_and_removed(run, lasting_url) -> None:
-    with closing(open_store(lasting_url)) as store:
-        store.begin("crawl")
-        for number in range(7):
-            assert store.check_and_add(record(number), None).added
-        store.end("crawl")
-    info = run("store", "info", lasting_url)
-    assert info.column("scope") == ["a.example", "b.example"]
-    assert info.column("pages") == info.column("settled") == [4, 3]
-    urls = [record(number).url for number in range(7)]
-    assert run("store", "list", lasting_url).column("url") == urls
-    assert run("store", "forget", lasting_url, "--page", urls[3]).err == "pages removed: 1\n"
-    assert run("store", "prune", lasting_url, "--pages", "1").status == 0
-    assert [page.url for page in remembered(lasting_url)] == urls[5:]
-
-
-def test_prune_removes_what_a_run_that_died_left_in_redis(run, request, tmp_path) -> None:
-    server = request.getfixturevalue("redis_server")
-    url = f"{server.url}?prefix={tmp_path}:"
-    with closing(open_store(url)) as store:
-        store.begin("crawl")
-        store.check_and_add(record(1), None)
-    with server.client() as client:
-        scope = f"{tmp_path}:scope:{{{record(1).scope}}}"
-        assert client.exists(scope)
-        assert run("store", "prune", url).status == 0
-        assert not client.exists(scope)
-
-
-def test_prune_removes_what_a_run_that_died_left_in_postgresql(run, request) -> None:
-    server = request.getfixturevalue("postgresql_server")
-    url = server.url_with(schema="pruned")
-    with closing(open_store(url)) as store:
-        store.begin("crawl")
-        for number in range(5):
-            store.check_and_add(record(number), None)
-    count = "SELECT count(*) FROM pruned.page"
-    assert server.admin(count) == [(5,)]
-    assert run("store", "prune", url).status == 0
-    assert server.admin(count) == [(0,)]
-
-
-@pytest.mark.parametrize("command", ["info", "list", "export", "prune"])
-@pytest.mark.parametrize(
-    ("url", "why"),
-    [
-        ("sqlite:///missing/pages.sqlite", "there is no such file"),
-        ("SQLite:///missing.sqlite", "there is no such file"),
-        ("sqlite:", "name the file"),
-        ("memory:", "ends with its crawl"),
-        ("nonsense", "no such store"),
-    ],
-)
-def test_a_store_that_is_not_there_is_named_and_not_made(run, command, url, why, tmp_path) -> None:
-    result = run("store", command, url)
-    assert result.status == 1
-    assert why in result.err
-    assert [*tmp_path.iterdir()] == []
-
-
-@pytest.mark.parametrize("command", ["info", "list", "export", "prune"])
-def test_an_empty_file_is_no_store_and_stays_empty(run, command, tmp_path) -> None:
-    empty = tmp_path / "empty"
-    empty.touch()
-    result = run("store", command, "sqlite:///empty")
-    assert (result.status, result.err) == (1, f"Error: SQLite store {empty}: an empty file\n")
-    assert [*tmp_path.iterdir()] == [empty]
-    assert empty.stat().st_size == 0
-
-
-def test_to_look_for_a_store_in_postgresql_makes_nothing_there(run, request) -> None:
-    server = request.getfixturevalue("postgresql_server")
-    url = server.url_with(schema="never_made")
-    for command in (["store", "info"], ["store", "list"], ["store", "prune"], ["pairs"], ["tune"]):
-        result = run(*command, url)
-        assert (result.status, result.out) == (1, "")
-        assert result.err.endswith(": there is no store in schema 'never_made'\n")
-    known = "SELECT count(*) FROM pg_namespace WHERE nspname = 'never_made'"
-    assert server.admin(known) == [(0,)]
-
-
-def test_to_look_for_a_store_in_redis_makes_nothing_there(run, request) -> None:
-    server = request.getfixturevalue("redis_server")
-    for command in ("info", "list", "export"):
-        result = run("store", command, f"{server.url}?prefix=never_made:")
-        assert (result.status, result.err) == (0, "the store has no pages that count\n")
-    with server.client() as client:
-        assert client.keys("never_made:*") == []
-
-
-@pytest.mark.parametrize("age", ["7", "d", "7w", "-7d", "soon"])
-def test_an_age_has_a_number_and_a_unit(run, url, fill, age) -> None:
-    fill(record(1))
-    result = run("store", "prune", url, "--age", age)
-    assert result.status == 2
-    assert "such as 7d" in result.err
-
-
-def learn(url: str, **memories: bytes) -> None:
-    with closing(open_store(url)) as store:
-        for scope, memory in memories.items():
-            store.keep_site_memory(f"{scope}.example", memory)
-
-
-def repeated(url: str) -> dict[str, bytes]:
-    with closing(open_store(url)) as store:
-        return dict(store.site_memories())
-
-
+NOTES = {
+    "redesign": {"a.example": 1.0, "example.com": 2.0},
+    "validators": {"news.example.com": {"etag": {"until": 3.0}}},
+}
 TWELVE = bytes(range(1, 13))
+PLENTY = 1 << 40
+URLS = [
+    *("https://example.com/0", "https://example.com/1", "https://sub.example.com/2"),
+    *("https://news.example.org/3", "https://www.example.com/4", "https://example.com/5"),
+]
+"""Of pages by turns of the scopes a.example and b.example; the first three are old."""
+ALL = (0, 1, 2, 3, 4, 5)
+RULED = ["a.example", "c.example", "sub.c.example"]
 
 
-def test_info_counts_the_texts_that_a_site_repeats(run, url, fill) -> None:
-    fill(record(0))
-    learn(url, a=TWELVE, c=TWELVE)
-    found = run("store", "info", url).lines
-    assert [(line["scope"], line["pages"], line["repeated_texts"]) for line in found] == [
-        ("a.example", 1, 1),
-        ("c.example", 0, 1),
-    ]
-    assert found[1]["oldest"] is found[1]["newest"] is None
+class Kept(NamedTuple):
+    """What a store knows: URLs of pages and of histories, digests, and by scopes."""
+
+    pages: list[str]
+    histories: list[str]
+    texts: list[int]
+    notes: dict[str, dict]
+    memories: dict[str, bytes]
+    rules: dict[str, list]
 
 
-@pytest.mark.parametrize("options", [("--scope", "a.example"), ("--age", "1d"), ()])
-def test_an_export_has_what_the_sites_of_its_pages_repeat(run, url, fill, options) -> None:
-    fill(*map(record, range(2)))
-    learn(url, a=TWELVE, b=TWELVE, c=TWELVE)
-    lines = run("store", "export", url, *options).lines
-    said = [line["scope"] for line in lines if "site_memory" in line]
-    assert said == [f"{scope}.example" for scope in ("a" if "--scope" in options else "ab")] + (
-        ["c.example"] if not options else []
-    )
-    assert [line["url"] for line in lines[: -len(said)]] == [
-        record(number).url for number in ((0,) if "--scope" in options else (0, 1))
-    ]
-
-
-@pytest.mark.parametrize(
-    ("command", "left"),
-    [
-        (("forget", "--scope", "a.example"), "b"),
-        (("forget", "--page", "https://example.com/0"), "ab"),
-        (("forget", "--age", "1d"), ""),
-        (("prune",), "ab"),
-        (("prune", "--pages", "0"), ""),
-    ],
-)
-def test_what_a_site_repeats_goes_with_its_last_page(run, lasting_url, command, left) -> None:
-    with closing(open_store(lasting_url)) as store:
-        store.begin("crawl")
-        for number in range(4):
-            assert store.check_and_add(record(number), None).added
-        store.end("crawl")
-        store.begin("died")
-        assert store.check_and_add(record(9, scope="c.example", run="died"), None).added
-    learn(lasting_url, a=TWELVE, b=TWELVE, c=TWELVE)
-    operation, *options = command
-    assert run("store", operation, lasting_url, *options).status == 0
-    assert repeated(lasting_url) == {f"{scope}.example": TWELVE for scope in left}
-
-
-@pytest.mark.parametrize(
-    ("options", "left"),
-    [
-        (("--domain", "example.com"), {0, 1, 2, 3, 4, 5}),
-        (("--domain", "example.com", "--pages", "1"), {0, 1, 5}),
-        (("--domain", "example.com", "--age", "10d"), {0, 1, 2, 5}),
-        (("--domain", "news.example.com", "--pages", "0"), {0, 1, 2, 4, 5}),
-    ],
-)
-def test_prune_may_be_for_one_domain(run, url, fill, options, left) -> None:
-    hosts = ("other.org", "other.org", "example.com", "news.example.com", "example.com",
-             "www.example.com")  # fmt: skip
-    now = time.time()
-    pages = [
-        record(
-            number,
-            scope="*",
-            url=f"https://{host}/{number}",
-            last_seen=now - (40 if number in (0, 3, 4) else 5) * DAY,
+def kept(url: str) -> Kept:
+    with closing(open_store(url)) as store:
+        return Kept(
+            [page.url for page in store.records()],
+            sorted(history.url for history in store.histories()),
+            sorted(text.digest & 0xFFFF for text in store.texts()),
+            {scope: json.loads(notes) for scope, notes in sorted(store.all_site_notes())},
+            dict(sorted(store.site_memories())),
+            {scope: json.loads(rules) for scope, rules in sorted(store.all_url_rules())},
         )
-        for number, host in enumerate(hosts)
-    ]
-    fill(*pages)
-    assert run("store", "prune", url, *options).status == 0
-    assert [page.url for page in remembered(url)] == [pages[number].url for number in sorted(left)]
-
-
-def test_list_and_export_take_the_pages_of_a_domain_a_url_and_an_age(run, url, fill) -> None:
-    news = [record(n, url=f"https://news.example.org/{n}") for n in (1, 3)]
-    fill(record(0), *news)
-    for command in ("list", "export"):
-        assert run("store", command, url, "--domain", "example.org").column("url") == [
-            page.url for page in news
-        ]
-        assert run("store", command, url, "--page", news[1].url).column("words") == [103]
-        assert run("store", command, url, "--age", "1d").column("words") == [100, 101, 103]
-        assert run("store", command, url, "--age", "9999d").out == ""
 
 
 def rule(scope: str) -> dict:
     return {"scope": scope, "shape": "*", "kind": "slash", "word": "pinned"}
 
 
-def ruled(url: str) -> list[str]:
-    with closing(open_store(url)) as store:
-        return sorted(scope for scope, _ in store.all_url_rules())
+def visited(number: int, seen: float, run: str = "crawl") -> PageHistory:
+    """Two versions of a page: the second is that of its record."""
+    page, history = record(number), History()
+    for digest in (1_000 + number, page.digest):
+        version = Version(seen, seen, 7, digest, 100, "Title", "crawl", "v1")
+        history = history.visited(version, again=None, most=10)
+    return PageHistory(page.scope, page.request, URLS[number], run, seen, history.encode())
 
 
-@pytest.fixture
-def rules(url, fill) -> None:
-    """Pages of two sites, and rules about the URLs of one of them, and of others without pages."""
-    fill(*map(record, range(2)))
+def text(number: int) -> bytes:
+    return pack(url=f"https://example.com/{number}", title="", markdown=f"Said {number}", time=1.0)
+
+
+def texts(*numbers: int) -> list[int]:
+    return [*numbers, *(1_000 + number for number in numbers)]
+
+
+def fill_store(url: str) -> None:
+    """Remember the pages, and all else that a store knows of them and of their sites."""
+    now = time.time()
     with closing(open_store(url)) as store:
-        for scope in ("a.example", "sub.c.example", "c.example"):
+        store.begin("crawl")
+        for number in ALL:
+            seen = now - (40 if number < 3 else 5) * DAY
+            page = record(number, url=URLS[number], last_seen=seen)
+            assert store.check_and_add(page, None).added
+            store.keep_history(visited(number, seen))
+            for digest in (page.digest, 1_000 + number):
+                store.keep_text(page.scope, digest, text(digest & 0xFFFF), seen, PLENTY)
+        store.keep_text("a.example", 5_000, text(5_000), now, PLENTY)  # of no page
+        store.end("crawl")
+        for scope in ("a.example", "*"):
+            store.keep_site_notes(scope, json.dumps(NOTES).encode())
+        for scope in ("a.example", "b.example", "c.example"):
+            store.keep_site_memory(scope, TWELVE)
+        for scope in RULED:
             store.keep_url_rules(scope, json.dumps([rule(scope)]).encode())
 
 
-@pytest.mark.usefixtures("rules")
-@pytest.mark.parametrize(
-    ("options", "scopes"),
-    [
-        ((), ["a.example", "c.example", "sub.c.example"]),
-        (("--scope", "a.example"), ["a.example"]),
-        (("--scope", "b.example"), []),
-        (("--domain", "c.example"), ["c.example", "sub.c.example"]),
-        (("--age", "1d"), []),
-        (("--page", "https://example.com/0", "--scope", "a.example"), []),
-    ],
-)
-def test_an_export_has_the_rules_about_urls_of_whole_scopes(run, url, options, scopes) -> None:
-    lines = [line for line in run("store", "export", url, *options).lines if "url_rules" in line]
-    assert lines == [{"scope": scope, "url_rules": [rule(scope)]} for scope in scopes]
+@pytest.fixture
+def filled(url) -> str:
+    fill_store(url)
+    return url
 
 
-@pytest.mark.usefixtures("rules")
-@pytest.mark.parametrize(
-    ("command", "removed"),
-    [
-        (("forget", "--scope", "a.example"), ["a.example"]),
-        (("forget", "--domain", "c.example"), ["c.example", "sub.c.example"]),
-        (("forget", "--age", "1d"), []),
-        (("forget", "--scope", "a.example", "--age", "1d"), []),
-        (("forget", "--page", "https://example.com/0"), []),
-        (("prune",), []),
-        (("prune", "--pages", "1"), []),
-        (("prune", "--age", "1d"), []),
-        (("prune", "--pages", "0", "--domain", "c.example"), ["c.example", "sub.c.example"]),
-        (("prune", "--pages", "0"), ["a.example", "c.example", "sub.c.example"]),
-    ],
-)
-def test_rules_about_urls_are_removed_with_whole_scopes(run, url, command, removed) -> None:
-    before = ruled(url)
-    result = run("store", command[0], url, *command[1:])
-    assert result.status == 0
-    assert ruled(url) == [scope for scope in before if scope not in removed]
-    told = f"rules about URLs were removed of {len(removed)} scope{'s' * (len(removed) > 1)}\n"
-    assert result.err.endswith(told) == bool(removed)
+def test_info_has_a_line_for_each_scope_the_largest_first(run, url, fill) -> None:
+    fill(*(record(number, pipeline=f"v{number // 4}") for number in range(7)))
+    result = run("store", "info", url)
+    assert (result.status, result.err) == (0, "")
+    assert result.column("scope") == ["a.example", "b.example"]
+    assert result.column("pages") == result.column("settled") == [4, 3]
+    assert result.column("pipelines") == [{"v0": 2, "v1": 2}, {"v0": 2, "v1": 1}]
+    assert result.column("newest") == ["2023-11-14T22:13:26Z", "2023-11-14T22:13:25Z"]
 
 
-def test_rules_that_cannot_be_read_are_named_and_the_rest_is_exported(run, url, rules) -> None:
+def test_info_counts_histories_texts_and_what_sites_repeat(run, filled) -> None:
+    lines = {line["scope"]: line for line in run("store", "info", filled).lines}
+    a, c, every = lines["a.example"], lines["c.example"], lines["*"]
+    size = sum(len(text(number)) for number in (*texts(0, 2, 4), 5_000))
+    assert (a["histories"], a["texts"], a["text_bytes"], a["repeated_texts"]) == (3, 7, size, 1)
+    assert (c["pages"], c["repeated_texts"], c["oldest"], c["newest"]) == (0, 1, None, None)
+    assert (every["pages"], every["histories"]) == (0, 0)
+    assert a["notes"] == every["notes"] == ["redesign", "validators"]
+    assert lines["b.example"]["notes"] == []
+
+
+def test_list_has_a_line_for_each_page_oldest_first(run, url, fill) -> None:
+    fill(*map(record, range(4)))
+    assert run("store", "list", url).column("url") == [record(n).url for n in range(4)]
+    (first, _) = run("store", "list", url, "--scope", "b.example").lines
+    assert (first["title"], first["words"]) == ("Grüße 1 \0\ud800", 101)
+    assert (first["fingerprint"], first["settled"]) == ("ffffffffffefffff", True)
+
+
+def test_a_store_of_which_no_page_counts_says_so(run, url) -> None:
     with closing(open_store(url)) as store:
+        store.begin("died")
+        assert store.check_and_add(record(1, run="died"), None).added
+    for command in ("info", "list", "export"):
+        result = run("store", command, url)
+        assert (result.status, result.out) == (0, "")
+        assert result.err == "the store has no pages that count\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "left", "noted", "repeated", "ruled"),
+    [
+        ("forget --scope a.example", (1, 3, 5), "*", "b", RULED[1:]),
+        ("forget --scope a.example --age 10d", (1, 3, 4, 5), "*a", "ab", RULED),
+        ("forget --scope other.example", ALL, "*a", "ab", RULED),
+        ("forget --page https://me:secret@example.com/1", (0, 2, 3, 4, 5), "*a", "ab", RULED),
+        ("forget --age 10d", (3, 4, 5), "*a", "ab", RULED),
+        ("forget --age 1d", (), "*a", "", RULED),
+        ("forget --domain sub.example.com --age 9999d", ALL, "*a", "ab", RULED),
+        ("forget --domain other.example", ALL, "*a", "ab", RULED),
+        ("forget --domain a.example", ALL, "*", "ab", RULED[1:]),
+        ("forget --domain c.example", ALL, "*a", "ab", RULED[:1]),
+        ("prune", ALL, "*a", "ab", RULED),
+        ("prune --age 10d", (3, 4, 5), "*a", "ab", RULED),
+        ("prune --pages 1", (4, 5), "*a", "ab", RULED),
+        ("prune --pages 0", (), "", "", []),
+        ("prune --pages 0 --domain c.example", ALL, "*a", "ab", RULED[:1]),
+        ("prune --pages 0 --domain sub.example.com", (0, 1, 3, 4, 5), "*a", "ab", RULED),
+        ("prune --pages 1 --domain example.com", (3, 4, 5), "*a", "ab", RULED),
+        ("prune --age 10d --domain example.org", ALL, "*a", "ab", RULED),
+    ],
+)
+def test_pages_go_with_all_that_is_known_of_them_and_sites_with_their_last_page(
+    run, filled, command: str, left, noted: str, repeated: str, ruled: list[str]
+) -> None:
+    operation, *options = command.split()
+    result = run("store", operation, filled, *options)
+    assert result.status == 0
+    found = kept(filled)
+    assert found.pages == [URLS[number] for number in left]
+    assert found.histories == sorted(found.pages)
+    assert found.texts == texts(*left)
+    assert "".join(scope[0] for scope in found.notes) == noted
+    assert "".join(scope[0] for scope in found.memories) == repeated
+    assert [*found.rules] == ruled
+    gone = len(ALL) - len(left)
+    whose = ", besides those of dead runs" * (operation == "prune")
+    assert result.err.startswith(f"pages removed{whose}: {gone}\n")
+    assert f"texts removed: {2 * gone + 1}\n" in result.err
+    if "--pages" not in command:
+        assert (f"histories removed: {gone}\n" in result.err) == bool(gone)
+    assert ("notes were removed of" in result.err) == (noted != "*a")
+    assert ("rules about URLs were removed of" in result.err) == (ruled != RULED)
+
+
+def test_of_a_domain_in_a_scope_of_several_its_own_notes_go(run, filled) -> None:
+    assert run("store", "forget", filled, "--domain", "www.example.com").status == 0
+    found = kept(filled)
+    assert found.pages == found.histories == [URLS[3]]
+    assert found.notes == {scope: {"redesign": {"a.example": 1.0}} for scope in ("*", "a.example")}
+
+
+def test_histories_without_pages_are_removed_too(run, filled) -> None:
+    with closing(open_store(filled)) as store:
+        for page in [*store.records()]:
+            store.forget(page)
+    assert run("store", "forget", filled, "--page", URLS[1]).status == 0
+    assert kept(filled).histories == sorted(url for url in URLS if url != URLS[1])
+    assert run("store", "forget", filled, "--domain", "example.com").status == 0
+    assert kept(filled)[:2] == ([], [URLS[3]])
+
+
+@pytest.mark.parametrize(
+    ("options", "numbers", "noted", "repeated", "ruled"),
+    [
+        ("", ALL, "*a", "abc", RULED),
+        ("--scope a.example", (0, 2, 4), "a", "a", RULED[:1]),
+        ("--scope b.example", (1, 3, 5), "", "b", []),
+        ("--domain c.example", (), "", "", RULED[1:]),
+        ("--domain example.org", (3,), "", "b", []),
+        ("--page https://news.example.org/3", (3,), "", "b", []),
+        ("--age 10d", (0, 1, 2), "", "ab", []),
+        ("--age 9999d", (), "", "", []),
+    ],
+)
+def test_an_export_has_what_is_known_of_its_pages_and_sites(
+    run, filled, options: str, numbers, noted: str, repeated: str, ruled: list[str]
+) -> None:
+    lines = run("store", "export", filled, *options.split()).lines
+
+    def scopes(kind: str) -> list[str]:
+        return [line["scope"] for line in lines if kind in line]
+
+    urls = [URLS[number] for number in numbers]
+    assert [line["url"] for line in lines if "words" in line] == urls
+    assert run("store", "list", filled, *options.split()).column("url") == urls
+    assert sorted(line["url"] for line in lines if "page_history" in line) == sorted(urls)
+    digests = sorted(int(line["digest"], 16) & 0xFFFF for line in lines if "kept_text" in line)
+    assert digests == texts(*numbers) + ([] if options else [5_000])
+    assert "".join(scope[0] for scope in scopes("site_notes")) == noted
+    assert "".join(scope[0] for scope in scopes("site_memory")) == repeated
+    assert scopes("url_rules") == ruled
+
+
+def test_rules_that_cannot_be_read_are_named_and_the_rest_is_exported(run, filled) -> None:
+    with closing(open_store(filled)) as store:
         store.keep_url_rules("a.example", b"no rules")
-    result = run("store", "export", url)
+    result = run("store", "export", filled)
     assert result.status == 1
-    assert [line["scope"] for line in result.lines[2:]] == ["c.example", "sub.c.example"]
+    assert [line["scope"] for line in result.lines if "url_rules" in line] == RULED[1:]
     assert "rules about URLs of a.example: not JSON" in result.err
+
+
+def test_all_of_a_store_is_moved_to_every_other_that_lasts(
+    run, run_with_input, filled, lasting_url
+) -> None:
+    exported = run("store", "export", filled).out
+    for added, copies in ((6, 0), (0, 6)):
+        result = run_with_input(exported, "store", "import", lasting_url)
+        assert result.status == 0
+        assert f"pages added: {added}, copies: {copies}, skipped: 0\n" in result.err
+    moved = [replace(page, run="crawl") for page in remembered(lasting_url)]
+    assert moved == remembered(filled)
+    assert kept(lasting_url) == kept(filled)
+    with closing(open_store(filled)) as store, closing(open_store(lasting_url)) as other:
+        assert sorted(store.texts()) == sorted(other.texts())
+        for history in store.histories():
+            there = other.history(history.scope, history.request, "new")
+            assert there == history.history
+        for each in store.texts():
+            assert other.text(each.scope, each.digest) == store.text(each.scope, each.digest)
+    for command in ("store info", "store list", "history list", "urls list"):
+        here, there = (run(*command.split(), url) for url in (filled, lasting_url))
+        assert here.column("scope") == there.column("scope") != []
+    due = run("history", "due", lasting_url, "--budget", 2)
+    assert (due.status, len(due.lines)) == (0, 2)
+    with closing(open_store(lasting_url)) as store:
+        store.begin("died")
+        assert store.check_and_add(record(9, scope="c.example", run="died"), None).added
+    for command in ("forget --page https://example.com/0", "prune --pages 1"):
+        operation, *options = command.split()
+        assert run("store", operation, lasting_url, *options).status == 0
+    assert kept(lasting_url)[:2] == (URLS[4:], sorted(URLS[4:]))
+    assert [*kept(lasting_url).memories] == ["a.example", "b.example"]
+
+
+def test_an_import_changes_nothing_that_is_newer(run, run_with_input, filled, url) -> None:
+    there = f"{url}2"
+    fill_store(there)
+    newer = visited(0, time.time(), run="later")
+    with closing(open_store(there)) as store:
+        store.begin("later")
+        store.keep_history(newer)
+        store.end("later")
+        store.keep_site_notes("*", json.dumps({"redesign": {"c.example": 9.0}}).encode())
+    exported = run("store", "export", filled).out
+    assert run_with_input(exported, "store", "import", there).status == 0
+    assert kept(there).notes["*"] == {
+        "redesign": {"c.example": 9.0, **NOTES["redesign"]},
+        "validators": NOTES["validators"],
+    }
+    with closing(open_store(there)) as store:
+        assert [each for each in store.histories() if each.url == URLS[0]] == [newer]
+
+
+def test_a_line_that_cannot_be_read_is_named_and_the_rest_added(
+    run, run_with_input, filled, url
+) -> None:
+    lines = run("store", "export", filled, "--page", URLS[1]).lines
+    good = next(line for line in lines if "page_history" in line)
+    bad = [
+        (good | {"page_history": "AAAA"}, "no history of a page"),
+        (good | {"page_history": "?"}, "'page_history' is '?'"),
+        (good | {"seen": "now"}, "'seen' is 'now'"),
+        (
+            {"scope": "a.example", "kept_text": "AAAA", "digest": "0" * 16, "at": 1.0},
+            "no text of a page",
+        ),
+        ({"scope": "a.example", "site_notes": [1]}, "'site_notes' is [1]: expected an object"),
+    ]
+    text = "\n".join(json.dumps(line) for line in (good, *(line for line, _ in bad)))
+    result = run_with_input(text, "store", "import", f"{url}2")
+    assert result.status == 1
+    for number, (_, why) in enumerate(bad, 2):
+        assert f":{number}: {why}" in result.err
+    assert "histories added: 1\n" in result.err
+    assert kept(f"{url}2") == Kept([], [URLS[1]], [], {}, {}, {})
+
+
+def test_to_look_for_a_store_on_a_server_makes_nothing_there(
+    run, redis_server, postgresql_server
+) -> None:
+    url = postgresql_server.url_with(schema="never_made")
+    for command in (["store", "info"], ["store", "list"], ["store", "prune"], ["pairs"], ["tune"]):
+        result = run(*command, url)
+        assert (result.status, result.out) == (1, "")
+        assert result.err.endswith(": there is no store in schema 'never_made'\n")
+    known = "SELECT count(*) FROM pg_namespace WHERE nspname = 'never_made'"
+    assert postgresql_server.admin(known) == [(0,)]
+    for command in ("info", "list", "export"):
+        result = run("store", command, f"{redis_server.url}?prefix=never_made:")
+        assert (result.status, result.err) == (0, "the store has no pages that count\n")
+    with redis_server.client() as client:
+        assert client.keys("never_made:*") == []

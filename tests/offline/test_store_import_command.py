@@ -9,14 +9,13 @@ import subprocess
 import time
 from contextlib import closing
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 
 from simhash_gate.offline.exported import Repeated, Rules, memory_line, page_line, rules_line
 from simhash_gate.sources import request_fingerprint
 from simhash_gate.stores import open_store
-from tests.crawls.harness import Site, crawl, page, until
+from tests.crawls.harness import page, until
 from tests.offline.command import COMMAND
 from tests.offline.kept_pages import record, remembered
 from tests.offline.test_replay_warc import record as warc_record
@@ -54,20 +53,20 @@ def test_an_archive_leaves_what_a_crawl_would_have_kept(run, url, archive) -> No
     assert again.err == "pages added: 0, copies: 3, skipped: 1\n"
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_corpus_is_added_with_its_fingerprints(run, url, tmp_path, form: str) -> None:
+def test_a_corpus_is_added_with_its_fingerprints(run, url, tmp_path) -> None:
     rows = [row(page(n).body, f"https://example.com/{n}") for n in range(3)]
-    path = write_corpus(tmp_path, form, *rows)
-    result = run("store", "import", url, path)
-    assert result.status == 0
-    assert result.err.endswith("pages added: 3, copies: 0, skipped: 0\n")
-    kept = remembered(url)
-    assert [f"{page.fingerprint:016x}" for page in kept] == [row["fingerprint"] for row in rows]
-    assert [(page.url, page.title, page.words) for page in kept] == [
-        (row["url"], row["title"], row["words"]) for row in rows
-    ]
-    assert all(abs(page.first_seen - time.time()) < 600 for page in kept)
-    assert "added: 0, copies: 3" in run("store", "import", url, path).err
+    rows[1] |= {"fingerprint": "0123456789abcdef", "words": 7}
+    for form in FORMS:
+        path = write_corpus(tmp_path, form, *rows)
+        result = run("store", "import", f"{url}.{form}", path)
+        assert result.status == 0
+        assert result.err.endswith("pages added: 3, copies: 0, skipped: 0\n")
+        kept = remembered(f"{url}.{form}")
+        assert [f"{page.fingerprint:016x}" for page in kept] == [row["fingerprint"] for row in rows]
+        assert [(page.url, page.title, page.words) for page in kept] == [
+            (row["url"], row["title"], row["words"]) for row in rows
+        ]
+        assert all(abs(page.first_seen - time.time()) < 600 for page in kept)
 
 
 def test_a_corpus_of_another_version_is_read_again(run, url, tmp_path) -> None:
@@ -89,28 +88,23 @@ def test_sources_of_all_kinds_are_told_apart(run, url, archive, tmp_path, write,
         page(12).body.replace(b"</head>", b'<link rel=canonical href="https://x.org/12"></head>')
     )
     manifest({"url": "https://y.org/13", "html": page(13).body.decode(), "time": 86_400})
-    corpus = write_corpus(tmp_path, "corpus.jsonl", row(page(14).body, "https://example.com/14"))
     exported = tmp_path / "exported.jsonl"
     exported.write_text(json.dumps(page_line(record(15))))
     inside = warc_record(page(17).body, url="https://z.org/17", WARC_Date="2019-01-01T00:00:00Z")
     (tmp_path / "crawl.wacz").write_bytes(wacz({"archive/data.warc": inside}))
-    with Site({"/a": page(16)}).running() as site:
-        cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path / "cache")}
-        crawl(tmp_path / "crawl", site, "/a", settings=cache)
     began = time.time()
     result = run("store", "import", url, archive, "mirror", "named.html", "manifest.jsonl",
-                 corpus, exported, "cache", "crawl.wacz")  # fmt: skip
+                 exported, "crawl.wacz")  # fmt: skip
     assert result.status == 0
-    assert "pages added: 9, copies: 1, skipped: 1\n" in result.err
+    assert "pages added: 7, copies: 1, skipped: 1\n" in result.err
     kept = {page.url: page for page in remembered(url)}
     assert [*kept] == [
         A, B, "https://example.org/a.html", "https://x.org/12", "https://y.org/13",
-        "https://example.com/14", record(15).url, f"{site.url}/a", "https://z.org/17",
+        record(15).url, "https://z.org/17",
     ]  # fmt: skip
     assert kept["https://y.org/13"].first_seen == 86_400
     assert kept["https://z.org/17"].first_seen == 1_546_300_800
     assert kept["https://x.org/12"].first_seen >= began  # the time of a file is no capture
-    assert began - 600 < kept[f"{site.url}/a"].first_seen < began
     assert len({page.run for page in kept.values()}) == 1
 
 
@@ -122,9 +116,6 @@ def test_the_settings_are_those_of_the_crawl(run, url, archive) -> None:
     first, *_, last = remembered(url)
     assert first.pipeline != last.pipeline
     assert first.sketch != last.sketch == b""
-    wrong = run("store", "import", url, archive, "-s", "SIMHASH_GATE_THRESHOLD=far")
-    assert wrong.status == 2
-    assert "SIMHASH_GATE_THRESHOLD = 'far'" in wrong.err
 
 
 def test_no_window_bounds_an_import_and_a_crawl_that_would_is_told(run, url, manifest) -> None:
@@ -154,87 +145,36 @@ def test_what_cannot_be_read_is_named_and_the_rest_added(run, url, archive, mani
     archive.write_bytes(archive.read_bytes()[:-400])
     lines = manifest("no json", {"html": "<p>no url</p>" * 20},
                      {"url": "https://a.org/", "html": page(7).body.decode()})  # fmt: skip
-    result = run("store", "import", url, "missing.warc", archive, lines)
+    result = run("store", "import", url, "missing.warc", archive, lines, "sqlite:///a.sqlite")
     assert result.status == 1
+    assert "a store has no pages to read" in result.err
     assert "missing.warc: No such file or directory\n" in result.err
     assert f"{archive}, record 4: cut off" in result.err
     assert f"{lines}:1: not JSON" in result.err
     assert f"{lines}:2: no URL" in result.err
     assert "pages added: 2, copies: 1, skipped: 1\n" in result.err
-    assert result.err.endswith("inputs that could not be used: 4\n")
-
-
-@pytest.mark.parametrize(
-    ("source", "why"),
-    [
-        ("missing.jsonl", "missing.jsonl: No such file or directory"),
-        ("empty", "no page in this folder"),
-        ("empty.jsonl", "empty.jsonl: no page in it"),
-        ("sqlite:///other.sqlite", "a store has no pages to read"),
-    ],
-)
-def test_a_source_without_pages_is_named(run, url, tmp_path, source, why) -> None:
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "empty.jsonl").touch()
-    result = run("store", "import", url, source)
-    assert result.status == 1
-    assert why in result.err
-    assert remembered(url) == []
+    assert result.err.endswith("inputs that could not be used: 5\n")
 
 
 def test_a_store_in_memory_is_not_filled(run, archive) -> None:
     result = run("store", "import", "memory:", archive)
-    assert (result.status, result.err) == (
-        1,
-        "Error: store URL 'memory:': a store in memory ends with this command\n",
-    )
+    assert result.status == 1
+    assert "a store in memory ends with this command" in result.err
 
 
 RULE = {"scope": "a.example", "shape": "*", "kind": "slash", "word": "pinned"}
 
 
-def test_what_is_exported_and_imported_is_all_there(run, url, fill, tmp_path, request) -> None:
-    fill(*map(record, range(40)))
-    with closing(open_store(url)) as store:
-        store.keep_site_memory("a.example", TWELVE)
-        store.keep_url_rules("a.example", json.dumps([RULE]).encode())
-    postgresql = request.getfixturevalue("postgresql_server").url_with(schema="moved")
-    redis = f"{request.getfixturevalue('redis_server').url}?prefix={tmp_path}:"
-    stores = [url, postgresql, redis, f"sqlite:///{tmp_path}/other.sqlite"]
-    for source, target in pairwise(stores):
-        exported = run("store", "export", source)
-        assert exported.status == 0
-        (tmp_path / "pages.jsonl").write_text(exported.out, "utf-8")
-        for counts in ("added: 40, copies: 0", "added: 0, copies: 40"):
-            result = run("store", "import", target, "pages.jsonl")
-            assert result.status == 0
-            assert result.err == (
-                f"pages {counts}, skipped: 0\nwhat sites repeat was added of 1 scope\n"
-                "rules about URLs were added of 1 scope\n"
-            )
-        moved = [replace(page, run="crawl") for page in remembered(target)]
-        assert moved == [record(number, settled=True) for number in range(40)]
-        with closing(open_store(target)) as store:
-            assert [*store.site_memories()] == [("a.example", TWELVE)]
-            ((scope, rules),) = store.all_url_rules()
-            assert (scope, json.loads(rules)) == ("a.example", [RULE])
-
-
-def test_a_file_of_an_earlier_version_has_pages_alone(run_with_input, url) -> None:
-    lines = [page_line(replace(record(number), run="")) for number in range(3)]
+def test_pages_with_one_fingerprint_are_all_moved_also_from_an_earlier_version(
+    run_with_input, url
+) -> None:
+    pages = [record(number, fingerprint=7, digest=7, scope="a.example") for number in range(9)]
+    lines = [page_line(page) for page in [*pages, pages[3]]]
     for line in lines:
         del line["run"], line["settled"]
     text = "".join(json.dumps(line) + "\n" for line in lines)
     result = run_with_input(text, "store", "import", url)
-    assert (result.status, result.err) == (0, "pages added: 3, copies: 0, skipped: 0\n")
-    assert [page.url for page in remembered(url)] == [record(number).url for number in range(3)]
-
-
-def test_pages_with_one_fingerprint_are_all_moved(run_with_input, url) -> None:
-    pages = [record(number, fingerprint=7, digest=7, scope="a.example") for number in range(9)]
-    text = "".join(json.dumps(page_line(page)) + "\n" for page in [*pages, pages[3]])
-    result = run_with_input(text, "store", "import", url)
-    assert result.err == "pages added: 9, copies: 1, skipped: 0\n"
+    assert (result.status, result.err) == (0, "pages added: 9, copies: 1, skipped: 0\n")
     assert [page.url for page in remembered(url)] == [page.url for page in pages]
 
 
@@ -272,12 +212,8 @@ def test_rules_about_urls_are_added_to_those_that_are_there(run_with_input, url)
 def test_an_import_that_is_interrupted_counts_for_nothing(url, tmp_path, environment) -> None:
     process = subprocess.Popen(
         [*COMMAND, "store", "import", url],
-        cwd=tmp_path,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+        cwd=tmp_path, env=environment, text=True, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
     try:
         lines = (json.dumps(page_line(record(0, request=f"{n:x}"))) for n in range(600))
         process.stdin.write("\n".join(lines))
@@ -293,21 +229,16 @@ def test_an_import_that_is_interrupted_counts_for_nothing(url, tmp_path, environ
     assert remembered(url) == []
 
 
-def test_the_bar_of_an_import_counts_the_pages(run, url, manifest) -> None:
-    pages = [{"url": f"{A}{n}", "html": page(n).body.decode()} for n in range(3)]
-    result = run("store", "import", url, manifest(*pages), "--progress")
-    assert "3/3" in result.err
-    assert "pages added: 3" in result.err
-
-
 def test_all_processes_read_the_same(run, url, manifest) -> None:
-    pages = [{"url": f"{A}{n}", "html": page(n % 30, noise=n).body.decode()} for n in range(90)]
+    pages = [{"url": f"{A}{n}", "html": page(n % 10, noise=n).body.decode()} for n in range(30)]
     path = manifest(*pages)
     kept = []
-    for workers in (0, 1, 3):
+    for workers in (0, 2):
         target = f"{url}{workers}"
-        result = run("store", "import", target, path, "-s", f"SIMHASH_GATE_WORKERS={workers}")
+        own = ("--progress", "-s", f"SIMHASH_GATE_WORKERS={workers}")
+        result = run("store", "import", target, path, *own)
         assert result.status == 0
+        assert "30/30" in result.err  # of the bar
         kept.append([replace(p, run="", first_seen=0.0, last_seen=0.0) for p in remembered(target)])
-    assert kept[0] == kept[1] == kept[2]
-    assert len(kept[0]) == 30
+    assert kept[0] == kept[1]
+    assert len(kept[0]) == 10

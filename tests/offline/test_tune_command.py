@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import closing
 
@@ -67,15 +66,9 @@ def test_a_crawl_is_shown_with_a_threshold_and_pairs_to_judge(run, crawl) -> Non
     result = run("tune", crawl)
     assert (result.status, result.err) == (0, "")
     assert "hive.example  20 pages\n" in result.out
-    assert "   0       10  ████" in result.out
     assert "threshold 3 (as it is): " in result.out
     assert f" 0 bits  {SITE}/9?0\n           Story 9 (" in result.out
-    assert result.out.endswith("settings\nas they are\n")
-
-
-def test_what_is_shown_is_there_as_json(run, crawl) -> None:
-    result = run("tune", crawl, "--json")
-    [found] = result.lines
+    [found] = run("tune", crawl, "--json").lines
     [scope] = found["scopes"]
     assert (scope["scope"], scope["pages"], scope["histogram"][0]) == ("hive.example", 20, 10)
     assert (scope["threshold"], scope["suggested"]) == (3, 3)
@@ -98,6 +91,9 @@ def test_labelled_pairs_decide_and_the_settings_can_be_pasted(run, store, manife
     read_settings(settings)
     told = ("-s", "SIMHASH_GATE_THRESHOLD=5")
     assert run("tune", url, "--pairs", file, *told).out.endswith("as they are\n")
+    # Other names do not argue with labels, and are told all the same.
+    assert "by their titles, 25 of 25 pages within the threshold have another name" in result.out
+    assert "SIMHASH_GATE_COMPARE" in result.out
 
 
 def test_a_domain_has_a_threshold_of_its_own_where_its_labels_say_so(run, store, manifest) -> None:
@@ -142,30 +138,17 @@ def test_a_histogram_that_stands_at_0_over_other_names_is_no_reason(run, jams) -
     out = run("tune", jams).out
     assert f"   0        9  {'█' * 40}  5 of another name\n" in out
     assert "the valley of the histogram" not in out
-    assert (
-        "threshold 3 (as it is): so many near pages are different ones that a valley means "
-        "nothing: only labels can tell\n"
-        "by their titles, 5 of 9 pages within the threshold have another name\n"
-        "of 9 near pairs looked at closer: other names in 5\n"
-    ) in out
+    assert "threshold 3 (as it is): " in out
+    assert "only labels can tell" in out
+    assert "by their titles, 5 of 9 pages within the threshold have another name\n" in out
+    assert "of 9 near pairs looked at closer: other names in 5\n" in out
     assert "name         [-Apple jam-]\n" in out
-    assert "no word differs" not in out
     assert "SIMHASH_GATE_COMPARE" in out
     [found] = run("tune", jams, "--json").lines
     [scope] = found["scopes"]
     assert (scope["histogram"][0], scope["other_names"][0]) == (9, 5)
     assert scope["closer"] == {"pairs": 9, "names": 5, "offers": 0, "fields": 0}
     assert {len(pair["claims"]) for pair in scope["under"]} <= {0, 2}
-
-
-def test_other_names_do_not_argue_with_labels_and_are_told_all_the_same(
-    run, store, manifest
-) -> None:
-    known, file = labels(manifest, {1: (8, 0), 5: (8, 1), 6: (0, 8)})
-    out = run("tune", store(*known), "--pairs", file).out
-    assert "threshold 5 (now 3): F1 0.970 on its labelled pairs" in out
-    assert "by their titles, 25 of 25 pages within the threshold have another name" in out
-    assert "SIMHASH_GATE_COMPARE" in out
 
 
 def test_other_prices_under_one_name_are_found_at_a_closer_look(run, write_named, manifest) -> None:
@@ -175,7 +158,6 @@ def test_other_prices_under_one_name_are_found_at_a_closer_look(run, write_named
     out = run("tune", path).out
     assert "of another name" not in out
     assert "of 6 near pairs looked at closer: other offers in 6\n" in out
-    assert "the valley of the histogram" not in out
     assert re.search(r"shown price  \[-\d.50 EUR-\] \{\+\d.50 EUR\+\}\n", out)
 
 
@@ -195,31 +177,10 @@ def test_labels_that_say_nothing_are_named(run, crawl, manifest) -> None:
     assert "labelled pairs: 1 duplicate, 0 others\n" in result.out
     assert "too few duplicates or others to choose a threshold\n" in result.out
     assert run("tune", crawl, "--pairs", "nowhere.jsonl").status == 1
-
-
-def test_a_file_without_a_label_is_named_once(run, crawl, manifest) -> None:
-    empty = manifest(name="labels.jsonl")
-    result = run("tune", crawl, "--pairs", empty)
+    result = run("tune", crawl, "--pairs", manifest(name="none.jsonl"))
     assert result.status == 1
-    assert result.err == f"{empty}: no labelled pair in it\ninputs that could not be used: 1\n"
-
-
-def test_pages_without_a_url_are_said_to_have_none(run, write) -> None:
-    write("a.html", 1)
-    assert run("tune", "a.html").out.startswith("(no URL)  1 page\n")
-
-
-def test_a_collection_without_pages_is_an_error(run, manifest, tmp_path) -> None:
-    empty = manifest()
-    for arguments in ((empty,), (empty, "--json"), ("nowhere.jsonl",)):
-        result = run("tune", *arguments)
-        assert (result.status, result.out) == (1, "")
-        assert f"{arguments[0]}: no page with a fingerprint\n" in result.err
-    result = run("tune", empty, "--pairs", "nowhere.jsonl")
-    assert result.err.endswith("could not be used: 2\n")
-    result = run("tune", f"sqlite:///{tmp_path}/nowhere.sqlite")
-    assert (result.status, result.out) == (1, "")
-    assert "there is no such file" in result.err
+    assert "none.jsonl: no labelled pair in it\n" in result.err
+    assert result.err.endswith("could not be used: 1\n")
 
 
 def test_a_title_can_not_command_the_terminal(run, write, manifest) -> None:
@@ -233,20 +194,20 @@ def test_a_title_can_not_command_the_terminal(run, write, manifest) -> None:
     assert "\x07" not in result.out
 
 
-def test_labels_can_not_be_asked_for_without_a_terminal_and_a_file(run, crawl) -> None:
-    assert "--label needs --pairs FILE" in run("tune", crawl, "--label").err
+def test_labels_can_not_be_asked_for_without_a_terminal(run, crawl) -> None:
     result = run("tune", crawl, "--label", "--pairs", "labels.jsonl")
     assert result.status == 2
     assert "--label asks on a terminal" in result.err
 
 
-def test_json_needs_no_escape_for_what_is_counted(run, crawl, manifest) -> None:
-    file = manifest(
-        {"a": f"{SITE}/0?0", "b": f"{SITE}/0?1", "duplicate": True}, name="labels.jsonl"
-    )
-    [found] = run("tune", crawl, "--pairs", file, "--json").lines
+def test_what_labels_tell_is_there_as_json(run, write, manifest) -> None:
+    write("a.html", 1)
+    assert run("tune", "a.html").out.startswith("(no URL)  1 page\n")
+    label = {"a": "a.html", "b": "b.html", "duplicate": True}
+    write("b.html", 1, noise=1)
+    file = manifest(label, name="labels.jsonl")
+    [found] = run("tune", "a.html", "b.html", "--pairs", file, "--json").lines
     row = found["labelled"]["thresholds"][0]
     assert (row["threshold"], row["precision"], row["recall"]) == (0, 1, 1)
     low, high = row["precision_interval"]
     assert 0 < low < high == 1
-    assert json.dumps(found)

@@ -47,13 +47,19 @@ def test_each_page_is_compared_with_those_before_it() -> None:
     assert (small.name, small.neighbours) == ("b.example", [])
 
 
+def ask(scopes, answers: dict[frozenset[str], bool]) -> Neighbour:
+    """Return the pair that is asked about next."""
+    pair = next_pair(strata(scopes, answers), set(answers), line=3)
+    assert pair is not None
+    return pair
+
+
 def test_every_distance_is_asked_about_first_from_the_line_outwards() -> None:
     scope = scope_of({0: 50, 3: 5, 4: 5, 8: 5, 14: 20})
-    answers: dict[frozenset[str], bool] = {}
+    answers = {}
     order = []
     for _ in range(5):
-        pair = next_pair(strata([scope], answers), set(answers), line=3)
-        assert pair is not None
+        pair = ask([scope], answers)
         order.append(pair.distance)
         answers[pair.names] = True
     assert order in ([3, 4, 0, 8, 14], [4, 3, 0, 8, 14])
@@ -61,11 +67,10 @@ def test_every_distance_is_asked_about_first_from_the_line_outwards() -> None:
 
 def test_then_where_answers_differ_and_many_pairs_are_at_stake() -> None:
     scope = scope_of({0: 40, 4: 40, 14: 40})
-    answers: dict[frozenset[str], bool] = {}
-    asked: Counter[int] = Counter()
+    answers = {}
+    asked = Counter()
     while len(answers) < 40:
-        pair = next_pair(strata([scope], answers), set(answers), line=3)
-        assert pair is not None
+        pair = ask([scope], answers)
         asked[pair.distance] += 1
         answers[pair.names] = pair.distance == 0 or (pair.distance == 4 and asked[4] % 2 == 0)
     assert asked[4] > asked[0] + asked[14]
@@ -73,11 +78,10 @@ def test_then_where_answers_differ_and_many_pairs_are_at_stake() -> None:
 
 def test_pairs_of_all_scopes_are_asked_about_in_proportion() -> None:
     scopes = [scope_of({4: 60}, "large.example"), scope_of({4: 20}, "small.example")]
-    answers: dict[frozenset[str], bool] = {}
-    names: Counter[str] = Counter()
+    answers = {}
+    names = Counter()
     for _ in range(20):
-        pair = next_pair(strata(scopes, answers), set(answers), line=3)
-        assert pair is not None
+        pair = ask(scopes, answers)
         names[pair.page.name.split("/")[0]] += 1
         answers[pair.names] = True
     assert names == {"large.example": 15, "small.example": 5}
@@ -105,17 +109,16 @@ def test_answers_stand_for_their_share_of_all_pairs() -> None:
 
 
 def test_the_intervals_hold_what_all_answers_would_give() -> None:
-    """In 100 rounds; of what is right 95 times of 100, less than 89 has a probability of 1 %."""
+    """In 40 rounds: for what is right 95 times of 100, less than 34 has a probability of 0.4 %."""
     shares = {0: 0.98, 2: 0.8, 3: 0.6, 4: 0.4, 6: 0.2, 12: 0.05}
-    held = Counter[str]()
-    for seed in range(100):
+    held = Counter()
+    for seed in range(40):
         chance = random.Random(seed)
-        scope = scope_of({bits: chance.randrange(30, 120) for bits in shares})
+        scope = scope_of({bits: chance.randrange(20, 60) for bits in shares})
         truth = {pair.names: chance.random() < shares[pair.distance] for pair in scope.neighbours}
-        answers: dict[frozenset[str], bool] = {}
-        while len(answers) < 40:
-            pair = next_pair(strata([scope], answers), set(answers), line=3)
-            assert pair is not None
+        answers = {}
+        while len(answers) < 30:
+            pair = ask([scope], answers)
             answers[pair.names] = truth[pair.names]
         known, exact = (score(strata([scope], labels))[3] for labels in (answers, truth))
         assert exact.precision is not None
@@ -123,5 +126,5 @@ def test_the_intervals_hold_what_all_answers_would_give() -> None:
         held["precision"] += low <= exact.precision <= high
         low, high = known.recall_interval
         held["recall"] += low <= exact.recall <= high
-    assert held["precision"] >= 89
-    assert held["recall"] >= 89
+    assert held["precision"] >= 34
+    assert held["recall"] >= 34

@@ -6,15 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from simhash_gate.tuning.threshold import (
-    Labelled,
-    best,
-    count,
-    f1_of,
-    score,
-    suggest,
-    valley,
-)
+from simhash_gate.tuning.threshold import Labelled, best, count, f1_of, score, suggest, valley
 
 
 def histogram(*counts: int) -> list[int]:
@@ -30,10 +22,7 @@ def test_thresholds_are_scored_by_what_they_call_duplicate() -> None:
     assert scores[2].f1 == pytest.approx(3 / 4)
     low, high = scores[2].precision_interval
     assert low < 3 / 4 < high
-
-
-def test_a_threshold_that_calls_nothing_has_no_precision() -> None:
-    nothing = score(count([(5, True), (9, False)]))[0]
+    nothing = score(count([(5, True), (9, False)]))[0]  # which calls nothing a duplicate
     assert (nothing.precision, nothing.recall, nothing.f1) == (None, 0, 0)
     assert f1_of(count([(5, False)])) == [0.0] * 9
 
@@ -53,13 +42,10 @@ def test_the_best_threshold_is_good_on_both_sides(f1s: list[float], taken: int) 
     assert best(f1s) == taken
 
 
-def test_the_valley_after_the_copies_is_suggested() -> None:
+def test_the_valley_after_the_copies_is_suggested_where_it_is_nearest_to_the_setting() -> None:
     threshold, reason = valley(histogram(300, 60, 20, 2, 9, 25, 40, 10), now=6)
     assert threshold == 3
-    assert reason == "the valley of the histogram: 2 pages at 3 bits, before 9 at 4"
-
-
-def test_of_a_wide_valley_what_is_nearest_to_the_setting_is_taken() -> None:
+    assert "2 pages at 3 bits, before 9 at 4" in reason
     wide = histogram(300, 60, 0, 0, 0, 0, 0, 0, 30, 90)
     assert [valley(wide, now).threshold for now in (0, 3, 5, 8)] == [2, 3, 5, 7]
     assert valley(histogram(300, 60, 40), now=0).threshold == 3  # nothing comes after the copies
