@@ -13,7 +13,7 @@ import pytest
 
 from simhash_gate.stores import Record, open_store
 from simhash_gate.stores.sqlite import SQLiteStore
-from tests.stores.store_urls import CLUSTER, STORES, url_maker
+from tests.stores.store_urls import STORES, url_maker
 
 CRAWLER = Path(__file__).with_name("crawler_process.py")
 ROOT = Path(__file__).parents[2]
@@ -24,9 +24,9 @@ def new_url(request):
     return url_maker(request, request.param)
 
 
-@pytest.fixture(params=[*STORES, CLUSTER])
-def url(request, tmp_path):
-    return url_maker(request, request.param)(tmp_path)
+@pytest.fixture
+def url(new_url, tmp_path):
+    return new_url(tmp_path)
 
 
 @pytest.fixture

@@ -15,9 +15,7 @@ STORES = [
     pytest.param("{redis}?prefix={name}:", id="redis", marks=pytest.mark.slow),
     pytest.param("{postgresql}&schema={name}", id="postgresql", marks=pytest.mark.slow),
 ]
-# The same scripts as on one server: only the ways to them differ.
-CLUSTER = pytest.param("{redis_cluster}?prefix={name}:", id="redis-cluster", marks=pytest.mark.slow)
-SERVERS = ["redis", "redis_cluster", "postgresql"]
+SERVERS = ["redis", "postgresql"]
 LASTING = STORES[1:]  # those that outlive their process
 
 
