@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 from tests.stores.postgres_server import postgresql_server  # noqa: F401 - a fixture
-from tests.stores.redis_server import RedisCluster, RedisServer
+from tests.stores.redis_server import RedisServer
 
 STORES = [
     pytest.param("memory:", id="memory"),
@@ -47,13 +47,6 @@ def own_redis(tmp_path):
     started = RedisServer(tmp_path / "redis", appendonly="yes", appendfsync="always")
     yield started
     started.kill()
-
-
-@pytest.fixture(scope="session")
-def redis_cluster_server(tmp_path_factory):
-    cluster = RedisCluster(tmp_path_factory.mktemp("redis_cluster"))
-    yield cluster
-    cluster.kill()
 
 
 @pytest.fixture(params=LASTING)
