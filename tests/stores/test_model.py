@@ -177,6 +177,7 @@ class StoreMachine(RuleBasedStateMachine):
         crawler[1] = next(self.names)
         crawler[0].begin(crawler[1])
 
+    @precondition(lambda self: self.model.kept or self.model.histories)
     @rule(which=st.integers(0, 1))
     def end_and_begin(self, which):
         crawler = self.crawlers[which % len(self.crawlers)]
@@ -202,13 +203,17 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(
         which=st.integers(0, 1),
-        fields=fields,
+        pages=st.lists(fields, min_size=1, max_size=5),
         radius=radii,
         near=st.sampled_from([0, 8, 20]),
         window=windows,
         data=st.data(),
     )
-    def check_and_add(self, which, fields, radius, near, window, data):
+    def check_and_add(self, which, pages, radius, near, window, data):
+        for fields in pages:
+            self.check_and_add_one(which, fields, radius, near, window, data)
+
+    def check_and_add_one(self, which, fields, radius, near, window, data):
         store, run = self.crawlers[which % len(self.crawlers)]
         self.clock += 1.0
         seen = self.clock + fields["late"]
