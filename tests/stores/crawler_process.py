@@ -106,28 +106,12 @@ def keep(store, run, seed):
     time.sleep(60)
 
 
-def fork(store, run, seed):
-    """Share an open store with a child; print how many answers were those of another question."""
-    store.check_and_add(record(run, 0), 3)
-    child = os.fork()
-    wrong = 0
-    for number in range(100):
-        page = record(run, random.Random(f"{number} {not child}").getrandbits(64), number)
-        wrong += not store.check_and_add(page, 0).added
-        match = store.check_and_add(page, 0).match
-        wrong += match is None or match.record.identity != page.identity
-    if not child:
-        os._exit(min(wrong, 255))
-    print(wrong, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-
-
 if __name__ == "__main__":
     role, url, run, seed = sys.argv[1:]
     print("ready", flush=True)
     opened = open_store(url)
     opened.begin(run)
     print("begun", flush=True)
-    roles = {"race": race, "crawl": crawl, "keep": keep, "fork": fork}
-    roles |= {"revisit": revisit, "stay": stay}
+    roles = {"race": race, "crawl": crawl, "keep": keep, "revisit": revisit, "stay": stay}
     roles[role](opened, run, seed)
     opened.close()

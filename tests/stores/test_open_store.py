@@ -82,14 +82,21 @@ def test_what_redis_py_does_not_take_is_refused_with_the_url(url, why):
     assert not isinstance(caught.value, StoreUnavailable)
 
 
-@pytest.mark.parametrize("scheme", ["redis", "rediss", "redis+cluster", "redis+sentinel", "unix"])
-def test_without_redis_py_the_extra_is_named(scheme, monkeypatch):
+@pytest.mark.parametrize(
+    ("driver", "extra", "schemes"),
+    [
+        ("redis", "redis", ["redis", "rediss", "redis+cluster", "redis+sentinel", "unix"]),
+        ("psycopg", "postgres", ["postgresql"]),
+    ],
+)
+def test_without_its_driver_a_store_names_the_extra(driver, extra, schemes, monkeypatch):
     for name in [*sys.modules]:
-        if name.split(".")[0] == "redis" or name.startswith("simhash_gate.stores.redis"):
+        if name.split(".")[0] == driver or name.startswith(f"simhash_gate.stores.{extra}"):
             monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(StoreError, match=r": pip install 'simhash-gate\[redis\]'$"):
-        open_store(f"{scheme}://localhost")
+    monkeypatch.setitem(sys.modules, driver, None)
+    for scheme in schemes:
+        with pytest.raises(StoreError, match=rf": pip install 'simhash-gate\[{extra}\]'$"):
+            open_store(f"{scheme}://localhost/pages")
 
 
 @pytest.mark.parametrize(

@@ -62,11 +62,6 @@ def test_stores_with_different_prefixes_share_nothing(redis_server, tmp_path, ma
             store.end("run")
 
 
-def test_a_process_that_is_forked_off_gets_the_answers_to_its_own_questions(own_url, crawler):
-    process = crawler("fork", own_url, "forked", 0)
-    assert process.communicate()[0].split() == ["ready", "begun", "0", "0"]
-
-
 def test_a_scope_expires_with_its_window(redis_server, own_url, tmp_path, make_record):
     key = f"{tmp_path}:scope:{{example.com}}"
     with redis_server.client() as client, closing(open_store(own_url)) as store:

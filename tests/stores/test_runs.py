@@ -123,43 +123,6 @@ def test_a_sweep_by_another_leaves_no_page_without_its_scope(lasting_url, make_r
         assert not store.check_and_add(make_record(BASE, scope="x", run="second"), 3).added
 
 
-def test_what_is_settled_is_seen_by_whoever_asks_and_in_every_match(store, make_record):
-    page, other = make_record(BASE), make_record(~BASE % 2**64)
-    store.check_and_add(page, 3)
-    store.check_and_add(other, 3)
-    assert store.current(page) == page
-    store.settle([page, make_record(1)])
-    settled = replace(page, settled=True)
-    assert store.current(page) == settled
-    assert store.current(other) == other
-    assert store.check_and_add(replace(page, last_seen=0.0), 3).match == (settled, 0)
-    assert store.check_and_add(make_record(BASE ^ 0b11111), 3, near=8).match == (settled, 5)
-    assert [*store.records()][:2] == [settled, other]
-
-
-def test_the_current_record_tells_when_it_was_seen_last_and_whether_it_is_there(store, make_record):
-    page = make_record(BASE)
-    assert store.current(page) is None
-    store.check_and_add(page, 3)
-    store.check_and_add(make_record(BASE, request=page.request, last_seen=99.0), 3)
-    assert store.current(page) == replace(page, last_seen=99.0)
-    for other in ({"request": "x"}, {"scope": "x"}, {"run": "x"}, {"fingerprint": 1}):
-        assert store.current(replace(page, **other)) is None
-    store.forget(page)
-    assert store.current(page) is None
-    store.settle([page], durable=True)
-    assert [*store.records()] == []
-
-
-def test_of_records_with_one_identity_the_latest_is_current(store, make_record):
-    """They may differ in the pipeline version, whatever versions were met before."""
-    store.check_and_add(make_record(~BASE % 2**64, pipeline="v1"), 0)
-    for number, version in enumerate(("v2", "v1")):
-        page = make_record(BASE, request="same", pipeline=version, title=f"{number}")
-        assert store.check_and_add(page, 0).added
-    assert store.current(page) == page
-
-
 def test_of_a_run_that_died_only_durable_pages_count(lasting_url, make_record):
     pages = [make_record(number << 30, run="dead") for number in range(6)]
     with closing(open_store(lasting_url)) as store:

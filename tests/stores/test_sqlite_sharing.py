@@ -35,22 +35,6 @@ def test_a_window_is_kept_exactly_by_two_that_add_by_turns(path, make_record):
         assert [*store.records()] == pages[-700:]
 
 
-def test_a_death_that_is_seen_at_the_match_makes_room_in_the_window(path, make_record):
-    window = Window(pages=4)
-    with closing(SQLiteStore(path)) as store, closing(SQLiteStore(path)) as other:
-        store.begin("run")
-        other.begin("other")
-        first, second = make_record(BASE), make_record(BASE ^ 0xFF00)
-        store.check_and_add(first, 3, window=window)
-        for number in (1 << 20, 1 << 40, 1 << 60):
-            other.check_and_add(make_record(number, run="other"), 0, window=window)
-        other.close()
-        page = make_record(1 << 20)
-        for added in (page, second):
-            assert store.check_and_add(added, 3, window=window).added
-        assert [*store.records()] == [first, page, second]
-
-
 def test_a_lock_file_left_behind_is_removed(path):
     stray = path.with_name(f"{path.name}-run-{0:016x}.lock")
     stray.touch()
