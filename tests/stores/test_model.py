@@ -345,5 +345,5 @@ class StoreMachine(RuleBasedStateMachine):
 def test_a_store_does_what_the_model_does(new_url):
     run_state_machine_as_test(
         lambda: StoreMachine(new_url),
-        settings=settings(max_examples=60, stateful_step_count=40, deadline=None),
+        settings=settings(max_examples=40, stateful_step_count=40, deadline=None),
     )

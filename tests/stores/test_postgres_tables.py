@@ -40,14 +40,16 @@ def test_a_schema_of_a_newer_version_or_without_a_table_is_an_error_that_no_retr
         assert not isinstance(caught.value, StoreUnavailable)
 
 
-def test_commits_are_awaited_where_the_url_says_so_and_where_it_counts(server, schema):
+def test_commits_are_awaited_where_the_url_says_so_and_where_it_counts(postgresql_server, schema):
     for durable, expected in (("false", "off"), ("true", "on")):
-        url = server.url_with(schema=schema, durable=durable)
+        url = postgresql_server.url_with(schema=schema, durable=durable)
         with closing(PostgresStore(url)) as store:
             assert store._value("SHOW synchronous_commit", ()) == expected
 
 
-def test_no_lookup_reads_a_table_from_end_to_end(address, schema, server, admin, make_record):
+def test_no_lookup_reads_a_table_from_end_to_end(
+    address, schema, postgresql_server, admin, make_record
+):
     """Or each page would cost more than the one before; the planner knows of an empty table."""
     chance = random.Random(5)
     with closing(open_store(address)) as store:
@@ -69,7 +71,7 @@ def test_no_lookup_reads_a_table_from_end_to_end(address, schema, server, admin,
         store.end("run")
     read = """SELECT relname, seq_tup_read, idx_scan > 0 FROM pg_stat_user_tables
         WHERE schemaname = %s AND relname IN ('page', 'history') ORDER BY 1"""
-    assert server.admin(read, schema) == [("history", 0, True), ("page", 0, True)]
+    assert postgresql_server.admin(read, schema) == [("history", 0, True), ("page", 0, True)]
 
 
 def test_near_duplicates_are_found_in_sql(address, admin, make_record):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import ssl
 import tempfile
-import time
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
@@ -22,34 +21,11 @@ from cryptography.x509.oid import NameOID
 from benchmarks.proxy import Proxy
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
 from tests.crawls.harness import until
-from tests.stores.ports import free_port
 from tests.stores.redis_server import RedisSentinel, RedisServer
 
 DOCS = Path(__file__).parents[2] / "docs" / "stores.md"
 
 BASE = 0x9E3779B97F4A7C15
-
-
-@pytest.fixture
-def proxy(redis_server):
-    between = Proxy(redis_server.port)
-    yield between
-    between.close()
-
-
-@pytest.fixture
-def proxied(proxy, tmp_path):
-    """A store behind the proxy, with a run and a page."""
-    with closing(open_store(f"redis://127.0.0.1:{proxy.port}?prefix={tmp_path}:")) as store:
-        store.begin("run")
-        yield store
-
-
-def test_a_server_that_is_down_at_the_start_is_named_without_the_password():
-    port = free_port()
-    with pytest.raises(StoreUnavailable, match=f"127.0.0.1:{port}.*refused") as caught:
-        open_store(f"redis://:secret@127.0.0.1:{port}/0")
-    assert "secret" not in str(caught.value)
 
 
 def test_a_server_that_came_back_with_its_data_is_used_as_if_nothing_had_been(
@@ -85,43 +61,6 @@ def test_a_run_is_announced_again_to_a_server_that_came_back_empty(own_redis, ma
         store.end("run")
         with pytest.raises(StoreError, match="new name"):
             other.begin("run")
-
-
-def test_late_answers_are_waited_for_and_a_connection_that_was_cut_is_made_again(
-    proxy, proxied, make_record
-):
-    proxy.delay = 0.1
-    page = make_record(BASE)
-    assert proxied.check_and_add(page, 3).added
-    proxy.delay = 0.0
-    proxy.cut()
-    time.sleep(0.05)
-    assert proxied.check_and_add(make_record(BASE), 3).match.record.identity == page.identity
-
-
-def test_a_server_that_does_not_answer_is_given_up(own_redis, make_record):
-    page = make_record(BASE)
-    with closing(open_store(f"{own_redis.url}?timeout=0.5")) as store:
-        store.begin("run")
-        own_redis.pause()
-        with pytest.raises(StoreUnavailable, match=r"(?i)timeout"):
-            store.check_and_add(page, 3)
-        own_redis.resume()
-        # The server may have done what it was asked for, though nobody heard.
-        assert store.check_and_add(page, 3).match in (None, (page, 0))
-        assert [*store.records()] == [page]
-
-
-@pytest.mark.parametrize("heard", [0, 1, 3])
-def test_a_page_whose_answer_was_cut_is_asked_for_once(proxy, proxied, make_record, heard):
-    first, page = make_record(~BASE % 2**64), make_record(BASE)
-    proxied.check_and_add(first, 3)
-    proxy.cut_after = heard
-    with pytest.raises(StoreUnavailable):
-        proxied.check_and_add(page, 3)
-    # It was added, and was not taken for its own copy by a second attempt behind the scenes.
-    assert [*proxied.records()] == [first, page]
-    assert not proxied.check_and_add(make_record(BASE), 3).added
 
 
 def test_after_a_failover_the_replica_is_used(tmp_path, make_record):

@@ -144,3 +144,12 @@ def test_of_a_run_that_died_only_durable_pages_count(lasting_url, make_record):
             assert store.check_and_add(again, 0).added == (page not in pages[1:4])
         with pytest.raises(StoreError, match="new name"):
             store.begin("dead")
+
+
+def test_of_records_with_one_identity_the_latest_is_current(store, make_record):
+    """They may differ in the pipeline version, whatever versions were met before."""
+    store.check_and_add(make_record(~BASE % 2**64, pipeline="v1"), 0)
+    for number, version in enumerate(("v2", "v1")):
+        page = make_record(BASE, request="same", pipeline=version, title=f"{number}")
+        assert store.check_and_add(page, 0).added
+    assert store.current(page) == page
