@@ -13,7 +13,7 @@ import pytest
 
 from simhash_gate.stores import Record, open_store
 from simhash_gate.stores.sqlite import SQLiteStore
-from tests.stores.store_urls import CLUSTER, STORES, url_maker
+from tests.stores.store_urls import STORES, url_maker
 
 CRAWLER = Path(__file__).with_name("crawler_process.py")
 ROOT = Path(__file__).parents[2]
@@ -24,9 +24,9 @@ def new_url(request):
     return url_maker(request, request.param)
 
 
-@pytest.fixture(params=[*STORES, CLUSTER])
-def url(request, tmp_path):
-    return url_maker(request, request.param)(tmp_path)
+@pytest.fixture
+def url(new_url, tmp_path):
+    return new_url(tmp_path)
 
 
 @pytest.fixture
@@ -102,26 +102,22 @@ def crawler():
 
 
 @pytest.fixture
-def server(postgresql_server):
-    """The PostgreSQL server of this test run."""
-    return postgresql_server
-
-
-@pytest.fixture
 def schema(tmp_path):
     """The PostgreSQL schema of a test."""
     return f"s{abs(hash(tmp_path)):x}"
 
 
 @pytest.fixture
-def address(server, schema):
+def address(postgresql_server, schema):
     """The URL of a store in that schema."""
-    return server.url_with(schema=schema)
+    return postgresql_server.url_with(schema=schema)
 
 
 @pytest.fixture
-def admin(server, schema):
+def admin(postgresql_server, schema):
     """Run statements as superuser, in that schema."""
-    with psycopg.connect(server.url_with(user="postgres"), autocommit=True) as connection:
+    with psycopg.connect(
+        postgresql_server.url_with(user="postgres"), autocommit=True
+    ) as connection:
         connection.execute(f"SET search_path = {schema}")
         yield connection.execute

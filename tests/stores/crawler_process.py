@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from simhash_gate.stores import PageHistory, Record, Window, open_store
 
-GROUPS = 500
+GROUPS = 100
 COPIES = 4
-PAGES, VISITS = 40, 200
+PAGES, VISITS = 20, 100
 WIDE = Window(pages=10**9)
 
 
@@ -24,7 +24,7 @@ def record(run, fingerprint, number=0):
     return Record(
         scope="example.com",
         url=f"https://example.com/{number}",
-        request=f"{run}-{number}",
+        request=f"{number}",
         fingerprint=fingerprint,
         digest=0,
         words=100,
@@ -79,12 +79,14 @@ def revisit(store, run, seed):
 
 
 def stay(store, run, seed):
-    """Keep two histories, one of them durable, then visit both pages until killed."""
+    """Keep two pages, one of them durable, and their histories; then go on until killed."""
     for page in range(2):
         store.keep_history(visit(run, page, 1.0))
-    store.settle([replace(record(run, 7), request="1")], durable=True)
+        store.check_and_add(record(run, page * 0xFFFF, page), 3)
+    store.settle([replace(record(run, 0xFFFF), request="1")], durable=True)
     for number in range(2, 10**9):
         store.keep_history(visit(run, number % 2, float(number)))
+        store.check_and_add(record(run, number << 32, number), 0)
         print(number, flush=True)
 
 
@@ -104,28 +106,12 @@ def keep(store, run, seed):
     time.sleep(60)
 
 
-def fork(store, run, seed):
-    """Share an open store with a child; print how many answers were those of another question."""
-    store.check_and_add(record(run, 0), 3)
-    child = os.fork()
-    wrong = 0
-    for number in range(300):
-        page = record(run, random.Random(f"{number} {not child}").getrandbits(64), number)
-        wrong += not store.check_and_add(page, 0).added
-        match = store.check_and_add(page, 0).match
-        wrong += match is None or match.record.identity != page.identity
-    if not child:
-        os._exit(min(wrong, 255))
-    print(wrong, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-
-
 if __name__ == "__main__":
     role, url, run, seed = sys.argv[1:]
     print("ready", flush=True)
     opened = open_store(url)
     opened.begin(run)
     print("begun", flush=True)
-    roles = {"race": race, "crawl": crawl, "keep": keep, "fork": fork}
-    roles |= {"revisit": revisit, "stay": stay}
+    roles = {"race": race, "crawl": crawl, "keep": keep, "revisit": revisit, "stay": stay}
     roles[role](opened, run, seed)
     opened.close()

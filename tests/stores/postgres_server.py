@@ -103,17 +103,10 @@ class Server:
             )
         self._await()
 
-    def stop(self):
-        """Shut down at once, but in order."""
-        self._end(signal.SIGINT)
-
     def crash(self):
         """End all of its processes without a word to anyone."""
-        self._end(signal.SIGQUIT)
-
-    def _end(self, signum):
         if self.process:
-            self.process.send_signal(signum)
+            self.process.send_signal(signal.SIGQUIT)
             try:
                 self.process.wait(20)
             except subprocess.TimeoutExpired:
@@ -189,7 +182,7 @@ def running():
         yield server
     finally:
         if server:
-            server.stop()
+            server.crash()  # nobody needs its data any more
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import time
 from contextlib import suppress
@@ -93,30 +92,32 @@ class RedisServer:
         self._process.kill()
         self._process.wait()
 
-    def pause(self):
-        """Let it accept and answer nothing, until `resume`."""
-        self._process.send_signal(signal.SIGSTOP)
-
-    def resume(self):
-        self._process.send_signal(signal.SIGCONT)
-
 
 class RedisCluster:
     """Two servers that share the slots of a cluster."""
 
     def __init__(self, folder):
-        self._nodes = [RedisServer(Path(folder) / name, cluster_enabled="yes") for name in "ab"]
-        self.url = f"redis+cluster://{','.join(f'127.0.0.1:{node.port}' for node in self._nodes)}"
-        first, second = (node.client() for node in self._nodes)
+        self.nodes = [RedisServer(Path(folder) / name, cluster_enabled="yes") for name in "ab"]
+        self.url = f"redis+cluster://{','.join(f'127.0.0.1:{node.port}' for node in self.nodes)}"
+        first, second = (node.client() for node in self.nodes)
         with first, second:
             first.execute_command("CLUSTER", "ADDSLOTS", *range(SLOTS // 2))
             second.execute_command("CLUSTER", "ADDSLOTS", *range(SLOTS // 2, SLOTS))
-            second.execute_command("CLUSTER", "MEET", "127.0.0.1", self._nodes[0].port)
+            second.execute_command("CLUSTER", "MEET", "127.0.0.1", self.nodes[0].port)
             for client in (first, second):
                 until(lambda client=client: agrees(client))
 
+    def move(self, key):
+        """Give the empty slot of a key to the other node; return a client of that."""
+        clients = [node.client() for node in self.nodes]
+        slot = clients[0].cluster("KEYSLOT", key)
+        to = clients[slot < SLOTS // 2]
+        for client in (to, *clients):
+            client.execute_command("CLUSTER", "SETSLOT", slot, "NODE", to.cluster("MYID"))
+        return to
+
     def kill(self):
-        for node in self._nodes:
+        for node in self.nodes:
             node.kill()
 
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 from tests.stores.postgres_server import postgresql_server  # noqa: F401 - a fixture
-from tests.stores.redis_server import RedisCluster, RedisServer
+from tests.stores.redis_server import RedisServer
 
 STORES = [
     pytest.param("memory:", id="memory"),
@@ -15,9 +15,7 @@ STORES = [
     pytest.param("{redis}?prefix={name}:", id="redis", marks=pytest.mark.slow),
     pytest.param("{postgresql}&schema={name}", id="postgresql", marks=pytest.mark.slow),
 ]
-# The same scripts as on one server: only the ways to them differ.
-CLUSTER = pytest.param("{redis_cluster}?prefix={name}:", id="redis-cluster", marks=pytest.mark.slow)
-SERVERS = ["redis", "redis_cluster", "postgresql"]
+SERVERS = ["redis", "postgresql"]
 LASTING = STORES[1:]  # those that outlive their process
 
 
@@ -49,13 +47,6 @@ def own_redis(tmp_path):
     started = RedisServer(tmp_path / "redis", appendonly="yes", appendfsync="always")
     yield started
     started.kill()
-
-
-@pytest.fixture(scope="session")
-def redis_cluster_server(tmp_path_factory):
-    cluster = RedisCluster(tmp_path_factory.mktemp("redis_cluster"))
-    yield cluster
-    cluster.kill()
 
 
 @pytest.fixture(params=LASTING)

@@ -60,52 +60,6 @@ def test_what_a_run_keeps_counts_for_others_once_it_has_ended(store, keep, said)
     assert [*store.histories()] == [second]
 
 
-def test_the_newest_visit_counts_whichever_run_ended_last(store, keep, said):
-    newer, _ = keep("run", 5), keep("second", 3)
-    store.end("run")
-    assert said("second") == newer.history
-    store.end("second")
-    assert said("third") == newer.history
-    assert [*store.histories()] == [newer]
-    own = keep("third", 5)
-    assert (said("third"), said("fourth")) == (own.history, newer.history)
-
-
-def test_of_what_ended_runs_kept_the_newest_stays(store, keep, said):
-    for number, run in enumerate(("first", "second", "third")):
-        keep(run, number)
-        store.end(run)
-    keep("run", 9)
-    store.forget_history("example.com", "ab" * 20, "third")
-    assert said("fourth") == b""
-    assert said("run") == b"run at 9"
-
-
-def test_forgetting_what_a_run_kept_lets_an_older_one_count(store, keep, said):
-    older = keep("old", 1)
-    store.end("old")
-    keep("run", 2)
-    store.forget_history("example.com", "ab" * 20, "unknown")
-    assert said("run") == b"run at 2"
-    store.forget_history("example.com", "ab" * 20, "run")
-    assert said("run") == older.history
-    keep("run", 3)
-    keep("run", 3, request="cd" * 20)
-    store.forget_history("example.com", "ab" * 20)
-    assert said("run") == said("other") == b""
-    assert said("run", request="cd" * 20) == b"run at 3"
-    store.forget_history("example.com", "ef" * 20)
-    store.forget_history("no.example", "ab" * 20, "run")
-
-
-def test_a_record_may_go_without_its_history(store, keep, said, make_record):
-    page = make_record(BASE, request="ab" * 20)
-    store.check_and_add(page, 3)
-    keep("run", 2)
-    assert store.forget(page)
-    assert said("run") == b"run at 2"
-
-
 def test_what_is_durable_counts_for_others_at_once_and_until_its_like_takes_its_place(
     store, keep, said, make_record
 ):
@@ -132,42 +86,6 @@ def test_only_a_live_run_that_was_begun_here_can_keep_a_history(store, keep):
     for run in ("run", "unknown"):
         with pytest.raises(StoreError, match="not live here"):
             store.keep_history(visit(run, 1))
-
-
-def test_of_a_run_that_died_only_durable_histories_count(lasting_url, make_record):
-    with closing(open_store(lasting_url)) as store:
-        store.begin("old")
-        store.keep_history(visit("old", 1))
-        store.end("old")
-        with closing(open_store(lasting_url)) as dead:
-            dead.begin("dead")
-            for request in ("ab" * 20, "cd" * 20, "ef" * 20):
-                dead.keep_history(visit("dead", 2, request=request))
-            dead.settle([make_record(1, request="cd" * 20, run="dead")], durable=True)
-            for request in ("cd" * 20, "ef" * 20):
-                dead.keep_history(visit("dead", 3, request=request))
-            assert store.history("example.com", "cd" * 20, "run") == b"dead at 2"
-
-        def look():
-            requests = ("ab" * 20, "cd" * 20, "ef" * 20)
-            counts = [store.history("example.com", request, "run") for request in requests]
-            assert counts == [b"old at 1", b"dead at 2", b""]
-            found = sorted(store.histories(), key=lambda history: history.seen)
-            assert found == [visit("old", 1), visit("dead", 2, request="cd" * 20)]
-
-        look()
-        store.begin("run")
-        look()
-        with pytest.raises(StoreError, match="new name"):
-            store.begin("dead")
-
-
-def test_a_run_that_died_without_anything_durable_leaves_its_name(lasting_url):
-    for _ in range(2):
-        with closing(open_store(lasting_url)) as store:
-            store.begin("run")
-            assert store.history("example.com", "ab" * 20, "run") == b""
-            store.keep_history(visit("run", 1))
 
 
 def test_histories_outlive_their_records_a_sweep_and_the_store(lasting_url, make_record):
@@ -199,25 +117,25 @@ def test_histories_outlive_their_records_a_sweep_and_the_store(lasting_url, make
 
 
 def test_many_histories_are_told_once_each(store, keep):
-    kept = [keep("run", n, request=f"{n % 1_500:040x}", scope=f"{n % 2}") for n in range(2_500)]
+    kept = [keep("run", n, request=f"{n % 1_050:040x}", scope=f"{n % 2}") for n in range(1_250)]
     store.end("run")
-    assert sorted(store.histories(), key=lambda history: history.seen) == kept[1_000:]
-    ones = [history for history in kept[1_000:] if history.scope == "1"]
+    assert sorted(store.histories(), key=lambda history: history.seen) == kept[200:]
+    ones = [history for history in kept[200:] if history.scope == "1"]
     assert sorted(store.histories("1"), key=lambda history: history.seen) == ones
     assert [*store.histories("2")] == []
 
 
-@pytest.mark.parametrize("text", ["", "\0", "\ud800\0", "\udfff'; --", "é" * 10**6])
-def test_any_text_is_part_of_a_history_as_it_is(url, text):
+def test_any_text_is_part_of_a_history_as_it_is(url):
     with closing(open_store(url)) as store:
-        store.begin(text)
-        history = PageHistory(text, text, text, text, 1.25, b"said")
-        store.keep_history(history)
-        assert store.history(text, text, text) == b"said"
-        store.end(text)
-        assert [*store.histories()] == [*store.histories(text)] == [history]
-        store.forget_history(text, text, text)
-        assert [*store.histories()] == []
+        for text in ("", "\0", "\ud800\0", "\udfff'; --", "é" * 10**5):
+            store.begin(text)
+            history = PageHistory(text, text, text, text, 1.25, b"said")
+            store.keep_history(history)
+            assert store.history(text, text, text) == b"said"
+            store.end(text)
+            assert [*store.histories()] == [*store.histories(text)] == [history]
+            store.forget_history(text, text, text)
+            assert [*store.histories()] == []
 
 
 def test_no_url_of_a_history_has_a_password(store):
@@ -262,20 +180,3 @@ def test_histories_of_a_batch_see_each_other_and_last(store, keep, said, make_re
     assert store.site_notes("example.com") == b"{}"
     assert store.text("example.com", 7) == b"text"
     assert store.current(page).last_seen == 7.0
-
-
-def test_a_page_is_seen_when_it_is_visited_never_back(store, make_record):
-    page, other = make_record(BASE), make_record(~BASE % 2**64)
-    store.see(page, 5.0)
-    for record in (page, other):
-        store.check_and_add(record, 0)
-    store.see(page, 50.0)
-    assert store.current(page).last_seen == 50.0
-    store.see(page, 49.5)
-    assert store.current(page).last_seen == 50.0
-    assert store.current(page).first_seen == page.first_seen
-    assert store.current(other) == other
-    for named in ({"request": "x"}, {"scope": "x"}, {"run": "x"}, {"fingerprint": 1}):
-        store.see(make_record(**{"fingerprint": BASE, "request": page.request} | named), 99.0)
-    assert [record.last_seen for record in store.records()] == [50.0, other.last_seen]
-    assert store.forget(page)

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from simhash_gate.stores import StoreError, open_store
+from simhash_gate.stores import StoreError, StoreUnavailable, open_store
 from simhash_gate.stores.memory import MemoryStore
 from simhash_gate.stores.sqlite import SQLiteStore
 
@@ -18,7 +18,9 @@ def test_memory_opens_an_empty_memory(url):
         assert [*store.records()] == []
 
 
-def test_three_slashes_are_followed_by_a_relative_path_that_is_fixed_at_once(tmp_path, monkeypatch):
+def test_three_slashes_begin_a_relative_path_that_is_fixed_at_once_and_four_an_absolute_one(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     with closing(open_store("sqlite:///some/folder/kept.sqlite")) as store:
         assert isinstance(store, SQLiteStore)
@@ -26,9 +28,6 @@ def test_three_slashes_are_followed_by_a_relative_path_that_is_fixed_at_once(tmp
         assert store.path.exists()  # type: ignore[attr-defined]
         monkeypatch.chdir("/")
         store.begin("run")
-
-
-def test_four_slashes_begin_an_absolute_path(tmp_path):
     with closing(open_store(f"sqlite:///{tmp_path}/100% kept?#.sqlite")) as store:
         assert store.path == tmp_path / "100% kept?#.sqlite"  # type: ignore[attr-defined]
         assert store.path.exists()  # type: ignore[attr-defined]
@@ -50,6 +49,9 @@ def test_four_slashes_begin_an_absolute_path(tmp_path):
         ("postgresql://localhost/kept?schema=", "schema is a name"),
         ("postgresql://localhost/kept?durable=maybe", "durable is true or false"),
         ("postgresql://localhost/kept?colour=red", "colour"),
+        ("redis://localhost?prefix=a{b}", "braces"),
+        ("redis://localhost?lease=never", "lease"),
+        ("redis://localhost?timeout=0", "timeout"),
         ("mysql://localhost/kept", "no such store"),
         ("kept.sqlite", "no such store"),
         ("", "no such store"),
@@ -60,19 +62,41 @@ def test_any_other_url_is_refused_by_name_and_told_what_is_allowed(url, why, tmp
     with pytest.raises(StoreError, match=re.escape(repr(url))) as caught:
         open_store(url)
     assert why in str(caught.value)
-    allowed = "postgresql://user:password@" if url.startswith("postgresql") else "sqlite:///"
-    assert allowed in str(caught.value)
+    allowed = {"postgresql": "postgresql://user:password@", "redis": ""}
+    assert allowed.get(url.partition(":")[0], "sqlite:///") in str(caught.value)
     assert [*tmp_path.iterdir()] == []
 
 
-@pytest.mark.parametrize("scheme", ["redis", "rediss", "redis+cluster", "redis+sentinel", "unix"])
-def test_without_redis_py_the_extra_is_named(scheme, monkeypatch):
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("redis://localhost?colour=blue", "colour"),
+        ("redis://localhost:port", "port is no number"),
+        ("redis+sentinel://localhost", "name of the service"),
+        ("redis+sentinel://localhost/main/db", "db"),
+    ],
+)
+def test_what_redis_py_does_not_take_is_refused_with_the_url(url, why):
+    with pytest.raises(StoreError, match=f"{re.escape(url)}.*{why}") as caught:
+        open_store(url)
+    assert not isinstance(caught.value, StoreUnavailable)
+
+
+@pytest.mark.parametrize(
+    ("driver", "extra", "schemes"),
+    [
+        ("redis", "redis", ["redis", "rediss", "redis+cluster", "redis+sentinel", "unix"]),
+        ("psycopg", "postgres", ["postgresql"]),
+    ],
+)
+def test_without_its_driver_a_store_names_the_extra(driver, extra, schemes, monkeypatch):
     for name in [*sys.modules]:
-        if name.split(".")[0] == "redis" or name.startswith("simhash_gate.stores.redis"):
+        if name.split(".")[0] == driver or name.startswith(f"simhash_gate.stores.{extra}"):
             monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(StoreError, match=r": pip install 'simhash-gate\[redis\]'$"):
-        open_store(f"{scheme}://localhost")
+    monkeypatch.setitem(sys.modules, driver, None)
+    for scheme in schemes:
+        with pytest.raises(StoreError, match=rf": pip install 'simhash-gate\[{extra}\]'$"):
+            open_store(f"{scheme}://localhost/pages")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import ssl
 import tempfile
-import time
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
@@ -22,34 +21,11 @@ from cryptography.x509.oid import NameOID
 from benchmarks.proxy import Proxy
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
 from tests.crawls.harness import until
-from tests.stores.ports import free_port
 from tests.stores.redis_server import RedisSentinel, RedisServer
 
 DOCS = Path(__file__).parents[2] / "docs" / "stores.md"
 
 BASE = 0x9E3779B97F4A7C15
-
-
-@pytest.fixture
-def proxy(redis_server):
-    between = Proxy(redis_server.port)
-    yield between
-    between.close()
-
-
-@pytest.fixture
-def proxied(proxy, tmp_path):
-    """A store behind the proxy, with a run and a page."""
-    with closing(open_store(f"redis://127.0.0.1:{proxy.port}?prefix={tmp_path}:")) as store:
-        store.begin("run")
-        yield store
-
-
-def test_a_server_that_is_down_at_the_start_is_named_without_the_password():
-    port = free_port()
-    with pytest.raises(StoreUnavailable, match=f"127.0.0.1:{port}.*refused") as caught:
-        open_store(f"redis://:secret@127.0.0.1:{port}/0")
-    assert "secret" not in str(caught.value)
 
 
 def test_a_server_that_came_back_with_its_data_is_used_as_if_nothing_had_been(
@@ -87,46 +63,6 @@ def test_a_run_is_announced_again_to_a_server_that_came_back_empty(own_redis, ma
             other.begin("run")
 
 
-def test_a_server_that_answers_late_is_waited_for(proxy, proxied, make_record):
-    proxy.delay = 0.1
-    page = make_record(BASE)
-    assert proxied.check_and_add(page, 3).added
-    assert proxied.check_and_add(page, 3).match.record == page
-
-
-def test_a_server_that_does_not_answer_is_given_up(own_redis, make_record):
-    page = make_record(BASE)
-    with closing(open_store(f"{own_redis.url}?timeout=2")) as store:
-        store.begin("run")
-        own_redis.pause()
-        with pytest.raises(StoreUnavailable, match=r"(?i)timeout"):
-            store.check_and_add(page, 3)
-        own_redis.resume()
-        # The server may have done what it was asked for, though nobody heard.
-        assert store.check_and_add(page, 3).match in (None, (page, 0))
-        assert [*store.records()] == [page]
-
-
-@pytest.mark.parametrize("heard", [0, 1, 3])
-def test_a_page_whose_answer_was_cut_is_asked_for_once(proxy, proxied, make_record, heard):
-    first, page = make_record(~BASE % 2**64), make_record(BASE)
-    proxied.check_and_add(first, 3)
-    proxy.cut_after = heard
-    with pytest.raises(StoreUnavailable):
-        proxied.check_and_add(page, 3)
-    # It was added, and was not taken for its own copy by a second attempt behind the scenes.
-    assert [*proxied.records()] == [first, page]
-    assert not proxied.check_and_add(make_record(BASE), 3).added
-
-
-def test_a_connection_that_was_cut_between_two_calls_is_made_again(proxy, proxied, make_record):
-    page = make_record(BASE)
-    proxied.check_and_add(page, 3)
-    proxy.cut()
-    time.sleep(0.05)
-    assert proxied.check_and_add(make_record(BASE), 3).match.record.identity == page.identity
-
-
 def test_after_a_failover_the_replica_is_used(tmp_path, make_record):
     servers = RedisSentinel(tmp_path / "redis")
     try:
@@ -134,27 +70,21 @@ def test_after_a_failover_the_replica_is_used(tmp_path, make_record):
             store.begin("run")
             page = make_record(BASE)
             store.check_and_add(page, 3)
-            wait_for_replica(servers)
+            with servers.first.client() as client:
+                assert client.wait(1, 20_000) == 1  # the replica has it
             servers.fail_over()
-            again = make_record(BASE)
-            until(lambda: answers(lambda: store.current(page)))
-            assert store.check_and_add(again, 3).match.record.identity == page.identity
+
+            def answers():
+                try:
+                    return store.current(page)
+                except StoreUnavailable:
+                    return None
+
+            until(answers)
+            assert store.check_and_add(make_record(BASE), 3).match.record.identity == page.identity
             store.end("run")
     finally:
         servers.kill()
-
-
-def wait_for_replica(servers):
-    with servers.first.client() as client:
-        assert client.wait(1, 20_000) == 1
-
-
-def answers(use):
-    try:
-        use()
-    except StoreUnavailable:
-        return False
-    return True
 
 
 def test_full_memory_loses_the_page_in_hand_only(own_redis, make_record):
@@ -163,7 +93,7 @@ def test_full_memory_loses_the_page_in_hand_only(own_redis, make_record):
         kept = []
 
         def fill():
-            for number in range(5_000):
+            for number in range(1_000):
                 page = make_record(number << 30, title="x" * 3_000)
                 store.check_and_add(page, 0)
                 kept.append(page)
@@ -178,27 +108,20 @@ def test_full_memory_loses_the_page_in_hand_only(own_redis, make_record):
         assert store.check_and_add(make_record(BASE), 3).added
 
 
-def test_wrong_credentials_are_told_from_an_outage(own_redis):
-    with own_redis.client() as client:
-        client.config_set("requirepass", "right")
-    for login in ("", ":wrong@", "nobody:right@"):
-        with pytest.raises(StoreError, match="password") as caught:
-            open_store(own_redis.url.replace("//", f"//{login}"))
-        assert not isinstance(caught.value, StoreUnavailable)
-        assert "wrong" not in str(caught.value).replace("WRONGPASS", "")
-        assert ".;" not in str(caught.value)
-    open_store(own_redis.url.replace("//", "//:right@")).close()
-
-
-def test_a_user_who_may_not_run_scripts_is_told_so(own_redis):
+def test_wrong_logins_and_missing_rights_are_told_from_an_outage(own_redis):
     with own_redis.client() as client:
         client.execute_command("ACL", "SETUSER", "reader", "on", ">secret", "~*", "+ping", "+get")
-    with (
-        closing(open_store(own_redis.url.replace("//", "//reader:secret@"))) as store,
-        pytest.raises(StoreError, match=r"permissions.*password") as caught,
-    ):
-        store.begin("run")
-    assert not isinstance(caught.value, StoreUnavailable)
+        client.config_set("requirepass", "right")
+    for login in ("", ":wrong@", "nobody:right@", "reader:secret@"):
+        with (
+            pytest.raises(StoreError, match="password") as caught,
+            closing(open_store(own_redis.url.replace("//", f"//{login}"))) as store,
+        ):
+            store.begin("run")
+        assert not isinstance(caught.value, StoreUnavailable)
+        assert "wrong" not in str(caught.value)
+        assert ("permissions" in str(caught.value)) == login.startswith("reader")
+    open_store(own_redis.url.replace("//", "//:right@")).close()
 
 
 def test_the_documented_rights_are_all_that_it_needs(own_redis, make_record):
@@ -266,21 +189,3 @@ def test_a_socket_file_will_do(tmp_path, make_record):
                 assert {key.split(b":")[0] for key in client.scan_iter()} == {b"p"}
         finally:
             server.kill()
-
-
-@pytest.mark.parametrize(
-    ("url", "why"),
-    [
-        ("redis://localhost?prefix=a{b}", "braces"),
-        ("redis://localhost?lease=never", "lease"),
-        ("redis://localhost?timeout=0", "timeout"),
-        ("redis://localhost?colour=blue", "colour"),
-        ("redis://localhost:port", "port is no number"),
-        ("redis+sentinel://localhost", "name of the service"),
-        ("redis+sentinel://localhost/main/db", "db"),
-    ],
-)
-def test_a_url_that_cannot_be_used_is_named_and_told_why(url, why):
-    with pytest.raises(StoreError, match=re.escape(url) + ".*" + why) as caught:
-        open_store(url)
-    assert not isinstance(caught.value, StoreUnavailable)

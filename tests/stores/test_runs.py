@@ -7,21 +7,31 @@ from dataclasses import replace
 
 import pytest
 
-from simhash_gate.stores import StoreError, open_store
+from simhash_gate.stores import Answer, PageHistory, StoreError, open_store
 
 BASE = 0x9E3779B97F4A7C15
 
 
-def test_records_of_live_and_ended_runs_count(store, make_record):
+def test_records_of_live_and_of_ended_runs_count_and_those_of_the_latter_are_settled(
+    store, make_record
+):
     store.begin("second")
-    store.check_and_add(make_record(BASE), 3)
+    page = make_record(BASE)
+    store.check_and_add(page, 3)
     assert not store.check_and_add(make_record(BASE, run="second"), 3).added
     store.end("run")
-    assert not store.check_and_add(make_record(BASE, run="second"), 3).added
+    settled = replace(page, settled=True)
+    assert store.current(page) == settled
+    assert store.check_and_add(replace(page, run="second"), 3).match.record == settled
+    assert [*store.records()] == [settled]
 
 
 def test_a_run_lives_from_begin_to_end_and_once(store, make_record):
+    store.begin("second")
+    with pytest.raises(StoreError, match="new name"):
+        store.begin("run")
     store.renew("run")
+    assert store.is_live("run")
     for name in ("unknown", "run"):
         if name == "run":
             store.end("run")
@@ -31,34 +41,50 @@ def test_a_run_lives_from_begin_to_end_and_once(store, make_record):
             store.renew(name)
         with pytest.raises(StoreError, match=name):
             store.end(name)
+        assert not store.is_live(name)
     with pytest.raises(StoreError, match="new name"):
         store.begin("run")
+    assert store.is_live("second")
     assert [*store.records()] == []
 
 
-def test_a_run_that_is_live_cannot_be_begun_again(store, make_record):
-    with pytest.raises(StoreError, match="new name"):
-        store.begin("run")
-    assert store.check_and_add(make_record(BASE), 3).added
-
-
-def test_a_run_is_live_until_it_has_ended(store):
-    assert not store.is_live("unknown")
-    store.begin("second")
-    assert store.is_live("run")
-    store.end("run")
-    assert not store.is_live("run")
-    assert store.is_live("second")
-
-
-def test_others_see_that_a_run_is_live_and_that_it_died(lasting_url):
+def test_others_see_that_a_run_is_live_and_that_it_died(lasting_url, make_record):
     with closing(open_store(lasting_url)) as store:
         store.begin("run")
         with closing(open_store(lasting_url)) as other:
             assert other.is_live("run")
+            with pytest.raises(StoreError, match="new name"):
+                other.begin("run")
+            with pytest.raises(StoreError, match="not live here"):
+                other.check_and_add(make_record(1), 3)
             other.begin("dead")
             assert store.is_live("dead")
         assert not store.is_live("dead")
+
+
+def test_a_run_that_died_without_anything_durable_leaves_its_name_and_nothing_that_counts(
+    lasting_url, make_record
+):
+    for _ in range(2):
+        with closing(open_store(lasting_url)) as store:
+            assert [*store.records()] == []
+            store.begin("run")
+            assert store.check_and_add(make_record(BASE), 3) == Answer(True, None)
+            assert store.history("example.com", "ab" * 20, "run") == b""
+            store.keep_history(PageHistory("example.com", "ab" * 20, "u", "run", 1.0, b"said"))
+
+
+def test_a_death_is_seen_at_the_match_without_a_new_begin(lasting_url, make_record):
+    with closing(open_store(lasting_url)) as store, closing(open_store(lasting_url)) as other:
+        store.begin("run")
+        other.begin("other")
+        for bit in range(5):
+            other.check_and_add(make_record(1 << bit * 4, run="other"), 0)
+        page = make_record(0)
+        assert store.check_and_add(page, 3).match.record.run == "other"
+        other.close()
+        assert store.check_and_add(page, 3, near=8) == Answer(True, None)
+        assert [*store.records()] == [page]
 
 
 def test_what_a_site_repeats_may_come_before_its_first_page(lasting_url, make_record):
@@ -75,8 +101,14 @@ def test_what_a_site_repeats_may_come_before_its_first_page(lasting_url, make_re
 def test_a_sweep_by_another_leaves_no_page_without_its_scope(lasting_url, make_record):
     with closing(open_store(lasting_url)) as store, closing(open_store(lasting_url)) as other:
         store.begin("first")
+        page = make_record(BASE, scope="a", run="first")
+        store.check_and_add(page, 3)
+        store.keep_site_memory("a", b"a")
+        store.forget(page)
+        other.sweep()
+        assert [*other.site_memories()] == []
         for scope in "abc":
-            store.check_and_add(make_record(BASE, scope=scope, run="first"), 3)
+            assert store.check_and_add(make_record(BASE, scope=scope, run="first"), 3).added
         store.end("first")
         for page in other.records():
             other.forget(page)
@@ -91,54 +123,6 @@ def test_a_sweep_by_another_leaves_no_page_without_its_scope(lasting_url, make_r
         assert not store.check_and_add(make_record(BASE, scope="x", run="second"), 3).added
 
 
-def test_what_is_settled_is_seen_by_whoever_asks_and_in_every_match(store, make_record):
-    page, other = make_record(BASE), make_record(~BASE % 2**64)
-    store.check_and_add(page, 3)
-    store.check_and_add(other, 3)
-    assert store.current(page) == page
-    store.settle([page, make_record(1)])
-    settled = replace(page, settled=True)
-    assert store.current(page) == settled
-    assert store.current(other) == other
-    assert store.check_and_add(replace(page, last_seen=0.0), 3).match == (settled, 0)
-    assert store.check_and_add(make_record(BASE ^ 0b11111), 3, near=8).match == (settled, 5)
-    assert [*store.records()][:2] == [settled, other]
-
-
-def test_the_current_record_tells_when_it_was_seen_last_and_whether_it_is_there(store, make_record):
-    page = make_record(BASE)
-    assert store.current(page) is None
-    store.check_and_add(page, 3)
-    store.check_and_add(make_record(BASE, request=page.request, last_seen=99.0), 3)
-    assert store.current(page) == replace(page, last_seen=99.0)
-    for other in ({"request": "x"}, {"scope": "x"}, {"run": "x"}, {"fingerprint": 1}):
-        assert store.current(replace(page, **other)) is None
-    store.forget(page)
-    assert store.current(page) is None
-    store.settle([page], durable=True)
-    assert [*store.records()] == []
-
-
-def test_of_records_with_one_identity_the_latest_is_current(store, make_record):
-    """They may differ in the pipeline version, whatever versions were met before."""
-    store.check_and_add(make_record(~BASE % 2**64, pipeline="v1"), 0)
-    for number, version in enumerate(("v2", "v1")):
-        page = make_record(BASE, request="same", pipeline=version, title=f"{number}")
-        assert store.check_and_add(page, 0).added
-    assert store.current(page) == page
-
-
-def test_the_pages_of_an_ended_run_are_settled(store, make_record):
-    page = make_record(BASE)
-    store.check_and_add(page, 3)
-    store.end("run")
-    store.begin("second")
-    settled = replace(page, settled=True)
-    assert store.current(page) == settled
-    assert store.check_and_add(replace(page, run="second"), 3).match.record == settled
-    assert [*store.records()] == [settled]
-
-
 def test_of_a_run_that_died_only_durable_pages_count(lasting_url, make_record):
     pages = [make_record(number << 30, run="dead") for number in range(6)]
     with closing(open_store(lasting_url)) as store:
@@ -151,6 +135,8 @@ def test_of_a_run_that_died_only_durable_pages_count(lasting_url, make_record):
             dead.settle(pages[1:4], durable=True)
             dead.settle(pages[3:4])  # what is durable stays so
         durable = [replace(page, settled=True) for page in pages[1:4]]
+        again = replace(pages[1], run="run", last_seen=0.0)  # before anyone has seen the death
+        assert store.check_and_add(again, 0).match == (durable[0], 0)
         assert [store.current(page) for page in pages] == [None, *durable, None, None]
         assert [*store.records()] == durable
         for page in pages:
@@ -160,13 +146,10 @@ def test_of_a_run_that_died_only_durable_pages_count(lasting_url, make_record):
             store.begin("dead")
 
 
-def test_a_durable_page_matches_before_anyone_has_seen_that_its_run_died(lasting_url, make_record):
-    page = make_record(BASE, run="dead")
-    with closing(open_store(lasting_url)) as store:
-        store.begin("run")
-        with closing(open_store(lasting_url)) as dead:
-            dead.begin("dead")
-            dead.check_and_add(page, 3)
-            dead.settle([page], durable=True)
-        again = replace(page, run="run")
-        assert store.check_and_add(again, 3).match == (replace(page, settled=True), 0)
+def test_of_records_with_one_identity_the_latest_is_current(store, make_record):
+    """They may differ in the pipeline version, whatever versions were met before."""
+    store.check_and_add(make_record(~BASE % 2**64, pipeline="v1"), 0)
+    for number, version in enumerate(("v2", "v1")):
+        page = make_record(BASE, request="same", pipeline=version, title=f"{number}")
+        assert store.check_and_add(page, 0).added
+    assert store.current(page) == page

@@ -1,0 +1,96 @@
+"""Runs on a server, which live as long as their lease: what is left when it runs out."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from simhash_gate.stores import Answer, PageHistory, open_store
+from tests.crawls.harness import until
+from tests.stores.store_urls import STORES, url_maker
+
+BASE = 0x9E3779B97F4A7C15
+
+
+@pytest.fixture(params=STORES[2:])
+def leased_url(request, tmp_path):
+    return url_maker(request, request.param)(tmp_path)
+
+
+def visit(run, number):
+    return PageHistory(f"{number % 2}", f"{number:040x}", "u", run, float(number), b"said")
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_run_that_slept_past_its_lease_was_dead_and_goes_on(leased_url, make_record, ends):
+    """When it has come back, its end counts, and without one it is dead as any other run."""
+    first, durable, second = (
+        make_record(bits, run="late") for bits in (BASE, ~BASE % 2**64, BASE ^ 0xFFFF)
+    )
+    with closing(open_store(leased_url)) as store:
+        store.begin("run")
+        with closing(open_store(f"{leased_url}&lease=0.2")) as late:
+            late.begin("late")
+            for page in (first, durable):
+                assert late.check_and_add(page, 3).added
+            late.keep_history(visit("late", 1))
+            late.settle([durable], durable=True)
+            until(lambda: not store.is_live("late"))
+            assert store.current(first) is None
+            again = replace(first, run="run")
+            assert store.check_and_add(again, 3, near=8) == Answer(True, None)
+            store.begin("other")  # removes what is left of the dead
+            for what in ("page", "visit") if ends else ("visit", "page"):
+                if what == "page":
+                    assert late.check_and_add(second, 3).added
+                else:
+                    late.keep_history(visit("late", 2))
+            # Not settled: it lives, for as long as it is renewed.
+            until(lambda: late.renew("late") or store.current(second) == second)
+            if ends:
+                late.end("late")
+        late_pages = [durable, second] if ends else [durable]
+        settled = [replace(page, settled=True) for page in late_pages]
+        assert [page for page in store.records() if page.run == "late"] == settled
+        assert [*store.histories()] == ([visit("late", 2)] if ends else [])
+        assert store.current(again) == again
+
+
+def test_a_run_that_is_renewed_lives(leased_url):
+    with (
+        closing(open_store(leased_url)) as store,
+        closing(open_store(f"{leased_url}&lease=0.2")) as late,
+    ):
+        late.begin("late")
+        until(lambda: not store.is_live("late"))
+
+        def lives_again():
+            late.renew("late")
+            return store.is_live("late")
+
+        until(lives_again)
+
+
+def test_what_many_scopes_have_of_a_dead_run_goes_and_the_rest_stays(leased_url, make_record):
+    """More than is removed at once."""
+    pages = [
+        make_record(number << 40, scope=f"{number % 2}", run=("run", "dead")[number // 2 % 2])
+        for number in range(900)
+    ]
+    with closing(open_store(leased_url)) as store:
+        store.begin("run")
+        with closing(open_store(leased_url)) as dead:
+            dead.begin("dead")
+            for number, page in enumerate(pages):
+                owner = store if page.run == "run" else dead
+                owner.check_and_add(page, None)
+                owner.keep_history(visit(page.run, number))
+        with closing(open_store(leased_url)) as other:
+            for run in ("other", "dead"):  # its name is free, and nothing is back
+                other.begin(run)
+                assert [*store.records()] == [page for page in pages if page.run == "run"]
+        store.end("run")
+        found = sorted(store.histories(), key=lambda history: history.seen)
+        assert found == [visit("run", number) for number in range(900) if not number // 2 % 2]

@@ -1,0 +1,98 @@
+"""What is between a store and its server: slow, hanging, cut at any place, or not there."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from urllib.parse import urlsplit
+
+import pytest
+
+from benchmarks.proxy import Proxy
+from simhash_gate.stores import StoreError, StoreUnavailable, open_store
+from tests.stores.ports import free_port
+from tests.stores.store_urls import STORES, url_maker
+
+BASE = 0x9E3779B97F4A7C15
+
+
+@pytest.fixture(params=STORES[2:])
+def direct_url(request, tmp_path):
+    return url_maker(request, request.param)(tmp_path)
+
+
+@pytest.fixture
+def proxy(direct_url):
+    between = Proxy(urlsplit(direct_url).port)
+    yield between
+    between.close()
+
+
+@pytest.fixture
+def url(direct_url, proxy):
+    """Of a store behind the proxy; made without it, which may take longer than its time-out."""
+    open_store(direct_url).close()
+    return direct_url.replace(f":{proxy.target}/", f":{proxy.port}/") + "&timeout=0.5"
+
+
+@pytest.mark.parametrize(
+    "form", ["redis://:{}@127.0.0.1:{}/0", "postgresql://me:{}@127.0.0.1:{}/x"]
+)
+def test_a_server_that_is_down_at_the_start_is_named_without_the_password(form):
+    port = free_port()
+    with pytest.raises(StoreUnavailable, match=f"127.0.0.1:{port}.*refused") as caught:
+        open_store(form.format("secret", port))
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_late_answers_are_waited_for_and_a_connection_that_was_cut_is_made_again(
+    url, proxy, make_record
+):
+    with closing(open_store(url)) as store:
+        store.begin("run")
+        proxy.delay = 0.1
+        page = make_record(BASE)
+        assert store.check_and_add(page, 3).added
+        proxy.delay = 0.0
+        proxy.cut()
+        try:
+            answer = store.check_and_add(make_record(BASE), 3)
+        except StoreUnavailable:  # it had not heard yet that the connection was cut
+            answer = store.check_and_add(make_record(BASE), 3)
+        assert answer.match.record.identity == page.identity
+
+
+def test_an_answer_that_never_comes_is_given_up(url, proxy, make_record):
+    with closing(open_store(url)) as store:
+        store.begin("run")
+        proxy.swallow = True
+        with pytest.raises(StoreUnavailable, match=r"no answer within 1\.5 s|Timeout"):
+            store.check_and_add(make_record(BASE), 3)
+        proxy.swallow = False
+        assert store.check_and_add(make_record(~BASE % 2**64), 3).added
+
+
+@pytest.mark.parametrize("heard", [0, 1, 3])
+def test_a_page_whose_answer_was_cut_is_asked_for_once(url, proxy, make_record, heard):
+    first, page = make_record(~BASE % 2**64), make_record(BASE)
+    with closing(open_store(url)) as store:
+        store.begin("run")
+        store.check_and_add(first, 3)
+        proxy.cut_after = heard
+        with pytest.raises(StoreUnavailable):
+            store.check_and_add(page, 3)
+        # It was added, and was not taken for its own copy by a second attempt behind the scenes.
+        assert [*store.records()] == [first, page]
+        answer = store.check_and_add(make_record(BASE), 3)
+        assert answer.match.record.identity == page.identity
+
+
+def test_a_begin_and_an_end_whose_replies_were_cut_can_be_said_again(url, proxy):
+    with closing(open_store(url)) as store:
+        for call in (lambda: store.begin("run"), lambda: store.end("run")):
+            proxy.cut_after = 0
+            with pytest.raises(StoreUnavailable):
+                call()
+            call()
+        with pytest.raises(StoreError, match="new name"):
+            store.begin("run")

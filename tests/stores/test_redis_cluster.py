@@ -1,0 +1,83 @@
+"""A cluster of Redis: the scripts are those of one server, only the ways to them differ."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from simhash_gate.stores import Answer, Match, PageHistory, StoreError, Window, open_store
+from tests.stores.redis_server import RedisCluster
+
+BASE = 0x9E3779B97F4A7C15
+SCOPES = ["", "}", "a}b", "{", "x/", "\0\ud800", *(f"{number}.example" for number in range(6))]
+
+
+@pytest.fixture(scope="module")
+def redis_cluster_server(tmp_path_factory):
+    cluster = RedisCluster(tmp_path_factory.mktemp("redis_cluster"))
+    yield cluster
+    cluster.kill()
+
+
+def test_every_call_finds_its_scope_whichever_node_that_is_on(redis_cluster_server, make_record):
+    """A script that asks for keys of two slots is refused."""
+    url = redis_cluster_server.url
+    with closing(open_store(url)) as store, closing(open_store(url)) as dead:
+        store.begin("run")
+        dead.begin("dead")
+        kept = []
+        for scope in SCOPES:
+            first, page, near = (make_record(bits, scope=scope) for bits in (7, BASE, BASE ^ 31))
+            assert store.check_and_add(first, 3).added
+            assert store.check_and_add(page, 3).added
+            assert store.check_and_add(replace(page, request="x"), 3).match == Match(page, 0)
+            window = Window(pages=2, seconds=1e9)
+            assert store.check_and_add(near, 3, near=8, window=window) == Answer(
+                True, Match(page, 5)
+            )
+            assert store.forget(near)
+            store.see(page, 1e6)
+            store.settle([page], durable=True)
+            kept.append(replace(page, last_seen=1e6, settled=True))
+            assert store.current(page) == kept[-1]
+            for owner, run in ((store, "run"), (dead, "dead")):
+                owner.keep_history(PageHistory(scope, "r", "u", run, 1.0, run.encode()))
+            assert store.history(scope, "r", "run") == b"run"
+            store.forget_history(scope, "other")
+            store.keep_site_memory(scope, b"memory")
+            store.keep_url_rules(scope, b"rules")
+            store.keep_site_notes(scope, b"notes")
+            store.keep_text(scope, 7, scope.encode("utf-8", "replace"), 1.0, 10**6)
+            assert dead.check_and_add(replace(first, run="dead"), 3).added
+        dead.close()
+        store.begin("next")
+        store.end("run")
+        store.sweep()
+        assert [*store.records()] == kept
+        found = [store.site_memories(), store.all_url_rules(), store.all_site_notes()]
+        for (*pairs,), said in zip(found, (b"memory", b"rules", b"notes"), strict=True):
+            assert dict(pairs) == dict.fromkeys(SCOPES, said)
+        assert {(page.scope, page.run) for page in store.histories()} == {
+            (scope, "run") for scope in SCOPES
+        }
+        assert {text.scope for text in store.texts()} == set(SCOPES)
+        assert store.versions() == {"v1": len(SCOPES)}
+        with pytest.raises(StoreError, match="new name"):
+            store.begin("run")
+    for node in redis_cluster_server.nodes:
+        with node.client() as client:
+            assert len(client.keys("simhash_gate:scope:*")) > 1
+
+
+def test_a_scope_whose_slot_has_moved_is_found_on_its_new_node(redis_cluster_server, make_record):
+    with closing(open_store(f"{redis_cluster_server.url}?prefix=moved:")) as store:
+        store.begin("run")
+        assert store.check_and_add(make_record(BASE), 3).added
+        page = make_record(BASE, scope="moved.example")
+        with redis_cluster_server.move("moved:scope:{moved.example}") as client:
+            assert store.check_and_add(page, 3).added
+            assert not store.check_and_add(make_record(BASE, scope=page.scope), 3).added
+            assert client.exists("moved:scope:{moved.example}")
+        assert [*store.records("moved.example")] == [page]
