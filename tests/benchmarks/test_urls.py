@@ -1,0 +1,387 @@
+"""What is counted of a crawl's requests, what is known of its pages, and what each peer finds."""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.urls import alignment, duster, pattern_tree
+from benchmarks.urls.__main__ import main
+from benchmarks.urls.discarder import Discarder
+from benchmarks.urls.duster import Duster
+from benchmarks.urls.generated import generate
+from benchmarks.urls.learned import Learned
+from benchmarks.urls.maybedont_ import MaybeDont
+from benchmarks.urls.method import NOT_READ, Method, Nothing, Read, merges
+from benchmarks.urls.pattern_tree import PatternTree
+from benchmarks.urls.simulate import Simulation, crawl, halved, halves, shuffled
+from benchmarks.urls.truth import Visit, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TREES = "alder birch cedar elm fir gorse hazel iris juniper kelp larch maple nettle oak pine"
+SITE = "http://wiki.example"
+BATCH = [Duster, PatternTree]
+
+
+class All(Nothing):
+    """Skips every request."""
+
+    def skips(self, scope: str, url: str) -> bool:
+        return True
+
+
+class Oracle(Method):
+    """Knows the content of every URL."""
+
+    title, origin = "oracle", ""
+    rules = 7
+
+    def __init__(self, visits: list[Visit], probing: float = 0.0) -> None:
+        self.contents = {visit.url: visit.content for visit in visits}
+        self.fetched: set[int] = set()
+        self.told: list[tuple[str, str, bool | None]] = []
+        self.probing = probing  # type: ignore[misc]
+
+    def skips(self, scope: str, url: str) -> bool:
+        return self.contents[url] in self.fetched
+
+    def learn(
+        self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
+    ) -> None:
+        self.told.append((url, kept, same))
+        self.fetched.add(self.contents[url])
+
+
+def visits(*contents: int | str) -> list[Visit]:
+    """Visits of one site; what is not sure is a text."""
+    return [
+        Visit(f"http://a.example/{place}", "a.example", int(content), isinstance(content, int))
+        for place, content in enumerate(contents)
+    ]
+
+
+def test_who_skips_all_loses_all_contents_and_who_skips_nothing_avoids_nothing() -> None:
+    figures = crawl(All, visits(1, 2, 1, "3"), seed=1)
+    assert (figures.fetched, figures.avoided, figures.early, figures.unknown) == (0, 0, 3, 1)
+    assert (figures.contents, figures.lost, figures.avoidable) == (2, 2, 1)
+    figures = crawl(Nothing, visits(1, 2, 1), seed=1)
+    assert (figures.fetched, figures.avoided, figures.lost, figures.share) == (3, 0, 0, 0.0)
+
+
+def test_an_oracle_avoids_all_and_loses_none_also_of_the_second_half() -> None:
+    made = visits(1, 2, 1, 1, "3", 2)
+    figures = crawl(lambda: Oracle(made), made, seed=1)
+    assert (figures.avoided, figures.avoidable, figures.lost, figures.early) == (3, 3, 0, 0)
+    assert (figures.fetched, figures.requests, figures.share, figures.rules) == (3, 6, 1.0, 7)
+    assert figures.bytes > 0
+    made = visits(1, 2, 1, 3)
+    figures = halves(lambda: Oracle(made), made, seed=1)
+    assert (figures.requests, figures.avoidable, figures.avoided, figures.lost) == (2, 1, 1, 0)
+
+
+def test_a_skip_before_its_content_was_fetched_is_early_and_no_loss_if_it_comes_later() -> None:
+    class First(Nothing):
+        def skips(self, scope: str, url: str) -> bool:
+            return url.endswith("/0")
+
+    figures = Simulation(First()).run(visits(1, 1))
+    assert (figures.early, figures.avoided, figures.lost, figures.fetched) == (1, 0, 0, 1)
+
+
+def test_a_share_of_what_would_be_skipped_is_fetched_and_what_was_wrong_is_counted() -> None:
+    made = visits(*[1] * 1000)
+    figures = Simulation(Oracle(made, probing=0.05), seed=1).run(made)
+    assert figures.probes + figures.avoided == 999
+    assert 20 < figures.probes < 100
+    assert figures.wrong_probes == 0
+    wrong = All()
+    wrong.probing = 1.0  # type: ignore[misc]
+    figures = Simulation(wrong).run(visits(1, 1, 2, "3"))
+    assert (figures.probes, figures.wrong_probes, figures.lost) == (4, 2, 0)
+
+
+def test_a_method_is_told_which_url_had_the_content_first_and_what_nobody_knows() -> None:
+    made = visits(1, 2, 1, "3")
+    made[1] = Visit(made[1].url, "a.example", 2, True, differs_from=made[0].url)
+    oracle = Oracle(made)
+    oracle.skips = lambda scope, url: False  # type: ignore[method-assign]
+    Simulation(oracle).run(made)
+    one, two, three, four = (visit.url for visit in made)
+    assert oracle.told == [
+        *((one, "", False), (two, one, False), (three, one, True), (four, "", None))
+    ]
+    not_fetched_yet = [Visit(two, "a.example", 2, True, differs_from=three)]
+    oracle = Oracle(not_fetched_yet)
+    Simulation(oracle).run(not_fetched_yet)
+    assert oracle.told == [(two, "", False)]
+
+
+def test_what_is_taken_back_is_fetched_after_all() -> None:
+    class Repents(Oracle):
+        def skips(self, scope: str, url: str) -> bool:
+            return url.endswith(("/1", "/2"))
+
+        def taken_back(self) -> list[str]:
+            return ["http://a.example/1"] if self.told[-1][0].endswith("/3") else []
+
+    made = visits(1, 2, 1, 3)
+    method = Repents(made)
+    figures = Simulation(method).run(made)
+    assert (figures.fetched, figures.taken_back, figures.avoided, figures.early) == (3, 1, 1, 0)
+    assert figures.lost == 0
+    assert method.told[-1] == ("http://a.example/1", "", False)
+
+
+def test_each_site_is_halved() -> None:
+    made = [Visit(f"http://{site}/{n}", site, n, True) for n in range(4) for site in ("a", "b")]
+    first, second = halved(made)
+    assert [visit.content for visit in first] == [0, 1, 0, 1]
+    assert {visit.scope for visit in second} == {"a", "b"}
+    assert shuffled(made, 1) == shuffled(made, 1) != made
+    assert sorted(map(hash, shuffled(made, 2))) == sorted(map(hash, made))
+
+
+def page(title: str, *more: str) -> str:
+    text = " ".join(f"{title} {word} {more}." for word in TREES.split())
+    return f"<html><title>{title}</title><body><article><h1>{title}</h1><p>{text}</p></article>"
+
+
+@pytest.fixture
+def crawl_on_disk(tmp_path: Path) -> Path:
+    """A manifest: two articles, one of them twice; one request twice; a page of few words."""
+    lines = [
+        ("http://a.example/one", page("On trees")),
+        ("http://a.example/two", page("Of bridges", "over rivers and roads")),
+        ("http://a.example/one?print=1", page("On trees")),
+        ("http://a.example/one#top", page("On trees")),
+        ("http://a.example/short", "<html><body><p>Not found</p>"),
+    ]
+    path = tmp_path / "pages.jsonl"
+    path.write_text("".join(json.dumps({"url": u, "html": h}) + "\n" for u, h in lines))
+    return path
+
+
+def test_pages_are_judged_once(crawl_on_disk: Path, tmp_path: Path) -> None:
+    cache, complaints = tmp_path / "cache" / "truth.jsonl", list[str]()
+    found = load([str(crawl_on_disk)], cache, lambda place, why: complaints.append(why), workers=0)
+    one, two, printed, short = found
+    assert one.content == printed.content != two.content
+    assert (one.sure, two.sure, printed.sure, short.sure) == (True, True, True, False)
+    assert {visit.scope for visit in found} == {"a.example"}
+    assert complaints == []
+    head, *rest = cache.read_text().splitlines()
+    cache.write_text("\n".join([head, *rest[:1]]))
+    again = load([str(crawl_on_disk)], cache, lambda *_: None, workers=0)
+    assert again == [one], "it comes from the file"
+    crawl_on_disk.touch()
+    cache.write_text(cache.read_text().replace('"pipeline": "', '"pipeline": "0'))
+    assert load([str(crawl_on_disk)], cache, lambda *_: None, workers=0) == found
+
+
+def test_the_table_has_a_row_for_each_method(crawl_on_disk: Path, tmp_path, capsys) -> None:
+    out = tmp_path / "out"
+    assert main([str(crawl_on_disk), "--out", str(out), "--workers=0"]) == 0
+    table = capsys.readouterr().out
+    assert table.count("| no rules |") == 4
+    assert table.count("| DUSTER (Rodrigues et al. 2015) | after its description |") == 4
+    assert "4 requests, 2 contents, 1 avoidable" in table
+    found = json.loads((out / "urls.json").read_text())
+    assert found["machine"]["versions"]["duplicate-url-discarder"]
+    ordered = found["orders"]["In the order of the crawl"]
+    assert {name: each["requests"] for name, each in ordered.items()} == dict.fromkeys(ordered, 4)
+    assert ordered["none"]["fetched"] == 4
+    assert ordered["maybedont"]["lost"] == 0
+
+
+def test_what_has_no_urls_or_is_no_method_or_no_crawl_is_said(tmp_path: Path, capsys) -> None:
+    (tmp_path / "one.html").write_text(page("On trees"))
+    assert main([str(tmp_path), "--out", str(tmp_path / "out"), "--workers=0"]) == 2
+    said = capsys.readouterr().err
+    assert "1 × left out: nobody knows its URL" in said
+    assert f"{tmp_path}: no page whose URL is known" in said
+    for arguments, complaint in (
+        ([str(tmp_path), "--methods=none,duster2"], "unknown method 'duster2'; known are none, "),
+        (["--methods=none"], "name a crawl, or --generate a scenario"),
+    ):
+        with pytest.raises(SystemExit):
+            main(arguments)
+        assert complaint in capsys.readouterr().err
+
+
+def test_a_generated_site_takes_the_place_of_a_crawl_and_knows_what_its_urls_show(
+    tmp_path: Path, capsys
+) -> None:
+    run = ["--generate=print", "--articles=30", f"--out={tmp_path}", "--methods=none,learned"]
+    assert main(run) == 0
+    assert capsys.readouterr().out.count("| **simhash_gate** |") == 4
+    made = [*generate("tracking", 20, 1)]
+    assert [*generate("tracking", 20, 1)] == made
+    assert len({visit.url for visit in made}) == len(made) > 40
+    figures = crawl(lambda: Oracle(made), made, seed=1)
+    assert figures.avoidable == figures.avoided > 20
+    assert len({(v.content, v.said) for v in made}) == len({v.content for v in made})
+    assert {visit.scope for visit in made} == {"news.example"}
+    assert 1000 <= len([*generate("calendar", 4, 1)]) < 2000  # A trap ends.
+
+
+@pytest.mark.parametrize(("scenario", "articles"), [("tracking", 100), ("partial", 150)])
+def test_what_we_learn_loses_nothing_of_the_scenarios(scenario: str, articles: int) -> None:
+    made = [*generate(scenario, articles, 1)]
+    for order in (made, shuffled(made, 1)):
+        figures = Simulation(Learned(), seed=1).run(order)
+        assert (figures.lost, figures.early) == (0, 0)
+        assert figures.avoided > 0
+        assert figures.fetched + figures.avoided + figures.unknown == figures.requests
+
+
+def test_what_we_skipped_by_a_rule_that_proves_wrong_is_fetched() -> None:
+    """Of each article /a/N, v says nothing; then it chooses the article."""
+    old = [(f"/a/{n}{query}", n) for n in range(120) for query in ("", f"?v={n % 7}")]
+    new = [
+        (f"/a/{n}{query}", 10 * n + len(query)) for n in range(120, 240) for query in ("", "?v=1")
+    ]
+    made = []
+    for url, content in (*old, *new):
+        words = struct.pack(">32H", *range(content * 32 % 60_000, content * 32 % 60_000 + 32))
+        fingerprint = random.Random(content).getrandbits(64)
+        read = (content, True, "", fingerprint, words)
+        made.append(Visit(f"http://a.example{url}", "a.example", *read))
+    figures = Simulation(Learned(), seed=1).run(made)
+    assert figures.wrong_probes > 0
+    assert figures.taken_back > 0
+    assert figures.rules == 0
+
+
+# What each peer finds in small crawls, where its paper or its documentation says what it finds.
+
+
+def made_of(urls) -> list[Visit]:
+    return [Visit(SITE + url, "wiki.example", content, True) for url, content in urls]
+
+
+def all_of(one, numbers) -> list[Visit]:
+    return made_of(each for number in numbers for each in one(number))
+
+
+def fitted(method, found: list[Visit]):
+    return method().fit({visit.url: visit.content for visit in found})
+
+
+def printed(number: int) -> list[tuple[str, int]]:
+    return [(f"/page?id={number}", number), (f"/page?id={number}&printable=yes", number)]
+
+
+def session(number: int) -> list[tuple[str, int]]:
+    keys = [f"{(number + 1) * prime:08x}" for prime in (104729, 1299709, 15485863)]
+    return [(f"/show?id={number}&sid={key}", number) for key in keys]
+
+
+@pytest.mark.parametrize("method", [Duster, PatternTree, MaybeDont])
+def test_a_parameter_is_learned_that_changes_nothing_and_not_one_that_tells_contents_apart(
+    method,
+) -> None:
+    for one in (printed, session):
+        figures = Simulation(method(), seed=1).run(all_of(one, range(400)))
+        assert figures.lost == figures.early == 0
+        assert figures.share > (0.5 if method is MaybeDont else 0.85)
+        assert figures.rules > 0
+    apart = made_of((f"/page?id={n // 2}&view={n % 2}", n) for n in range(400))
+    figures = Simulation(method(), seed=1).run(apart)
+    assert (figures.fetched, figures.lost, figures.rules) == (400, 0, 0)
+
+
+@pytest.mark.parametrize("method", BATCH)
+def test_a_rule_of_few_contents_or_that_is_often_wrong_is_none(method) -> None:
+    for contents, rules in ((4, 0), (5, 1)):
+        others = made_of((f"/page?id={n}", n) for n in range(contents, 100))
+        assert len(fitted(method, all_of(printed, range(contents)) + others)) == rules
+    mixed = all_of(printed, range(20))
+    mixed += made_of((f"/page?id={n % 10}&printable=no", 100 + n) for n in range(10))
+    learned = fitted(method, mixed)
+    told = {learned.canonical(visit.url) for visit in mixed}
+    assert len(told) >= len({visit.content for visit in mixed})
+
+
+@pytest.mark.parametrize("method", BATCH)
+@pytest.mark.parametrize(
+    "one",
+    [
+        lambda n: [(f"/topic/{n}", n), (f"/topic/{n}/print", n)],
+        lambda n: [(f"/story/{n}", n), (f"/archive/story/{n}", n)],
+        lambda n: [(f"/item/red-shoe/{n}", n), (f"/item/{'abcde'[n % 5]}/{n}", n)],
+    ],
+    ids=["print", "folder", "slug"],
+)
+def test_paths_that_change_nothing_are_learned(method, one) -> None:
+    learned = fitted(method, all_of(one, range(60)))
+    unseen = [visit.url for visit in all_of(one, range(100, 120))]
+    assert len({learned.canonical(url) for url in unseen}) == 20
+
+
+@pytest.mark.parametrize("method", BATCH)
+def test_a_batch_teaches_once_of_its_own_site_and_nothing_where_nobody_knows(method) -> None:
+    found = all_of(printed, range(100))
+    learned = method()
+    Simulation(learned).run(found)
+    learned.learn("other.example", f"{SITE}/page?id=1000", "", False)
+    assert not learned.skips("other.example", f"{SITE}/page?id=1000&printable=yes")
+    settled, ignorant = method(), method()
+    settled.settle()
+    Simulation(settled).run(found)
+    for visit in found:
+        ignorant.learn("wiki.example", visit.url, "", None)
+    ignorant.settle()
+    assert settled.rules == ignorant.rules == 0
+
+
+def test_a_duster_rule_of_aligned_urls_keeps_what_tells_contents_apart() -> None:
+    consensus = alignment.aligned(
+        ["http://a.example/x?id=1", "http://a.example/x?id=1&p=2", "http://a.example/x?id=1&p=3"]
+    )
+    assert consensus[-5:] == [
+        *(frozenset({"1"}), frozenset({"", "&"}), frozenset({"", "p"})),
+        *(frozenset({"", "="}), frozenset({"", "2", "3"})),
+    ]
+    consensus = alignment.aligned(["http://a.example/x/y", "http://a.example/x?y"])
+    assert not any({"/", "?"} <= column for column in consensus)
+    groups = [[SITE + url for url, _ in printed(number)] for number in (1, 22, 333)]
+    rule = duster.generalised([alignment.aligned(urls) for urls in groups])
+    assert rule is not None
+    assert rule.apply(f"{SITE}/page?id=4444&printable=yes") == f"{SITE}/page?id=4444"
+    assert rule.apply(f"{SITE}/page?id=x&printable=yes") == f"{SITE}/page?id=x&printable=yes"
+
+
+def test_keys_with_the_fewest_values_come_first_in_a_tree() -> None:
+    urls = [f"{SITE}/index.php?title=T{n}&action={'view' if n % 2 else 'edit'}" for n in range(20)]
+    rows = [pattern_tree.Row(pattern_tree.parts_of(url), n) for n, url in enumerate(urls)]
+    root = pattern_tree.build(rows, {}, [*rows[0].parts])
+    assert root.key in {"scheme", "host", "path 0"}
+    new = "php?title=New&action=view"
+    leaf, longer, other = (
+        root.leaf_of(pattern_tree.parts_of(SITE + path))
+        for path in (f"/index.{new}", f"/index.{new}&x=1", f"/other.{new}")
+    )
+    assert leaf is not None
+    assert leaf.pattern["query title"] == pattern_tree.ANY
+    assert leaf.pattern["query action"] == "view"
+    assert longer is other is None
+    assert merges([("a", 1), ("a", 1), ("a", 2), ("b", 3)], {"b": 3, "c": 4}) == (2, 1)
+
+
+def test_the_discarder_has_the_rules_that_it_ships_and_maybedont_those_of_what_it_saw() -> None:
+    discarder = Discarder()
+    assert discarder.rules > 300
+    discarder.learn("a.example", "https://a.example/story?id=1", "", False)
+    assert discarder.skips("a.example", "https://a.example/story?utm_source=mail&id=1")
+    assert not discarder.skips("a.example", "https://a.example/story?id=2&utm_source=mail")
+    method, unseen = MaybeDont(), f"{SITE}/page?id=5000&printable=yes"
+    Simulation(method, seed=1).run(all_of(printed, range(400)))
+    assert not method.skips("wiki.example", unseen)
+    method.learn("wiki.example", f"{SITE}/page?id=5000", "", False)
+    assert method.skips("wiki.example", unseen)
