@@ -12,11 +12,8 @@ import pytest
 from benchmarks.quality import audit, trees
 from benchmarks.quality.__main__ import main
 from benchmarks.quality.corpus import Corpus, Page, Pair, load
-from benchmarks.quality.idf import Said, of_each_site, of_other_sites
-from benchmarks.quality.idf import row as idf_row
 from benchmarks.quality.methods import CONTENT_OURS, CONTENT_PEERS, OURS, PEERS
 from benchmarks.quality.methods.base import Reading
-from benchmarks.quality.methods.nutch import profile
 from benchmarks.quality.scores import Rate, curve, score
 from benchmarks.quality.tune import row, sites
 
@@ -61,12 +58,6 @@ def test_the_worst_operator_and_language_are_known_and_of_those_with_enough_pair
     assert math.isnan(nothing.precision)
     assert math.isnan(nothing.f1)
     assert nothing.worst_operator is None
-
-
-def test_a_text_profile_of_nutch_counts_in_steps_and_leaves_out_what_comes_once() -> None:
-    assert profile("Gate gate GATE: a-gate; words, words & once") == "gate 4\nwords 2"
-    assert profile("once only") == "once 1\nonly 1"
-    assert profile("") == ""
 
 
 @pytest.fixture
@@ -164,23 +155,6 @@ def test_each_site_has_a_row_with_what_labels_suggest() -> None:
     assert near[:5] == ("near", "59", "1: 1.000", "1: 1.000", "3: 0.659")
     assert far[:5] == ("far", "59", "6: 1.000", "6: 1.000", "3: 0.000")
     assert (near[6], near[8]) == ("1.000", "1.000")
-
-
-def test_idf_tables_are_of_own_pages_or_of_the_other_half_of_the_sites() -> None:
-    pages = labelled("a", "b")
-    said = {
-        page.id: Said([f"all of {page.site}", f"one is {page.id}"], hash(page.id))
-        for page in pages.pages.values()
-    }
-    own, other = (of(pages, said, shingles=False) for of in (of_each_site, of_other_sites))
-    assert {site: {"a", "b"} & set(table) for site, table in own.items()} == {
-        "a": {"a"},
-        "b": {"b"},
-    }
-    assert {site: {"a", "b"} & set(table) for site, table in other.items()} == {
-        **{"a": {"b"}, "b": {"a"}}
-    }
-    assert idf_row("own", pages, said, own)[0] == "own"
 
 
 # The audit against the truth of the demonstration site.

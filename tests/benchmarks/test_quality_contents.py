@@ -10,10 +10,9 @@ import pytest
 
 from benchmarks.quality.__main__ import main
 from benchmarks.quality.contents import KINDS, Contents, Labelled, compare
-from benchmarks.quality.labelled import HALVES, half_of
+from benchmarks.quality.labelled import HALVES
 from benchmarks.quality.methods import CONTENT_OURS, CONTENT_PEERS, create_extractor
 from benchmarks.quality.methods.base import Content, Reading
-from benchmarks.quality.text import shown
 
 WITHOUT_EXTRAS = ["page-text", "readability", "plain"]
 
@@ -80,14 +79,6 @@ def test_kinds_are_means_over_their_pages_and_a_page_that_failed_is_empty() -> N
     row = dict(zip(Contents.columns, result.row, strict=True))
     assert (row["F1"], row["article"], row["forum"]) == ("0.467", "0.700", "0.000")
     assert (row["product"], row["titles right"], row["empty"]) == ("–", "0.500", "33.3 %")
-
-
-def test_a_set_is_in_halves_by_site_and_its_text_parted_at_blocks() -> None:
-    halves = [half_of(f"site{number}.example") for number in range(20)]
-    assert set(halves) == set(HALVES)
-    assert halves[0] == half_of("site0.example")
-    assert shown("a<!-- no -->b<p>c<i>d</i>e</p>f<br>g") == "ab cde f g"
-    assert shown(" ") == ""
 
 
 def test_a_set_end_to_end_with_what_is_always_installed(tmp_path: Path, capsys) -> None:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.quality.__main__ import main as measure
 from benchmarks.quality.corpus import Corpus, load
-from benchmarks.quality.furniture import find_places, furnish
+from benchmarks.quality.furniture import furnish
 from benchmarks.quality.sites import main
 
 if TYPE_CHECKING:
@@ -115,17 +114,6 @@ def test_furniture_is_text_in_any_encoding_and_leaves_the_page_as_it_was(encodin
         )
 
 
-def test_furniture_stands_first_or_last_in_the_body_or_beside_the_end_of_an_outer_box() -> None:
-    expected = (
-        '<!-- <body> --><body title="a > b">^<script>"</div></body>"</script>'
-        "<div><ul><div>in</div></ul><div><p>out</p>^</div>^^</div>^^</body></html>"
-    )
-    html = expected.replace("^", "")
-    offsets = sorted(offset for some in find_places(html) for offset in some)
-    assert offsets == [found.start() - n for n, found in enumerate(re.finditer(r"\^", expected))]
-    assert find_places("<p>text</p>") == ([], [11], [])
-
-
 def test_pages_with_few_words_or_without_a_file_are_left_out_and_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -161,17 +149,3 @@ def test_a_folder_without_such_pages_is_said_to_be_none(
         (tmp_path / "index.json").write_text(index, "utf-8")
     assert main([str(tmp_path), "--out", str(tmp_path / "out")]) == 2
     assert complaint in capsys.readouterr().err
-
-
-def test_what_the_corpus_has_no_pairs_of_has_no_figure_in_the_table(tmp_path: Path, capsys) -> None:
-    pages = {}
-    for number in range(4):
-        said = " ".join(f"{word}x{number}" for word in WORDS)
-        pages[f"page{number}"] = (f"http://example.com/{number}", page(said, f"Title {number}"))
-    made(tmp_path, pages)
-    capsys.readouterr()
-    run = [str(tmp_path / "corpus"), "--peers", "body-md5", "--out", str(tmp_path / "out")]
-    assert measure([*run, "--workers", "1"]) == 0
-    columns, _, *rows = (line.split(" | ") for line in capsys.readouterr().out.splitlines())
-    unknown = [n for n, name in enumerate(columns) if "language" in name or "% called" in name]
-    assert {row[n] for row in rows for n in unknown} == {"–"}

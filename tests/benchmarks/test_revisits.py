@@ -61,20 +61,6 @@ def test_a_year_is_the_same_for_the_same_seed_and_has_pages_of_all_kinds() -> No
     assert sum(len(page.changes) for page in busy) > 2 * sum(len(page.changes) for page in year)
 
 
-def test_the_interval_of_nutch_grows_and_shrinks() -> None:
-    nutch = Nutch(10)
-    for day, changed, interval, due in (
-        (0, True, 10, 10),
-        (10, False, 14, 10 - 3 + 14),
-        (20, True, 11.2, 31.2),
-    ):
-        nutch.visited(0, "u", day, changed=changed, gone=False)
-        assert (nutch.interval[0], nutch.due[0]) == pytest.approx((interval, due))
-        assert nutch.plan(due - 1, 5) == []
-    nutch.visited(0, "u", 31, changed=False, gone=True)
-    assert nutch.interval[0] == pytest.approx(16.8)
-
-
 def test_what_is_due_finds_more_changes_than_others_and_the_policy_for_freshness_is_freshest():
     year = simulate(1, pages=60, days=150)
     methods = {

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.urls import alignment, duster, pattern_tree
 from benchmarks.urls.__main__ import main
 from benchmarks.urls.discarder import Discarder
 from benchmarks.urls.duster import Duster
 from benchmarks.urls.generated import generate
 from benchmarks.urls.learned import Learned
 from benchmarks.urls.maybedont_ import MaybeDont
-from benchmarks.urls.method import NOT_READ, Method, Nothing, Read, merges
+from benchmarks.urls.method import NOT_READ, Method, Nothing, Read
 from benchmarks.urls.pattern_tree import PatternTree
-from benchmarks.urls.simulate import Simulation, crawl, halved, halves, shuffled
+from benchmarks.urls.simulate import Simulation, crawl, halves, shuffled
 from benchmarks.urls.truth import Visit, load
 
 if TYPE_CHECKING:
@@ -94,18 +93,6 @@ def test_a_skip_before_its_content_was_fetched_is_early_and_no_loss_if_it_comes_
     assert (figures.early, figures.avoided, figures.lost, figures.fetched) == (1, 0, 0, 1)
 
 
-def test_a_share_of_what_would_be_skipped_is_fetched_and_what_was_wrong_is_counted() -> None:
-    made = visits(*[1] * 1000)
-    figures = Simulation(Oracle(made, probing=0.05), seed=1).run(made)
-    assert figures.probes + figures.avoided == 999
-    assert 20 < figures.probes < 100
-    assert figures.wrong_probes == 0
-    wrong = All()
-    wrong.probing = 1.0  # type: ignore[misc]
-    figures = Simulation(wrong).run(visits(1, 1, 2, "3"))
-    assert (figures.probes, figures.wrong_probes, figures.lost) == (4, 2, 0)
-
-
 def test_a_method_is_told_which_url_had_the_content_first_and_what_nobody_knows() -> None:
     made = visits(1, 2, 1, "3")
     made[1] = Visit(made[1].url, "a.example", 2, True, differs_from=made[0].url)
@@ -136,15 +123,6 @@ def test_what_is_taken_back_is_fetched_after_all() -> None:
     assert (figures.fetched, figures.taken_back, figures.avoided, figures.early) == (3, 1, 1, 0)
     assert figures.lost == 0
     assert method.told[-1] == ("http://a.example/1", "", False)
-
-
-def test_each_site_is_halved() -> None:
-    made = [Visit(f"http://{site}/{n}", site, n, True) for n in range(4) for site in ("a", "b")]
-    first, second = halved(made)
-    assert [visit.content for visit in first] == [0, 1, 0, 1]
-    assert {visit.scope for visit in second} == {"a", "b"}
-    assert shuffled(made, 1) == shuffled(made, 1) != made
-    assert sorted(map(hash, shuffled(made, 2))) == sorted(map(hash, made))
 
 
 def page(title: str, *more: str) -> str:
@@ -297,18 +275,6 @@ def test_a_parameter_is_learned_that_changes_nothing_and_not_one_that_tells_cont
 
 
 @pytest.mark.parametrize("method", BATCH)
-def test_a_rule_of_few_contents_or_that_is_often_wrong_is_none(method) -> None:
-    for contents, rules in ((4, 0), (5, 1)):
-        others = made_of((f"/page?id={n}", n) for n in range(contents, 100))
-        assert len(fitted(method, all_of(printed, range(contents)) + others)) == rules
-    mixed = all_of(printed, range(20))
-    mixed += made_of((f"/page?id={n % 10}&printable=no", 100 + n) for n in range(10))
-    learned = fitted(method, mixed)
-    told = {learned.canonical(visit.url) for visit in mixed}
-    assert len(told) >= len({visit.content for visit in mixed})
-
-
-@pytest.mark.parametrize("method", BATCH)
 @pytest.mark.parametrize(
     "one",
     [
@@ -322,56 +288,6 @@ def test_paths_that_change_nothing_are_learned(method, one) -> None:
     learned = fitted(method, all_of(one, range(60)))
     unseen = [visit.url for visit in all_of(one, range(100, 120))]
     assert len({learned.canonical(url) for url in unseen}) == 20
-
-
-@pytest.mark.parametrize("method", BATCH)
-def test_a_batch_teaches_once_of_its_own_site_and_nothing_where_nobody_knows(method) -> None:
-    found = all_of(printed, range(100))
-    learned = method()
-    Simulation(learned).run(found)
-    learned.learn("other.example", f"{SITE}/page?id=1000", "", False)
-    assert not learned.skips("other.example", f"{SITE}/page?id=1000&printable=yes")
-    settled, ignorant = method(), method()
-    settled.settle()
-    Simulation(settled).run(found)
-    for visit in found:
-        ignorant.learn("wiki.example", visit.url, "", None)
-    ignorant.settle()
-    assert settled.rules == ignorant.rules == 0
-
-
-def test_a_duster_rule_of_aligned_urls_keeps_what_tells_contents_apart() -> None:
-    consensus = alignment.aligned(
-        ["http://a.example/x?id=1", "http://a.example/x?id=1&p=2", "http://a.example/x?id=1&p=3"]
-    )
-    assert consensus[-5:] == [
-        *(frozenset({"1"}), frozenset({"", "&"}), frozenset({"", "p"})),
-        *(frozenset({"", "="}), frozenset({"", "2", "3"})),
-    ]
-    consensus = alignment.aligned(["http://a.example/x/y", "http://a.example/x?y"])
-    assert not any({"/", "?"} <= column for column in consensus)
-    groups = [[SITE + url for url, _ in printed(number)] for number in (1, 22, 333)]
-    rule = duster.generalised([alignment.aligned(urls) for urls in groups])
-    assert rule is not None
-    assert rule.apply(f"{SITE}/page?id=4444&printable=yes") == f"{SITE}/page?id=4444"
-    assert rule.apply(f"{SITE}/page?id=x&printable=yes") == f"{SITE}/page?id=x&printable=yes"
-
-
-def test_keys_with_the_fewest_values_come_first_in_a_tree() -> None:
-    urls = [f"{SITE}/index.php?title=T{n}&action={'view' if n % 2 else 'edit'}" for n in range(20)]
-    rows = [pattern_tree.Row(pattern_tree.parts_of(url), n) for n, url in enumerate(urls)]
-    root = pattern_tree.build(rows, {}, [*rows[0].parts])
-    assert root.key in {"scheme", "host", "path 0"}
-    new = "php?title=New&action=view"
-    leaf, longer, other = (
-        root.leaf_of(pattern_tree.parts_of(SITE + path))
-        for path in (f"/index.{new}", f"/index.{new}&x=1", f"/other.{new}")
-    )
-    assert leaf is not None
-    assert leaf.pattern["query title"] == pattern_tree.ANY
-    assert leaf.pattern["query action"] == "view"
-    assert longer is other is None
-    assert merges([("a", 1), ("a", 1), ("a", 2), ("b", 3)], {"b": 3, "c": 4}) == (2, 1)
 
 
 def test_the_discarder_has_the_rules_that_it_ships_and_maybedont_those_of_what_it_saw() -> None:
