@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from pathlib import Path
 
@@ -45,19 +44,6 @@ def test_means_give_every_kind_the_same_weight_and_unsure_labels_are_told_apart(
     scores = score(pairs, [0, 0, 0, 0, 9], threshold=3)
     assert scores.precision == 1
     assert (scores.update_below_1, scores.update_1_to_5) == (Rate(1, 1), Rate(1, 2))
-
-
-def test_the_worst_operator_and_language_are_known_and_of_those_with_enough_pairs() -> None:
-    pairs = [*[pair("dup", "noise", "ads")] * 20, *[pair("dup", "noise", "rare")] * 19]
-    pairs += [pair("dup", "real-version", "ads", lang="ko")] * 30
-    scores = score(pairs, [*[0] * 19, 9, *[9] * 19, *[0] * 30], threshold=3)
-    assert scores.worst_operator == ("ads", Rate(19, 20))
-    assert scores.worst_language == ("en", Rate(19, 39))
-    assert score([pair("dup", lang="")] * 30, [9] * 30, threshold=3).worst_language is None
-    nothing = score([pair("diff")], [9], threshold=3)
-    assert math.isnan(nothing.precision)
-    assert math.isnan(nothing.f1)
-    assert nothing.worst_operator is None
 
 
 @pytest.fixture
@@ -182,28 +168,6 @@ def test_an_interval_that_misses_the_true_share_is_said_to() -> None:
 
 
 # The comparison with an HTML5 parser.
-
-
-@pytest.mark.parametrize(
-    ("html", "words", "before", "again"),
-    [
-        # libxml2 loses what comes after the end; it is the same after it is read again.
-        ("<head></head></html><body><p>one</p><button>no</button><b>two</b> three", 3, 1, True),
-        # Both sides leave out the same.
-        (
-            "<title>no</title><p>one<b>two</b><svg><text>no</text></svg><video>no</video><my-box>"
-            "<template shadowrootmode=open><p>three</p><slot></slot></template>four</my-box>"
-            "<template>no</template><select><option>no</select><!-- no --><noscript>no</noscript>",
-            *(3, 0, False),
-        ),
-    ],
-)
-def test_a_page_is_read_as_an_html5_parser_reads_it(html, words, before, again, tmp_path) -> None:
-    page = tmp_path / "page.html"
-    page.write_text(html)
-    outcome = trees.compare(page)
-    found = (outcome.words, outcome.before, outcome.after, outcome.again)
-    assert found == (words, before, 0, again)
 
 
 def test_the_comparison_prints_shares_and_the_worst_page(tmp_path, capsys) -> None:

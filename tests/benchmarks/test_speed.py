@@ -6,14 +6,13 @@ import json
 import re
 import sys
 
-import numpy as np
 import pytest
 
 from benchmarks.speed import crawl, crawl_site, index, journal, page, report, revisit, store
 from benchmarks.speed.page_methods import BARE, OURS, STAGES
 from benchmarks.speed.page_set import grown, load, renewed
 from benchmarks.speed.peers.pairs import NumpyBlocks
-from simhash_gate import near_duplicate_pairs, read_page
+from simhash_gate import read_page
 from simhash_gate.gate.judge import Gate
 
 
@@ -86,14 +85,6 @@ def test_the_index_is_measured_at_every_task(tmp_path, capsys) -> None:
     assert all(row["cpu_seconds"] > 0 for row in figures["rows"])
     assert set(figures["bytes"]) == {"50", "300"}
     assert f"| {index.LOOKUP} | 300 | memory store |" in capsys.readouterr().out
-
-
-def test_the_plain_join_counts_what_the_fast_one_counts() -> None:
-    values = index.fingerprints(3_000)
-    values[:1_000] = index.flipped(values[1_000:2_000], np.random.default_rng(0))
-    values = np.unique(values)
-    count = near_duplicate_pairs(values, count_only=True)
-    assert NumpyBlocks().count(values, 3) == count > 900
 
 
 def test_the_journal_is_measured_beside_its_peer(tmp_path, capsys) -> None:

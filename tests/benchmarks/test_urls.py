@@ -109,22 +109,6 @@ def test_a_method_is_told_which_url_had_the_content_first_and_what_nobody_knows(
     assert oracle.told == [(two, "", False)]
 
 
-def test_what_is_taken_back_is_fetched_after_all() -> None:
-    class Repents(Oracle):
-        def skips(self, scope: str, url: str) -> bool:
-            return url.endswith(("/1", "/2"))
-
-        def taken_back(self) -> list[str]:
-            return ["http://a.example/1"] if self.told[-1][0].endswith("/3") else []
-
-    made = visits(1, 2, 1, 3)
-    method = Repents(made)
-    figures = Simulation(method).run(made)
-    assert (figures.fetched, figures.taken_back, figures.avoided, figures.early) == (3, 1, 1, 0)
-    assert figures.lost == 0
-    assert method.told[-1] == ("http://a.example/1", "", False)
-
-
 def page(title: str, *more: str) -> str:
     text = " ".join(f"{title} {word} {more}." for word in TREES.split())
     return f"<html><title>{title}</title><body><article><h1>{title}</h1><p>{text}</p></article>"
@@ -247,10 +231,6 @@ def all_of(one, numbers) -> list[Visit]:
     return made_of(each for number in numbers for each in one(number))
 
 
-def fitted(method, found: list[Visit]):
-    return method().fit({visit.url: visit.content for visit in found})
-
-
 def printed(number: int) -> list[tuple[str, int]]:
     return [(f"/page?id={number}", number), (f"/page?id={number}&printable=yes", number)]
 
@@ -272,22 +252,6 @@ def test_a_parameter_is_learned_that_changes_nothing_and_not_one_that_tells_cont
     apart = made_of((f"/page?id={n // 2}&view={n % 2}", n) for n in range(400))
     figures = Simulation(method(), seed=1).run(apart)
     assert (figures.fetched, figures.lost, figures.rules) == (400, 0, 0)
-
-
-@pytest.mark.parametrize("method", BATCH)
-@pytest.mark.parametrize(
-    "one",
-    [
-        lambda n: [(f"/topic/{n}", n), (f"/topic/{n}/print", n)],
-        lambda n: [(f"/story/{n}", n), (f"/archive/story/{n}", n)],
-        lambda n: [(f"/item/red-shoe/{n}", n), (f"/item/{'abcde'[n % 5]}/{n}", n)],
-    ],
-    ids=["print", "folder", "slug"],
-)
-def test_paths_that_change_nothing_are_learned(method, one) -> None:
-    learned = fitted(method, all_of(one, range(60)))
-    unseen = [visit.url for visit in all_of(one, range(100, 120))]
-    assert len({learned.canonical(url) for url in unseen}) == 20
 
 
 def test_the_discarder_has_the_rules_that_it_ships_and_maybedont_those_of_what_it_saw() -> None:

@@ -54,16 +54,10 @@ def test_a_site_answers_until_the_block_ends_and_tells_what_it_served():
         serve_number(url)
 
 
-@pytest.mark.parametrize(
-    ("site", "shop"),
-    [
-        ("http://127.0.0.1:8765", "http://localhost:8765/store/"),
-        ("http://localhost:8765/", "http://127.0.0.1:8765/store/"),
-        ("http://site.example.com", "http://site.example.com/store/"),
-    ],
-)
-def test_the_shop_is_at_the_other_name_of_the_machine(site, shop):
-    assert shop_url(site) == shop
+def test_the_shop_is_at_the_other_name_of_the_machine():
+    assert shop_url("http://127.0.0.1:8765") == "http://localhost:8765/store/"
+    assert shop_url("http://localhost:8765/") == "http://127.0.0.1:8765/store/"
+    assert shop_url("http://site.example.com") == "http://site.example.com/store/"
 
 
 def test_a_site_tells_what_urls_show_without_serving_them():

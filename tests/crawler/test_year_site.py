@@ -122,7 +122,7 @@ def test_in_a_season_of_soft_404_nothing_is_missing_and_some_pages_are_not_shown
     assert soft > 0
 
 
-def test_an_honest_server_tells_what_has_changed(site):
+def test_servers_are_honest_stale_or_have_ever_new_validators(site):
     life = changing(site, "morning")
     url, moment = life.spells[0].url, life.moments[1]
     site.set_time(moment - 0.01)
@@ -136,8 +136,6 @@ def test_an_honest_server_tells_what_has_changed(site):
     changed = parsedate_to_datetime(site.reply(url).headers["Last-Modified"]).timestamp()
     assert changed == int(BEGIN.timestamp() + moment * 86_400)
 
-
-def test_a_stale_server_never_tells_of_changes_and_one_with_ever_new_validators_always(site):
     life = changing(site, "evening")
     url = life.spells[0].url
     site.set_time(life.moments[0])
@@ -146,6 +144,7 @@ def test_a_stale_server_never_tells_of_changes_and_one_with_ever_new_validators_
     assert ask(site, url, before).status == 304
     after = site.reply(url)
     assert (after.version, after.headers["ETag"]) == (2, before.headers["ETag"])
+
     life = next(life for life in lives(site, "weekly") if life.since == 0)
     url = life.spells[0].url
     site.set_time(0.25)
@@ -153,19 +152,17 @@ def test_a_stale_server_never_tells_of_changes_and_one_with_ever_new_validators_
     after = ask(site, url, before)
     assert (after.status, after.content) == (200, before.content)
     assert after.headers["ETag"] != before.headers["ETag"]
-    for without in ("evening", "village"):
-        assert "ETag" not in site.reply(f"http://{site.year.papers[without].host}/").headers
 
 
 def test_a_redesign_changes_the_page_and_not_what_it_says(site):
-    paper = site.year.papers["morning"]
+    redesign = site.year.papers["morning"].redesign.at
     life = next(
         life
         for life in lives(site, "morning")
         if life.since < 20 and life.spells[0].until > DAYS and len(life.versions) == 1
     )
     url, found = life.spells[0].url, []
-    for moment in (paper.redesign.at - 0.1, paper.redesign.at):
+    for moment in (redesign - 0.1, redesign):
         site.set_time(moment)
         site.reply(url)
         found.append(site.reply(url))
