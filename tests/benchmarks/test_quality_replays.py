@@ -60,11 +60,12 @@ def test_a_page_is_dropped_for_the_nearest_kept_page_within_the_threshold() -> N
                 (site_page("one"), 0),
                 (site_page("wrong"), 1),
                 (site_page("copy", fresh=False, is_copy=True), 0),
+                (site_page("its copy", fresh=False, is_copy=True), 1),
                 (site_page("missed", fresh=False, is_copy=True), 0xFF),
                 (site_page("neither", fresh=False), 0),
                 (site_page("two"), 0xFF00),
             ],
-            {"pages": 6, "fresh": 3, "wrong": 1, "copies": 2, "found": 1, "unsure": 0},
+            {"pages": 7, "fresh": 3, "wrong": 1, "copies": 3, "found": 2, "unsure": 0},
         ),
         # To drop a page for one that nobody can tell it from is not wrong.
         ([*TWO, (UNSURE, 0)], {"wrong": 0, "unsure": 1}),

@@ -101,9 +101,9 @@ def markup(body: bytes) -> list[str]:
     return re.findall(r"</?\w+", body.decode())
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-2", "shift_jis", "gb18030", "utf-16"])
+@pytest.mark.parametrize("encoding", ["iso-8859-2", "gb18030", "utf-16"])
 def test_furniture_is_text_in_any_encoding_and_leaves_the_page_as_it_was(encoding: str) -> None:
-    text = {"shift_jis": "表示能力", "gb18030": "网页内容"}.get(encoding, "čeština")
+    text = "网页内容" if encoding == "gb18030" else "čeština"
     html = f"<body><div><p>{text}</p></div>{text}</body>"
     for seed in map(str, range(20)):
         furnished = furnish(html.encode(encoding), seed, "").decode(encoding)

@@ -62,7 +62,7 @@ def test_a_year_is_the_same_for_the_same_seed_and_has_pages_of_all_kinds() -> No
 
 
 def test_what_is_due_finds_more_changes_than_others_and_the_policy_for_freshness_is_freshest():
-    year = simulate(1, pages=100, days=150)
+    year = simulate(1, pages=100, days=90)
     methods = {
         "timely": Planned("timely"),
         "fresh": Planned("fresh"),
@@ -72,8 +72,8 @@ def test_what_is_due_finds_more_changes_than_others_and_the_policy_for_freshness
         "nutch, whole budget": Nutch(5, fill=True),
         "oracle": Oracle("timely", year),
     }
-    reached = {name: replay(year, each, visits=20, days=150) for name, each in methods.items()}
-    assert max(each.visits for each in reached.values()) <= 20 * 149
+    reached = {name: replay(year, each, visits=20, days=90) for name, each in methods.items()}
+    assert max(each.visits for each in reached.values()) <= 20 * 89
     timely, fresh = reached["timely"], reached["fresh"]
     assert timely.found >= 0.95
     assert reached["oracle"].found >= 0.97
