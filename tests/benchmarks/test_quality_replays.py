@@ -11,7 +11,6 @@ import pytest
 from benchmarks.quality.__main__ import main
 from benchmarks.quality.labelled import HALVES
 from benchmarks.quality.methods.base import HammingMethod, Method, Reading
-from benchmarks.quality.methods.digests import BodyMd5
 from benchmarks.quality.methods.gate import Verdicts
 from benchmarks.quality.replays import Replays, ReplaysResult, SitePage, replay
 from simhash_gate.cli import main as simhash_gate
@@ -36,6 +35,10 @@ def result(method: Method, *pages: tuple[SitePage, Any]) -> ReplaysResult:
     return Replays([page for page, _ in pages]).result("numbers", method, readings)
 
 
+TWO = [(site_page("one"), 0), (site_page("two"), 0xFF)]
+UNSURE = site_page("unsure", unsure=frozenset({"one"}))
+
+
 def test_a_page_is_dropped_for_the_nearest_kept_page_within_the_threshold() -> None:
     window = Numbers().window()
     assert window.see("first", 0b0) is None
@@ -43,64 +46,46 @@ def test_a_page_is_dropped_for_the_nearest_kept_page_within_the_threshold() -> N
     assert window.see("of first", 0b1) == "first"
     assert window.see("of far", 0b1111) == "far"
     assert window.see("beyond", 0b111100000) is None
-
-
-def test_a_dropped_page_hides_no_other() -> None:
     window = Numbers().window()
     seen = [window.see(str(value), value) for value in (0b0, 0b111, 0b111111)]
     assert seen == [None, "0", None], "the last is near the second only, which was dropped"
 
 
-def test_fresh_pages_dropped_are_wrong_and_copies_dropped_are_found() -> None:
-    found = result(
-        Numbers(),
-        (site_page("one"), 0),
-        (site_page("wrong"), 1),
-        (site_page("copy", fresh=False, is_copy=True), 0),
-        (site_page("missed", fresh=False, is_copy=True), 0xFF),
-        (site_page("neither", fresh=False), 0),
-        (site_page("two"), 0xFF00),
-    ).whole
-    assert (found.pages, found.fresh, found.wrong) == (6, 3, 1)
-    assert (found.copies, found.found, found.unsure) == (2, 1, 0)
-
-
-def test_to_drop_a_page_for_one_that_nobody_can_tell_it_from_is_not_wrong() -> None:
-    pages = [(site_page("one"), 0), (site_page("two"), 0xFF)]
-    unsure = site_page("unsure", unsure=frozenset({"one"}))
-    for value, counts in ((0, (0, 1)), (0xFF, (1, 0))):
-        found = result(Numbers(), *pages, (unsure, value)).whole
-        assert (found.wrong, found.unsure) == counts
-
-
-def test_sites_are_apart_and_what_is_not_scored_is_seen_and_not_counted() -> None:
-    found = result(
-        Numbers(),
-        (site_page("one", scored=False), 0),
-        (site_page("other site", "b.example"), 0),
-        (site_page("wrong"), 0),
-    )
-    assert (found.whole.pages, found.whole.wrong) == (2, 1)
-    assert found.sites["b.example"].wrong == 0
-
-
-def test_a_page_without_a_value_is_empty_and_like_no_other() -> None:
-    found = result(Numbers(), (site_page("one"), None), (site_page("two"), None)).whole
-    assert (found.empty, found.wrong) == (2, 0)
-
-
-def test_means_and_holes_are_those_of_sites_with_enough_fresh_pages() -> None:
-    pages = [(site_page(f"a{i}"), 0) for i in range(20)]
-    pages += [(site_page(f"b{i}", "b.example"), None if i < 5 else 1 << i) for i in range(20)]
-    pages += [(site_page(f"c{i}", "c.example"), None) for i in range(19)]
-    method = BodyMd5()
-    found = result(method, *pages)
-    assert found.mean_wrong() == (19 / 20 + 0) / 2
-    assert found.holes == 1
-    row = dict(zip(Replays.columns, found.row, strict=True))
-    assert row["wrongly dropped, mean over sites"] == "47.50 %"
-    assert row["wrongly dropped, of all"] == "32.20 %"
-    assert (row["copies found"], row["empty"]) == ("–", "40.7 %")
+@pytest.mark.parametrize(
+    ("pages", "counts"),
+    [
+        # Fresh pages dropped are wrong, and copies dropped are found.
+        (
+            [
+                (site_page("one"), 0),
+                (site_page("wrong"), 1),
+                (site_page("copy", fresh=False, is_copy=True), 0),
+                (site_page("its copy", fresh=False, is_copy=True), 1),
+                (site_page("missed", fresh=False, is_copy=True), 0xFF),
+                (site_page("neither", fresh=False), 0),
+                (site_page("two"), 0xFF00),
+            ],
+            {"pages": 7, "fresh": 3, "wrong": 1, "copies": 3, "found": 2, "unsure": 0},
+        ),
+        # To drop a page for one that nobody can tell it from is not wrong.
+        ([*TWO, (UNSURE, 0)], {"wrong": 0, "unsure": 1}),
+        ([*TWO, (UNSURE, 0xFF)], {"wrong": 1, "unsure": 0}),
+        # What is not scored is seen and not counted, and other sites are apart.
+        (
+            [
+                (site_page("one", scored=False), 0),
+                (site_page("other site", "b.example"), 0),
+                (site_page("wrong"), 0),
+            ],
+            {"pages": 2, "wrong": 1},
+        ),
+        # A page without a value is empty, and like no other.
+        ([(site_page("one"), None), (site_page("two"), None)], {"empty": 2, "wrong": 0}),
+    ],
+)
+def test_drops_are_counted(pages, counts) -> None:
+    found = result(Numbers(), *pages).whole
+    assert {name: getattr(found, name) for name in counts} == counts
 
 
 @pytest.fixture
@@ -140,7 +125,7 @@ def test_a_set_end_to_end_with_what_is_always_installed(
     assert set(found["methods"]["verdict"]["mean_wrong_of_halves"]) == set(HALVES)
 
 
-def test_our_verdicts_are_those_of_a_replay(
+def test_our_verdicts_are_those_of_a_replay_and_a_sample_is_of_whole_sites(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert simhash_gate(["replay", str(folder / "pages.jsonl"), "--no-progress"]) == 0
@@ -154,10 +139,4 @@ def test_our_verdicts_are_those_of_a_replay(
         assert (line["outcome"] in ("skipped", "error")) == (readings[page.id].value is None)
         assert (line["matched_url"] if line["dropped"] else None) == urls.get(kept)
     assert sum(line["dropped"] for line in verdicts.values()) == 2
-
-
-def test_every_tenth_site_is_taken_whole(folder: Path) -> None:
-    pages = Replays.load(folder)
-    assert len(pages.pages) == 20
-    assert {page.site for page in pages.sample(10).pages} == {"one.example"}
-    assert len(pages.sample(10).pages) == 10
+    assert {page.site for page in Replays.load(folder).sample(10).pages} == {"one.example"}

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.quality.__main__ import main as measure
 from benchmarks.quality.corpus import Corpus, load
-from benchmarks.quality.furniture import find_places, furnish
+from benchmarks.quality.furniture import furnish
 from benchmarks.quality.sites import main
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def test_each_page_is_a_copy_of_itself_with_furniture_and_with_other_values(tmp_
             f"http://site{number}.example/",
             page(f"{' '.join(WORDS)} number{number}"),
         )
-        for number in range(30)
+        for number in range(10)
     }
     corpus = made(tmp_path, pages)
     body = {id_: page.path.read_bytes() for id_, page in corpus.pages.items()}
@@ -102,31 +101,17 @@ def markup(body: bytes) -> list[str]:
     return re.findall(r"</?\w+", body.decode())
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-2", "shift_jis", "gb18030", "utf-16"])
+@pytest.mark.parametrize("encoding", ["iso-8859-2", "gb18030", "utf-16"])
 def test_furniture_is_text_in_any_encoding_and_leaves_the_page_as_it_was(encoding: str) -> None:
-    text = {"shift_jis": "表示能力", "gb18030": "网页内容"}.get(encoding, "čeština")
+    text = "网页内容" if encoding == "gb18030" else "čeština"
     html = f"<body><div><p>{text}</p></div>{text}</body>"
-    for seed in map(str, range(40)):
+    for seed in map(str, range(20)):
         furnished = furnish(html.encode(encoding), seed, "").decode(encoding)
         assert furnished.count(text) == 2
         assert len(furnished) > len(html) + 40
         assert "".join(c for c in furnished if not c.isascii()) == "".join(
             c for c in html if not c.isascii()
         )
-
-
-def test_furniture_stands_first_or_last_in_the_body_or_beside_the_end_of_an_outer_box() -> None:
-    expected = (
-        '<!-- <body> --><body title="a > b">^<script>"</div></body>"</script>'
-        "<div><ul><div>in</div></ul><div><p>out</p>^</div>^^</div>^^</body></html>"
-    )
-    html = expected.replace("^", "")
-    offsets = sorted(offset for some in find_places(html) for offset in some)
-    assert offsets == [found.start() - n for n, found in enumerate(re.finditer(r"\^", expected))]
-
-
-def test_a_page_without_a_body_has_an_end() -> None:
-    assert find_places("<p>text</p>") == ([], [11], [])
 
 
 def test_pages_with_few_words_or_without_a_file_are_left_out_and_counted(
@@ -153,8 +138,6 @@ def test_pages_with_few_words_or_without_a_file_are_left_out_and_counted(
     [
         (None, "No such file or directory"),
         ("{", "index.json is no JSON"),
-        ("[]", "index.json is no object with a key for each page"),
-        ('{"a.html": {"forms": []}}', "index.json: 'a.html' has no url of a site"),
         ('{"a.html": {"url": "/login"}}', "index.json: 'a.html' has no url of a site"),
         ('{"a.html": {"url": "http://example.com/"}}', "none of the pages in its index"),
     ],
@@ -166,22 +149,3 @@ def test_a_folder_without_such_pages_is_said_to_be_none(
         (tmp_path / "index.json").write_text(index, "utf-8")
     assert main([str(tmp_path), "--out", str(tmp_path / "out")]) == 2
     assert complaint in capsys.readouterr().err
-
-
-def test_what_the_corpus_has_no_pairs_of_has_no_figure_in_the_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pages = {
-        f"page{number}": (
-            f"http://example.com/{number}",
-            page(" ".join(f"{word}x{number}" for word in WORDS), f"Title {number}"),
-        )
-        for number in range(16)
-    }
-    made(tmp_path, pages)
-    capsys.readouterr()
-    run = [str(tmp_path / "corpus"), "--peers", "body-md5", "--out", str(tmp_path / "out")]
-    assert measure([*run, "--workers", "1"]) == 0
-    columns, _, *rows = (line.split(" | ") for line in capsys.readouterr().out.splitlines())
-    unknown = [n for n, name in enumerate(columns) if "language" in name or "% called" in name]
-    assert {row[n] for row in rows for n in unknown} == {"–"}

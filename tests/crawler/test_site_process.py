@@ -32,50 +32,32 @@ time.sleep(600)
 pytestmark = pytest.mark.slow
 
 
-def test_a_site_answers_until_the_block_ends():
+def test_a_site_answers_until_the_block_ends_and_tells_what_it_served():
     with running_site(3) as url:
         with DIRECT.open(f"{url}/", timeout=10) as response:
             assert response.headers["X-Demo-Serve"] == "1"
             assert response.headers["X-Demo-Article"] is None
         assert serve_number(url) == 1
-    with pytest.raises(SiteError, match="no demonstration site answers"):
-        serve_number(url)
-
-
-@pytest.mark.parametrize(
-    ("site", "shop"),
-    [
-        ("http://127.0.0.1:8765", "http://localhost:8765/store/"),
-        ("http://localhost:8765/", "http://127.0.0.1:8765/store/"),
-        ("http://site.example.com", "http://site.example.com/store/"),
-    ],
-)
-def test_the_shop_is_at_the_other_name_of_the_machine(site, shop):
-    assert shop_url(site) == shop
-
-
-def test_the_truth_tells_what_was_served():
-    with running_site(3) as url:
-        with DIRECT.open(f"{url}/", timeout=10):
-            pass
         with pytest.raises(HTTPError, match="404"):
             DIRECT.open(f"{url}/nowhere", timeout=10)
         known = truth(url)
-    assert known.articles == ["a00000", "a00001", "a00002"]
-    assert [(entry.serve, entry.path, entry.status) for entry in known.log] == [
-        (1, "/", 200),
-        (2, "/nowhere", 404),
-    ]
-
-
-def test_pages_come_packed_over_http():
-    with running_site(20) as url:
         packed = 0
         for path in ("/", "/about", "/contact", "/terms", "/imprint", "/privacy", "/live", "/shop"):
             request = Request(url + path, headers={"Accept-Encoding": "gzip"})
             with DIRECT.open(request, timeout=10) as response:
                 packed += response.headers["Content-Encoding"] == "gzip"
     assert packed
+    assert known.articles == ["a00000", "a00001", "a00002"]
+    served = [(entry.serve, entry.path, entry.status) for entry in known.log]
+    assert served == [(1, "/", 200), (2, "/nowhere", 404)]
+    with pytest.raises(SiteError, match="no demonstration site answers"):
+        serve_number(url)
+
+
+def test_the_shop_is_at_the_other_name_of_the_machine():
+    assert shop_url("http://127.0.0.1:8765") == "http://localhost:8765/store/"
+    assert shop_url("http://localhost:8765/") == "http://127.0.0.1:8765/store/"
+    assert shop_url("http://site.example.com") == "http://site.example.com/store/"
 
 
 def test_a_site_tells_what_urls_show_without_serving_them():
@@ -106,14 +88,11 @@ def test_a_site_answers_for_its_names_by_plain_http_and_by_tls():
         assert serve_number(url) == 3
 
 
-def test_sigterm_stops_the_site():
+def test_the_site_stops_at_sigterm_and_when_its_parent_is_killed():
     site = SiteProcess(2, 1)
     site.process.send_signal(signal.SIGTERM)
     assert site.process.wait(timeout=30) == 0
     site.stop()
-
-
-def test_the_site_stops_when_its_parent_is_killed():
     with subprocess.Popen(
         [sys.executable, "-c", ORPHAN], cwd=PROJECT, stdout=subprocess.PIPE, text=True
     ) as parent:

@@ -35,15 +35,14 @@ def site_of(log):
     return re.search(r"demonstration site at (http://\S+)", log)[1]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_without_the_gate_everything_is_delivered(seed, tmp_path):
+def test_without_the_gate_everything_is_delivered(tmp_path):
     feed = tmp_path / "out.jsonl"
-    done = scrapy("demo", "-a", "articles=30", "-a", f"seed={seed}", "-O", str(feed), *NO_GATE)
+    done = scrapy("demo", "-a", "articles=30", "-a", "seed=2", "-O", str(feed), *NO_GATE)
     figures = json.loads(done.stdout.splitlines()[-1])
     assert done.returncode == 0
     assert figures["articles"] == 30
     assert figures["lost"] == figures["products_lost"] == figures["updates_dropped"] == 0
-    site = Site(30, seed)
+    site = Site(30, 2)
     assert figures["offers"] == len(site.shop.plan.offers) + len(site.offers)
     assert figures["offers_lost"] == 0
     assert figures["duplicates"] == figures["duplicates_delivered"] >= 0.3 * figures["fetched"]
@@ -58,16 +57,11 @@ def test_without_the_gate_everything_is_delivered(seed, tmp_path):
     assert all((p["article_id"] is None) == (p["article_version"] is None) for p in pages)
 
 
-def test_the_figures_are_the_last_line_even_after_a_feed_on_stdout():
-    done = scrapy("demo", "-a", "articles=2", "-O", "-:jsonl", *NO_GATE)
-    assert json.loads(done.stdout.splitlines()[-1])["articles"] == 2
-
-
-def test_two_crawls_of_one_running_site_are_counted_apart():
-    with running_site(5) as url:
-        runs = [scrapy("demo", "-a", f"site={url}", *NO_GATE) for _ in range(2)]
+def test_two_crawls_of_one_running_site_are_counted_apart_on_the_last_line_of_each():
+    with running_site(3) as url:
+        runs = [scrapy("demo", "-a", f"site={url}", "-O", "-:jsonl", *NO_GATE) for _ in range(2)]
     first, second = (json.loads(run.stdout.splitlines()[-1]) for run in runs)
-    assert first["articles"] == second["articles"] == 5
+    assert first["articles"] == second["articles"] == 3
     assert first["lost"] == second["lost"] == 0
     assert first["fetched"] == second["fetched"]
 
@@ -76,15 +70,12 @@ def test_two_crawls_of_one_running_site_are_counted_apart():
     ("arguments", "message"),
     [
         (["demo", "-a", "articles=0"], "articles='0' is not a number of at least 1"),
-        (["demo", "-a", "articles=many"], "articles='many' is not a number of at least 1"),
         (["demo", "-a", "seed=x"], "seed='x' is not a whole number"),
         (["demo", "-a", "site=http://127.0.0.1:9"], "no demonstration site answers at http://127"),
         (["demo", "-a", "part=1/2"], "part is for -a site=..., the URL of a running demonstration"),
         (["demo", "-a", "site=x", "-a", "part=3/2"], "part='3/2' is not like 1/4, the first of"),
-        (["demo", "-a", "site=x", "-a", "part=half"], "part='half' is not like 1/4, the first of"),
         (["demo", "-a", "urls=nothing"], "urls='nothing' is none of tracking, sessions, print, fa"),
         (["demo", "-a", "warmup=some"], "warmup='some' is not a number of pages"),
-        (["demo", "-a", "site=nonsense"], "no demonstration site answers at nonsense"),
         (["articles"], "url is missing. Usage: scrapy crawl articles -a url=https://example.com"),
         (["articles", "-a", "url=example.com"], "url='example.com' is not an http or https URL"),
         (
@@ -127,55 +118,40 @@ def test_an_interrupted_demo_ends_with_its_figures_and_stops_its_site():
 def test_articles_crawls_the_sites_it_is_given_and_stops_at_max_pages(tmp_path):
     feed = tmp_path / "out.jsonl"
     with running_site(5) as one, running_site(5, 2) as two:
-        quick = ("-s", "DOWNLOAD_DELAY=0", *NO_GATE)
         done = scrapy(
-            "articles",
-            *("-a", f"url={one}/, {two}/about"),
-            *("-a", "max_pages=12"),
-            *("-O", str(feed)),
-            *quick,
+            *("articles", "-a", f"url={one}/, {two}/about", "-a", "max_pages=20"),
+            *("-O", str(feed), "-s", "DOWNLOAD_DELAY=0"),
         )
     pages = items(feed)
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
-    assert len(pages) == 12
+    assert 10 < len(pages) <= 20
     assert {page["url"].rpartition(":")[0] for page in pages} == {"http://127.0.0.1"}
     assert set(pages[0]) == {"url", "title", "markdown", "fingerprint", "fetched_at"}
     assert all(page["title"] for page in pages)
-
-
-def test_articles_takes_markdown_and_fingerprint_from_the_gate(tmp_path):
-    feed = tmp_path / "out.jsonl"
-    with running_site(5) as url:
-        quick = ("-s", "DOWNLOAD_DELAY=0")
-        scrapy("articles", "-a", f"url={url}", "-a", "max_pages=20", "-O", str(feed), *quick)
-    pages = items(feed)
+    # What the gate has read is in its items.
     assert any(len(page["markdown"]) > 500 for page in pages)
-    assert all(len(page["fingerprint"]) == 16 for page in pages if page["fingerprint"])
-    assert any(int(page["fingerprint"], 16) for page in pages if page["fingerprint"])
+    fingerprints = [page["fingerprint"] for page in pages if page["fingerprint"]]
+    assert all(len(fingerprint) == 16 for fingerprint in fingerprints)
+    assert any(int(fingerprint, 16) for fingerprint in fingerprints)
 
 
-def test_the_demo_says_that_it_leaves_a_store_alone(tmp_path):
-    store = tmp_path / "store.sqlite"
-    setting = f"SIMHASH_GATE_STORE=sqlite:///{store}"
-    done = scrapy("demo", "-a", "articles=2", "-s", setting)
+def test_the_demo_says_where_its_report_is_and_leaves_a_store_alone(tmp_path):
+    written, store = tmp_path / "report of demo.html", tmp_path / "store.sqlite"
+    setting = f"SIMHASH_GATE_REPORT={tmp_path}/report of %(name)s.html"
+    store_setting = f"SIMHASH_GATE_STORE=sqlite:///{store}"
+    done = scrapy("demo", "-a", "articles=2", "-s", setting, "-s", store_setting)
+    assert done.stdout.splitlines()[-2] == f"The report of what was dropped, and why: {written}"
+    assert written.stat().st_size > 1000
     assert "is for -a site=" in done.stderr
     assert not store.exists()
     assert json.loads(done.stdout.splitlines()[-1])["lost"] == 0
 
 
-def test_the_demo_says_where_its_report_is_or_how_to_get_one(tmp_path):
-    setting = f"SIMHASH_GATE_REPORT={tmp_path}/report of %(name)s.html"
-    done = scrapy("demo", "-a", "articles=2", "-s", setting)
-    written = tmp_path / "report of demo.html"
-    assert done.stdout.splitlines()[-2] == f"The report of what was dropped, and why: {written}"
-    assert written.stat().st_size > 1000
+def test_the_demo_says_how_to_get_a_report(tmp_path):
     with running_site(2) as url:
         done = scrapy("demo", "-a", f"site={url}")
     assert done.stdout.splitlines()[-2].endswith("-s SIMHASH_GATE_REPORT=report.html")
-
-
-def test_without_its_packages_the_demo_says_how_to_get_the_report(tmp_path):
     (tmp_path / "vl_convert.py").write_text("raise ImportError('none here')")
     done = scrapy("demo", "-a", "articles=2", PYTHONPATH=str(tmp_path))
     assert "pip install -e '.[report]'" in done.stdout.splitlines()[-2]
