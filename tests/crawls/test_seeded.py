@@ -61,9 +61,9 @@ def crawl_after(tmp_path):
     They are told by path; those that were met before, with the path of the matched page.
     """
 
-    def run(url: str, make, *paths: str) -> dict[str, tuple[str, str]]:
+    def run(make) -> dict[str, tuple[str, str]]:
         with Site(dict(SITE)).running() as site:
-            pages = [(f"{site.url}{path}", SITE[path].body) for path in paths or ARCHIVED]
+            pages = [(f"{site.url}{path}", SITE[path].body) for path in ARCHIVED]
             source = str(make(pages))
             assert main(["store", "import", url, source, "-s", "SIMHASH_GATE_WORKERS=0"]) == 0
             log = tmp_path / "verdicts.jsonl"
@@ -141,13 +141,3 @@ def test_a_crawl_knows_what_a_corpus_has_and_drops_no_other_product(
         "/boots-of-another-price": ("near", ""),
         "/shoes": ("near", ""),
     }
-
-
-def test_what_only_the_archive_has_is_matched_too(crawl_after, tmp_path) -> None:
-    """The page that is archived is not crawled first: its copy is dropped all the same."""
-    url = f"sqlite:///{tmp_path}/pages.sqlite"
-    found = crawl_after(url, as_warc(tmp_path), "/b?copy", "/new")
-    assert found["/b?copy"] == ("unchanged", "/b?copy")
-    assert found["/b"] == ("duplicate", "/b?copy")
-    assert found["/new"] == ("unchanged", "/new")
-    assert found["/a"] == ("new", "")

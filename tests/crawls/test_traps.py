@@ -120,18 +120,3 @@ def test_a_shape_that_yields_again_gets_back_what_was_held(tmp_path: Path) -> No
     assert done.count("trap/resent") >= 1
     fetched = {int(item["path"].rpartition("=")[2]) for item in done.items if "t=" in item["path"]}
     assert set(range(59, 100)) <= fetched
-
-
-def test_to_limit_without_the_spider_middleware_is_refused(tmp_path: Path) -> None:
-    with Site({"/": page(1)}).running() as site:
-        done = crawl(
-            tmp_path,
-            site,
-            "/",
-            settings={
-                "ADDONS": "{}",
-                "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}',
-                "SIMHASH_GATE_TRAPS": "limit",
-            },
-        )
-    assert "SIMHASH_GATE_TRAPS = 'limit' needs the spider middleware" in done.log
