@@ -44,6 +44,7 @@ def test_a_command_of_scrapy_prints_one_line_and_fails(tmp_path, installed) -> N
         ({"SIMHASH_GATE_DOMAINS": "nowhere.toml"}, "nowhere.toml: No such file"),
         ({"SIMHASH_GATE_REPORT": "%(day)s.html"}, "expected the path of a file"),
         ({"SIMHASH_GATE_ACTION": "links", **PLAIN}, "needs the spider middleware"),
+        ({"SIMHASH_GATE_AUDIT": "0.1", **PLAIN}, "needs the spider middlewares"),
         ({"SIMHASH_GATE_REVISIT": "links", **PLAIN}, "needs the spider middleware"),
         ({"SIMHASH_GATE_TRAPS": "limit", **PLAIN}, "needs the spider middleware"),
         (
