@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WRONG = "SIMHASH_GATE_THRESHOLD = 'three': expected a whole number from 0 to 64"
-PLAIN = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}'}
+WITHOUT_ADDON = {
+    "ADDONS": "{}",
+    "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}',
+}
 SPIDERS_ALONE = {"ADDONS": "{}", "SPIDER_MIDDLEWARES": '{"simhash_gate.CallbackWitness": 10000}'}
-QUIET = {"LOG_LEVEL": "WARNING", "SIMHASH_GATE_THRESHOLD": "three"}
 
 
 def line_of(log: str) -> str:
@@ -24,40 +26,33 @@ def line_of(log: str) -> str:
     return line.partition(" [simhash_gate] ")[2]
 
 
-@pytest.mark.parametrize("installed", [{}, {"FORCE_CRAWLER_PROCESS": "True"}, PLAIN, SPIDERS_ALONE])
-def test_a_command_of_scrapy_prints_one_line_and_fails(tmp_path, installed) -> None:
-    with Site({"/a": page(1)}).running() as site:
-        result = crawl(tmp_path, site, "/a", settings={**QUIET, **installed})
-    assert result.status == 1
-    assert line_of(result.log) in (
-        f"ERROR: The crawl does not start: {WRONG}",
-        f"CRITICAL: The crawl does not start: {WRONG}",
-    )
-    assert not site.hits
-
-
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("name", "value", "more", "said"),
     [
-        ({"SIMHASH_GATE_TRESHOLD": "3"}, "did you mean SIMHASH_GATE_THRESHOLD?"),
-        ({"SIMHASH_GATE_ENABLED": "perhaps"}, "expected True or False"),
-        ({"SIMHASH_GATE_DOMAINS": "nowhere.toml"}, "nowhere.toml: No such file"),
-        ({"SIMHASH_GATE_REPORT": "%(day)s.html"}, "expected the path of a file"),
-        ({"SIMHASH_GATE_ACTION": "links", **PLAIN}, "needs the spider middleware"),
-        ({"SIMHASH_GATE_AUDIT": "0.1", **PLAIN}, "needs the spider middlewares"),
-        ({"SIMHASH_GATE_REVISIT": "links", **PLAIN}, "needs the spider middleware"),
-        ({"SIMHASH_GATE_TRAPS": "limit", **PLAIN}, "needs the spider middleware"),
-        (
-            {"SIMHASH_GATE_REVALIDATE": "True", **PLAIN},
-            "simhash_gate.ConditionalRequests to DOWNLOADER_MIDDLEWARES at 840",
-        ),
+        ("THRESHOLD", "three", {}, WRONG),
+        ("THRESHOLD", "three", {"FORCE_CRAWLER_PROCESS": "True"}, WRONG),
+        ("THRESHOLD", "three", WITHOUT_ADDON, WRONG),
+        ("THRESHOLD", "three", SPIDERS_ALONE, WRONG),
+        ("TRESHOLD", "3", {}, "did you mean SIMHASH_GATE_THRESHOLD?"),
+        ("ENABLED", "perhaps", {}, "expected True or False"),
+        ("DOMAINS", "nowhere.toml", {}, "nowhere.toml: No such file"),
+        ("REPORT", "%(day)s.html", {}, "expected the path of a file"),
+        ("ACTION", "links", WITHOUT_ADDON, "needs the spider middleware"),
+        ("AUDIT", "0.1", WITHOUT_ADDON, "needs the spider middlewares"),
+        ("REVISIT", "links", WITHOUT_ADDON, "needs the spider middleware"),
+        ("TRAPS", "limit", WITHOUT_ADDON, "needs the spider middleware"),
+        ("REVALIDATE", "True", WITHOUT_ADDON, "simhash_gate.ConditionalRequests to DOWNLOADER"),
     ],
 )
-def test_each_wrong_setting_is_one_line(tmp_path, settings, said) -> None:
+def test_a_command_of_scrapy_prints_one_line_and_fails(tmp_path, name, value, more, said) -> None:
+    settings = {"LOG_LEVEL": "WARNING", f"SIMHASH_GATE_{name}": value, **more}
     with Site({"/a": page(1)}).running() as site:
-        result = crawl(tmp_path, site, "/a", settings={"LOG_LEVEL": "WARNING", **settings})
+        result = crawl(tmp_path, site, "/a", settings=settings)
     assert result.status == 1
-    assert said in line_of(result.log)
+    level, _, told = line_of(result.log).partition(": The crawl does not start: ")
+    assert level in ("ERROR", "CRITICAL")
+    assert f"SIMHASH_GATE_{name}" in told
+    assert said in told
     assert not site.hits
 
 
