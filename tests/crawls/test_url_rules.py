@@ -100,6 +100,13 @@ def test_by_default_everything_is_sent_and_the_log_says_what_need_not_be(tmp_pat
     assert f"{avoidable} requests need not have been sent" in result.log
 
 
+def test_distances_alone_teach_nothing_and_the_log_says_so(tmp_path) -> None:
+    with Site(site_of()).running() as site:
+        result = follow(tmp_path, site, SIMHASH_GATE_VERIFY="distance")
+    assert sum(site.hits.values()) == 1 + 3 * ARTICLES
+    assert "Nothing is learned about URLs" in result.log
+
+
 def test_what_a_rule_skipped_is_fetched_when_it_proves_wrong_but_no_older_pages(tmp_path) -> None:
     """From some number on, each URL is an article of its own."""
     older, newer = random.Random(1).sample(range(50), 50), range(50, 75)
@@ -218,13 +225,6 @@ def test_the_next_crawl_confirms_what_the_last_one_learned(tmp_path) -> None:
         site.routes = site_of(matters_from=0)
         third = follow(tmp_path / "3", site, **store)
     assert sum("?" in path for path in visited(third)) == 2 * ARTICLES
-
-
-def test_distances_alone_teach_nothing_and_the_log_says_so(tmp_path) -> None:
-    with Site(site_of()).running() as site:
-        result = follow(tmp_path, site, SIMHASH_GATE_VERIFY="distance")
-    assert sum(site.hits.values()) == 1 + 3 * ARTICLES
-    assert "Nothing is learned about URLs" in result.log
 
 
 PAUSED = 60  # articles of the site of a job that is paused while a rule skips

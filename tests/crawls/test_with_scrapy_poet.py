@@ -219,20 +219,15 @@ def test_a_crawl_with_other_dependencies_does_not_know_its_pages_as_unchanged(tm
 
 
 def test_what_fixtures_keep_is_what_was_provided() -> None:
-    pages = [
-        replace(read_page(page(1).body, url=f"https://example.com/{path}"), price="19.99 EUR")
-        for path in ("a", "b")
-    ]
+    read = replace(read_page(page(1).body, url="https://a/"), price="19.99 EUR")
     with closing(open_store("memory:")) as store:
         store.begin("run")
-        gate = Gate(store, run="run", pipeline=pipeline_version())
-        verdicts = [
-            gate.judge(each, Policy(compare=("h1",)), url=each.url, scope="example.com")
-            for each in pages
-        ]
-    assert [verdict.outcome for verdict in verdicts] == ["new", "duplicate"]
-    provided: list[Any] = [*verdicts, Verdict("skipped", "meta")]
-    for kept in (*provided, MarkdownPage.of("https://a/", pages[0]), MarkdownPage("https://b/")):
+        gate, policy = Gate(store, run="run", pipeline=pipeline_version()), Policy(compare=("h1",))
+        judged = [gate.judge(read, policy, url=url, scope="a") for url in ("a", "b")]
+    assert [verdict.outcome for verdict in judged] == ["new", "duplicate"]
+    pages = MarkdownPage.of("https://a/", read), MarkdownPage("https://b/")
+    provided: list[Any] = [*judged, Verdict("skipped", "meta"), *pages]
+    for kept in provided:
         again = deserialize_leaf(type(kept), serialize_leaf(kept))
         assert again == kept
         assert again.markdown == kept.markdown
