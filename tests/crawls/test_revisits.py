@@ -77,26 +77,21 @@ def test_unchanged_pages_pass_or_are_dropped_if_asked(settings, tmp_path) -> Non
             assert result.count("dropped_for_earlier") == (1 if paths else 3)
 
 
-def test_when_the_page_that_stood_for_it_is_gone_a_copy_is_delivered(settings, tmp_path) -> None:
-    routes = {"/a": page(1), "/copy": page(1, noise=3)}
+def test_a_copy_stands_in_for_a_page_that_is_gone_and_one_that_moved_is_still_known(
+    settings, tmp_path
+) -> None:
+    routes = {"/a": page(1), "/copy": page(1, noise=3), "/old": page(2)}
     with Site(routes).running() as site:
-        assert crawl(tmp_path / "1", site, "/a /copy", settings=settings).delivered() == ["/a"]
-        routes["/a"] = Answer(b"gone", 410)
-        second = crawl(tmp_path / "2", site, "/a /copy", settings=settings)
-        assert "/copy" in second.delivered()
-        third = crawl(tmp_path / "3", site, "/copy", settings=settings)
-    assert third.count("unchanged") == 1
-
-
-def test_a_page_that_moved_for_good_is_still_known(settings, tmp_path) -> None:
-    routes = {"/old": page(1)}
-    with Site(routes).running() as site:
-        crawl(tmp_path / "1", site, "/old", settings=settings)
-        routes |= {"/old": Answer(b"", 301, {"Location": "/new"}), "/new": page(1, noise=4)}
-        second = crawl(tmp_path / "2", site, "/old", settings=settings)
+        first = crawl(tmp_path / "1", site, "/a /copy /old", settings=settings)
+        assert first.delivered() == ["/a", "/old"]
+        routes |= {"/a": Answer(b"gone", 410), "/new": page(2, noise=4)}
+        routes["/old"] = Answer(b"", 301, {"Location": "/new"})
+        second = crawl(tmp_path / "2", site, "/a /copy /old", settings=settings)
+        assert second.delivered() == ["/copy"]
         assert second.count("unchanged") == 1
-        routes["/new"] = corrected(1)
-        third = crawl(tmp_path / "3", site, "/old", settings=settings)
+        routes["/new"] = corrected(2)
+        third = crawl(tmp_path / "3", site, "/copy /old", settings=settings)
+    assert third.count("unchanged") == 1
     assert outcomes(third) == {"/new": "updated"}
 
 
