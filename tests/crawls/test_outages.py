@@ -45,6 +45,11 @@ SPIDER = """
         else:
             yield from super().parse(response)
 """
+# A crawl that gives up a locked file after one second, and not after ten.
+IMPATIENT = """
+from simhash_gate.stores.sqlite import SQLiteStore
+SQLiteStore.__init__.__kwdefaults__["timeout"] = 1.0
+"""
 
 
 class LockedFile:
@@ -116,7 +121,7 @@ def test_an_outage_passes_every_page_is_told_once_and_ends(tmp_path, store, befo
         "TEST_PAGES": " ".join(list(COPIES)[2:]),
     }
     with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "", spider=SPIDER, settings=settings)
+        result = crawl(tmp_path, site, "", spider=SPIDER + IMPATIENT, settings=settings)
     outcomes = [item.get("outcome") for item in result.items]
     assert outcomes[:2] == ["error", "error"]
     assert outcomes[-2:] == ["new", None]  # the last one is dropped
@@ -145,7 +150,8 @@ def test_a_spider_closes_for_a_failed_store_if_that_is_asked_for(tmp_path, store
         "CONCURRENT_REQUESTS": 1,
     }
     with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), settings=settings)
+        paths = " ".join(routes)
+        result = crawl(tmp_path, site, paths, spider=IMPATIENT, settings=settings)
         assert site.hits.total() < len(routes)
     assert result.stats["finish_reason"] == "simhash_gate_store_failed"
     assert result.log.count("Closing the spider (SIMHASH_GATE_STORE_FAILURE = 'close')") == 1
@@ -164,7 +170,7 @@ def test_a_spider_closes_when_its_store_fails_in_mid_crawl_and_the_page_passes(
         "TEST_PAGES": " ".join(COPIES),
     }
     with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "", spider=SPIDER, settings=settings)
+        result = crawl(tmp_path, site, "", spider=SPIDER + IMPATIENT, settings=settings)
     assert result.stats["finish_reason"] == "simhash_gate_store_failed"
     assert "/0" in result.delivered()
 
@@ -227,13 +233,13 @@ def test_a_store_that_hangs_holds_no_crawl_that_has_ended_and_its_pages_are_not_
 
 
 def test_a_slow_store_judges_every_page(tmp_path, redis) -> None:
-    """At 100 ms a call: of two articles in twenty copies each, one page each is kept."""
-    routes = {f"/{seed}/{n}": page(seed, noise=n) for seed in (1, 2) for n in range(20)}
+    """At 100 ms a call: of two articles in eight copies each, one page each is kept."""
+    routes = {f"/{seed}/{n}": page(seed, noise=n) for seed in (1, 2) for n in range(8)}
     with closing(Proxy(redis.port)) as proxy, Site(routes).running() as site:
         proxy.delay = 0.1
         settings = {"SIMHASH_GATE_STORE": f"redis://127.0.0.1:{proxy.port}/0"}
         result = crawl(tmp_path, site, " ".join(routes), settings=settings)
-    assert (result.count("checked"), result.count("new"), result.count("dropped")) == (40, 2, 38)
+    assert (result.count("checked"), result.count("new"), result.count("dropped")) == (16, 2, 14)
     assert result.count("store_failed") == result.count("store_outages") == 0
     assert sorted(path[:2] for path in result.delivered()) == ["/1", "/2"]
 

@@ -20,14 +20,8 @@ if TYPE_CHECKING:
 
 
 COPIES = {f"/{n}": page(1, noise=n) for n in range(5)}
-
-
 PATHS = " ".join(COPIES)
-
-
 KEEP = {"SIMHASH_GATE_JOURNAL": "journal"}
-
-
 RECOVER = {"SIMHASH_GATE_RECOVER": "journal"}
 
 
@@ -158,7 +152,7 @@ def test_what_a_spider_has_no_callback_for_is_named(tmp_path) -> None:
             yield self.request(path, callback=self.gone)
     gone = Base.parse
     """
-    renamed = spider.replace("gone", "kept")
+    renamed = spider.replace("gone", "renamed")
     with Site(dict(COPIES)).running() as site:
         crawl(tmp_path, site, PATHS, spider=spider, settings=KEEP)
         again = recover(tmp_path, site, spider=renamed)
@@ -231,7 +225,7 @@ def articles(feed: Path) -> set[tuple[str, int]]:
 
 def test_a_recovery_brings_back_every_article_that_a_wrong_threshold_dropped(tmp_path) -> None:
     journal = f"{tmp_path}/journal"
-    with running_site(articles=60, seed=1) as site:
+    with running_site(articles=44, seed=1) as site:
         for feed, setting in (
             ("kept", f"SIMHASH_GATE_JOURNAL={journal}"),
             ("recovered", f"SIMHASH_GATE_RECOVER={journal}"),

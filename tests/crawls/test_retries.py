@@ -4,76 +4,59 @@ from __future__ import annotations
 
 from tests.crawls.harness import Answer, Site, crawl, page
 
-ONE_AT_A_TIME = {"CONCURRENT_REQUESTS": 1}
 IN_ORDER = """
     async def start(self):
         for place, path in enumerate(self.settings["TEST_PATHS"].split()):
-            yield self.request(path, priority=-place)
+            yield self.request(path, priority=-place, dont_filter=True)
 """
 
 
-def busy_then_redirected(hits: int) -> Answer:
-    if hits == 1:
-        return Answer(b"busy", 503)
-    return Answer(b"", 302, {"Location": "/kept"})
-
-
-def test_a_retry_that_is_redirected_to_a_page_that_was_kept_is_a_duplicate(tmp_path) -> None:
-    routes = {"/kept": page(1), "/busy": busy_then_redirected}
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "/kept /busy", spider=IN_ORDER, settings=ONE_AT_A_TIME)
-    assert site.hits["/busy"] == 2
-    assert result.delivered() == ["/kept"]
-    assert result.count("duplicate") == 1
-
-
-def test_a_request_that_is_repeated_after_a_server_was_busy_is_a_duplicate(tmp_path) -> None:
-    """The retry is the downloader's, of a second request, and says nothing of the first."""
-    again = (
-        IN_ORDER
-        + """
-        yield self.request("/kept", priority=-9, dont_filter=True)
-"""
-    )
-
-    def answer(hits: int) -> Answer:
-        return Answer(b"busy", 503) if hits == 2 else page(1)
-
-    with Site({"/kept": answer}).running() as site:
-        result = crawl(tmp_path, site, "/kept", spider=again, settings=ONE_AT_A_TIME)
-    assert site.hits["/kept"] == 3
-    assert result.delivered() == ["/kept"]
-
-
-INHERITS = (
-    IN_ORDER
-    + """
+def test_a_page_that_the_spider_retries_passes_even_where_revisits_are_dropped(tmp_path) -> None:
+    retrying = """
     def parse(self, response):
         from scrapy.downloadermiddlewares.retry import get_retry_request
-        path = response.url.rpartition("/")[2]
-        if path == "first" and not response.meta.get("retry_times"):
-            yield get_retry_request(response.request, spider=self, reason="incomplete")
-            return
-        if path == "first":
-            yield self.request("/{target}", meta=response.meta, dont_filter=True)
         yield from super().parse(response)
+        if not response.meta.get("retry_times"):
+            yield get_retry_request(response.request, spider=self, reason="incomplete")
 """
-)
+    with Site({"/a": page(1)}).running() as site:
+        settings = {"SIMHASH_GATE_REVISIT": "drop"}
+        result = crawl(tmp_path, site, "/a", spider=retrying, settings=settings)
+    assert [item.get("outcome") for item in result.items] == ["new", "unchanged"]
+
+
+def test_after_a_server_was_busy_a_page_that_was_kept_is_a_duplicate(tmp_path) -> None:
+    """Where the retry is redirected to it, and where it is the retry of a second request for it."""
+    busy = Answer(b"busy", 503)
+    routes = {
+        "/kept": lambda hits: busy if hits == 3 else page(1),
+        "/busy": lambda hits: busy if hits == 1 else Answer(b"", 302, {"Location": "/kept"}),
+    }
+    with Site(routes).running() as site:
+        one_at_a_time = {"CONCURRENT_REQUESTS": 1}
+        paths = "/kept /busy /kept"
+        result = crawl(tmp_path, site, paths, spider=IN_ORDER, settings=one_at_a_time)
+    assert site.hits == {"/kept": 4, "/busy": 2}
+    assert result.delivered() == ["/kept"]
+    assert result.count("dropped") == result.count("duplicate") == 2
 
 
 def test_a_request_that_inherits_the_meta_of_a_retry_is_none(tmp_path) -> None:
-    routes = {"/kept": page(1), "/first": page(2)}
-    for target in ("kept", "first"):
-        spider = (
-            INHERITS.replace("{target}", target).replace(
-                'if path == "first":',
-                'if path == "first" and not Spider.sent:\n            Spider.sent = 1',
-            )
-            + "    sent = 0\n"
-        )
-        with Site(dict(routes)).running() as site:
-            result = crawl(tmp_path / target, site, "/kept /first", spider=spider)
-        assert site.hits[f"/{target}"] == (3 if target == "first" else 2)
-        assert result.delivered() == ["/first", "/kept"]
-        assert result.count("unchanged") == 1
-        assert result.count("duplicate") == 1
+    inherits = """
+    inheriting = ["/kept", "/first"]
+    def parse(self, response):
+        from scrapy.downloadermiddlewares.retry import get_retry_request
+        first = response.url.endswith("/first")
+        if first and not response.meta.get("retry_times"):
+            yield get_retry_request(response.request, spider=self, reason="incomplete")
+            return
+        while first and self.inheriting:
+            yield self.request(self.inheriting.pop(), meta=response.meta, dont_filter=True)
+        yield from super().parse(response)
+"""
+    with Site({"/kept": page(1), "/first": page(2)}).running() as site:
+        result = crawl(tmp_path, site, "/kept /first", spider=IN_ORDER + inherits)
+    assert site.hits == {"/kept": 2, "/first": 3}
+    assert result.delivered() == ["/first", "/kept"]
+    assert result.count("unchanged") == 1
+    assert result.count("duplicate") == 2

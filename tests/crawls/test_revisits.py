@@ -1,4 +1,4 @@
-"""Two crawls of one site, and what comes in the second: on a real server, with a real store."""
+"""Two crawls of one site, and what comes in the second."""
 
 from __future__ import annotations
 
@@ -24,9 +24,15 @@ def outcomes(result: Crawl) -> dict[str, str]:
     return {item["path"]: item["outcome"] for item in result.items if "outcome" in item}
 
 
+def corrected(seed: int) -> Answer:
+    answer = page(seed)
+    return Answer(answer.body.replace(b"</p>", b" Corrected.</p>", 1), headers=answer.headers)
+
+
 @pytest.fixture
-def settings(lasting_url) -> dict:
-    return {"SIMHASH_GATE_STORE": lasting_url, "CONCURRENT_REQUESTS": 1}
+def settings(tmp_path) -> dict:
+    store = f"sqlite:///{tmp_path}/store.sqlite"
+    return {"SIMHASH_GATE_STORE": store, "CONCURRENT_REQUESTS": 1}
 
 
 def test_the_second_crawl_delivers_what_is_new_or_has_changed(settings, tmp_path) -> None:
@@ -37,8 +43,7 @@ def test_the_second_crawl_delivers_what_is_new_or_has_changed(settings, tmp_path
         assert outcomes(first) == {"/": "new", "/a": "new", "/b": "new"}
         routes["/"] = page(1, noise=5, links='<a href="/a">a</a> <a href="/b">b</a> <a href="/c">')
         routes["/a"] = page(2, noise=6)
-        corrected = page(3).body.replace(b"</p>", b" Corrected.</p>", 1)
-        routes["/b"] = Answer(corrected, headers=page(3).headers)
+        routes["/b"] = corrected(3)
         second = crawl(tmp_path / "2", site, "/", spider=FOLLOWS, settings=settings)
     assert outcomes(second) == {"/b": "updated", "/c": "new"}
     assert second.count("unchanged") == 2
@@ -53,54 +58,40 @@ def test_the_second_crawl_delivers_what_is_new_or_has_changed(settings, tmp_path
     assert "the same text, last seen" in held[0]
 
 
-@pytest.mark.parametrize(("policy", "paths"), [("pass", ["/", "/a"]), ("drop", [])])
-def test_unchanged_pages_pass_or_are_dropped_if_asked(
-    settings, tmp_path, policy: str, paths: list[str]
-) -> None:
-    settings |= {"SIMHASH_GATE_REVISIT": policy}
-    routes = {"/": page(1, links='<a href="/a">a</a>'), "/a": page(2)}
-    with Site(routes).running() as site:
-        crawl(tmp_path / "1", site, "/", spider=FOLLOWS, settings=settings)
-        second = crawl(tmp_path / "2", site, "/", spider=FOLLOWS, settings=settings)
-    assert sorted(outcomes(second)) == paths
-
-
-def test_without_the_spider_middleware_unchanged_pages_pass(settings, tmp_path) -> None:
-    plain = settings | {
+def test_unchanged_pages_pass_or_are_dropped_if_asked(settings, tmp_path) -> None:
+    plain = {
         "ADDONS": "{}",
         "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}',
     }
-    with Site({"/": page(1)}).running() as site:
-        for place in ("1", "2"):
-            result = crawl(tmp_path / place, site, "/", settings=plain)
-            assert result.delivered() == ["/"]
-        asked = plain | {"SIMHASH_GATE_REVISIT": "links"}
-        refused = crawl(tmp_path / "3", site, "/", settings=asked)
-    assert refused.status == 1
-    assert "SIMHASH_GATE_REVISIT = 'links' needs the spider middleware" in refused.log
-
-
-def test_when_the_page_that_stood_for_it_is_gone_a_copy_is_delivered(settings, tmp_path) -> None:
-    routes = {"/a": page(1), "/copy": page(1, noise=3)}
+    routes = {"/": page(1, links='<a href="/a">a</a>'), "/a": page(2), "/copy": page(2, noise=1)}
     with Site(routes).running() as site:
-        assert crawl(tmp_path / "1", site, "/a /copy", settings=settings).delivered() == ["/a"]
-        routes["/a"] = Answer(b"gone", 410)
-        second = crawl(tmp_path / "2", site, "/a /copy", settings=settings)
-        assert "/copy" in second.delivered()
-        third = crawl(tmp_path / "3", site, "/copy", settings=settings)
-    assert third.count("unchanged") == 1
+        crawl(tmp_path / "1", site, "/", spider=FOLLOWS, settings=settings)
+        for asked, paths in (
+            ({"SIMHASH_GATE_REVISIT": "pass"}, ["/", "/a"]),
+            ({"SIMHASH_GATE_REVISIT": "drop"}, []),
+            (plain, ["/", "/a"]),  # without the spider middleware they pass
+        ):
+            result = crawl(tmp_path / "2", site, "/ /a /copy", settings=settings | asked)
+            assert sorted(outcomes(result)) == paths
+            assert result.count("unchanged") == 2
+            assert result.count("dropped_for_earlier") == (1 if paths else 3)
 
 
-def test_a_page_that_moved_for_good_is_still_known(settings, tmp_path) -> None:
-    routes = {"/old": page(1)}
+def test_a_copy_stands_in_for_a_page_that_is_gone_and_one_that_moved_is_still_known(
+    settings, tmp_path
+) -> None:
+    routes = {"/a": page(1), "/copy": page(1, noise=3), "/old": page(2)}
     with Site(routes).running() as site:
-        crawl(tmp_path / "1", site, "/old", settings=settings)
-        routes |= {"/old": Answer(b"", 301, {"Location": "/new"}), "/new": page(1, noise=4)}
-        second = crawl(tmp_path / "2", site, "/old", settings=settings)
+        first = crawl(tmp_path / "1", site, "/a /copy /old", settings=settings)
+        assert first.delivered() == ["/a", "/old"]
+        routes |= {"/a": Answer(b"gone", 410), "/new": page(2, noise=4)}
+        routes["/old"] = Answer(b"", 301, {"Location": "/new"})
+        second = crawl(tmp_path / "2", site, "/a /copy /old", settings=settings)
+        assert second.delivered() == ["/copy"]
         assert second.count("unchanged") == 1
-        corrected = page(1).body.replace(b"</p>", b" Corrected.</p>", 1)
-        routes["/new"] = Answer(corrected, headers=page(1).headers)
-        third = crawl(tmp_path / "3", site, "/old", settings=settings)
+        routes["/new"] = corrected(2)
+        third = crawl(tmp_path / "3", site, "/copy /old", settings=settings)
+    assert third.count("unchanged") == 1
     assert outcomes(third) == {"/new": "updated"}
 
 
@@ -114,8 +105,7 @@ def test_a_crawl_that_never_ends_delivers_an_update_of_its_own_page(settings, tm
     async def start(self):
         yield self.request("/", meta={"simhash_gate_time": 1.7e9})
     """
-    corrected = Answer(page(1).body.replace(b"</p>", b" New.</p>", 1), headers=page(1).headers)
-    routes = {"/": lambda hit: page(1, noise=hit) if hit in (1, 2) else corrected}
+    routes = {"/": lambda hit: page(1, noise=hit) if hit in (1, 2) else corrected(1)}
     settings |= {"SIMHASH_GATE_REVISIT_AFTER": "12h"}
     with Site(routes).running() as site:
         result = crawl(tmp_path, site, "/", spider=spider, settings=settings)
@@ -131,8 +121,7 @@ def test_what_a_failed_callback_got_comes_again(settings, tmp_path) -> None:
     routes = {"/": page(1)}
     with Site(routes).running() as site:
         crawl(tmp_path / "1", site, "/", settings=settings)
-        corrected = page(1).body.replace(b"</p>", b" Corrected.</p>", 1)
-        routes["/"] = Answer(corrected, headers=page(1).headers)
+        routes["/"] = corrected(1)
         failed = crawl(tmp_path / "2", site, "/", spider=fails, settings=settings)
         assert failed.count("updated") == failed.count("forgotten") == 1
         third = crawl(tmp_path / "3", site, "/", settings=settings)

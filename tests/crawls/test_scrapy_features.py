@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import time
 
@@ -16,50 +15,18 @@ IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 SELECT = "twisted.internet.selectreactor.SelectReactor"
 
 
-def test_a_page_that_is_retried_by_scrapy_is_judged_once(tmp_path) -> None:
-    routes = {"/a": lambda hit: page(1) if hit > 1 else html_answer("busy", status=503)}
+def test_retries_and_redirects_are_judged_where_they_end(tmp_path) -> None:
+    routes = {
+        "/a": page(1),
+        "/old": Answer(b"", 302, {"Location": "/b"}),
+        "/b": page(1, noise=2),
+        "/busy": lambda hit: page(3) if hit > 1 else html_answer("busy", status=503),
+    }
     with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "/a")
-        assert site.hits["/a"] == 2
-    assert result.delivered() == ["/a"]
-    assert result.count("fetched") == 1
-
-
-RETRYING = """
-    def parse(self, response):
-        from scrapy.downloadermiddlewares.retry import get_retry_request
-        yield from super().parse(response)
-        if not response.meta.get("retry_times"):
-            yield get_retry_request(response.request, spider=self, reason="incomplete")
-"""
-
-
-def test_a_page_that_the_spider_retries_is_no_duplicate_of_itself(tmp_path) -> None:
-    with Site({"/a": page(1)}).running() as site:
-        result = crawl(tmp_path, site, "/a", spider=RETRYING)
-    assert [item.get("outcome") for item in result.items] == ["new", "unchanged"]
-
-
-def test_a_retry_passes_even_where_revisits_are_dropped(tmp_path) -> None:
-    spider = """
-    def parse(self, response):
-        from scrapy.downloadermiddlewares.retry import get_retry_request
-        if response.meta.get("retry_times"):
-            yield from super().parse(response)
-        else:
-            yield get_retry_request(response.request, spider=self, reason="incomplete")
-    """
-    with Site({"/a": page(1)}).running() as site:
-        settings = {"SIMHASH_GATE_REVISIT": "drop"}
-        result = crawl(tmp_path, site, "/a", spider=spider, settings=settings)
-    assert result.delivered() == ["/a"]
-
-
-def test_redirects_end_at_the_gate(tmp_path) -> None:
-    routes = {"/a": page(1), "/old": Answer(b"", 302, {"Location": "/b"}), "/b": page(1, noise=2)}
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "/a /old", settings=IN_ORDER)
-    assert result.delivered() == ["/a"]
+        result = crawl(tmp_path, site, "/a /old /busy", settings=IN_ORDER)
+        assert site.hits["/busy"] == 2
+    assert result.delivered() == ["/a", "/busy"]
+    assert result.count("fetched") == 3
     assert f"Dropped {site.url}/b" in result.log
 
 
@@ -98,7 +65,6 @@ def test_media_pass_untouched(tmp_path) -> None:
     "settings",
     [
         {"TWISTED_REACTOR": SELECT, "SIMHASH_GATE_WORKERS": 1},
-        {"TWISTED_REACTOR": SELECT, "SIMHASH_GATE_WORKERS": 0},
         pytest.param(
             {"TWISTED_REACTOR_ENABLED": False, "SIMHASH_GATE_WORKERS": 1},
             marks=pytest.mark.skipif(
@@ -107,7 +73,7 @@ def test_media_pass_untouched(tmp_path) -> None:
             ),
         ),
     ],
-    ids=["select", "select-inline", "no-reactor"],
+    ids=["select", "no-reactor"],
 )
 def test_other_reactors_and_none(tmp_path, settings) -> None:
     with Site({"/a": page(1), "/b": page(1, noise=2), "/c": page(3)}).running() as site:
@@ -116,30 +82,11 @@ def test_other_reactors_and_none(tmp_path, settings) -> None:
     assert result.count("dropped") == 1
 
 
-def test_what_an_earlier_crawl_kept_is_remembered_and_revisits_pass_if_asked(tmp_path) -> None:
-    store = {
-        "SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite",
-        "SIMHASH_GATE_REVISIT": "pass",
-    }
-    with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
-        crawl(tmp_path, site, "/a", settings=store)
-        second = crawl(tmp_path, site, "/a /b", settings=store)
-        strict = {**store, "SIMHASH_GATE_REVISIT": "drop"}
-        third = crawl(tmp_path, site, "/a", settings=strict)
-    assert [item["outcome"] for item in second.items if "outcome" in item] == ["unchanged"]
-    assert second.delivered() == ["/a"]
-    assert second.count("dropped_for_earlier") == 1
-    assert third.delivered() == []
-    assert third.count("unchanged") == third.count("dropped") == 1
-
-
 def test_sqlite_alone_lies_in_the_data_folder_under_the_spiders_name(tmp_path) -> None:
     (tmp_path / "scrapy.cfg").write_text("[settings]\n")
+    store = {"SIMHASH_GATE_STORE": "sqlite:"}
     with Site({"/a": page(1)}).running() as site:
-        spider = "Spider.name = 'odd/name'"
-        result = crawl(
-            tmp_path, site, "/a", spider=f"\n{spider}\n", settings={"SIMHASH_GATE_STORE": "sqlite:"}
-        )
+        result = crawl(tmp_path, site, "/a", spider='    name = "odd/name"\n', settings=store)
     assert result.delivered() == ["/a"]
     assert (tmp_path / ".scrapy/simhash_gate/odd%2Fname.sqlite").exists()
 
@@ -163,7 +110,8 @@ def test_a_default_store_that_cannot_be_made_is_said_and_memory_used_or_the_spid
 
 @pytest.mark.parametrize("signals", [1, 2])
 def test_an_interrupted_job_goes_on_and_loses_nothing(tmp_path, signals: int) -> None:
-    routes = {f"/{n}": page(n % 20, noise=n) for n in range(60)}
+    """One signal lets it end, and the job goes on; two end it at once, and it begins anew."""
+    routes = {f"/{n}": page(n % 10, noise=n) for n in range(30)}
     for route in routes.values():
         route.delay = 0.1
     job = {"JOBDIR": str(tmp_path / "job"), "CONCURRENT_REQUESTS_PER_DOMAIN": 4}
@@ -172,23 +120,23 @@ def test_an_interrupted_job_goes_on_and_loses_nothing(tmp_path, signals: int) ->
         verdict = response.meta["simhash_gate_verdict"]
         yield {"path": response.url[len(self.settings["TEST_SITE"]):], "title": verdict.page.title}
     """
+    paths = " ".join(routes)
     with Site(routes).running() as site:
-        process, finish = start(tmp_path / "1", site, " ".join(routes), spider=spider, settings=job)
-        until(lambda: site.hits.total() >= 15)
+        process, finish = start(tmp_path / "1", site, paths, spider=spider, settings=job)
+        until(lambda: site.hits.total() >= 12)
         for _ in range(signals):
             process.send_signal(signal.SIGINT)
             time.sleep(0.2)
         first = finish()
-        assert site.hits.total() < 60
+        assert site.hits.total() < 30
         settings = job if signals == 1 else {}
-        second = crawl(tmp_path / "2", site, " ".join(routes), spider=spider, settings=settings)
-    titles = {item["title"] for item in first.items + second.items if "title" in item}
-    assert len(titles) == 20
+        second = crawl(tmp_path / "2", site, paths, spider=spider, settings=settings)
+    titles = [item["title"] for item in first.items + second.items if "title" in item]
+    assert len(set(titles)) == 10
     if signals == 1:
         assert (tmp_path / "job/simhash_gate.sqlite").exists()
         assert second.count("dropped_for_earlier") > 0
-        twice = [item["title"] for item in first.items + second.items if "title" in item]
-        assert len(twice) == 20, json.dumps(sorted(twice))
+        assert len(titles) == 10, sorted(titles)
 
 
 def test_a_page_whose_encoding_only_its_response_knows_is_read_in_it(tmp_path) -> None:

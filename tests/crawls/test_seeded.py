@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
 from simhash_gate.cli import main
 from tests.crawls.harness import Answer, Site, crawl, html_answer, page, text
 from tests.offline.test_replay_warc import record
-from tests.sources.corpora import FORMS, row, write_corpus
+from tests.sources.corpora import row, write_corpus
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def product(name: str, number: str, price: str = "12.90") -> Answer:
@@ -51,103 +55,62 @@ SITE = {
     "/weather-of-tuesday": story("Weather of Tuesday"),
 }
 ARCHIVED = ("/a", "/b", "/boots", "/weather-of-monday")
-CRAWLED = " ".join(SITE)
-
-
-@pytest.fixture
-def crawl_after(tmp_path):
-    """Fill a store with the archived pages, as `make` writes them, and crawl; return outcomes.
-
-    They are told by path; those that were met before, with the path of the matched page.
-    """
-
-    def run(url: str, make, *paths: str) -> dict[str, tuple[str, str]]:
-        with Site(dict(SITE)).running() as site:
-            pages = [(f"{site.url}{path}", SITE[path].body) for path in paths or ARCHIVED]
-            source = str(make(pages))
-            assert main(["store", "import", url, source, "-s", "SIMHASH_GATE_WORKERS=0"]) == 0
-            log = tmp_path / "verdicts.jsonl"
-            crawled = crawl(
-                tmp_path / "crawl",
-                site,
-                CRAWLED,
-                settings={"SIMHASH_GATE_STORE": url, "SIMHASH_GATE_VERDICTS": str(log),
-                          "SIMHASH_GATE_REVISIT": "pass",
-                          "CONCURRENT_REQUESTS": 1},
-            )  # fmt: skip
-        assert crawled.status == 0
-        lines = [json.loads(line) for line in log.read_text().splitlines()]
-        dropped = {line["url"].removeprefix(site.url) for line in lines if line["dropped"]}
-        assert dropped.isdisjoint(crawled.delivered())
-        assert dropped | {*crawled.delivered()} == SITE.keys()
-        return {
-            line["url"].removeprefix(site.url): (
-                line["outcome"],
-                (line["matched_url"] or "").removeprefix(site.url)
-                if line["outcome"] in ("duplicate", "unchanged")
-                else "",
-            )
-            for line in lines
-        }
-
-    return run
-
-
-def as_warc(folder):
-    def make(pages):
-        path = folder / "archive.warc"
-        dated = {"WARC_Date": "2020-06-01T00:00:00Z"}
-        path.write_bytes(b"".join(record(body, url=url, **dated) for url, body in pages))
-        return path
-
-    return make
-
-
-ARTICLES = {
+KNOWN = {
     "/a": ("unchanged", "/a"),
     "/a?print": ("duplicate", "/a"),
     "/b?copy": ("duplicate", "/b"),
     "/b": ("unchanged", "/b"),
     "/new": ("new", ""),
+    "/boots?copy": ("duplicate", "/boots"),
+    "/boots-of-another-number": ("near", ""),
+    "/boots-of-another-price": ("near", ""),
+    "/shoes": ("near", ""),
     "/weather-of-monday": ("unchanged", "/weather-of-monday"),
     "/weather-of-tuesday": ("near", ""),
 }
 
 
-def test_a_crawl_knows_what_an_archive_has(crawl_after, lasting_url, tmp_path) -> None:
-    assert crawl_after(lasting_url, as_warc(tmp_path)) == ARTICLES | {
-        "/boots": ("unchanged", "/boots"),
-        "/boots?copy": ("duplicate", "/boots"),
-        "/boots-of-another-number": ("near", ""),
-        "/boots-of-another-price": ("near", ""),
-        "/shoes": ("near", ""),
-    }
+def warc(folder: Path, pages) -> Path:
+    path = folder / "archive.warc"
+    dated = {"WARC_Date": "2020-06-01T00:00:00Z"}
+    path.write_bytes(b"".join(record(body, url=url, **dated) for url, body in pages))
+    return path
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_crawl_knows_what_a_corpus_has_and_drops_no_other_product(
-    crawl_after, tmp_path, form
+def corpus(folder: Path, pages) -> Path:
+    return write_corpus(folder, "corpus.jsonl", *(row(body, url) for url, body in pages))
+
+
+@pytest.mark.parametrize(
+    ("written", "boots"),
+    [
+        (warc, ("unchanged", "/boots")),
+        # A corpus has no numbers of products: their pages pass once, whatever they are.
+        (corpus, ("updated", "")),
+    ],
+)
+def test_a_crawl_knows_what_an_archive_or_a_corpus_has_and_drops_no_other_product(
+    tmp_path, written, boots
 ) -> None:
-    """A corpus does not have the numbers of products: their pages pass once, whatever they are."""
-
-    def make(pages):
-        return write_corpus(tmp_path, form, *(row(body, url) for url, body in pages))
-
-    found = crawl_after(f"sqlite:///{tmp_path}/pages.sqlite", make)
-    assert found == ARTICLES | {
-        "/boots": ("updated", ""),
-        "/boots?copy": ("duplicate", "/boots"),
-        "/boots-of-another-number": ("near", ""),
-        "/boots-of-another-price": ("near", ""),
-        "/shoes": ("near", ""),
+    url, log = f"sqlite:///{tmp_path}/pages.sqlite", tmp_path / "verdicts.jsonl"
+    settings = {
+        "SIMHASH_GATE_STORE": url,
+        "SIMHASH_GATE_VERDICTS": str(log),
+        "SIMHASH_GATE_REVISIT": "pass",
+        "CONCURRENT_REQUESTS": 1,
     }
-
-
-def test_what_only_the_archive_has_is_matched_too(crawl_after, tmp_path) -> None:
-    """The page that is archived is not crawled first: its copy is dropped all the same."""
-    url = f"sqlite:///{tmp_path}/pages.sqlite"
-    found = crawl_after(url, as_warc(tmp_path), "/b?copy", "/new")
-    assert found["/b?copy"] == ("unchanged", "/b?copy")
-    assert found["/b"] == ("duplicate", "/b?copy")
-    assert found["/new"] == ("unchanged", "/new")
-    assert found["/a"] == ("new", "")
+    with Site(dict(SITE)).running() as site:
+        source = str(written(tmp_path, [(site.url + path, SITE[path].body) for path in ARCHIVED]))
+        assert main(["store", "import", url, source, "-s", "SIMHASH_GATE_WORKERS=0"]) == 0
+        crawled = crawl(tmp_path / "crawl", site, " ".join(SITE), settings=settings)
+    assert crawled.status == 0
+    found, dropped = {}, set()
+    for line in map(json.loads, log.read_text().splitlines()):
+        path, outcome = line["url"].removeprefix(site.url), line["outcome"]
+        met_before = outcome in ("duplicate", "unchanged")
+        found[path] = (outcome, line["matched_url"].removeprefix(site.url) if met_before else "")
+        if line["dropped"]:
+            dropped.add(path)
+    assert found == KNOWN | {"/boots": boots}
+    assert dropped.isdisjoint(crawled.delivered())
+    assert dropped | {*crawled.delivered()} == SITE.keys()

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.crawls.harness import Site, crawl, page
+from tests.crawls.loaded import LoadedProcess
 
-ROOT = Path(__file__).parents[2]
+if TYPE_CHECKING:
+    from pathlib import Path
+
 WRONG = "SIMHASH_GATE_THRESHOLD = 'three': expected a whole number from 0 to 64"
-PLAIN = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}'}
+WITHOUT_ADDON = {
+    "ADDONS": "{}",
+    "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}',
+}
 SPIDERS_ALONE = {"ADDONS": "{}", "SPIDER_MIDDLEWARES": '{"simhash_gate.CallbackWitness": 10000}'}
-QUIET = {"LOG_LEVEL": "WARNING", "SIMHASH_GATE_THRESHOLD": "three"}
 
 
 def line_of(log: str) -> str:
@@ -24,36 +26,33 @@ def line_of(log: str) -> str:
     return line.partition(" [simhash_gate] ")[2]
 
 
-@pytest.mark.parametrize("installed", [{}, PLAIN, SPIDERS_ALONE])
-@pytest.mark.parametrize("process", [{}, {"FORCE_CRAWLER_PROCESS": "True"}])
-def test_a_command_of_scrapy_prints_one_line_and_fails(tmp_path, installed, process) -> None:
-    with Site({"/a": page(1)}).running() as site:
-        result = crawl(tmp_path, site, "/a", settings={**QUIET, **installed, **process})
-    assert result.status == 1
-    assert line_of(result.log) in (
-        f"ERROR: The crawl does not start: {WRONG}",
-        f"CRITICAL: The crawl does not start: {WRONG}",
-    )
-    assert not site.hits
-
-
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("name", "value", "more", "said"),
     [
-        ({"SIMHASH_GATE_TRESHOLD": "3"}, "did you mean SIMHASH_GATE_THRESHOLD?"),
-        ({"SIMHASH_GATE_ENABLED": "perhaps"}, "expected True or False"),
-        ({"SIMHASH_GATE_DOMAINS": "nowhere.toml"}, "nowhere.toml: No such file"),
-        ({"SIMHASH_GATE_RECOVER": "nowhere"}, "no such file or folder"),
-        ({"SIMHASH_GATE_RECOVER": ".", "SIMHASH_GATE_ENABLED": "False"}, "needs the gate"),
-        ({"SIMHASH_GATE_ACTION": "links", **PLAIN}, "needs the spider middleware"),
-        ({"SIMHASH_GATE_AUDIT": "0.1", **PLAIN}, "needs the spider middlewares"),
+        ("THRESHOLD", "three", {}, WRONG),
+        ("THRESHOLD", "three", {"FORCE_CRAWLER_PROCESS": "True"}, WRONG),
+        ("THRESHOLD", "three", WITHOUT_ADDON, WRONG),
+        ("THRESHOLD", "three", SPIDERS_ALONE, WRONG),
+        ("TRESHOLD", "3", {}, "did you mean SIMHASH_GATE_THRESHOLD?"),
+        ("ENABLED", "perhaps", {}, "expected True or False"),
+        ("DOMAINS", "nowhere.toml", {}, "nowhere.toml: No such file"),
+        ("REPORT", "%(day)s.html", {}, "expected the path of a file"),
+        ("ACTION", "links", WITHOUT_ADDON, "needs the spider middleware"),
+        ("AUDIT", "0.1", WITHOUT_ADDON, "needs the spider middlewares"),
+        ("REVISIT", "links", WITHOUT_ADDON, "needs the spider middleware"),
+        ("TRAPS", "limit", WITHOUT_ADDON, "needs the spider middleware"),
+        ("REVALIDATE", "True", WITHOUT_ADDON, "simhash_gate.ConditionalRequests to DOWNLOADER"),
     ],
 )
-def test_each_wrong_setting_is_one_line(tmp_path, settings, said) -> None:
+def test_a_command_of_scrapy_prints_one_line_and_fails(tmp_path, name, value, more, said) -> None:
+    settings = {"LOG_LEVEL": "WARNING", f"SIMHASH_GATE_{name}": value, **more}
     with Site({"/a": page(1)}).running() as site:
-        result = crawl(tmp_path, site, "/a", settings={"LOG_LEVEL": "WARNING", **settings})
+        result = crawl(tmp_path, site, "/a", settings=settings)
     assert result.status == 1
-    assert said in line_of(result.log)
+    level, _, told = line_of(result.log).partition(": The crawl does not start: ")
+    assert level in ("ERROR", "CRITICAL")
+    assert f"SIMHASH_GATE_{name}" in told
+    assert said in told
     assert not site.hits
 
 
@@ -79,31 +78,26 @@ settings = {"ADDONS": {"simhash_gate.Addon": 0}, "LOG_LEVEL": "WARNING"}
 """
 
 
-def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", SCRIPT + code],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        check=False,
-    )
+def run(code: str, folder: Path) -> tuple[str, str]:
+    """Run a script; return what it printed and what it logged."""
+    (folder / "script.py").write_text(SCRIPT + code)
+    return LoadedProcess("script", cwd=folder).communicate()
 
 
 @pytest.mark.parametrize("kind", ["CrawlerProcess", "AsyncCrawlerProcess"])
 def test_in_a_script_the_other_crawls_run(tmp_path, kind: str) -> None:
-    result = run(
+    printed, logged = run(
         f"process = {kind}(settings)\n"
         "process.crawl(Wrong)\nprocess.crawl(Right)\nprocess.start()\n"
         "print('failed', process.bootstrap_failed)",
         tmp_path,
     )
-    assert result.stdout == "parsed new\nfailed True\n"
-    assert line_of(result.stderr).endswith(f"The crawl does not start: {WRONG}")
+    assert printed == "parsed new\nfailed True\n"
+    assert line_of(logged).endswith(f"The crawl does not start: {WRONG}")
 
 
 def test_a_script_that_awaits_the_crawl_gets_the_exception(tmp_path) -> None:
-    result = run(
+    printed, logged = run(
         """
 from twisted.internet import asyncioreactor
 install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
@@ -120,12 +114,12 @@ react(lambda _: Deferred.fromCoroutine(main()))
 """,
         tmp_path,
     )
-    assert result.stdout == f"{WRONG}\n"
-    assert "Traceback" not in result.stderr
+    assert printed == f"{WRONG}\n"
+    assert "Traceback" not in logged
 
 
 def test_errors_of_others_keep_their_tracebacks(tmp_path) -> None:
-    result = run(
+    _, logged = run(
         """
 from twisted.internet.defer import fail
 process = CrawlerProcess(settings)
@@ -137,9 +131,9 @@ process.start()
 """,
         tmp_path,
     )
-    printed, _, logged = result.stderr.rpartition("[twisted] CRITICAL: Unhandled error")
-    assert "KeyError: 'of another'" in logged
-    assert result.stderr.count("Unhandled error in Deferred:") == 2  # in the log, and by Twisted
-    assert result.stderr.count(WRONG) == 1
-    assert "SettingsError" not in result.stderr
-    assert printed
+    before, _, unhandled = logged.rpartition("[twisted] CRITICAL: Unhandled error")
+    assert "KeyError: 'of another'" in unhandled
+    assert logged.count("Unhandled error in Deferred:") == 2  # in the log, and by Twisted
+    assert logged.count(WRONG) == 1
+    assert "SettingsError" not in logged
+    assert before

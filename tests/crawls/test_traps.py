@@ -49,19 +49,14 @@ def _links(paths) -> str:
 @pytest.mark.parametrize("mode", ["limit", "observe", "off"])
 def test_what_leads_into_a_trap_is_held_back_or_told_of(tmp_path: Path, mode: str) -> None:
     log = tmp_path / "verdicts.jsonl"
+    settings = {
+        "SIMHASH_GATE_TRAPS": mode,
+        "SIMHASH_GATE_ACTION": "tag",
+        "SIMHASH_GATE_VERDICTS": str(log),
+        "CLOSESPIDER_PAGECOUNT": "250",
+    }
     with Site(Routes({})).running() as site:
-        done = crawl(
-            tmp_path,
-            site,
-            "/",
-            spider=SPIDER,
-            settings={
-                "SIMHASH_GATE_TRAPS": mode,
-                "SIMHASH_GATE_ACTION": "tag",
-                "SIMHASH_GATE_VERDICTS": str(log),
-                "CLOSESPIDER_PAGECOUNT": "400",
-            },
-        )
+        done = crawl(tmp_path, site, "/", spider=SPIDER, settings=settings)
         hits = {path for path in site.hits if path.startswith("/list")}
     assert {f"/story/{number}" for number in range(20)} <= set(done.delivered())
     lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
@@ -76,24 +71,24 @@ def test_what_leads_into_a_trap_is_held_back_or_told_of(tmp_path: Path, mode: st
         assert "Not fetched http://" in done.log
         assert f"Trap shield: {len(held)} requests held back" in done.log
     else:
-        assert len(hits) > 300
+        assert len(hits) > 200
         assert held == failed == []
-        assert done.count("trap/would_hold") == (0 if mode == "off" else pytest.approx(300, abs=70))
+        assert done.count("trap/would_hold") == (0 if mode == "off" else pytest.approx(160, abs=50))
         assert ("would have been held back" in done.log) == (mode == "observe")
 
 
 def test_a_request_that_asks_for_it_is_left_alone(tmp_path: Path) -> None:
-    spider = SPIDER.replace("errback=self.failed)", 'meta={"simhash_gate": False})')
+    spider = SPIDER.replace("errback=self.failed)", "errback=self.failed, meta=self.asked(link))")
+    spider += """
+    def asked(self, link):
+        return {"simhash_gate": False} if link.endswith("7") else {}
+"""
+    settings = {"SIMHASH_GATE_TRAPS": "limit", "CLOSESPIDER_PAGECOUNT": "150"}
     with Site(Routes({})).running() as site:
-        done = crawl(
-            tmp_path,
-            site,
-            "/",
-            spider=spider,
-            settings={"SIMHASH_GATE_TRAPS": "limit", "CLOSESPIDER_PAGECOUNT": "150"},
-        )
-    assert done.count("trap/held") == 0
-    assert len(done.delivered()) >= 150
+        done = crawl(tmp_path, site, "/", spider=spider, settings=settings)
+    held = {item["path"] for item in done.items if item.get("failure") == "HeldBack"}
+    assert len(held) > 10
+    assert not any(path.endswith("7") for path in held)
 
 
 def test_a_shape_that_yields_again_gets_back_what_was_held(tmp_path: Path) -> None:
@@ -104,34 +99,14 @@ def test_a_shape_that_yields_again_gets_back_what_was_held(tmp_path: Path) -> No
             number = int(path.rpartition("=")[2])
             return page(number if number > 58 else 0)
 
+    settings = {
+        "SIMHASH_GATE_TRAPS": "limit",
+        "CONCURRENT_REQUESTS": "1",
+        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    }
     with Site(Tags({})).running() as site:
-        done = crawl(
-            tmp_path,
-            site,
-            "/",
-            spider=SPIDER,
-            settings={
-                "SIMHASH_GATE_TRAPS": "limit",
-                "CONCURRENT_REQUESTS": "1",
-                "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
-            },
-        )
+        done = crawl(tmp_path, site, "/", spider=SPIDER, settings=settings)
     assert done.count("trap/recovered") >= 1
     assert done.count("trap/resent") >= 1
     fetched = {int(item["path"].rpartition("=")[2]) for item in done.items if "t=" in item["path"]}
     assert set(range(59, 100)) <= fetched
-
-
-def test_to_limit_without_the_spider_middleware_is_refused(tmp_path: Path) -> None:
-    with Site({"/": page(1)}).running() as site:
-        done = crawl(
-            tmp_path,
-            site,
-            "/",
-            settings={
-                "ADDONS": "{}",
-                "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}',
-                "SIMHASH_GATE_TRAPS": "limit",
-            },
-        )
-    assert "SIMHASH_GATE_TRAPS = 'limit' needs the spider middleware" in done.log

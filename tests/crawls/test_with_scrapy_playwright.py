@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crawls import alike
-from tests.crawls.harness import Answer, Site, html_answer
+from tests.crawls.harness import Answer, html_answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ SPIDER = (
         return super().request(path, meta={"playwright": True}, **kwargs)
 """
 )
-# The callback gets the page of the browser, and closes it.
+# The callback gets the page of the browser, and closes it, as the errback of some requests does.
 WITH_PAGE = """
     async def parse(self, response):
         page = response.meta["playwright_page"]
@@ -32,7 +32,7 @@ WITH_PAGE = """
         yield self.item(response, response.meta["simhash_gate_verdict"], heading=heading)
     def request(self, path, **kwargs):
         meta = {"playwright": True, "playwright_include_page": True}
-        errback = self.close if self.settings.getbool("TEST_ERRBACK") else None
+        errback = self.close if path in ("/3", "/4") else None
         return super().request(path, meta=meta, errback=errback)
     async def close(self, failure):
         page = failure.request.meta["playwright_page"]
@@ -69,43 +69,30 @@ def beside(settings):
     return alike.Beside(spider=SPIDER, settings=settings, serve=scripted)
 
 
-def test_the_same_pages_are_dropped(beside, tmp_path) -> None:
-    result = alike.drops_alike(beside, tmp_path)
+def test_pages_are_dropped_and_recovered_without_a_browser(beside, tmp_path) -> None:
+    result, recovered = alike.drops_and_recovers(beside, tmp_path)
     assert result.stats["playwright/page_count"] == len(alike.ROUTES)
+    assert "playwright/page_count" not in recovered.stats
 
 
-def test_the_same_items_are_audited(beside, tmp_path) -> None:
-    alike.audits_alike(beside, tmp_path)
+def test_items_are_audited(beside, tmp_path) -> None:
+    alike.audits(beside, tmp_path)
 
 
-def test_the_same_pages_are_fetched_again(beside, tmp_path) -> None:
-    alike.fetches_again_alike(beside, tmp_path)
-
-
-def test_the_same_pages_are_recovered_without_a_browser(beside, tmp_path) -> None:
-    result = alike.recovers_alike(beside, tmp_path)
-    assert "playwright/page_count" not in result.stats
-
-
-@pytest.mark.parametrize("errback", [False, True], ids=["no errback", "errback"])
-def test_the_browser_pages_of_dropped_pages_are_closed(tmp_path, settings, errback) -> None:
+def test_the_browser_pages_of_dropped_pages_are_closed(settings, tmp_path) -> None:
     """A page that stays open takes the place of others: here there is place for one."""
-    settings |= {
-        "PLAYWRIGHT_MAX_PAGES_PER_CONTEXT": 1,
-        "TEST_ERRBACK": errback,
-        "SIMHASH_GATE_JOURNAL": "journal",
-    }
-    beside = alike.Beside(spider=WITH_PAGE, settings=settings)
-    with Site(scripted(alike.COPIES)).running() as site:
+    settings |= {"PLAYWRIGHT_MAX_PAGES_PER_CONTEXT": 1, "SIMHASH_GATE_JOURNAL": "journal"}
+    beside = alike.Beside(spider=WITH_PAGE, settings=settings, serve=scripted)
+    with beside.serving(alike.COPIES) as site:
         result = beside.crawl(tmp_path, site, " ".join(alike.COPIES))
     assert len(result.delivered()) == 1
     assert result.count("dropped") == result.count("journaled") == 4
     assert result.stats["playwright/page_count"] == len(alike.COPIES)
-    failures = [item for item in result.items if "failure" in item]
-    assert len(failures) == (4 if errback else 0)
+    failures = {item["path"][-2:] for item in result.items if "failure" in item}
+    assert failures == {"/3", "/4"}
 
 
-def test_browser_pages_are_made_anew_for_what_is_fetched_again(tmp_path, settings) -> None:
+def test_browser_pages_are_made_anew_for_what_is_fetched_again(settings, tmp_path) -> None:
     spider = WITH_PAGE.replace(
         "        heading =",
         "        await self.close_if_in_trouble(response, page)\n        heading =",
@@ -118,10 +105,4 @@ def test_browser_pages_are_made_anew_for_what_is_fetched_again(tmp_path, setting
             await page.close()
             raise
 """
-    beside = alike.Beside(spider=spider, settings=settings)
-    with Site(scripted(alike.COPIES)).running() as site:
-        paths = " ".join(alike.COPIES)
-        result = beside.crawl(tmp_path, site, paths, TEST_FAILS_AFTER=4)
-    assert len(result.delivered()) == 1
-    assert result.count("forgotten") == 1
-    assert result.count("rescheduled") >= 1
+    alike.fetches_again(alike.Beside(spider=spider, settings=settings, serve=scripted), tmp_path)

@@ -11,7 +11,7 @@ import pytest
 
 from simhash_gate import Gate, Policy, Verdict, open_store, pipeline_version, read_page
 from tests.crawls import alike
-from tests.crawls.harness import Answer, Site, crawl, page
+from tests.crawls.harness import Answer, Crawl, Site, crawl, page
 
 pytest.importorskip("scrapy_poet", reason="scrapy-poet is not installed")
 
@@ -27,9 +27,11 @@ PAGE_OBJECT = """
         yield self.item(response, response.meta["simhash_gate_verdict"], **page.to_item())
 import web_poet
 class ArticlePage(web_poet.WebPage):
-    def to_item(self):
+    def __init__(self, response: web_poet.HttpResponse):
+        super().__init__(response)
         with open("made.txt", "a") as file:
-            print(self.url, file=file)
+            print(response.url, file=file)
+    def to_item(self):
         return {"title": self.css("title::text").get()}
 """
 DEPENDING = """
@@ -74,53 +76,33 @@ def order(request):
     return request.param
 
 
-@pytest.fixture(
-    params=[
-        pytest.param((PAGE_OBJECT, USUAL), id="page object"),
-        pytest.param((PAGE_OBJECT, INSIDE), id="page object, inside"),
-        pytest.param((DEPENDING, USUAL), id="depending on the gate"),
-        pytest.param((DEPENDING, INSIDE), id="depending on the gate, inside"),
-        pytest.param((NO_RESPONSE, USUAL), id="no response"),
-    ]
-)
-def beside(request):
-    spider, order = request.param
-    return alike.Beside(spider=spider, settings=settings_of(order))
-
-
-def test_the_same_pages_are_dropped(beside, tmp_path) -> None:
-    result = alike.drops_alike(beside, tmp_path)
-    titles = sorted(item["title"] for item in result.items if "failure" not in item)
-    assert titles == ["Story 1", "Story 2", "Story 3", "Story 4"]
-
-
-def test_the_same_items_are_audited(beside, tmp_path) -> None:
-    alike.audits_alike(beside, tmp_path)
-
-
-def test_the_same_pages_are_fetched_again(beside, tmp_path) -> None:
-    alike.fetches_again_alike(beside, tmp_path)
-
-
-def test_the_same_pages_are_recovered(beside, tmp_path) -> None:
-    result = alike.recovers_alike(beside, tmp_path)
-    assert {item["title"] for item in result.items} == {"Story 1"}
-    assert result.count("recovered_incomplete") == 0
-
-
-def made(folder) -> list[str]:
-    return (folder / "made.txt").read_text().split()
-
-
 @pytest.mark.parametrize(
     ("spider", "order", "objects"),
-    [(PAGE_OBJECT, INSIDE, 4), (DEPENDING, INSIDE, 4), (DEPENDING, USUAL, 4)],
+    [
+        pytest.param(PAGE_OBJECT, USUAL, 8, id="page object"),
+        pytest.param(PAGE_OBJECT, INSIDE, 6, id="page object, inside"),
+        pytest.param(DEPENDING, USUAL, 6, id="depending on the gate"),
+        pytest.param(DEPENDING, INSIDE, 6, id="depending on the gate, inside"),
+        pytest.param(NO_RESPONSE, USUAL, 0, id="no response"),
+    ],
 )
-def test_no_page_object_is_made_of_a_dropped_page(tmp_path, spider, order, objects) -> None:
+def test_no_page_object_is_made_of_a_dropped_page_until_it_is_recovered(
+    tmp_path, spider, order, objects
+) -> None:
+    """But one that does not depend on the gate, where scrapy-poet sees the page first."""
     beside = alike.Beside(spider=spider, settings=settings_of(order))
-    _, result = beside.both(tmp_path, alike.ROUTES)
-    assert result.count("dropped") == 2
-    assert len(made(tmp_path / "beside")) == objects
+    result, recovered = alike.drops_and_recovers(beside, tmp_path)
+    titles = sorted(item["title"] for item in result.items if "failure" not in item)
+    assert titles == ["Story 1", "Story 2", "Story 3", "Story 4"]
+    assert {item["title"] for item in recovered.items} == {"Story 1", "Story 2"}
+    assert not objects or len((tmp_path / "made.txt").read_text().split()) == objects
+
+
+@pytest.mark.parametrize(("spider", "order"), [(PAGE_OBJECT, USUAL), (DEPENDING, INSIDE)])
+def test_items_are_audited_and_pages_fetched_again(tmp_path, spider, order) -> None:
+    beside = alike.Beside(spider=spider, settings=settings_of(order))
+    alike.audits(beside, tmp_path / "audits")
+    alike.fetches_again(beside, tmp_path / "again")
 
 
 # /gone does not exist, /mine is not to be judged, /empty has nothing to read.
@@ -139,40 +121,45 @@ OTHERS = {"kind": None, "author": None, "date": None, "price": None}
 NOTHING = {"title": "", "markdown": "", "words": 0, "fingerprint": None, **OTHERS}
 
 
-@pytest.mark.parametrize("enabled", [True, False])
-def test_a_page_that_is_not_judged_has_a_verdict_that_says_so(tmp_path, order, enabled) -> None:
+def unjudged(folder, **settings) -> tuple[dict[str, dict], Crawl]:
+    """Crawl pages that are not judged, and others; return the items by their paths."""
     routes = {"/mine": page(1), "/gone": Answer(b"", 404), "/a": page(2), "/copy": page(2)}
-    settings = {**settings_of(order), "SIMHASH_GATE_ENABLED": enabled, "CONCURRENT_REQUESTS": 1}
+    settings = {"CONCURRENT_REQUESTS": 1, **settings}
     with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), spider=UNJUDGED, settings=settings)
+        result = crawl(folder, site, " ".join(routes), spider=UNJUDGED, settings=settings)
     found = {item["path"]: item for item in result.items if "failure" not in item}
-    reasons = {path: (item["outcome"], item["reason"]) for path, item in found.items()}
-    unread = [item for item in found.values() if not item["read"]]
-    assert all(item.items() >= NOTHING.items() for item in unread)
-    assert {item["path"]: item["url"] for item in unread} == {
-        item["path"]: site.url + item["path"] for item in unread
-    }
-    if enabled:
-        assert reasons["/mine"] == ("skipped", "meta")
-        assert reasons["/gone"] == ("skipped", "status")
-        assert (reasons["/a"][0], found["/a"]["title"]) == ("new", "Story 2")
-        assert "/copy" not in reasons
-        assert len(unread) == 2
-    else:
-        assert set(reasons.values()) == {("skipped", "SIMHASH_GATE_ENABLED is False")}
-        assert len(unread) == len(routes)
+    for path, item in found.items():
+        if not item["read"]:
+            assert item.items() >= (NOTHING | {"url": site.url + path}).items()
+    return found, result
 
 
-def test_without_the_gate_the_log_says_once_that_there_is_none(tmp_path) -> None:
-    routes = {"/a": page(1), "/copy": page(1)}
-    settings = {**settings_of(USUAL), "ADDONS": '{"scrapy_poet.Addon": 300}'}
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "/a /copy", spider=UNJUDGED, settings=settings)
-    assert {item["reason"] for item in result.items} == {"the gate is not installed"}
-    assert result.log.count("Verdicts are asked for, but the gate is not installed") == 1
+def test_a_page_that_is_not_judged_has_a_verdict_that_says_so(tmp_path, order) -> None:
+    found, _ = unjudged(tmp_path, **settings_of(order))
+    said = {path: (each["outcome"], each["reason"], each["read"]) for path, each in found.items()}
+    assert said["/mine"] == ("skipped", "meta", False)
+    assert said["/gone"] == ("skipped", "status", False)
+    assert (said["/a"][0], found["/a"]["title"]) == ("new", "Story 2")
+    assert "/copy" not in said
 
 
-@pytest.mark.parametrize("cache", [False, True])
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"SIMHASH_GATE_ENABLED": False}, "SIMHASH_GATE_ENABLED is False"),
+        ({"ADDONS": '{"scrapy_poet.Addon": 300}'}, "the gate is not installed"),
+    ],
+)
+def test_without_the_gate_each_verdict_says_why_there_is_none(tmp_path, settings, reason) -> None:
+    found, result = unjudged(tmp_path, **settings_of(USUAL) | settings)
+    said = {(each["outcome"], each["reason"], each["read"]) for each in found.values()}
+    assert said == {("skipped", reason, False)}
+    assert len(found) == 4
+    warnings = result.log.count("Verdicts are asked for, but the gate is not installed")
+    assert warnings == ("ADDONS" in settings)
+
+
+@pytest.mark.parametrize(("order", "cache"), [(USUAL, ""), (USUAL, "cache"), (INSIDE, "cache")])
 def test_a_page_object_that_fails_loses_no_page(tmp_path, order, cache) -> None:
     """What fails before the callback: the copies are fetched again, and the next one is made."""
     spider = """
@@ -187,41 +174,35 @@ class ArticlePage(web_poet.WebPage):
             pathlib.Path("failed").touch()
             raise ValueError("broken")
 """
-    settings = {**settings_of(order), "CONCURRENT_REQUESTS": 1}
-    if cache:
-        settings["SCRAPY_POET_CACHE"] = "cache"
-    with Site(alike.COPIES).running() as site:
+    beside = alike.Beside(spider=spider, settings=settings_of(order))
+    with beside.serving(alike.COPIES) as site:
         paths = " ".join(alike.COPIES)
-        result = crawl(tmp_path, site, paths, spider=alike.TROUBLE + spider, settings=settings)
+        result = beside.crawl(tmp_path, site, paths, SCRAPY_POET_CACHE=cache)
     assert len(result.delivered()) == 1
     assert result.count("forgotten") == 1
     assert result.count("rescheduled") >= 1
 
 
-# The same page for two callbacks: other dependencies make another request of it.
-TWICE = """
+def test_a_page_for_a_second_callback_is_a_duplicate_unless_its_request_says_otherwise(
+    tmp_path, order
+) -> None:
+    """Other dependencies make another request of the same page."""
+    twice = """
     async def start(self):
-        yield self.request("/a", priority=1, callback=self.plainly)
-        yield self.request("/a", callback=self.parse, meta=self.settings.getdict("TEST_META"))
+        for path, meta in (("/a", {}), ("/b", {"simhash_gate": False})):
+            yield self.request(path, priority=1, callback=self.plainly)
+            yield self.request(path, callback=self.parse, meta=meta)
     def plainly(self, response):
-        yield {"path": "plainly"}
+        yield {"path": "plainly " + response.url[-2:]}
     def parse(self, response, article: "MarkdownPage"):
-        yield {"path": "parse"}
+        yield {"path": "parse " + response.url[-2:]}
 from simhash_gate.poet import MarkdownPage
 """
-
-
-@pytest.mark.parametrize(
-    ("meta", "delivered"), [({}, ["plainly"]), ({"simhash_gate": False}, ["parse", "plainly"])]
-)
-def test_a_page_for_a_second_callback_is_a_duplicate_unless_its_request_says_otherwise(
-    tmp_path, order, meta, delivered
-) -> None:
-    settings = {**settings_of(order), "CONCURRENT_REQUESTS": 1, "TEST_META": json.dumps(meta)}
-    with Site({"/a": page(1)}).running() as site:
-        result = crawl(tmp_path, site, "", spider=TWICE, settings=settings)
-    assert site.hits["/a"] == 2
-    assert result.delivered() == delivered
+    settings = {**settings_of(order), "CONCURRENT_REQUESTS": 1}
+    with Site({"/a": page(1), "/b": page(2)}).running() as site:
+        result = crawl(tmp_path, site, "", spider=twice, settings=settings)
+    assert site.hits == {"/a": 2, "/b": 2}
+    assert result.delivered() == ["parse /b", "plainly /a", "plainly /b"]
 
 
 def test_a_crawl_with_other_dependencies_does_not_know_its_pages_as_unchanged(tmp_path) -> None:
@@ -238,20 +219,15 @@ def test_a_crawl_with_other_dependencies_does_not_know_its_pages_as_unchanged(tm
 
 
 def test_what_fixtures_keep_is_what_was_provided() -> None:
-    pages = [
-        replace(read_page(page(1).body, url=f"https://example.com/{path}"), price="19.99 EUR")
-        for path in ("a", "b")
-    ]
+    read = replace(read_page(page(1).body, url="https://a/"), price="19.99 EUR")
     with closing(open_store("memory:")) as store:
         store.begin("run")
-        gate = Gate(store, run="run", pipeline=pipeline_version())
-        verdicts = [
-            gate.judge(each, Policy(compare=("h1",)), url=each.url, scope="example.com")
-            for each in pages
-        ]
-    assert [verdict.outcome for verdict in verdicts] == ["new", "duplicate"]
-    provided: list[Any] = [*verdicts, Verdict("skipped", "meta")]
-    for kept in (*provided, MarkdownPage.of("https://a/", pages[0]), MarkdownPage("https://b/")):
+        gate, policy = Gate(store, run="run", pipeline=pipeline_version()), Policy(compare=("h1",))
+        judged = [gate.judge(read, policy, url=url, scope="a") for url in ("a", "b")]
+    assert [verdict.outcome for verdict in judged] == ["new", "duplicate"]
+    pages = MarkdownPage.of("https://a/", read), MarkdownPage("https://b/")
+    provided: list[Any] = [*judged, Verdict("skipped", "meta"), *pages]
+    for kept in provided:
         again = deserialize_leaf(type(kept), serialize_leaf(kept))
         assert again == kept
         assert again.markdown == kept.markdown

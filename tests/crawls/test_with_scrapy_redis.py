@@ -24,6 +24,8 @@ SHARED = """
         if response.css("article"):
             yield from super().parse(response)
     broke = False
+from scrapy.core.engine import ExecutionEngine
+ExecutionEngine._SLOT_HEARTBEAT_INTERVAL = 0.2  # seconds between its looks at whether it is idle
 from scrapy_redis.spiders import RedisMixin
 class Shared(RedisMixin, Spider):
     name = "shared"
@@ -61,21 +63,11 @@ def beside(settings):
     return alike.Beside(spider=alike.PLAIN, settings=settings)
 
 
-def test_the_same_pages_are_dropped(beside, tmp_path) -> None:
-    result = alike.drops_alike(beside, tmp_path)
+def test_pages_are_dropped_recovered_audited_and_fetched_again(beside, tmp_path) -> None:
+    result, _ = alike.drops_and_recovers(beside, tmp_path / "drops")
     assert result.stats["scheduler/dequeued/redis"] == len(alike.ROUTES)
-
-
-def test_the_same_items_are_audited(beside, tmp_path) -> None:
-    alike.audits_alike(beside, tmp_path)
-
-
-def test_the_same_pages_are_fetched_again(beside, tmp_path) -> None:
-    alike.fetches_again_alike(beside, tmp_path)
-
-
-def test_the_same_pages_are_recovered(beside, tmp_path) -> None:
-    alike.recovers_alike(beside, tmp_path)
+    alike.audits(beside, tmp_path / "audits")
+    alike.fetches_again(beside, tmp_path / "again")
 
 
 def listing(paths: list[str]) -> Answer:
@@ -99,7 +91,7 @@ def test_two_crawlers_of_one_queue_deliver_each_page_once(
 ) -> None:
     settings |= {
         "SCHEDULER_PERSIST": "True",
-        "MAX_IDLE_TIME_BEFORE_CLOSE": 3,
+        "MAX_IDLE_TIME_BEFORE_CLOSE": 1,
         "CONCURRENT_REQUESTS": 4,
         "SIMHASH_GATE_STORE": own_redis.url,
         "TEST_FAILS": fails,

@@ -39,58 +39,63 @@ def beside():
     return alike.Beside(spider=alike.PLAIN, settings=SETTINGS)
 
 
-def test_the_same_pages_are_dropped(beside, tmp_path) -> None:
-    result = alike.drops_alike(beside, tmp_path)
+def test_pages_are_dropped_recovered_and_fetched_again_without_an_alarm(beside, tmp_path) -> None:
+    result, _ = alike.drops_and_recovers(beside, tmp_path / "drops")
     assert results(result.log) == OK
     assert result.stats["simhash_gate/dropped_share"] == pytest.approx(2 / 6, abs=1e-6)
+    alike.fetches_again(beside, tmp_path / "again")
 
 
-def test_the_same_items_are_audited_and_wrong_drops_are_an_alarm(beside, tmp_path) -> None:
-    result = alike.audits_alike(beside, tmp_path)
+def test_wrong_drops_are_an_alarm_and_the_stats_are_numbers_for_expressions(tmp_path) -> None:
+    expressions = {
+        "name": "gate",
+        "tests": [
+            {"name": "dropped", "expression": "stats['simhash_gate/dropped_share'] <= 0.5"},
+            {"name": "wrong", "expression": "stats['simhash_gate/audit/wrong_low'] > 0.3"},
+        ],
+    }
+    asked = {"SPIDERMON_ENGINE_STOP_EXPRESSION_MONITORS": [expressions]}
+    spider = f"    custom_settings = {asked}\n{alike.PLAIN}"
+    result = alike.audits(alike.Beside(spider=spider, settings=SETTINGS), tmp_path)
+    found = results(result.log.replace("gate/", "Gate/"))
     wrong = "Wrong drops/not too many drops were wrong"
-    assert results(result.log) == OK | {wrong: "FAIL"}
+    assert found == OK | {wrong: "FAIL", "Gate/dropped": "OK", "Gate/wrong": "OK"}
     said = "2 of 2 compared drops were wrong, 34.2% to 100.0% of all drops "
     assert f"{said}(SIMHASH_GATE_MONITOR_MAX_WRONG = 0.05)" in result.log
 
 
-def test_the_same_pages_are_fetched_again(beside, tmp_path) -> None:
-    alike.fetches_again_alike(beside, tmp_path)
-
-
-def test_the_same_pages_are_recovered(beside, tmp_path) -> None:
-    alike.recovers_alike(beside, tmp_path)
+TOO_MANY, TOO_FEW, UNJUDGED = list(OK)[:3]
 
 
 @pytest.mark.parametrize(
-    ("settings", "monitor", "said"),
+    ("when", "settings", "alarms", "said"),
     [
         (
-            {"SIMHASH_GATE_MONITOR_MAX_DROPPED": "0.3"},
-            "Dropped pages/not too many pages were dropped",
-            "2 of 6 judged pages, 33.3%, were dropped (SIMHASH_GATE_MONITOR_MAX_DROPPED = 0.3)",
+            "SPIDER_CLOSE",
+            {"SIMHASH_GATE_MONITOR_MAX_DROPPED": 0.3, "SIMHASH_GATE_MONITOR_MIN_DROPPED": 0.5},
+            [TOO_MANY, TOO_FEW],
+            [
+                "2 of 6 judged pages, 33.3%, were dropped (SIMHASH_GATE_MONITOR_MAX_DROPPED = 0.3)",
+                "2 of 6 judged pages, 33.3%, were dropped (SIMHASH_GATE_MONITOR_MIN_DROPPED = 0.5)",
+            ],
         ),
         (
-            {"SIMHASH_GATE_MONITOR_MIN_DROPPED": "0.5"},
-            "Dropped pages/not too few pages were dropped",
-            "2 of 6 judged pages, 33.3%, were dropped (SIMHASH_GATE_MONITOR_MIN_DROPPED = 0.5)",
-        ),
-        (
+            "ENGINE_STOP",
             {"SIMHASH_GATE_STORE": "redis://127.0.0.1:1/0"},
-            "Unjudged pages/not too many pages passed unjudged",
-            "6 of 6 judged pages, 100.0%, passed unjudged; the store failed 6 times "
-            "(SIMHASH_GATE_MONITOR_MAX_UNJUDGED = 0.01)",
+            [UNJUDGED],
+            [
+                "6 of 6 judged pages, 100.0%, passed unjudged; the store failed 6 times "
+                "(SIMHASH_GATE_MONITOR_MAX_UNJUDGED = 0.01)"
+            ],
         ),
     ],
-    ids=["max dropped", "min dropped", "max unjudged"],
 )
-@pytest.mark.parametrize("when", ["SPIDER_CLOSE", "ENGINE_STOP"])
-def test_each_threshold_is_a_setting(tmp_path, beside, when, settings, monitor, said) -> None:
-    settings = {"SPIDERMON_SPIDER_CLOSE_MONITORS": "", **settings}
-    settings[f"SPIDERMON_{when}_MONITORS"] = SUITE
-    with Site(alike.ROUTES).running() as site:
-        result = beside.crawl(tmp_path, site, " ".join(alike.ROUTES), **settings)
-    assert results(result.log) == OK | {monitor: "FAIL"}
-    assert said in result.log
+def test_each_threshold_is_a_setting(tmp_path, beside, when, settings, alarms, said) -> None:
+    monitors = {"SPIDERMON_SPIDER_CLOSE_MONITORS": "", f"SPIDERMON_{when}_MONITORS": SUITE}
+    with beside.serving(alike.ROUTES) as site:
+        result = beside.crawl(tmp_path, site, " ".join(alike.ROUTES), **monitors, **settings)
+    assert results(result.log) == OK | dict.fromkeys(alarms, "FAIL")
+    assert all(each in result.log for each in said)
 
 
 def test_pages_that_read_alike_are_an_alarm(tmp_path) -> None:
@@ -127,27 +132,3 @@ def test_a_rule_of_spidermon_skips_a_monitor(tmp_path) -> None:
     assert result.count("dropped") == 1
     assert "Skipping Dropped pages monitor" in result.log
     assert "FAIL" not in results(result.log).values()
-
-
-def test_the_stats_are_numbers_for_expressions(tmp_path) -> None:
-    expressions = {
-        "name": "gate",
-        "tests": [
-            {"name": "dropped", "expression": "stats['simhash_gate/dropped_share'] <= 0.5"},
-            {"name": "wrong", "expression": "stats['simhash_gate/audit/wrong_low'] > 0.3"},
-        ],
-    }
-    custom = (
-        f"    custom_settings = {{'SPIDERMON_ENGINE_STOP_EXPRESSION_MONITORS': [{expressions}]}}\n"
-    )
-    settings = {**SETTINGS, "SIMHASH_GATE_AUDIT": 1, "CONCURRENT_REQUESTS": 1}
-    with Site(alike.ROUTES).running() as site:
-        result = crawl(
-            tmp_path,
-            site,
-            " ".join(alike.ROUTES),
-            spider=custom + alike.TROUBLE + alike.PLAIN,
-            settings=settings,
-        )
-    found = results(result.log.replace("gate/", "Gate/"))
-    assert (found["Gate/dropped"], found["Gate/wrong"]) == ("OK", "OK")
