@@ -103,8 +103,10 @@ def pytest_collection_modifyitems(items) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _sockets_are_closed_where_they_were_opened() -> Iterator[None]:
+def _sockets_are_closed_where_they_were_opened(request) -> Iterator[None]:
     yield
+    if "spark" not in request.fixturenames:
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()
