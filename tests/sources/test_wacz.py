@@ -37,26 +37,21 @@ def urls(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("pack", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
-def test_the_archives_in_it_are_read_by_name(tmp_path: Path, pack: int) -> None:
+def test_the_archives_in_it_are_read_by_name_also_those_in_files_of_its_kind(
+    tmp_path: Path, pack: int
+) -> None:
+    within = wacz({"archive/x.warc": gzip.decompress(warc_of(URL + "4"))})
     path = tmp_path / "crawl.wacz"
-    path.write_bytes(wacz(SEVERAL, pack))
+    path.write_bytes(wacz(SEVERAL | {"within.wacz": within}, pack))
     found = opened(path)
-    assert [entry.url for entry in found.entries] == [URL + n for n in "123"]
+    assert [entry.url for entry in found.entries] == [URL + n for n in "1234"]
     assert [entry.place for entry in found.entries] == [
         f"{path}, archive/a.warc.gz, record 1",
         f"{path}, archive/a.warc.gz, record 2",
         f"{path}, archive/b.warc.gz, record 1",
+        f"{path}, within.wacz, archive/x.warc, record 1",
     ]
     assert found.complaints == []
-
-
-def test_several_wacz_files_in_one_are_read_by_name(tmp_path: Path) -> None:
-    within = wacz({"archive/a.warc": gzip.decompress(warc_of(URL + "2"))})
-    path = tmp_path / "all.wacz"
-    path.write_bytes(
-        wacz({"z.wacz": within, "a.wacz": wacz({"archive/x.warc.gz": warc_of(URL + "1")})})
-    )
-    assert urls(path) == [URL + "1", URL + "2"]
 
 
 def test_a_folder_of_them_is_a_source_and_so_is_one_of_any_name(tmp_path: Path) -> None:
@@ -70,14 +65,14 @@ def test_a_folder_of_them_is_a_source_and_so_is_one_of_any_name(tmp_path: Path) 
     assert urls(tmp_path / "download") == [URL + "a.wacz"]
 
 
+NO_ZIP, NO_WARC = "no WACZ file, or damaged: File is not a zip", "no WARC file is in it"
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"", "no WACZ file, or damaged: File is not a zip file"),
-        (b"<p>A page.", "no WACZ file, or damaged: File is not a zip file"),
-        (wacz(SEVERAL)[:-30], "no WACZ file, or damaged: File is not a zip file"),
-        (wacz({}), "no WACZ file: no WARC file is in it"),
-        (wacz({"word/document.xml": b"<w>"}), "no WACZ file: no WARC file is in it"),
+        *((content, NO_ZIP) for content in (b"", b"<p>A page.", wacz(SEVERAL)[:-30])),
+        *((wacz(members), NO_WARC) for members in ({}, {"word/document.xml": b"<w>"})),
     ],
 )
 def test_what_is_no_wacz_file_is_named(tmp_path: Path, content: bytes, complaint: str) -> None:
@@ -85,7 +80,8 @@ def test_what_is_no_wacz_file_is_named(tmp_path: Path, content: bytes, complaint
     path.write_bytes(content)
     found = opened(path)
     assert found.entries == []
-    assert found.complaints == [(str(path), complaint)]
+    ((place, message),) = found.complaints
+    assert (place, complaint in message) == (str(path), True)
 
 
 def test_a_damaged_archive_in_it_is_named_and_the_others_are_read(tmp_path: Path) -> None:
@@ -143,7 +139,7 @@ def test_any_damage_is_said_and_nothing_else_happens(tmp_path: Path) -> None:
     whole = wacz(SEVERAL, zipfile.ZIP_DEFLATED)
     path = tmp_path / "a.wacz"
     chance = random.Random(17)
-    for _ in range(300):
+    for _ in range(150):
         content = bytearray(whole)
         for _ in range(chance.randrange(1, 20)):
             content[chance.randrange(len(content))] = chance.randrange(256)
@@ -177,5 +173,4 @@ def test_bombs_are_not_held_in_memory(tmp_path: Path) -> None:
         packed.writestr("archive/small.warc.gz", warc_of(URL))
     used, counts = measured(path)
     assert counts == [3, 2, 2]
-    print(used >> 20)
     assert used < memory
