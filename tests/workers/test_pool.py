@@ -18,7 +18,7 @@ import pytest
 
 from simhash_gate.options import STEADY
 from simhash_gate.pipeline import Options, read_page
-from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
+from simhash_gate.workers.pool import WATCH_INTERVAL, InlineReader, ReadError, WorkerPool
 from simhash_gate.workers.process import AHEAD
 from tests.crawls.harness import alive, until
 
@@ -255,15 +255,21 @@ def test_on_an_event_loop_of_the_callers_it_needs_no_thread_and_a_busy_loop_cost
         before = threading.active_count()
         with pool_of(timeout=1, loop=asyncio.get_running_loop()) as pool:
             bodies = [saying(f"Title {n}") for n in range(9)]
-            futures = [asyncio.wrap_future(pool.read(body, "", None)) for body in bodies]
-            pages = await asyncio.gather(*futures)
-            for number, page in enumerate(pages):
-                assert f"# Title {number}\n" in page.markdown
+            futures = [pool.read(body, "", None) for body in bodies]
+            pages = await asyncio.gather(*map(asyncio.wrap_future, futures))
             assert threading.active_count() == before
             pids = pool.pids
-            futures = [asyncio.wrap_future(pool.read(BODY, "", None)) for _ in range(AHEAD)]
-            time.sleep(1.5)  # what it takes to read these, several times over
-            await asyncio.gather(*futures)
+
+            def keep_busy() -> None:
+                futures[:] = [pool.read(BODY, "", None) for _ in range(AHEAD)]
+                time.sleep(1.5)  # what it takes to read these, several times over
+
+            asyncio.get_running_loop().call_later(0, keep_busy)
+            time.sleep(2 * WATCH_INTERVAL)  # so that the pool looks at its processes right after
+            await asyncio.sleep(0.01)
+            await asyncio.gather(*map(asyncio.wrap_future, futures))
             assert pool.pids == pids
+        for number, page in enumerate(pages):
+            assert f"# Title {number}\n" in page.markdown
 
     asyncio.run(read())
