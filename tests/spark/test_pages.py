@@ -55,8 +55,8 @@ def test_pages_and_texts_are_read_as_everywhere_each_in_its_encoding(spark) -> N
         assert (bytes(row.look.claims), row.scope) == (expected.claims, "example.com")
         assert row.reason is None
         assert row.id < 2 or row.title == "Bär"
-    as_text = df.selectExpr("id", "url", "decode(body, 'ISO-8859-1') AS body", "encoding")
-    (row,) = read_pages(as_text.where("encoding = 'latin-1'"), INLINE).collect()
+    as_text = df.selectExpr("id", "url", "decode(body, 'UTF-16') AS body", "encoding")
+    (row,) = read_pages(as_text.where("encoding = 'utf-16'"), INLINE).collect()
     assert row.title == "Bär"
     assert "Grüße" in row.markdown
 
