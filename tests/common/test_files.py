@@ -22,9 +22,15 @@ from simhash_gate.common.files import (
 )
 
 
-def test_a_file_takes_its_name_when_all_of_it_is_there(tmp_path) -> None:
+def test_a_file_takes_its_name_when_all_of_it_is_there_and_a_failure_leaves_what_was_there(
+    tmp_path,
+) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"before")
+    with suppress(KeyboardInterrupt), whole_file(path) as file:
+        file.write(b"cut")
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == [path]
     with whole_file(path) as file:
         file.write(b"after")
         assert path.read_bytes() == b"before"
@@ -32,19 +38,11 @@ def test_a_file_takes_its_name_when_all_of_it_is_there(tmp_path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_failure_leaves_what_was_there_and_nothing_else(tmp_path) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(b"before")
-    with suppress(KeyboardInterrupt), whole_file(path) as file:
-        file.write(b"after")
-        raise KeyboardInterrupt
-    assert path.read_bytes() == b"before"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_a_link_leads_where_it_led_and_a_pipe_stays_a_pipe(tmp_path) -> None:
     link, pipe = tmp_path / "link", tmp_path / "pipe"
     link.symlink_to(tmp_path / "file")
+    open_anew(link).close()  # which leads nowhere yet
+    assert modes(tmp_path)["file"] == 0o600
     with whole_file(link) as file:
         file.write(b"said")
     assert link.is_symlink()
@@ -88,7 +86,7 @@ def test_a_line_that_was_cut_off_is_ended_before_others_are_added(tmp_path) -> N
         assert path.read_bytes() == after
 
 
-@pytest.fixture(params=[0, 0o022, 0o777], ids=oct)
+@pytest.fixture(params=[0, 0o777], ids=oct)
 def umask(request):
     before = os.umask(request.param)
     yield
@@ -123,7 +121,7 @@ def test_what_is_made_is_its_owners_alone(tmp_path) -> None:
 
 
 @pytest.mark.usefixtures("umask")
-def test_what_is_there_keeps_its_permissions(tmp_path) -> None:
+def test_what_is_there_keeps_its_permissions_and_gives_them_to_its_lock(tmp_path) -> None:
     names = ("anew", "database", "lines", "lock", "whole")
     for name in names:
         (tmp_path / name).touch()
@@ -134,22 +132,13 @@ def test_what_is_there_keeps_its_permissions(tmp_path) -> None:
         file.write(b"said")
     open_anew(tmp_path / "anew").close()
     open_to_append(tmp_path / "lines").close()
-    with private_lock(tmp_path / "lock"):
+    with private_lock(tmp_path / "lock"), private_lock(tmp_path / "new", beside=tmp_path / "lock"):
         pass
     with sqlite3.connect(tmp_path / "database") as database:
         open_database(tmp_path / "database").close()
     database.close()
-    assert modes(tmp_path) == dict.fromkeys(names, 0o664)
+    assert modes(tmp_path) == dict.fromkeys([*names, "new"], 0o664)
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
-
-
-@pytest.mark.usefixtures("umask")
-def test_a_lock_beside_a_file_has_its_permissions(tmp_path) -> None:
-    (tmp_path / "database").touch()
-    (tmp_path / "database").chmod(0o664)
-    with private_lock(tmp_path / "lock", beside=tmp_path / "database"):
-        pass
-    assert modes(tmp_path)["lock"] == 0o664
 
 
 def test_a_table_is_made_as_the_umask_says(tmp_path) -> None:
@@ -167,9 +156,3 @@ def test_a_folder_can_not_be_made_in_a_file_nor_a_new_file_twice(tmp_path) -> No
     for path in (tmp_path / "file", tmp_path / "file/folder"):
         with pytest.raises(NotADirectoryError):
             private_folder(path)
-
-
-def test_a_link_that_leads_nowhere_yet_is_followed(tmp_path) -> None:
-    (tmp_path / "link").symlink_to(tmp_path / "file")
-    open_anew(tmp_path / "link").close()
-    assert modes(tmp_path)["file"] == 0o600

@@ -37,13 +37,8 @@ def test_a_name_and_a_password_are_taken_out(url: str, shown: str) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "https://example.com/@user",
-        "https://example.com?mail=a@example.com",
-        "https://example.com#a@b",
-        "mailto:a@example.com",
-        "folder/a@b.html",
-        "/x//a@b.html",
-        "",
+        *("https://example.com/@user", "https://example.com?mail=a@example.com", ""),
+        *("https://example.com#a@b", "mailto:a@example.com", "folder/a@b.html", "/x//a@b.html"),
     ],
 )
 def test_what_has_none_stays_as_it_is(url: str) -> None:
@@ -51,13 +46,8 @@ def test_what_has_none_stays_as_it_is(url: str) -> None:
 
 
 def test_no_record_has_a_password_however_it_was_made() -> None:
-    values = ("example.com", URL, "r", 1, 2, 3, "", "v", "run", 0.0, 0.0)
-    record = Record(*values)
-    for made in (
-        record,
-        dataclasses.replace(record, url=URL),
-        record.seen(1.0),
-    ):
+    record = Record("example.com", URL, "r", 1, 2, 3, "", "v", "run", 0.0, 0.0)
+    for made in (record, dataclasses.replace(record, url=URL), record.seen(1.0)):
         assert made.url == SHOWN
 
 

@@ -19,7 +19,10 @@ def size(folder) -> int:
     return sum(path.stat().st_size for path in segments(folder))
 
 
-def test_the_oldest_pages_go_when_the_bound_is_reached(tmp_path) -> None:
+def test_the_oldest_pages_go_when_the_bound_is_reached_and_files_of_others_stay(tmp_path) -> None:
+    others = [tmp_path / "archive.warc.gz", tmp_path / "dropped.warc.gz"]
+    for path in others:
+        path.write_bytes(b"x" * BOUND)
     journal = Segments(tmp_path, BOUND)
     for number in range(80):
         journal.append(packed(number, size=30_000))
@@ -29,6 +32,7 @@ def test_the_oldest_pages_go_when_the_bound_is_reached(tmp_path) -> None:
     assert kept == list(range(80 - len(kept), 80))
     assert size(tmp_path) > BOUND * (SEGMENTS - 2) / SEGMENTS
     assert journal.removed > 0
+    assert all(path.stat().st_size == BOUND for path in others)
 
 
 def test_crawls_that_write_together_keep_the_bound_and_each_others_open_files(tmp_path) -> None:
@@ -61,14 +65,3 @@ def test_a_page_that_is_larger_than_a_file_may_be_is_refused(tmp_path) -> None:
         journal.append(packed(1, size=BOUND // SEGMENTS))
     journal.append(packed(2))
     assert numbers(tmp_path) == [2]
-
-
-def test_files_of_others_are_left_alone(tmp_path) -> None:
-    others = [tmp_path / "archive.warc.gz", tmp_path / "dropped.warc.gz"]
-    for path in others:
-        path.write_bytes(b"x" * BOUND)
-    journal = Segments(tmp_path, BOUND)
-    for number in range(80):
-        journal.append(packed(number, size=30_000))
-    assert all(path.stat().st_size == BOUND for path in others)
-    assert numbers(tmp_path)[-1] == 79

@@ -47,22 +47,18 @@ def test_all_that_looks_wrong_is_told_the_worst_first() -> None:
         copy("other", "a", **OTHER),
     ]
     got = found(*lines, missed=7, unusable=1)
-    assert [(finding.section, finding.said.partition(":")[0]) for finding in got] == [
-        (
-            "duplicates",
-            "1 page was dropped although its title names something else than that of the kept page",
-        ),
-        (
-            "duplicates",
-            "1 page was dropped although it says another price or offer than the kept page",
-        ),
+    expected = [
+        ("duplicates", "its title names something else than that of the kept page"),
+        ("duplicates", "it says another price or offer than the kept page"),
         ("audit", "The audit found wrong drops"),
         ("clusters", f"{SWALLOWED} pages at different addresses are duplicates of one page"),
         ("unjudged", "1 page could not be judged"),
         ("unjudged", "1 page skipped"),
         ("figures", "These figures lack 7 verdicts"),
-        ("figures", "1 input could not be used, and can't be counted here."),
+        ("figures", "1 input could not be used"),
     ]
+    for finding, (section, said) in zip(got, expected, strict=True):
+        assert (finding.section, said in finding.said) == (section, True), finding.said
     assert all("`" in finding.advice for finding in got[:-2])
 
 
@@ -93,9 +89,9 @@ def test_advice_is_what_the_settings_leave_to_do(verify: str | None, advice: str
 
 def test_a_domain_that_is_surely_bad_comes_before_one_with_more_wrong_drops() -> None:
     (finding,) = found(audit("a.com", 1_000, 60), audit("b.com", 40, 20, title=20))
-    assert finding.said == (
-        "Too many drops are surely wrong in 1 domain. The audit found wrong drops: 20 of 40 in "
-        "b.com (a share of 35.2 to 64.8 %), 60 of 1,000 in a.com (a share of 4.7 to 7.6 %)."
+    assert finding.said.endswith(
+        "20 of 40 in b.com (a share of 35.2 to 64.8 %), "
+        "60 of 1,000 in a.com (a share of 4.7 to 7.6 %)."
     )
     assert "(`title`)" in finding.advice
 
@@ -123,12 +119,9 @@ def test_a_site_that_was_redesigned_is_told_as_the_crawl_told_it() -> None:
         found({"redesign": {"said": 7}})
 
 
-def test_a_crawl_of_which_nothing_was_judged_is_wrong() -> None:
+def test_a_crawl_of_which_nothing_was_judged_and_one_of_many_pages_without_text_are_wrong() -> None:
     (finding,) = found(*(verdict(f"{n}", "skipped", reason="status") for n in range(3)))
     assert finding.said == "No page was judged: all were skipped: status (3)."
-
-
-def test_many_pages_without_a_text_are_wrong() -> None:
     pages = [verdict(f"{n}") for n in range(90)]
     empty = [verdict(f"e{n}", "skipped", reason="no text") for n in range(10)]
     assert found(*pages, *empty[:2]) == []

@@ -12,25 +12,20 @@ def shown(summary: Summary) -> str:
     return render(summary, name="news").decode()
 
 
-def test_it_says_what_its_figures_lack() -> None:
-    summary = Summary()
-    summary.clusters = Clusters(capacity=1)
-    for n in range(3):
-        summary.add_line(copy(f"copy-{n}", f"kept-{n}"))
-    summary.missed = 1_234
-    assert "These figures lack 1,234 verdicts: the disk was too slow" in shown(summary)
-    assert "the counts may lack some copies" in shown(summary)
-    summary.missed, summary.clusters.exact = 0, True
-    assert "figures lack" not in shown(summary)
-    assert "may lack" not in shown(summary)
-
-
-def test_other_thresholds_and_more_domains_than_fit_are_told() -> None:
+def test_it_says_what_its_figures_lack_and_what_does_not_fit_in_its_tables() -> None:
     summary = Summary()
     summary.add_line(copy("a", "x", threshold=5))
+    whole = shown(summary)
+    assert "figures lack" not in whole
+    assert "may lack" not in whole
+
+    summary.clusters = Clusters(capacity=1)
     for n in range(1_100):
-        summary.add_line(copy(f"https://site{n}.com/", "x"))
+        summary.add_line(copy(f"https://site{n}.com/", f"kept-{n}"))
+    summary.missed = 1_234
     page = shown(summary)
+    assert "These figures lack 1,234 verdicts: the disk was too slow" in page
+    assert "the counts may lack some copies" in page
     assert "threshold, 3 bits (3 for 1,100, 5 for 1 of them)" in page
     assert "(101 more)" in page
     assert page.count("<tr><td><bdi>site") == 999

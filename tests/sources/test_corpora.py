@@ -27,35 +27,30 @@ def entries(path, *complaints: list, max_bytes: int = 1 << 20) -> list[Entry]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_row_says_what_the_page_was(tmp_path, form: str) -> None:
+def test_a_row_says_what_the_page_was_and_is_one_all_the_same_without_a_fingerprint(
+    tmp_path, form: str
+) -> None:
     rows = [row(STORY, URL), row(page(2).body, URL + '?x="1"\'é', title='A "b" — c: d\nñ')]
-    first, second = entries(write_corpus(tmp_path, form, *rows))
-    for entry, expected in zip((first, second), rows, strict=True):
+    unknown = [row(STORY, URL + bits) | {"fingerprint": bits} for bits in ("", "xyz")]
+    found = entries(write_corpus(tmp_path, form, *rows, *unknown))
+    for entry, expected in zip(found, [*rows, *unknown], strict=True):
         assert (entry.url, entry.id) == (expected["url"], expected["id"])
-        assert entry.known is not None
-        assert f"{entry.known.fingerprint:016x}" == expected["fingerprint"]
-        assert entry.known[1:] == (expected["title"], expected["words"], expected["pipeline"])
         assert entry.of_text
         assert not entry.guessed
         assert entry.time is None
-    original, again = read_page(STORY, url=URL), read_page(first.body, url=URL)
-    assert (again.fingerprint, again.digest) == (original.fingerprint, original.digest)
-    assert len({first.place, second.place}) == 2
-
-
-@pytest.mark.parametrize("wrong", [{"fingerprint": ""}, {"fingerprint": "xyz"}])
-@pytest.mark.parametrize("form", FORMS)
-def test_a_row_without_a_fingerprint_is_a_page_all_the_same(tmp_path, form, wrong) -> None:
-    (entry,) = entries(write_corpus(tmp_path, form, row(STORY, URL) | wrong))
-    assert entry.known is None
-    assert entry.of_text
-    assert read_page(entry.body).fingerprint == read_page(STORY).fingerprint
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_row_that_is_too_large_is_skipped(tmp_path, form: str) -> None:
-    path = write_corpus(tmp_path, form, row(STORY, URL))
-    assert [entry.skipped for entry in entries(path, max_bytes=100)] == ["too large"]
+        assert read_page(entry.body, url=URL).markdown
+    for entry, expected in zip(found, rows, strict=False):
+        assert entry.known is not None
+        assert f"{entry.known.fingerprint:016x}" == expected["fingerprint"]
+        assert entry.known[1:] == (expected["title"], expected["words"], expected["pipeline"])
+    original = read_page(STORY, url=URL)
+    for entry in (found[0], *found[2:]):
+        again = read_page(entry.body, url=URL)
+        assert (again.fingerprint, again.digest) == (original.fingerprint, original.digest)
+    assert [entry.known for entry in found[2:]] == [None, None]
+    assert len({entry.place for entry in found}) == 4
+    skipped = [entry.skipped for entry in entries(tmp_path / form, max_bytes=100)]
+    assert skipped == ["too large"] * 4
 
 
 def test_a_wrong_row_is_named_and_the_rest_is_read(tmp_path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
 from typing import TYPE_CHECKING
 
 from simhash_gate.journal.warc import warcinfo
+from simhash_gate.sources.open import open_pages
 from tests.journal.pages import packed
 from tests.sources.opened import html, opened, warc_of, write_warc
 
@@ -39,24 +41,19 @@ def test_a_folder_may_mix_kinds_and_says_what_it_is_taken_for(tmp_path: Path) ->
     ]
 
 
-def test_several_sources_come_in_the_order_in_which_they_are_named(tmp_path: Path) -> None:
-    html(tmp_path, "pages/a.html", "z.html")
-    write_warc(tmp_path / "b.warc.gz", URL)
-    found = opened(tmp_path / "z.html", tmp_path / "b.warc.gz", tmp_path / "pages")
-    assert [entry.own_name.rpartition("/")[2] for entry in found.entries] == [
-        "z.html",
-        "",
-        "a.html",
-    ]
-    assert found.said == [f"{tmp_path}/pages: 1 HTML file"]
-
-
-def test_the_pages_of_files_are_counted_ahead_where_that_is_cheap(tmp_path: Path) -> None:
-    html(tmp_path, "pages/a.html", "pages/b.html", "c.html")
+def test_several_sources_come_as_named_and_are_counted_ahead_where_that_is_cheap(
+    tmp_path: Path,
+) -> None:
+    html(tmp_path, "pages/a.html", "pages/b.html", "z.html")
     (tmp_path / "d.jsonl").write_text('{"text": "a"}\n\n{"text": "b"}\n')
-    assert opened(tmp_path / "pages", tmp_path / "c.html", tmp_path / "d.jsonl").total == 5
-    write_warc(tmp_path / "e.warc.gz", URL)
-    assert opened(tmp_path / "pages", tmp_path / "e.warc.gz").total is None
+    write_warc(tmp_path / "b.warc.gz", URL)
+    assert opened(tmp_path / "pages", tmp_path / "z.html", tmp_path / "d.jsonl").total == 5
+    found = opened(tmp_path / "z.html", tmp_path / "b.warc.gz", tmp_path / "pages")
+    assert found.total is None
+    assert [entry.own_name.rpartition("/")[2] for entry in found.entries] == [
+        *("z.html", "", "a.html", "b.html")
+    ]
+    assert found.said == [f"{tmp_path}/pages: 2 HTML files"]
 
 
 def test_the_journal_of_the_gate_is_a_source(tmp_path: Path) -> None:
@@ -139,8 +136,7 @@ def test_a_source_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
 def test_a_name_that_tells_nothing_is_known_by_its_start(tmp_path: Path) -> None:
     html(tmp_path, "a.html")
     (tmp_path / "a.html").rename(tmp_path / "page.php")
-    (tmp_path / "warc").write_bytes(b"".join([warc_of(URL)]))
-    (tmp_path / "plain").write_bytes(__import__("gzip").decompress(warc_of(URL)))
+    (tmp_path / "plain").write_bytes(gzip.decompress(warc_of(URL)))
     found = opened(tmp_path / "page.php", tmp_path / "plain")
     assert [entry.name for entry in found.entries] == [f"{tmp_path}/page.php", URL]
     assert found.complaints == []
@@ -173,22 +169,16 @@ def test_what_is_missing_empty_or_no_page_is_named_and_the_rest_is_read(tmp_path
     }
 
 
-def test_a_folder_that_links_to_itself_ends(tmp_path: Path) -> None:
+def test_a_folder_that_links_to_itself_ends_and_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     html(tmp_path / "crawl", "a.html", "sub/b.html")
     (tmp_path / "crawl/sub/again").symlink_to("..")
     (tmp_path / "crawl/self").symlink_to(".")
+    os.mkfifo(tmp_path / "crawl/pipe.html")
     found = opened(tmp_path / "crawl")
     assert [entry.path for entry in found.entries] == [
         f"{tmp_path}/crawl/{name}" for name in ("a.html", "sub/b.html")
     ]
-
-
-def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
-    html(tmp_path / "crawl", "b.html")
-    os.mkfifo(tmp_path / "crawl/a.html")
-    found = opened(tmp_path / "crawl")
-    assert [entry.path for entry in found.entries] == [f"{tmp_path}/crawl/b.html"]
-    assert found.complaints == [(f"{tmp_path}/crawl/a.html", "no ordinary file")]
+    assert found.complaints == [(f"{tmp_path}/crawl/pipe.html", "no ordinary file")]
 
 
 def test_a_folder_that_may_not_be_read_is_named(without_root: Path) -> None:
@@ -211,8 +201,6 @@ def test_a_page_that_is_too_large_is_skipped_and_said(tmp_path: Path) -> None:
 
 
 def test_a_file_that_goes_while_others_are_read_is_named(tmp_path: Path) -> None:
-    from simhash_gate.sources.open import open_pages
-
     html(tmp_path / "crawl", "a.html", "b.html", "c/d.html")
     told: list[str] = []
     source = open_pages([f"{tmp_path}/crawl"], lambda p, m: told.append(p), 10_000, told.append)

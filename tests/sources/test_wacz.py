@@ -37,26 +37,21 @@ def urls(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("pack", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
-def test_the_archives_in_it_are_read_by_name(tmp_path: Path, pack: int) -> None:
+def test_the_archives_in_it_are_read_by_name_also_those_in_files_of_its_kind(
+    tmp_path: Path, pack: int
+) -> None:
+    within = wacz({"archive/x.warc": gzip.decompress(warc_of(URL + "4"))})
     path = tmp_path / "crawl.wacz"
-    path.write_bytes(wacz(SEVERAL, pack))
+    path.write_bytes(wacz(SEVERAL | {"within.wacz": within}, pack))
     found = opened(path)
-    assert [entry.url for entry in found.entries] == [URL + n for n in "123"]
+    assert [entry.url for entry in found.entries] == [URL + n for n in "1234"]
     assert [entry.place for entry in found.entries] == [
         f"{path}, archive/a.warc.gz, record 1",
         f"{path}, archive/a.warc.gz, record 2",
         f"{path}, archive/b.warc.gz, record 1",
+        f"{path}, within.wacz, archive/x.warc, record 1",
     ]
     assert found.complaints == []
-
-
-def test_several_wacz_files_in_one_are_read_by_name(tmp_path: Path) -> None:
-    within = wacz({"archive/a.warc": gzip.decompress(warc_of(URL + "2"))})
-    path = tmp_path / "all.wacz"
-    path.write_bytes(
-        wacz({"z.wacz": within, "a.wacz": wacz({"archive/x.warc.gz": warc_of(URL + "1")})})
-    )
-    assert urls(path) == [URL + "1", URL + "2"]
 
 
 def test_a_folder_of_them_is_a_source_and_so_is_one_of_any_name(tmp_path: Path) -> None:
@@ -70,14 +65,14 @@ def test_a_folder_of_them_is_a_source_and_so_is_one_of_any_name(tmp_path: Path) 
     assert urls(tmp_path / "download") == [URL + "a.wacz"]
 
 
+NO_ZIP, NO_WARC = "no WACZ file, or damaged: File is not a zip", "no WARC file is in it"
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"", "no WACZ file, or damaged: File is not a zip file"),
-        (b"<p>A page.", "no WACZ file, or damaged: File is not a zip file"),
-        (wacz(SEVERAL)[:-30], "no WACZ file, or damaged: File is not a zip file"),
-        (wacz({}), "no WACZ file: no WARC file is in it"),
-        (wacz({"word/document.xml": b"<w>"}), "no WACZ file: no WARC file is in it"),
+        *((content, NO_ZIP) for content in (b"", b"<p>A page.", wacz(SEVERAL)[:-30])),
+        *((wacz(members), NO_WARC) for members in ({}, {"word/document.xml": b"<w>"})),
     ],
 )
 def test_what_is_no_wacz_file_is_named(tmp_path: Path, content: bytes, complaint: str) -> None:
@@ -85,7 +80,8 @@ def test_what_is_no_wacz_file_is_named(tmp_path: Path, content: bytes, complaint
     path.write_bytes(content)
     found = opened(path)
     assert found.entries == []
-    assert found.complaints == [(str(path), complaint)]
+    ((place, message),) = found.complaints
+    assert (place, complaint in message) == (str(path), True)
 
 
 def test_a_damaged_archive_in_it_is_named_and_the_others_are_read(tmp_path: Path) -> None:
@@ -143,7 +139,7 @@ def test_any_damage_is_said_and_nothing_else_happens(tmp_path: Path) -> None:
     whole = wacz(SEVERAL, zipfile.ZIP_DEFLATED)
     path = tmp_path / "a.wacz"
     chance = random.Random(17)
-    for _ in range(300):
+    for _ in range(150):
         content = bytearray(whole)
         for _ in range(chance.randrange(1, 20)):
             content[chance.randrange(len(content))] = chance.randrange(256)
@@ -154,40 +150,27 @@ def test_any_damage_is_said_and_nothing_else_happens(tmp_path: Path) -> None:
         assert len(found.entries) == 3 or found.complaints
 
 
-MEMORY = 300 << 20  # what the command may have of it
-BOMB = 800 << 20
-
-
-@pytest.mark.parametrize("kind", ["zeros", "one header", "one record", "one page"])
-def test_a_bomb_is_not_held_in_memory(tmp_path: Path, kind: str) -> None:
-    """A small file that unpacks to more than the command may have of memory."""
-    size, end = BOMB, b""
+def test_bombs_are_not_held_in_memory(tmp_path: Path) -> None:
+    """Members of a small file that unpack to more than the command may have of memory."""
+    memory, bomb = 150 << 20, 250  # the bomb in MB
     start = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\n"
     start += b"WARC-Target-URI: https://example.com/\r\nContent-Type: application/http\r\n"
-    if kind == "zeros":
-        start = b""
-    elif kind == "one record":
-        start += b"Content-Length: %d\r\n\r\n" % size
-        end = b"\r\n\r\n"
-    elif kind == "one page":
-        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n"
-        page = io.BytesIO()
-        with gzip.GzipFile(fileobj=page, mode="wb") as file:
-            for _ in range(size >> 20):
-                file.write(b" " * (1 << 20))
-        block = head + page.getvalue()
-        start += b"Content-Length: %d\r\n\r\n%s\r\n\r\n" % (len(block), block)
-        size = 0
-    else:
-        start += b"X: "
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n"
+    block = head + gzip.compress(bytes(1 << 20)) * bomb
     path = tmp_path / "bomb.wacz"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-        with packed.open("archive/a.warc", "w") as member:
-            member.write(start)
-            for _ in range(size >> 20):
-                member.write(bytes(1 << 20))
-            member.write(end)
-        packed.writestr("archive/b.warc.gz", warc_of(URL))
-    memory, counts = measured(path)
-    assert memory < MEMORY
-    assert counts == ([2, 1, 0] if kind in ("one record", "one page") else [1, 0, 1])
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
+        for name, begin, megabytes in (
+            ("zeros", b"", bomb),
+            ("one header", start + b"X: ", bomb),
+            ("one record", start + b"Content-Length: %d\r\n\r\n" % (bomb << 20), bomb),
+            ("one page", start + b"Content-Length: %d\r\n\r\n%s" % (len(block), block), 0),
+        ):
+            with packed.open(f"archive/{name}.warc", "w") as member:
+                member.write(begin)
+                for _ in range(megabytes):
+                    member.write(bytes(1 << 20))
+                member.write(b"\r\n\r\n")
+        packed.writestr("archive/small.warc.gz", warc_of(URL))
+    used, counts = measured(path)
+    assert counts == [3, 2, 2]
+    assert used < memory

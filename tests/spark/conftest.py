@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import socket
 import sys
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyspark
 import pytest
 
 from tests.crawls.harness import ROOT
@@ -71,6 +73,19 @@ def apart(java: str, tmp_path) -> dict[str, str]:
     }
 
 
+def connect_server() -> dict[str, str]:
+    """Return what lets the session serve clients of Spark Connect, on a free port of loopback."""
+    if pyspark.__version__ < "4":
+        return {}
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    return {
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+    }
+
+
 @pytest.fixture(scope="session")
 def spark(java: str, tmp_path_factory) -> Iterator[SparkSession]:
     """A local Spark with two cores, in a JVM of its own."""
@@ -78,7 +93,7 @@ def spark(java: str, tmp_path_factory) -> Iterator[SparkSession]:
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]")
-    for name, value in CONFIG.items():
+    for name, value in (CONFIG | connect_server()).items():
         builder = builder.config(name, value)
     folder = tmp_path_factory.mktemp("spark")
     builder = builder.config("spark.local.dir", str(folder))
@@ -103,8 +118,10 @@ def pytest_collection_modifyitems(items) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _sockets_are_closed_where_they_were_opened() -> Iterator[None]:
+def _sockets_are_closed_where_they_were_opened(request) -> Iterator[None]:
     yield
+    if "spark" not in request.fixturenames:
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()

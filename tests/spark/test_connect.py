@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
 import pyspark
 import pytest
 
+from tests.crawls.harness import ROOT
+
 CODE = """
 import json
 from pyspark.sql import SparkSession
 from simhash_gate.spark import clusters, dedupe, near_duplicates, read_pages
 
-spark = SparkSession.builder.remote("local[2]").getOrCreate()
+spark = SparkSession.builder.remote("{server}").getOrCreate()
 assert "connect" in type(spark).__module__
 df = spark.createDataFrame(
     [(1, 5, "a"), (2, 4, "a"), (3, -1, "a"), (4, 0, "a"), (5, 5, "b")],
@@ -38,11 +41,11 @@ spark.stop()
 @pytest.mark.skipif(
     pyspark.__version__ < "4", reason="PySpark brings the server of Spark Connect from 4.0 on"
 )
-def test_all_functions_work_over_spark_connect(apart, tmp_path) -> None:
+def test_all_functions_work_over_spark_connect(spark) -> None:
+    port = spark.conf.get("spark.connect.grpc.binding.port")
     done = subprocess.run(
-        [sys.executable, "-c", CODE],
-        env={**apart, "SPARK_TESTING": "1"},  # a free port
-        cwd=tmp_path,
+        [sys.executable, "-c", CODE.replace("{server}", f"sc://127.0.0.1:{port}")],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=300,

@@ -10,14 +10,20 @@ import sys
 import threading
 import time
 from concurrent.futures import wait
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from simhash_gate.options import STEADY
 from simhash_gate.pipeline import Options, read_page
-from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
+from simhash_gate.workers.pool import WATCH_INTERVAL, InlineReader, ReadError, WorkerPool
 from simhash_gate.workers.process import AHEAD
 from tests.crawls.harness import alive, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.slow
 
@@ -25,43 +31,40 @@ BODY = b"<html><body><article><h1>Title</h1><p>%s</p></article></body></html>" %
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def pool():
-    pool = WorkerPool(Options(), processes=2, timeout=10)
-    yield pool
-    pool.close()
-
-
-def test_a_worker_reads_what_this_process_would_read(pool) -> None:
-    expected = read_page(BODY, url="http://example.com/")
-    assert pool.read(BODY, "http://example.com/", None).result(60) == expected
-    assert InlineReader(Options()).read(BODY, "http://example.com/", None).result() == expected
-
-
-def test_a_file_here_may_be_called_like_a_module_of_pythons(tmp_path, monkeypatch) -> None:
-    (tmp_path / "queue.py").write_text("raise RuntimeError('the wrong queue')")
-    monkeypatch.chdir(tmp_path)
-    pool = WorkerPool(Options(), processes=1, timeout=10)
+@contextmanager
+def pool_of(
+    processes: int = 1, timeout: float = 10, *, extractor: str = STEADY, **given
+) -> Iterator[WorkerPool]:
+    pool = WorkerPool(Options(extractor=extractor), processes, timeout, **given)
     try:
-        assert pool.read(BODY, "", None).result(60).fingerprint is not None
+        yield pool
     finally:
         pool.close()
 
 
-def test_many_pages_are_read_each_for_itself(pool) -> None:
-    bodies = [BODY.replace(b"Title", b"Title %d" % n) for n in range(100)]
-    futures = [pool.read(body, "", None) for body in bodies]
-    wait(futures, 60)
-    for number, future in enumerate(futures):
-        assert f"# Title {number}\n" in future.result().markdown
+@pytest.fixture
+def pool() -> Iterator[WorkerPool]:
+    with pool_of(2) as pool:
+        yield pool
 
 
-def test_a_page_larger_than_any_pipe_buffer_arrives(pool) -> None:
-    body = BODY + b"<!-- " + b"x" * 5_000_000 + b" -->"
-    assert pool.read(body, "", None).result(60).fingerprint is not None
+def saying(word: str) -> bytes:
+    return BODY.replace(b"Title", word.encode())
 
 
-def test_a_killed_worker_fails_its_page_only_and_is_replaced(pool) -> None:
+def test_a_worker_reads_what_this_process_would_read_whatever_the_size(pool) -> None:
+    url = "http://example.com/"
+    large = BODY + b"<!-- " + b"x" * 5_000_000 + b" -->"  # than any buffer of a pipe
+    bodies = [large, *(saying(f"Title {n}") for n in range(30))]
+    futures = [pool.read(body, url, None) for body in bodies]
+    for body, future in zip(bodies, futures, strict=True):
+        expected = read_page(body, url=url)
+        assert future.result(60) == expected
+        assert future.result().markdown == expected.markdown
+    assert InlineReader(Options()).read(BODY, url, None).result() == read_page(BODY, url=url)
+
+
+def test_killed_workers_are_replaced_and_closing_ends_the_processes(pool) -> None:
     pool.read(BODY, "", None).result(60)
     until(lambda: len(pool.pids) == 2)
     killed = pool.pids
@@ -69,6 +72,10 @@ def test_a_killed_worker_fails_its_page_only_and_is_replaced(pool) -> None:
         os.kill(pid, signal.SIGKILL)
     until(lambda: not {*killed} & {*pool.pids})  # a page sent before that could fail
     assert pool.read(BODY, "", None).result(60).fingerprint is not None
+    until(lambda: len(pool.pids) == 2)
+    pids = pool.pids
+    pool.close()
+    until(lambda: not any(map(alive, [*killed, *pids])))
 
 
 @pytest.fixture
@@ -104,41 +111,34 @@ def test_a_page_that_no_process_lives_to_read_is_given_up_with_the_second(pool, 
         page.result(60)
 
 
-def test_closing_ends_the_processes(pool) -> None:
-    pool.read(BODY, "", None).result(60)
-    until(lambda: len(pool.pids) == 2)
-    pids = pool.pids
-    pool.close()
-    until(lambda: not any(map(alive, pids)))
-
-
 PARENT = """
 import time
 from simhash_gate.options import Options
 from simhash_gate.workers.pool import WorkerPool
-pool = WorkerPool(Options({options}), processes=2, timeout=60)
-first, _ = [pool.read(b'<p>some words here</p>', '', None) for _ in range(2)]
-{wait}
+pool = WorkerPool(Options(extractor='endless.Endless'), processes=2, timeout=60)
+pool.read(b'<p>endless', '', None)
+pool.read(b'<p>some words here</p>', '', None).result()
 while len(pool.pids) < 2: time.sleep(0.01)
 print(*pool.pids, flush=True)
 time.sleep(60)
 """
 ENDLESS = """
-import os, pathlib
-class Endless:
+import pathlib
+from simhash_gate.page import SteadyExtractor
+class Endless(SteadyExtractor):
     def __call__(self, page):
-        pathlib.Path(__file__).with_name(str(os.getpid())).touch()
-        while True:
-            pass
+        if "endless" in page.root.text_content():
+            pathlib.Path(__file__).with_name("begun").touch()
+            while True:
+                pass
+        return super().__call__(page)
 """
 
 
-@pytest.mark.parametrize("busy", [False, True])
-def test_workers_end_with_a_killed_parent(tmp_path, busy: bool) -> None:
+def test_workers_busy_or_idle_end_with_a_killed_parent(tmp_path) -> None:
     (tmp_path / "endless.py").write_text(ENDLESS)
-    options, wait = ("extractor='endless.Endless'", "") if busy else ("", "first.result()")
     parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT.format(options=options, wait=wait)],
+        [sys.executable, "-c", PARENT],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"},
@@ -146,48 +146,25 @@ def test_workers_end_with_a_killed_parent(tmp_path, busy: bool) -> None:
     assert parent.stdout is not None
     pids = list(map(int, parent.stdout.readline().split()))
     assert len(pids) == 2
-    until(lambda: not busy or all((tmp_path / f"{pid}").exists() for pid in pids))
+    until((tmp_path / "begun").exists)
     assert all(map(alive, pids))
     parent.kill()
     parent.communicate()
     until(lambda: not any(map(alive, pids)))
 
 
-def test_what_python_passes_over_in_its_path_is_passed_over(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(sys, "path", [*sys.path, tmp_path])
-    pool = WorkerPool(Options(), processes=1, timeout=10)
-    try:
-        assert pool.read(BODY, "", None).result(60).fingerprint is not None
-    finally:
-        pool.close()
-
-
 @pytest.mark.parametrize("safe_path", ["", "1"])
-def test_what_can_be_imported_here_can_be_there(tmp_path, monkeypatch, safe_path: str) -> None:
-    (tmp_path / "own.py").write_text("from simhash_gate.page import SteadyExtractor as Own")
-    monkeypatch.syspath_prepend(tmp_path)
+def test_what_can_be_imported_here_can_be_there_and_no_file_hides_a_module_of_pythons(
+    tmp_path, monkeypatch, safe_path: str
+) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/own.py").write_text("from simhash_gate.page import SteadyExtractor as Own")
+    (tmp_path / "queue.py").write_text("raise RuntimeError('the wrong queue')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["lib", *sys.path, tmp_path])  # Python passes over a `Path`
     monkeypatch.setenv("PYTHONSAFEPATH", safe_path)
-    pool = WorkerPool(Options(extractor="own.Own"), processes=1, timeout=10)
-    try:
+    with pool_of(extractor="own.Own") as pool:
         assert pool.read(BODY, "", None).result(60).fingerprint is not None
-    finally:
-        pool.close()
-
-
-def test_a_broken_extractor_is_told_and_costs_no_process(tmp_path, monkeypatch) -> None:
-    (tmp_path / "broken_extractor.py").write_text(
-        "class Broken:\n    def __call__(self, page):\n        raise RuntimeError('nothing')\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    pool = WorkerPool(Options(extractor="broken_extractor.Broken"), processes=1, timeout=10)
-    try:
-        assert pool.read(BODY, "", None).result(60).unreadable
-        pids = pool.pids
-        page = pool.read(BODY, "", None).result(60)
-        assert page.reason == "unreadable: RuntimeError: nothing"
-        assert pool.pids == pids
-    finally:
-        pool.close()
 
 
 EXTRACTORS = """
@@ -206,115 +183,93 @@ class Hungry:
             os.kill(os.getpid(), signal.SIGKILL)
         if "endless" in text:
             time.sleep(60)
+        if "broken" in text:
+            raise RuntimeError("nothing")
         return Article(page.root, False)
 """
 
 
 @pytest.fixture
-def odd_pool(request, tmp_path, monkeypatch):
+def odd_pool(request, tmp_path, monkeypatch) -> Iterator[WorkerPool]:
     """A process that some words harm; its seconds for a page are 60, or the parameter."""
     (tmp_path / "odd.py").write_text(EXTRACTORS)
     monkeypatch.syspath_prepend(tmp_path)
-    options = Options(extractor="odd.Hungry")
     timeout = getattr(request, "param", 60)
-    pool = WorkerPool(options, processes=1, timeout=timeout, memory=64 << 20)
-    yield pool
-    pool.close()
+    with pool_of(timeout=timeout, memory=64 << 20, extractor="odd.Hungry") as pool:
+        yield pool
 
 
-def saying(word: str) -> bytes:
-    return BODY.replace(b"Title", word.encode())
+def test_a_page_that_eats_memory_or_breaks_the_extractor_fails_alone(odd_pool) -> None:
+    words = ("one", "hungry", "broken", "two")
+    futures = [odd_pool.read(saying(word), "", None) for word in words]
+    reasons = [future.result(60).reason for future in futures]
+    assert reasons == [
+        *(None, "unreadable: MemoryError: ", "unreadable: RuntimeError: nothing", None)
+    ]
 
 
-def test_a_page_that_eats_memory_fails_alone(odd_pool) -> None:
-    futures = [odd_pool.read(saying(word), "", None) for word in ("one", "hungry", "two")]
-    one, hungry, two = (future.result(60) for future in futures)
-    assert hungry.reason == "unreadable: MemoryError: "
-    assert one.fingerprint is not None
-    assert two.fingerprint is not None
-
-
-def test_a_process_that_has_grown_is_replaced_and_no_page_fails(odd_pool) -> None:
+def test_a_process_that_has_grown_is_replaced_and_no_other_and_no_page_fails(odd_pool) -> None:
+    for word in ("one", "broken"):
+        odd_pool.read(saying(word), "", None).result(60)
+        assert len(pids := odd_pool.pids) == 1
     assert odd_pool.read(saying("one"), "", None).result(60).fingerprint is not None
-    pids = odd_pool.pids
+    assert odd_pool.pids == pids
     futures = [odd_pool.read(saying(word), "", None) for word in ("greedy", "two", "three")]
     assert all(future.result(60).fingerprint is not None for future in futures)
     assert not {*pids} & {*odd_pool.pids}
 
 
-@pytest.mark.parametrize(
-    ("word", "odd_pool", "reason"),
-    [
-        ("suicidal", 60, "the page-reading process ended with status -9"),
-        ("endless", 2, "reading took longer than 2 s"),
-    ],
-    indirect=["odd_pool"],
-)
-def test_pages_behind_one_that_ends_the_process_are_read_by_the_next(
-    odd_pool, word, reason
-) -> None:
-    words = ["one", word, "two", "three", word, "four"]
+@pytest.mark.parametrize("odd_pool", [2], indirect=True)
+def test_pages_behind_one_that_ends_the_process_are_read_by_the_next(odd_pool) -> None:
+    words = ["one", "suicidal", "two", "endless", "three", "suicidal", "four"]
     futures = [odd_pool.read(saying(word), "", None) for word in words]
     wait(futures, 60)
     failed = [str(future.exception()) if future.exception() else "" for future in futures]
-    assert failed == ["", reason, "", "", reason, ""]
+    killed = "the page-reading process ended with status -9"
+    assert failed == ["", killed, "", "reading took longer than 2 s", "", killed, ""]
 
 
-def test_pages_that_still_wait_when_the_pool_is_closed_fail(odd_pool) -> None:
-    futures = [odd_pool.read(saying("endless"), "", None) for _ in range(4)]
-    odd_pool.close()
-    for future in [*futures, odd_pool.read(BODY, "", None)]:
-        with pytest.raises(ReadError, match="have been ended"):
-            future.result(10)
-
-
-def test_what_waits_is_bounded_and_the_page_beyond_it_fails_at_once(odd_pool, monkeypatch) -> None:
+def test_what_waits_is_bounded_and_fails_when_the_pool_is_closed(odd_pool, monkeypatch) -> None:
     monkeypatch.setattr("simhash_gate.workers.pool.MOST_WAITING_BYTES", 4_000_000)
     bodies = [saying("endless") + b" " * 1_000_000 for _ in range(12)]
     futures = [odd_pool.read(body, "", None) for body in bodies]
     errors = [str(future.exception(60)) for future in futures[5:]]  # one is read, and four wait
     assert errors == ["4 pages wait to be read already"] * 7
     assert not any(future.done() for future in futures[:5])
+    odd_pool.close()
+    for future in [*futures[:5], odd_pool.read(BODY, "", None)]:
+        with pytest.raises(ReadError, match="have been ended"):
+            future.result(10)
 
 
 def test_a_process_that_cannot_start_fails_each_page_with_the_reason(monkeypatch) -> None:
     monkeypatch.setattr("sys.executable", "/no/python/here")
-    pool = WorkerPool(Options(), processes=2, timeout=10)
-    try:
+    with pool_of(2) as pool:
         for _ in range(2):
             with pytest.raises(ReadError, match="no page-reading process can be started"):
                 pool.read(BODY, "", None).result(10)
-    finally:
-        pool.close()
 
 
-def test_on_an_event_loop_of_the_callers_it_needs_no_thread() -> None:
-    async def read() -> list[str]:
-        before = threading.active_count()
-        pool = WorkerPool(Options(), 2, 10, loop=asyncio.get_running_loop())
-        try:
-            bodies = [saying(f"Title {n}") for n in range(20)]
-            futures = [asyncio.wrap_future(pool.read(body, "", None)) for body in bodies]
-            pages = await asyncio.gather(*futures)
-            assert threading.active_count() == before
-            return [page.markdown.partition("\n")[0] for page in pages]
-        finally:
-            pool.close()
-
-    assert asyncio.run(read()) == [f"# Title {n}" for n in range(20)]
-
-
-def test_an_event_loop_that_was_busy_for_long_does_not_cost_a_page() -> None:
+def test_on_an_event_loop_of_the_callers_it_needs_no_thread_and_a_busy_loop_costs_no_page() -> None:
     async def read() -> None:
-        pool = WorkerPool(Options(), 1, 1, loop=asyncio.get_running_loop())
-        try:
-            await asyncio.wrap_future(pool.read(BODY, "", None))
+        before = threading.active_count()
+        with pool_of(timeout=1, loop=asyncio.get_running_loop()) as pool:
+            bodies = [saying(f"Title {n}") for n in range(9)]
+            futures = [pool.read(body, "", None) for body in bodies]
+            pages = await asyncio.gather(*map(asyncio.wrap_future, futures))
+            assert threading.active_count() == before
             pids = pool.pids
-            futures = [asyncio.wrap_future(pool.read(BODY, "", None)) for _ in range(AHEAD)]
-            time.sleep(2)  # what it takes to read these, several times over
-            await asyncio.gather(*futures)
+
+            def keep_busy() -> None:
+                futures[:] = [pool.read(BODY, "", None) for _ in range(AHEAD)]
+                time.sleep(1.5)  # what it takes to read these, several times over
+
+            asyncio.get_running_loop().call_later(0, keep_busy)
+            time.sleep(2 * WATCH_INTERVAL)  # so that the pool looks at its processes right after
+            await asyncio.sleep(0.01)
+            await asyncio.gather(*map(asyncio.wrap_future, futures))
             assert pool.pids == pids
-        finally:
-            pool.close()
+        for number, page in enumerate(pages):
+            assert f"# Title {number}\n" in page.markdown
 
     asyncio.run(read())
