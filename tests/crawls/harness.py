@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import threading
 import time
 from collections import Counter
@@ -197,6 +198,8 @@ def start(
     With a `umask` what the crawl made can be looked at by what the crawl itself says.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    # Of a module that is written again within a second, with the same length, old bytecode runs.
+    shutil.rmtree(folder / "__pycache__", ignore_errors=True)
     (folder / "spider.py").write_text(SPIDER + spider)
     stats = folder / "stats.json"
     stats.unlink(missing_ok=True)
