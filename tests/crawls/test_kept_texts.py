@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 
 from simhash_gate.history.texts import KeptPage
@@ -60,13 +59,6 @@ def test_each_version_of_a_page_has_its_own_text_in_the_store(tmp_path) -> None:
     assert ["Corrected lately." in text for text in texts] == [False, True]
 
 
-def test_without_the_setting_nothing_is_kept(tmp_path) -> None:
-    with Site({"/a": page(1), "/b": page(1, noise=7)}).running() as site:
-        result = crawl(tmp_path, site, "/a /b", spider=TELLS)
-    assert [item["url"] for item in result.items if "failure" in item] == [None]
-    assert result.count("texts/kept") == 0
-
-
 def test_the_journal_has_the_markdown_of_the_page_that_was_kept(tmp_path) -> None:
     recovers = """
     def parse(self, response):
@@ -82,13 +74,3 @@ def test_the_journal_has_the_markdown_of_the_page_that_was_kept(tmp_path) -> Non
             tmp_path, site, "", spider=recovers, settings={"SIMHASH_GATE_RECOVER": "dropped"}
         )
     assert [item["matched"] for item in again.items] == [kept["markdown"]]
-
-
-def test_a_budget_that_is_too_small_stops_the_crawl_before_it_starts(tmp_path) -> None:
-    with Site({"/a": page(1)}).running() as site:
-        result = crawl(tmp_path, site, "/a", settings={"SIMHASH_GATE_KEEP_MARKDOWN": 100})
-    assert site.hits["/a"] == 0
-    assert result.status != 0
-    assert "SIMHASH_GATE_KEEP_MARKDOWN" in result.log
-    assert "0 for none" in result.log
-    assert json.dumps(result.items) == "[]"

@@ -29,7 +29,7 @@ EVERYTHING = {
     "SIMHASH_GATE_VERDICTS": "out/verdicts.jsonl",
     "SIMHASH_GATE_REPORT": "report/report.html",
 }
-COPIES = {f"/{n}": page(1, noise=n) for n in range(30)}
+COPIES = {f"/{n}": page(1, noise=n) for n in range(12)}
 
 
 def ours(modes: dict[str, int]) -> dict[str, int]:
@@ -41,13 +41,12 @@ def ours(modes: dict[str, int]) -> dict[str, int]:
     }
 
 
-@pytest.mark.parametrize("umask", [0, 0o022, 0o777], ids=oct)
 @pytest.mark.parametrize(
-    "store",
+    ("store", "umask"),
     [
-        {"SIMHASH_GATE_STORE": "sqlite:///new/store.sqlite"},
-        {"SIMHASH_GATE_STORE": "sqlite:"},
-        {"JOBDIR": "job"},
+        ({"SIMHASH_GATE_STORE": "sqlite:///new/store.sqlite"}, 0),
+        ({"SIMHASH_GATE_STORE": "sqlite:"}, 0o022),
+        ({"JOBDIR": "job"}, 0o777),
     ],
     ids=["path", "default", "jobdir"],
 )
@@ -121,15 +120,13 @@ LINKS = '<a href="/next">on</a> <a href="deeper">and on</a>'
 @pytest.mark.parametrize(
     "more",
     [
-        {"SIMHASH_GATE_WORKERS": 1},
-        {"SIMHASH_GATE_ACTION": "tag"},
-        {"SIMHASH_GATE_VERIFY": True},
-        {"SIMHASH_GATE_WORKERS": 0, "SIMHASH_GATE_TIMEOUT": 1},
+        {"SIMHASH_GATE_WORKERS": 1, "SIMHASH_GATE_ACTION": "tag"},
+        {"SIMHASH_GATE_TIMEOUT": 1, "SIMHASH_GATE_VERIFY": True},
     ],
     ids=str,
 )
 def test_no_output_of_a_crawl_names_a_password(tmp_path, more: dict) -> None:
-    routes = {f"/{n}": page(1, noise=n, links=LINKS) for n in range(30)}
+    routes = {f"/{n}": page(1, noise=n, links=LINKS) for n in range(8)}
     routes |= {"/fails": page(2), "/copy": page(2, noise=1), "/missing": Answer(b"gone", 404)}
     settings = {
         **EVERYTHING,
@@ -140,7 +137,7 @@ def test_no_output_of_a_crawl_names_a_password(tmp_path, more: dict) -> None:
     with Site(routes).running() as site:
         first = crawl(tmp_path, site, " ".join(routes), spider=PASSWORDS, settings=settings)
         second = crawl(tmp_path, site, "/0 /1", spider=PASSWORDS, settings=settings)
-    assert first.count("duplicate") >= 29
+    assert first.count("duplicate") >= 7
     assert first.count("audit/wrong") > 0
     assert first.count("forgotten") == 1
     assert second.count("unchanged") > 0
