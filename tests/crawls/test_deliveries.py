@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from contextlib import closing
 
 import pytest
 
 from simhash_gate.stores import open_store
 from tests.crawls.harness import Site, crawl, page
+from tests.crawls.loaded import LoadedProcess
 
 ARTICLES = {f"/{n}": page(n) for n in range(8)}
 PATHS = " ".join(ARTICLES)
@@ -194,9 +193,10 @@ for name in ("failing", "fine"):
     process.crawl(spider)
 process.start()
 """
+    (tmp_path / "two_crawls.py").write_text(script)
     with Site(dict(ARTICLES)).running() as site:
-        subprocess.run(
-            [sys.executable, "-c", script, site.url], cwd=tmp_path, check=True, capture_output=True
-        )
+        process = LoadedProcess("two_crawls", site.url, cwd=tmp_path)
+        process.communicate(timeout=60)
+    assert process.returncode == 0
     assert remembered(f"sqlite:///{tmp_path}/failing.sqlite") == []
     assert remembered(f"sqlite:///{tmp_path}/fine.sqlite") == ["/0", "/1", "/2"]

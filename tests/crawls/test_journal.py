@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,13 +35,37 @@ def pages_in_a_row(count: int, size: int) -> dict[str, Answer]:
     return routes
 
 
-def test_a_journal_that_can_not_be_written_is_told_once_and_the_crawl_goes_on(tmp_path) -> None:
-    (tmp_path / "journal").touch()
-    with Site(dict(COPIES)).running() as site:
-        result = crawl(tmp_path, site, PATHS, settings=KEEP)
+def a_file(journal: Path) -> str:
+    journal.touch()
+    return "dropped pages are not kept in"
+
+
+def too_little_room(_: Path) -> str:
+    return "more than 100 bytes wait to be written"
+
+
+def locked(journal: Path) -> str:
+    journal.mkdir()
+    return "The crawl ends without all of its dropped pages written"
+
+
+@pytest.mark.parametrize("obstacle", [a_file, too_little_room, locked])
+def test_pages_that_can_not_be_kept_are_counted_and_told_once_and_the_crawl_goes_on(
+    tmp_path, obstacle
+) -> None:
+    said = obstacle(tmp_path / "journal")
+    patches = {
+        too_little_room: "from simhash_gate.plugin import journal\njournal.MOST_WAITING = 100\n",
+        locked: "from simhash_gate.plugin import lines\nlines.LONGEST_CLOSING = 0.1\n",
+    }
+    lock = FileLock(tmp_path / "journal/.lock") if obstacle is locked else nullcontext()
+    with Site(dict(COPIES)).running() as site, lock:
+        spider = "\n" + patches.get(obstacle, "")
+        result = crawl(tmp_path, site, PATHS, spider=spider, settings=KEEP)
+    assert result.status == 0
     assert len(result.delivered()) == 1
     assert result.count("journal_failed") == result.count("dropped") == 4
-    assert result.log.count("dropped pages are not kept in") == 1
+    assert result.log.count(said) == 1
     assert "Traceback" not in result.log
 
 
@@ -59,31 +84,6 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
     assert result.count("journaled") + result.count("journal_failed") == 14
     assert result.log.count("File too large") == 1
     assert len(dropped(tmp_path / "journal")) == result.count("journaled")
-
-
-def test_pages_that_come_faster_than_they_are_written_are_counted(tmp_path) -> None:
-    little = """
-import simhash_gate.plugin.journal
-simhash_gate.plugin.journal.MOST_WAITING = 100
-"""
-    with Site(dict(COPIES)).running() as site:
-        result = crawl(tmp_path, site, PATHS, spider=little, settings=KEEP)
-    assert result.count("journal_failed") == 4
-    assert result.log.count("more than 100 bytes wait to be written") == 1
-
-
-def test_a_folder_that_can_not_be_locked_holds_no_crawl(tmp_path) -> None:
-    (tmp_path / "journal").mkdir()
-    impatient = """
-from simhash_gate.plugin import lines
-lines.LONGEST_CLOSING = 0.1
-"""
-    with Site(dict(COPIES)).running() as site, FileLock(tmp_path / "journal/.lock"):
-        result = crawl(tmp_path, site, PATHS, spider=impatient, settings=KEEP)
-    assert result.status == 0
-    assert len(result.delivered()) == 1
-    assert result.count("journal_failed") == result.count("dropped") == 4
-    assert result.log.count("The crawl ends without all of its dropped pages written") == 1
 
 
 def test_the_journal_keeps_its_bound_over_several_crawls(tmp_path) -> None:
