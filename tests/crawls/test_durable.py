@@ -11,7 +11,7 @@ import pytest
 from simhash_gate.stores import open_store
 from tests.crawls.harness import Site, crawl, page, start, until
 
-PAGES = {f"/{n}": page(n) for n in range(24)}
+PAGES = {f"/{n}": page(n) for n in range(40)}
 
 # The sink writes each item at once; pages take their time, in the callback and in the pipeline.
 SPIDER = """
@@ -107,7 +107,7 @@ def test_without_it_a_kill_leaves_nothing(tmp_path, settings) -> None:
     with Site(dict(PAGES)).running() as site:
         paths = " ".join(PAGES)
         process, finish = start(tmp_path, site, paths, spider=SPIDER, settings=settings)
-        until(lambda: len(sunk(tmp_path)) >= 10)
+        until(lambda: len(sunk(tmp_path)) >= 4)
         process.kill()
         finish()
     assert remembered(settings) == set()
