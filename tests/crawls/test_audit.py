@@ -207,36 +207,6 @@ def test_pages_that_an_earlier_crawl_kept_have_no_items_to_compare_with(tmp_path
     assert result.count("audit/not_comparable/other_crawl") == 1
 
 
-# Copies of one article, some of them a word or two longer.
-NEAR = {f"/{n}": page(1, noise=n, words=300 + n % 3) for n in range(12)}
-TELLS = """
-    def parse(self, response):
-        verdict = response.meta["simhash_gate_verdict"]
-        match = verdict.match
-        for item in super().parse(response):
-            if "markdown" in item:
-                del item["markdown"]
-            yield {
-                **item, "title": verdict.title, "reason": verdict.reason, "verdict": str(verdict),
-                "bits": match.distance if match else None, "of": match.record.url if match else "",
-                "gate": {"said": verdict.outcome, "why": [verdict.reason]},
-                "gone": verdict.rejected,
-                "note": f"{verdict.outcome}: {verdict.reason} ({match and match.distance})",
-                "print": f"{verdict.fingerprint:016x}", "words": verdict.page.words,
-            }
-"""
-
-
-def test_what_items_have_of_the_verdict_makes_no_drop_wrong(tmp_path) -> None:
-    with Site(dict(NEAR)).running() as site:
-        settings = {**ALL, "SIMHASH_GATE_THRESHOLD": 8}
-        result = crawl(tmp_path, site, " ".join(NEAR), spider=TELLS, settings=settings)
-    assert result.count("audit/compared") == 11
-    assert result.count("audit/wrong") == 0, re.findall("Wrong drop.*", result.log)
-    assert set(re.findall(r"distance (\d+)", result.log)) > {"0"}
-    assert re.search("INFO: Audit: 0 of 11 compared duplicates", result.log)
-
-
 def test_wrong_drops_are_a_warning_with_advice_as_soon_as_they_are_too_many(tmp_path) -> None:
     routes = {f"/{n}": page(1, noise=n if n > 30 else 0) for n in range(36)}
     with Site(routes).running() as site:

@@ -14,17 +14,13 @@ ARTICLES = {f"/{n}": page(n) for n in range(8)}
 PATHS = " ".join(ARTICLES)
 NOT_SEEN = "later crawls won't take these pages as seen"
 
-FEEDS = """
+BATCHES = """
     @classmethod
     def update_settings(cls, settings):
         super().update_settings(settings)
-        settings.set("FEEDS", {feeds}, priority=100)
+        batches = {"format": "jsonlines", "batch_item_count": SIZE}
+        settings.set("FEEDS", {"batch-%(batch_id)d.jsonl": batches}, priority=100)
 """
-BATCHES = '{"batch-%(batch_id)d.jsonl": {"format": "jsonlines", "batch_item_count": 5}}'
-
-
-def feeds(said: str) -> str:
-    return FEEDS.format(feeds=said)
 
 
 def remembered(store: str) -> list[str]:
@@ -58,7 +54,7 @@ def test_a_disk_that_is_full(crawled) -> None:
 
 def test_a_batch_whose_file_cannot_be_opened(crawled, tmp_path) -> None:
     (tmp_path / "first" / "batch-2.jsonl").mkdir(parents=True)
-    result, seen = crawled(feeds(BATCHES))
+    result, seen = crawled(BATCHES.replace("SIZE", "5"))
     assert NOT_SEEN in result.log
     assert seen == []
 
@@ -67,7 +63,7 @@ def test_a_batch_whose_file_cannot_be_opened(crawled, tmp_path) -> None:
 def test_batches_that_are_all_stored_also_where_one_ends_with_the_last_item(
     crawled, tmp_path, size
 ) -> None:
-    result, seen = crawled(feeds(BATCHES.replace("5", f"{size}")))
+    result, seen = crawled(BATCHES.replace("SIZE", f"{size}"))
     lines = [path.read_text() for path in (tmp_path / "first").glob("batch-*.jsonl")]
     assert "".join(lines).count("\n") == len(ARTICLES)
     assert NOT_SEEN not in result.log

@@ -94,7 +94,7 @@ def test_links_of_a_duplicate_are_followed_and_its_items_held_back(tmp_path, ins
         ({"SIMHASH_GATE_STORE": "mysql://x"}, "'mysql://x': there is no such store; use memory:"),
         ({"SIMHASH_GATE_COMPARE": '["h1[["]'}, "SIMHASH_GATE_COMPARE: 'h1[[' is no CSS selector"),
         ({"SIMHASH_GATE_COMPARE": '["p:unknown"]'}, "'p:unknown' is no CSS selector"),
-        ({"SIMHASH_GATE_KEEP_MARKDOWN": 100}, "SIMHASH_GATE_KEEP_MARKDOWN"),
+        ({"SIMHASH_GATE_KEEP_MARKDOWN": 100}, "0 for none"),
         (
             {"SIMHASH_GATE_DURABLE": "page", "SIMHASH_GATE_STORE": "sqlite:///x.sqlite", **PLAIN},
             "DURABLE = 'page' needs the spider middlewares",

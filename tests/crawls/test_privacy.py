@@ -72,22 +72,6 @@ def test_what_a_crawl_writes_is_its_owners_alone(tmp_path, store: dict, umask: i
         assert oct(mode) == oct(0o700 if folder else 0o600), path
 
 
-def test_files_that_were_opened_to_others_stay_open_to_them(tmp_path) -> None:
-    (tmp_path / "report.html").write_text("before")
-    (tmp_path / "report.html").chmod(0o644)
-    (tmp_path / "verdicts.jsonl").touch()
-    (tmp_path / "verdicts.jsonl").chmod(0o640)
-    settings = {
-        "SIMHASH_GATE_REPORT": "report.html",
-        "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
-    }
-    with Site(dict(COPIES)).running() as site:
-        crawl(tmp_path, site, "/0 /1", settings=settings)
-    assert (tmp_path / "report.html").read_text() != "before"
-    for name, mode in (("report.html", 0o644), ("verdicts.jsonl", 0o640)):
-        assert oct(stat.S_IMODE((tmp_path / name).stat().st_mode)) == oct(mode)
-
-
 # Downloaders other than Scrapy's own log in by what the URL says, and leave it there.
 PASSWORDS = """
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
