@@ -70,6 +70,27 @@ def test_batches_that_are_all_stored_also_where_one_ends_with_the_last_item(
     assert seen == sorted(ARTICLES)
 
 
+REMOTE = """
+    @classmethod
+    def update_settings(cls, settings):
+        super().update_settings(settings)
+        settings.set("FEED_STORAGES", {"remote": Remote}, priority=100)
+        settings.set("FEEDS", {"remote://host/items": {"format": "jsonlines"}}, priority=100)
+from scrapy.extensions.feedexport import BlockingFeedStorage
+class Remote(BlockingFeedStorage):
+    def __init__(self, uri, *, feed_options=None):
+        pass
+    def _store_in_thread(self, file):
+        raise OSError("no room")
+"""
+
+
+def test_a_feed_that_cannot_be_sent_to_where_it_is_stored(crawled) -> None:
+    result, seen = crawled(REMOTE)
+    assert f"A feed was not stored: {NOT_SEEN}" in result.log
+    assert seen == []
+
+
 EXPORTER = """
     @classmethod
     def update_settings(cls, settings):
