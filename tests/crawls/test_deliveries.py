@@ -2,93 +2,93 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from contextlib import closing
 
 import pytest
 
 from simhash_gate.stores import open_store
 from tests.crawls.harness import Site, crawl, page
+from tests.crawls.loaded import LoadedProcess
 
-ARTICLES = {f"/{n}": page(n) for n in range(12)}
+ARTICLES = {f"/{n}": page(n) for n in range(8)}
 PATHS = " ".join(ARTICLES)
+NOT_SEEN = "later crawls won't take these pages as seen"
 
-FEEDS = """
+BATCHES = """
     @classmethod
     def update_settings(cls, settings):
         super().update_settings(settings)
-        settings.set("FEEDS", {feeds}, priority=100)
+        batches = {"format": "jsonlines", "batch_item_count": SIZE}
+        settings.set("FEEDS", {"batch-%(batch_id)d.jsonl": batches}, priority=100)
 """
-BATCHES = '{"batch-%(batch_id)d.jsonl": {"format": "jsonlines", "batch_item_count": 5}}'
 
 
-def feeds(said: str) -> str:
-    return FEEDS.format(feeds=said)
+def remembered(store: str) -> list[str]:
+    """The paths of the pages that a later crawl takes as seen."""
+    with closing(open_store(store)) as opened:
+        return sorted(f"/{record.url.rpartition('/')[2]}" for record in opened.records())
 
 
 @pytest.fixture
-def twice(tmp_path):
-    """Crawl, and crawl again without whatever was wrong; return both."""
-    settings = {
-        "SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite",
-        "SIMHASH_GATE_REVISIT": "drop",
-    }
+def crawled(tmp_path):
+    """Crawl; return the crawl and the pages that a later one takes as seen."""
 
     def run(spider: str = "", **kwargs):
+        store = f"sqlite:///{tmp_path}/store.sqlite"
         with Site(dict(ARTICLES)).running() as site:
-            kwargs.setdefault("settings", {}).update(settings)
-            first = crawl(tmp_path / "first", site, PATHS, spider=spider, **kwargs)
-            second = crawl(tmp_path / "second", site, PATHS, settings=settings)
-        return first, second
+            settings = {"SIMHASH_GATE_STORE": store}
+            result = crawl(
+                tmp_path / "first", site, PATHS, spider=spider, settings=settings, **kwargs
+            )
+        return result, remembered(store)
 
     return run
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A disk of 16 kB; where none may be mounted, a limit on the files of a crawl."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(folder)]
-    mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
-    limit = (
-        "import resource, signal\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384))\n"
-    )
-    yield folder, "" if mounted else limit
-    if mounted:
-        subprocess.run(["umount", str(folder)], check=True)
+def test_a_disk_that_is_full(crawled) -> None:
+    result, seen = crawled(feed="items.jsonl /dev/full:jsonlines")
+    assert NOT_SEEN in result.log
+    assert "A feed could not be written: OSError" in result.log
+    assert seen == []
 
 
-def test_a_disk_that_is_full(twice, small_disk) -> None:
-    folder, limit = small_disk
-    first, second = twice(limit, feed=f"items.jsonl {folder}/items.jsonl")
-    assert "later crawls won't take these pages as seen" in first.log
-    assert "A feed could not be written: OSError" in first.log
-    assert second.delivered() == sorted(ARTICLES)
-
-
-def test_a_batch_whose_file_cannot_be_opened(twice, tmp_path) -> None:
+def test_a_batch_whose_file_cannot_be_opened(crawled, tmp_path) -> None:
     (tmp_path / "first" / "batch-2.jsonl").mkdir(parents=True)
-    first, second = twice(feeds(BATCHES))
-    assert "later crawls won't take these pages as seen" in first.log
-    assert second.delivered() == sorted(ARTICLES)
+    result, seen = crawled(BATCHES.replace("SIZE", "5"))
+    assert NOT_SEEN in result.log
+    assert seen == []
 
 
-def test_batches_that_are_all_stored(twice, tmp_path) -> None:
-    first, second = twice(feeds(BATCHES))
-    assert len([*(tmp_path / "first").glob("batch-*.jsonl")]) == 3
-    assert "won't take these pages" not in first.log
-    assert second.delivered() == []
+@pytest.mark.parametrize("size", [5, 4, 8])
+def test_batches_that_are_all_stored_also_where_one_ends_with_the_last_item(
+    crawled, tmp_path, size
+) -> None:
+    result, seen = crawled(BATCHES.replace("SIZE", f"{size}"))
+    lines = [path.read_text() for path in (tmp_path / "first").glob("batch-*.jsonl")]
+    assert "".join(lines).count("\n") == len(ARTICLES)
+    assert NOT_SEEN not in result.log
+    assert seen == sorted(ARTICLES)
 
 
-@pytest.mark.parametrize("size", [1, 4, 12])
-def test_batches_that_end_with_the_last_item(twice, size) -> None:
-    first, second = twice(feeds(BATCHES.replace("5", f"{size}")))
-    assert "won't take these pages" not in first.log
-    assert second.delivered() == []
+REMOTE = """
+    @classmethod
+    def update_settings(cls, settings):
+        super().update_settings(settings)
+        settings.set("FEED_STORAGES", {"remote": Remote}, priority=100)
+        settings.set("FEEDS", {"remote://host/items": {"format": "jsonlines"}}, priority=100)
+from scrapy.extensions.feedexport import BlockingFeedStorage
+class Remote(BlockingFeedStorage):
+    def __init__(self, uri, *, feed_options=None):
+        pass
+    def _store_in_thread(self, file):
+        raise OSError("no room")
+"""
+
+
+def test_a_feed_that_cannot_be_sent_to_where_it_is_stored(crawled) -> None:
+    result, seen = crawled(REMOTE)
+    assert f"A feed was not stored: {NOT_SEEN}" in result.log
+    assert seen == []
 
 
 EXPORTER = """
@@ -105,18 +105,19 @@ class Broken(JsonLinesItemExporter):
 """
 
 
-def test_an_exporter_that_raises_on_each_item(twice) -> None:
-    first, second = twice(EXPORTER.format(when="True"))
-    assert first.items == []
-    assert first.count("forgotten") == len(ARTICLES)
-    assert second.delivered() == sorted(ARTICLES)
-
-
-def test_an_exporter_that_raises_on_some_items_costs_these_alone(twice) -> None:
-    first, second = twice(EXPORTER.format(when='item["path"] in ("/3", "/7")'))
+def test_an_exporter_that_raises_on_some_items_costs_these_alone(tmp_path) -> None:
+    settings = {
+        "SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite",
+        "SIMHASH_GATE_REVISIT": "drop",
+    }
+    spider = EXPORTER.format(when='item["path"] in ("/3", "/5")')
+    with Site(dict(ARTICLES)).running() as site:
+        first = crawl(tmp_path / "first", site, PATHS, spider=spider, settings=settings)
+        second = crawl(tmp_path / "second", site, PATHS, settings=settings)
     assert len(first.items) == len(ARTICLES) - 2
-    assert "won't take these pages" not in first.log
-    assert second.delivered() == ["/3", "/7"]
+    assert first.count("forgotten") == 2
+    assert NOT_SEEN not in first.log
+    assert second.delivered() == ["/3", "/5"]
 
 
 def test_a_copy_is_fetched_again_when_the_item_of_the_kept_page_is_not_exported(tmp_path) -> None:
@@ -137,20 +138,14 @@ def test_a_copy_is_fetched_again_when_the_item_of_the_kept_page_is_not_exported(
     assert result.count("forgotten") == result.count("rescheduled") == 1
 
 
-def test_a_pipeline_that_cannot_commit(twice) -> None:
-    spider = """
+PIPELINE = """
 class Database:
     def process_item(self, item):
         return item
     def close_spider(self):
-        raise RuntimeError("commit failed")
+        raise RuntimeError("no room")
 Spider.custom_settings = {"ITEM_PIPELINES": {Database: 100}}
 """
-    first, second = twice(spider)
-    assert "An item pipeline failed to close: RuntimeError: commit failed" in first.log
-    assert second.delivered() == sorted(ARTICLES)
-
-
 LISTENER = """
     @classmethod
     def from_crawler(cls, crawler, *args, **kwargs):
@@ -162,26 +157,34 @@ LISTENER = """
 """
 
 
+CLOSED = """
+    def closed(self, reason):
+        raise RuntimeError("no room")
+"""
+
+
 @pytest.mark.parametrize(
-    ("signal", "parameters"),
-    [("item_scraped", ", item"), ("spider_closed", ""), ("feed_slot_closed", ", slot")],
+    ("spider", "said"),
+    [
+        (LISTENER.format(signal="item_scraped", parameters=", item"), "Spider.listen failed"),
+        (LISTENER.format(signal="spider_closed", parameters=""), "Spider.listen failed"),
+        (LISTENER.format(signal="feed_slot_closed", parameters=", slot"), "Spider.listen failed"),
+        (PIPELINE, "An item pipeline failed to close"),
+        (CLOSED, "Spider.close failed at the end"),
+    ],
+    ids=["item_scraped", "spider_closed", "feed_slot_closed", "pipeline", "closed"],
 )
-def test_a_handler_that_fails_where_items_may_be_stored(twice, signal, parameters) -> None:
-    first, second = twice(LISTENER.format(signal=signal, parameters=parameters))
-    assert "Spider.listen failed" in first.log
-    assert "RuntimeError: no room: later crawls won't take these pages as seen" in first.log
-    assert second.delivered() == sorted(ARTICLES)
+def test_what_fails_where_items_may_be_stored(crawled, spider, said) -> None:
+    result, seen = crawled(spider)
+    assert said in result.log
+    assert f"RuntimeError: no room: {NOT_SEEN}" in result.log
+    assert seen == []
 
 
-def test_a_spider_that_cannot_write_what_it_collected(twice) -> None:
-    _, second = twice("    def closed(self, reason):\n        raise OSError('no room')\n")
-    assert second.delivered() == sorted(ARTICLES)
-
-
-def test_handlers_that_fail_elsewhere_are_no_failure_of_items(twice) -> None:
-    first, second = twice(LISTENER.format(signal="request_scheduled", parameters=""))
-    assert "Error caught on signal handler" in first.log
-    assert second.delivered() == []
+def test_handlers_that_fail_elsewhere_are_no_failure_of_items(crawled) -> None:
+    result, seen = crawled(LISTENER.format(signal="request_scheduled", parameters=""))
+    assert "Error caught on signal handler" in result.log
+    assert seen == sorted(ARTICLES)
 
 
 def test_the_failure_of_one_of_two_crawls_in_one_process_is_its_own(tmp_path) -> None:
@@ -192,7 +195,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 class Spider(scrapy.Spider):
     custom_settings = {"ADDONS": {"simhash_gate.Addon": 0}, "TELNETCONSOLE_ENABLED": False}
     async def start(self):
-        for number in range(12):
+        for number in range(3):
             yield scrapy.Request(f"{self.site}/{number}")
     def parse(self, response):
         yield {"url": response.url}
@@ -207,12 +210,10 @@ for name in ("failing", "fine"):
     process.crawl(spider)
 process.start()
 """
+    (tmp_path / "two_crawls.py").write_text(script)
     with Site(dict(ARTICLES)).running() as site:
-        subprocess.run(
-            [sys.executable, "-c", script, site.url], cwd=tmp_path, check=True, capture_output=True
-        )
-    kept = {}
-    for name in ("failing", "fine"):
-        with closing(open_store(f"sqlite:///{tmp_path}/{name}.sqlite")) as store:
-            kept[name] = len([*store.records()])
-    assert kept == {"failing": 0, "fine": 12}
+        process = LoadedProcess("two_crawls", site.url, cwd=tmp_path)
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert remembered(f"sqlite:///{tmp_path}/failing.sqlite") == []
+    assert remembered(f"sqlite:///{tmp_path}/fine.sqlite") == ["/0", "/1", "/2"]

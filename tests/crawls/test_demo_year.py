@@ -36,88 +36,67 @@ def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """Twenty days of eighty articles: figures, what was printed, log, visits, items and store."""
-    folder = tmp_path_factory.mktemp("year")
-    store = f"sqlite:///{folder}/year.sqlite"
-    told = year(
-        *("-a", "days=20", "-a", "articles=80", "-a", f"visits={folder}/visits.jsonl"),
-        *("-O", f"{folder}/items.jsonl", "-s", f"SIMHASH_GATE_STORE={store}"),
+def test_a_year_misses_no_update_knows_what_has_not_changed_and_reports_the_redesign_once(
+    tmp_path,
+) -> None:
+    store = f"sqlite:///{tmp_path}/year.sqlite"
+    figures, printed, log = year(
+        *("-a", "days=10", "-a", "articles=64", "-a", f"visits={tmp_path}/visits.jsonl"),
+        *("-O", f"{tmp_path}/items.jsonl", "-s", f"SIMHASH_GATE_STORE={store}"),
     )
-    return *told, lines(folder / "visits.jsonl"), lines(folder / "items.jsonl"), store
-
-
-def test_no_update_is_missed_and_no_article_is_lost(whole) -> None:
-    figures, _, _, _, _, _ = whole
-    assert figures["days"] == 20
-    assert figures["articles"] == 80
-    assert figures["updates"] > 30
-    assert figures["small_updates"] > 10
+    assert (figures["days"], figures["articles"]) == (10, 64)
+    assert figures["updates"] > 15
+    assert figures["small_updates"] > 5
     assert (figures["updates_missed"], figures["lost"]) == (0, 0)
-    assert (figures["changes"] > 50, figures["found_soon"]) == (True, 1.0)
+    assert (figures["changes"] > 25, figures["found_soon"]) == (True, 1.0)
     assert figures["freshness"] > 0.9
-
-
-def test_what_has_not_changed_is_recognised(whole) -> None:
-    figures, _, _, _, _, _ = whole
-    assert figures["unchanged"] > 1_500
+    assert figures["unchanged"] > 600
     assert figures["unchanged_recognised"] >= 0.98
-
-
-def test_the_redesign_is_reported_once_and_nothing_else(whole) -> None:
-    figures, _, log, _, _, _ = whole
     assert (figures["redesigns"], figures["redesigns_reported"]) == (1, 1)
     assert figures["false_alarms"] == 0
-    assert len(re.findall(r"\S+ was redesigned", log)) == 1
-    assert "morning.example was redesigned" in log
+    assert re.findall(r"(\S+) was redesigned", log) == ["morning.example"]
 
-
-def test_each_day_is_a_crawl_of_its_own_on_one_store(whole) -> None:
-    figures, printed, _, visits, items, store = whole
-    assert {visit["day"] for visit in visits} == set(range(20))
-    assert {item["day"] for item in items} == set(range(20))
+    # Each day is a crawl of its own, on one store.
+    visits, items = lines(tmp_path / "visits.jsonl"), lines(tmp_path / "items.jsonl")
+    assert {visit["day"] for visit in visits} == {item["day"] for item in items} == set(range(10))
     assert len(visits) == figures["fetches"]
     # The items are what was delivered, and each is one of the responses.
     assert len(items) == sum(visit["delivered"] for visit in visits)
     held_back = {visit["outcome"] for visit in visits if not visit["delivered"]}
     assert held_back == {"", "duplicate", "unchanged"}
-    assert [*re.findall(r"^Days (\d+) to (\d+): ", printed, re.MULTILINE)] == [
-        *(("1", "7"), ("8", "14"), ("15", "20"))
-    ]
+    weeks = re.findall(r"^Days (\d+) to (\d+): ", printed, re.MULTILINE)
+    assert weeks == [("1", "7"), ("8", "10")]
     with open_kept(store) as kept:
         seen = {page.seen for page in kept.histories()}
     # At six, as the newspapers count time.
     assert {moment % 86_400 for moment in seen} == {21_600}
     assert max(seen) - min(seen) > 86_400
 
-
-def test_a_year_has_all_that_a_gate_can_meet(whole) -> None:
-    _, _, _, visits, _, _ = whole
+    # All that a gate can meet is there.
     assert {200, 404, 410} <= {visit["status"] for visit in visits}
     soft = [visit for visit in visits if visit["content"].startswith("missing")]
     assert {visit["status"] for visit in soft} == {200, 404, 410}
-    assert any("/archive/" in visit["url"] for visit in visits)
-    assert any("/print/" in visit["url"] for visit in visits)
+    for part in ("/archive/", "/print/"):
+        assert any(part in visit["url"] for visit in visits)
 
 
 def test_a_budget_is_spent_on_what_is_due(tmp_path) -> None:
     visits = tmp_path / "visits.jsonl"
-    arguments = ("-a", "days=12", "-a", "articles=40", "-a", "budget=20", "-a", f"visits={visits}")
+    arguments = ("-a", "days=6", "-a", "articles=40", "-a", "budget=20", "-a", f"visits={visits}")
     figures, _, _ = year(*arguments)
     found = lines(visits)
-    each_day = [sum(visit["day"] == day for visit in found) for day in range(12)]
+    each_day = [sum(visit["day"] == day for visit in found) for day in range(6)]
     assert figures["fetches"] == sum(each_day)
     assert 15 <= max(each_day) <= 20
     homes = [visit for visit in found if visit["url"].count("/") == 3 and visit["url"][-1] == "/"]
-    assert len(homes) == 4 * 12
+    assert len(homes) == 4 * 6
     assert figures["lost"] == 0
     assert 0 < figures["freshness"] < 0.95
 
 
 def test_a_year_that_is_stopped_tells_what_it_has_found(tmp_path) -> None:
     feed = tmp_path / "items.jsonl"
-    process = start("-a", "articles=20", "-a", "days=300", "-O", str(feed))
+    process = start("-a", "articles=8", "-a", "days=300", "-O", str(feed))
     until(lambda: feed.exists() and '"day": 2' in feed.read_text("utf-8"))
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     process.send_signal(signal.SIGINT)
@@ -131,7 +110,7 @@ def test_a_year_that_is_stopped_tells_what_it_has_found(tmp_path) -> None:
 def test_a_year_that_is_stopped_while_a_day_starts_ends(tmp_path) -> None:
     feed = tmp_path / "items.jsonl"
     extension = json.dumps({"tests.crawls.stopping.StopsAtStart": 0})
-    arguments = ("-a", "articles=20", "-a", "days=300", "-O", str(feed))
+    arguments = ("-a", "articles=8", "-a", "days=300", "-O", str(feed))
     figures, _, _ = year(*arguments, "-s", f"EXTENSIONS={extension}")
     assert (figures["days"], figures["lost"]) == (1, 0)
 
@@ -139,10 +118,10 @@ def test_a_year_that_is_stopped_while_a_day_starts_ends(tmp_path) -> None:
 def test_wrong_validators_are_found() -> None:
     settings = {"REVALIDATE": True, "REVALIDATE_PROBES": 0.3, "KEEP_MARKDOWN": 10**8}
     given = [part for name in settings for part in ("-s", f"SIMHASH_GATE_{name}={settings[name]}")]
-    figures, _, log = year("-a", "days=24", "-a", "articles=80", *given)
+    figures, _, log = year("-a", "days=12", "-a", "articles=48", *given)
     assert figures["not_modified"] > 100
     assert (figures["wrong_validators"], figures["wrong_validators_reported"]) == (2, 2)
-    assert (figures["redesigns_reported"], figures["false_alarms"]) == (1, 0)
+    assert figures["false_alarms"] == 0
     assert figures["unchanged_recognised"] >= 0.98
     assert figures["lost"] == 0
     # Updates can hide behind a 304 until then.
@@ -150,25 +129,18 @@ def test_wrong_validators_are_found() -> None:
     assert "of evening.example are wrong" in log
 
 
-def test_a_store_that_forgets_is_refused() -> None:
-    process = start("-s", "SIMHASH_GATE_STORE=memory:")
-    _, log = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert "SIMHASH_GATE_STORE=memory:: a year needs a store that outlives a crawl" in log
-
-
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("days=0", "days='0' is not a number of at least 1"),
-        ("articles=x", "articles='x' is not a number of at least 1"),
-        ("seed=x", "seed='x' is not a whole number"),
-        ("budget=-1", "budget='-1' is not a number of requests"),
-        ("policy=none", "policy='none' is none of timely, fresh, "),
+        (("-a", "days=0"), "days='0' is not a number of at least 1"),
+        (("-a", "seed=x"), "seed='x' is not a whole number"),
+        (("-a", "budget=-1"), "budget='-1' is not a number of requests"),
+        (("-a", "policy=none"), "policy='none' is none of timely, fresh, "),
+        (("-s", "SIMHASH_GATE_STORE=memory:"), "a year needs a store that outlives a crawl"),
     ],
 )
 def test_a_wrong_argument_is_named(argument, message) -> None:
-    process = start("-a", argument)
+    process = start(*argument)
     _, log = process.communicate(timeout=60)
     assert process.returncode == 1
     assert message in log

@@ -29,7 +29,7 @@ EVERYTHING = {
     "SIMHASH_GATE_VERDICTS": "out/verdicts.jsonl",
     "SIMHASH_GATE_REPORT": "report/report.html",
 }
-COPIES = {f"/{n}": page(1, noise=n) for n in range(30)}
+COPIES = {f"/{n}": page(1, noise=n) for n in range(12)}
 
 
 def ours(modes: dict[str, int]) -> dict[str, int]:
@@ -41,13 +41,12 @@ def ours(modes: dict[str, int]) -> dict[str, int]:
     }
 
 
-@pytest.mark.parametrize("umask", [0, 0o022, 0o777], ids=oct)
 @pytest.mark.parametrize(
-    "store",
+    ("store", "umask"),
     [
-        {"SIMHASH_GATE_STORE": "sqlite:///new/store.sqlite"},
-        {"SIMHASH_GATE_STORE": "sqlite:"},
-        {"JOBDIR": "job"},
+        ({"SIMHASH_GATE_STORE": "sqlite:///new/store.sqlite"}, 0),
+        ({"SIMHASH_GATE_STORE": "sqlite:"}, 0o022),
+        ({"JOBDIR": "job"}, 0o777),
     ],
     ids=["path", "default", "jobdir"],
 )
@@ -71,22 +70,6 @@ def test_what_a_crawl_writes_is_its_owners_alone(tmp_path, store: dict, umask: i
     for path, mode in [*live.items(), *ours(after).items()]:
         folder = (tmp_path / path).is_dir()
         assert oct(mode) == oct(0o700 if folder else 0o600), path
-
-
-def test_files_that_were_opened_to_others_stay_open_to_them(tmp_path) -> None:
-    (tmp_path / "report.html").write_text("before")
-    (tmp_path / "report.html").chmod(0o644)
-    (tmp_path / "verdicts.jsonl").touch()
-    (tmp_path / "verdicts.jsonl").chmod(0o640)
-    settings = {
-        "SIMHASH_GATE_REPORT": "report.html",
-        "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
-    }
-    with Site(dict(COPIES)).running() as site:
-        crawl(tmp_path, site, "/0 /1", settings=settings)
-    assert (tmp_path / "report.html").read_text() != "before"
-    for name, mode in (("report.html", 0o644), ("verdicts.jsonl", 0o640)):
-        assert oct(stat.S_IMODE((tmp_path / name).stat().st_mode)) == oct(mode)
 
 
 # Downloaders other than Scrapy's own log in by what the URL says, and leave it there.
@@ -121,15 +104,14 @@ LINKS = '<a href="/next">on</a> <a href="deeper">and on</a>'
 @pytest.mark.parametrize(
     "more",
     [
-        {"SIMHASH_GATE_WORKERS": 1},
-        {"SIMHASH_GATE_ACTION": "tag"},
-        {"SIMHASH_GATE_VERIFY": True},
-        {"SIMHASH_GATE_WORKERS": 0, "SIMHASH_GATE_TIMEOUT": 1},
+        {"SIMHASH_GATE_WORKERS": 1, "SIMHASH_GATE_ACTION": "tag"},
+        {"SIMHASH_GATE_TIMEOUT": 1, "SIMHASH_GATE_VERIFY": True},
     ],
     ids=str,
 )
 def test_no_output_of_a_crawl_names_a_password(tmp_path, more: dict) -> None:
-    routes = {f"/{n}": page(1, noise=n, links=LINKS) for n in range(30)}
+    # So many copies of one page are warned of, too.
+    routes = {f"/{n}": page(1, noise=n, links=LINKS) for n in range(24)}
     routes |= {"/fails": page(2), "/copy": page(2, noise=1), "/missing": Answer(b"gone", 404)}
     settings = {
         **EVERYTHING,
@@ -140,7 +122,7 @@ def test_no_output_of_a_crawl_names_a_password(tmp_path, more: dict) -> None:
     with Site(routes).running() as site:
         first = crawl(tmp_path, site, " ".join(routes), spider=PASSWORDS, settings=settings)
         second = crawl(tmp_path, site, "/0 /1", spider=PASSWORDS, settings=settings)
-    assert first.count("duplicate") >= 29
+    assert first.count("duplicate") >= 23
     assert first.count("audit/wrong") > 0
     assert first.count("forgotten") == 1
     assert second.count("unchanged") > 0
