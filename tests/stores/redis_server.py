@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import time
 from contextlib import suppress
@@ -91,6 +92,13 @@ class RedisServer:
         """As a crash would."""
         self._process.kill()
         self._process.wait()
+
+    def pause(self):
+        """Let it accept and answer nothing, until `resume`."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self._process.send_signal(signal.SIGCONT)
 
 
 class RedisCluster:
