@@ -64,12 +64,10 @@ class Stated(Answering):
 
     def answer_to(self, headers: Mapping[str, str]) -> Answer:
         said = self.says(self.answer)
-        wanted = headers.get("If-None-Match")
-        since = headers.get("If-Modified-Since")
-        self.conditions += [each for each in (wanted, since) if each]
-        known = bool(wanted) and said.get("ETag") in str(wanted).split(", ")
-        if not wanted and since:
-            known = since == said.get("Last-Modified")
+        tags = headers.get("If-None-Match", "")
+        since = headers.get("If-Modified-Since", "")
+        self.conditions += [each for each in (tags, since) if each]
+        known = said.get("ETag") in tags.split(", ") if tags else since == said.get("Last-Modified")
         if known:
             return Answer(b"", 304, {**said, **self.refusal})
         return replace(self.answer, headers={**self.answer.headers, **said})
@@ -96,19 +94,12 @@ def answered(site: Site, status: int) -> list[str]:
 
 @dataclass
 class Believed:
-    """A site that told of a change, so that it is believed; and the crawls that met it.
-
-    The store of its folder has its pages, and their texts.
-    """
+    """A site that told of a change, so that it is believed; and the crawls that met it."""
 
     site: Site
     folder: Path
     first: Crawl
     second: Crawl
-
-    @property
-    def routes(self) -> dict:
-        return self.site.routes
 
     def visit(self, settings=DROP, **kwargs) -> Crawl:
         return visit(self.folder, self.site, settings=settings, **kwargs)
@@ -140,7 +131,7 @@ def visited_twice(tmp_path_factory):
 @pytest.fixture
 def believed(visited_twice, tmp_path):
     """The site as it was visited twice, in a folder of the test."""
-    routes = visited_twice.routes
+    routes = visited_twice.site.routes
     for file in visited_twice.folder.glob("store.sqlite*"):
         shutil.copy(file, tmp_path)
     visited_twice.site.routes = {
@@ -163,9 +154,11 @@ def test_pages_that_an_honest_server_says_are_the_same_are_not_sent_again(believ
     assert (second.count("validators/sent"), second.count("validators/probes")) == (16, 5)
     assert second.count("validators/not_modified") == 16
     before = last_seen(believed.folder)
-    change(believed.routes, "/3", "/17")
-    third = believed.visit()
+    change(believed.site.routes, "/3", "/17")
+    third = believed.visit({**DROP, "SIMHASH_GATE_JOURNAL": "dropped"})
     assert third.delivered() == ["/17", "/3"]
+    assert "not modified (304), last seen" in third.log
+    assert third.count("journaled") == 0  # there is no page to recover
     assert len(answered(believed.site, 304)) == len(PATHS) - 2
     assert third.count("fetched") == third.count("checked") == len(PATHS)
     assert third.count("dropped") == len(PATHS) - 2
@@ -179,7 +172,7 @@ def test_pages_that_an_honest_server_says_are_the_same_are_not_sent_again(believ
 
 def test_a_redirect_a_retry_a_wrong_304_and_a_page_that_was_gone_are_no_answer(believed) -> None:
     """To a condition, that is: the pages are fetched and judged as ever."""
-    routes = believed.routes
+    routes = believed.site.routes
     gone, busy, target = routes["/2"], routes["/5"], Stated(page(50))
 
     class Busy(Answering):
@@ -213,7 +206,7 @@ def test_the_callback_of_a_listing_runs_on_what_was_kept_and_its_links_are_follo
             yield self.request(link)
         yield from super().parse(response)
 """
-    change(believed.routes, "/7")
+    change(believed.site.routes, "/7")
     result = believed.visit(KEEP, paths=["/list"], spider=follows)
     assert sum(believed.site.answers.values()) == 1 + len(PATHS)
     assert believed.site.answers["/list", 304] == 1
@@ -222,22 +215,17 @@ def test_the_callback_of_a_listing_runs_on_what_was_kept_and_its_links_are_follo
     assert result.count("items_held") == result.count("unchanged") == len(PATHS)
 
 
-def test_what_a_callback_needs_is_kept_or_the_page_is_fetched(believed) -> None:
+def test_a_page_whose_text_is_not_kept_or_had_to_go_is_fetched(believed) -> None:
     without = {name: value for name, value in KEEP.items() if "MARKDOWN" not in name}
     result = believed.visit(without)
-    assert len(answered(believed.site, 200)) == len(PATHS)
-    assert result.count("validators/sent") == 0
-    assert result.count("items_held") == len(PATHS)
+    assert len(answered(believed.site, 200)) == result.count("items_held") == len(PATHS)
     assert "Set SIMHASH_GATE_KEEP_MARKDOWN, or SIMHASH_GATE_REVISIT = 'drop'" in result.log
-
-
-def test_a_text_that_had_to_go_is_fetched_again(believed) -> None:
+    assert result.count("validators/sent") == 0
     with closing(open_store(f"sqlite:///{believed.folder}/store.sqlite")) as store:
         store.keep_text("else", 1, b"x", 2e9, 1)  # for nothing else there is room
         assert store.texts_size() <= 1
     result = believed.visit(KEEP)
-    assert len(answered(believed.site, 200)) == len(PATHS)
-    assert result.count("unchanged") == len(PATHS)
+    assert len(answered(believed.site, 200)) == result.count("unchanged") == len(PATHS)
 
 
 def test_an_unchanged_page_that_passes_is_the_very_page(believed) -> None:
@@ -251,26 +239,7 @@ def test_an_unchanged_page_that_passes_is_the_very_page(believed) -> None:
     assert told["/4"]["encoding"] == "cp1252"
 
 
-def test_a_dropped_page_has_its_kept_text_and_is_in_no_journal(believed) -> None:
-    tells = """
-    def failed(self, failure):
-        verdict = failure.value.verdict
-        yield {"path": failure.request.url[-2:], "failure": failure.value.response.status,
-               "title": verdict.title, "kept": verdict.kept.markdown,
-               "seen": verdict.previous.time, "reason": verdict.reason}
-"""
-    settings = {**KEEP, "SIMHASH_GATE_REVISIT": "drop", "SIMHASH_GATE_JOURNAL": "dropped"}
-    result = believed.visit(settings, spider=tells)
-    assert {item["failure"] for item in result.items} == {304}
-    told = {item["path"]: item for item in (*believed.first.items, *believed.second.items)}
-    known = {told[path]["markdown"] for path in PATHS}
-    assert {item["kept"] for item in result.items} == known
-    assert all(item["title"].startswith("Story") for item in result.items)
-    assert all("not modified (304), last seen" in item["reason"] for item in result.items)
-    assert result.count("journaled") == 0
-
-
-def test_domains_and_requests_choose_for_themselves(believed) -> None:
+def test_domains_requests_and_who_installs_the_gate_choose_what_is_asked(believed) -> None:
     asks = """
     def request(self, path, **kwargs):
         even = int(path[1:]) % 2 == 0
@@ -278,9 +247,21 @@ def test_domains_and_requests_choose_for_themselves(believed) -> None:
 """
     believed.visit(spider=asks)
     assert answered(believed.site, 304) == sorted(PATHS[::2])
-    domains = json.dumps({"127.0.0.1": {"revalidate": False}, "other.example": {}})
-    believed.visit({**DROP, "SIMHASH_GATE_DOMAINS": domains})
-    assert answered(believed.site, 304) == []
+    middlewares = {
+        "simhash_gate.SimhashGateMiddleware": 20,
+        "simhash_gate.ConditionalRequests": 840,
+    }
+    domains = {"127.0.0.1": {"revalidate": False}, "other.example": {}}
+    cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(believed.folder / "cache")}
+    for settings, asked, said in (
+        ({"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": json.dumps(middlewares)}, PATHS, ""),
+        ({"SIMHASH_GATE_DOMAINS": json.dumps(domains)}, [], ""),
+        (cache, [], "HttpCache is on"),
+    ):
+        result = believed.visit({**DROP, **settings})
+        assert answered(believed.site, 304) == sorted(asked)
+        assert result.count("validators/sent") == len(asked)
+        assert said in result.log
 
 
 def test_a_request_with_conditions_of_its_own_is_left_alone(believed) -> None:
@@ -291,30 +272,12 @@ def test_a_request_with_conditions_of_its_own_is_left_alone(believed) -> None:
     def parse(self, response):
         yield {"path": "asked", "status": response.status, "empty": not response.body}
 """
-    for route in believed.routes.values():
+    for route in believed.site.routes.values():
         route.says = lambda _: {"ETag": '"mine"'}
     result = believed.visit(spider=asks)
     assert {(item["status"], item["empty"]) for item in result.items} == {(304, True)}
     assert result.count("skipped/status") == len(PATHS)
     assert result.count("validators/sent") == 0
-
-
-def test_both_middlewares_can_be_placed_by_hand(believed) -> None:
-    middlewares = {
-        "simhash_gate.SimhashGateMiddleware": 20,
-        "simhash_gate.ConditionalRequests": 840,
-    }
-    by_hand = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": json.dumps(middlewares)}
-    believed.visit({**DROP, **by_hand})
-    assert len(answered(believed.site, 304)) == len(PATHS)
-
-
-def test_beside_the_cache_of_scrapy_nothing_is_asked(believed) -> None:
-    cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(believed.folder / "cache")}
-    result = believed.visit({**DROP, **cache})
-    assert answered(believed.site, 304) == []
-    assert result.count("validators/sent") == 0
-    assert "HttpCache is on" in result.log
 
 
 def test_a_domain_whose_validators_lie_is_noticed_told_and_believed_no_more(tmp_path) -> None:
@@ -330,12 +293,9 @@ def test_a_domain_whose_validators_lie_is_noticed_told_and_believed_no_more(tmp_
     assert second.count("validators/wrong") >= 2
     (warning,) = [line for line in second.log.splitlines() if "are wrong" in line]
     assert "they missed 2 of the last 2 changes" in warning
-    assert len([word for word in warning.split() if word.startswith(site.url)]) == 2
-    assert "of 127.0.0.1" in warning
+    assert warning.count(site.url) == 2
     assert third.count("validators/sent") == 0
-    assert "are wrong" not in third.log
     assert "without conditions until" in third.log
-    assert not any(route.conditions for route in routes.values())
 
 
 def test_what_never_changed_is_believed_after_many_pages_and_fetched_again_if_that_was_a_lie(
@@ -365,9 +325,7 @@ def test_validators_that_change_with_each_answer_are_useless_and_no_lie(tmp_path
         _, second, third = (visit(tmp_path, site) for _ in range(3))
     assert second.delivered() == third.delivered() == []
     assert second.log.count("change though pages do not") == 1
-    assert "change though pages do not" not in third.log
     assert "were found useless" in third.log
     assert "are wrong" not in second.log + third.log
     assert second.count("validators/sent") == third.count("validators/sent") == 0
-    assert third.count("validators/distrusted") == 0
     assert third.count("unchanged") == len(PATHS)

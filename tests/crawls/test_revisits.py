@@ -1,4 +1,4 @@
-"""Two crawls of one site, and what comes in the second."""
+"""Pages that come again: in the next crawl, in the same one, and as a retry."""
 
 from __future__ import annotations
 
@@ -96,21 +96,26 @@ def test_a_copy_stands_in_for_a_page_that_is_gone_and_one_that_moved_is_still_kn
 
 
 def test_a_crawl_that_never_ends_delivers_an_update_of_its_own_page(settings, tmp_path) -> None:
+    """A time that is none is said, and costs no page."""
     spider = """
     def parse(self, response):
         yield from super().parse(response)
-        day = response.meta["simhash_gate_time"] + 86_400
-        if day < 1.7e9 + 4 * 86_400:
-            yield self.request("/", meta={"simhash_gate_time": day}, dont_filter=True)
+        day = response.meta["simhash_gate_time"]
+        if day != "yesterday" and day + 86_400 < 1.7e9 + 4 * 86_400:
+            meta = {"simhash_gate_time": day + 86_400}
+            yield self.request("/", meta=meta, dont_filter=True)
     async def start(self):
         yield self.request("/", meta={"simhash_gate_time": 1.7e9})
+        yield self.request("/other", meta={"simhash_gate_time": "yesterday"})
     """
     routes = {"/": lambda hit: page(1, noise=hit) if hit in (1, 2) else corrected(1)}
     settings |= {"SIMHASH_GATE_REVISIT_AFTER": "12h"}
-    with Site(routes).running() as site:
+    with Site({**routes, "/other": page(2)}).running() as site:
         result = crawl(tmp_path, site, "/", spider=spider, settings=settings)
-    assert [item["outcome"] for item in result.items] == ["new", "updated"]
+    found = [(item["path"], item["outcome"]) for item in result.items]
+    assert sorted(found) == [("/", "new"), ("/", "updated"), ("/other", "error")]
     assert result.count("unchanged") == 2
+    assert "meta['simhash_gate_time'] = 'yesterday': expected a Unix time or ISO 8601" in result.log
 
 
 def test_what_a_failed_callback_got_comes_again(settings, tmp_path) -> None:
@@ -128,12 +133,51 @@ def test_what_a_failed_callback_got_comes_again(settings, tmp_path) -> None:
     assert outcomes(third) == {"/": "updated"}
 
 
-def test_a_time_that_is_none_passes_the_page_and_says_why(settings, tmp_path) -> None:
-    spider = """
+IN_ORDER = """
     async def start(self):
-        yield self.request("/", meta={"simhash_gate_time": "yesterday"})
-    """
-    with Site({"/": page(1)}).running() as site:
-        result = crawl(tmp_path, site, "/", spider=spider, settings=settings)
-    assert outcomes(result) == {"/": "error"}
-    assert "meta['simhash_gate_time'] = 'yesterday': expected a Unix time or ISO 8601" in result.log
+        for place, path in enumerate(self.settings["TEST_PATHS"].split()):
+            yield self.request(path, priority=-place, dont_filter=True)
+"""
+
+
+def test_after_a_server_was_busy_a_page_that_was_kept_is_a_duplicate(tmp_path) -> None:
+    """Where the retry is redirected to it, and where it is the retry of a second request for it."""
+    busy = Answer(b"busy", 503)
+    routes = {
+        "/kept": lambda hits: busy if hits == 3 else page(1),
+        "/busy": lambda hits: busy if hits == 1 else Answer(b"", 302, {"Location": "/kept"}),
+    }
+    with Site(routes).running() as site:
+        one_at_a_time = {"CONCURRENT_REQUESTS": 1}
+        paths = "/kept /busy /kept"
+        result = crawl(tmp_path, site, paths, spider=IN_ORDER, settings=one_at_a_time)
+    assert site.hits == {"/kept": 4, "/busy": 2}
+    assert result.delivered() == ["/kept"]
+    assert result.count("fetched") == 3  # each is judged where it ends
+    assert result.count("dropped") == result.count("duplicate") == 2
+
+
+def test_a_page_that_the_spider_retries_passes_and_what_inherits_the_meta_of_a_retry_does_not(
+    tmp_path,
+) -> None:
+    inherits = """
+    inheriting = ["/kept", "/first"]
+    def parse(self, response):
+        from scrapy.downloadermiddlewares.retry import get_retry_request
+        first = response.url.endswith("/first")
+        if first and not response.meta.get("retry_times"):
+            yield get_retry_request(response.request, spider=self, reason="incomplete")
+            return
+        while first and self.inheriting:
+            yield self.request(self.inheriting.pop(), meta=response.meta, dont_filter=True)
+        yield from super().parse(response)
+"""
+    settings = {"SIMHASH_GATE_REVISIT": "drop"}  # a retry passes even so
+    with Site({"/kept": page(1), "/first": page(2)}).running() as site:
+        result = crawl(
+            tmp_path, site, "/kept /first", spider=IN_ORDER + inherits, settings=settings
+        )
+    assert site.hits == {"/kept": 2, "/first": 3}
+    assert result.delivered() == ["/first", "/kept"]
+    assert result.count("unchanged") == 1
+    assert result.count("duplicate") == 2

@@ -1,4 +1,4 @@
-"""The gate among Scrapy's own: retries, redirects, caches, media, reactors, revisits, JOBDIR."""
+"""The gate among Scrapy's own: caches, media, reactors, data folders, jobs, encodings."""
 
 from __future__ import annotations
 
@@ -9,25 +9,10 @@ import pytest
 import scrapy
 from packaging.version import Version
 
-from tests.crawls.harness import Answer, Site, crawl, html_answer, page, start, until
+from tests.crawls.harness import Answer, Site, crawl, page, start, until
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 SELECT = "twisted.internet.selectreactor.SelectReactor"
-
-
-def test_retries_and_redirects_are_judged_where_they_end(tmp_path) -> None:
-    routes = {
-        "/a": page(1),
-        "/old": Answer(b"", 302, {"Location": "/b"}),
-        "/b": page(1, noise=2),
-        "/busy": lambda hit: page(3) if hit > 1 else html_answer("busy", status=503),
-    }
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "/a /old /busy", settings=IN_ORDER)
-        assert site.hits["/busy"] == 2
-    assert result.delivered() == ["/a", "/busy"]
-    assert result.count("fetched") == 3
-    assert f"Dropped {site.url}/b" in result.log
 
 
 def test_a_replay_from_the_http_cache_is_judged_afresh(tmp_path) -> None:
@@ -40,23 +25,18 @@ def test_a_replay_from_the_http_cache_is_judged_afresh(tmp_path) -> None:
     assert first.delivered() == second.delivered() == ["/a"]
 
 
-MEDIA = """
-import scrapy.pipelines.files
-class Files(scrapy.pipelines.files.FilesPipeline):
-    pass
-Spider.custom_settings = {"ITEM_PIPELINES": {Files: 1}}
-def parse(self, response):
-    yield {"path": "/a", "file_urls": [response.urljoin(p) for p in ("/page-as-file", "/x.png")]}
-Spider.parse = parse
-"""
-
-
 def test_media_pass_untouched(tmp_path) -> None:
+    spider = """
+    custom_settings = {"ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1}}
+    def parse(self, response):
+        urls = [response.urljoin(path) for path in ("/page-as-file", "/x.png")]
+        yield {"path": "/a", "file_urls": urls}
+"""
     image = Answer(b"\x89PNG", headers={"Content-Type": "image/png"})
     routes = {"/a": page(1), "/page-as-file": page(1, noise=2), "/x.png": image}
     with Site(routes).running() as site:
         store = {"FILES_STORE": str(tmp_path / "files")}
-        result = crawl(tmp_path, site, "/a", spider=MEDIA, settings=store)
+        result = crawl(tmp_path, site, "/a", spider=spider, settings=store)
     assert len(result.items[0]["files"]) == 2
     assert result.count("skipped/no_callback") == 2
 
@@ -82,30 +62,25 @@ def test_other_reactors_and_none(tmp_path, settings) -> None:
     assert result.count("dropped") == 1
 
 
-def test_sqlite_alone_lies_in_the_data_folder_under_the_spiders_name(tmp_path) -> None:
-    (tmp_path / "scrapy.cfg").write_text("[settings]\n")
-    store = {"SIMHASH_GATE_STORE": "sqlite:"}
-    with Site({"/a": page(1)}).running() as site:
-        result = crawl(tmp_path, site, "/a", spider='    name = "odd/name"\n', settings=store)
-    assert result.delivered() == ["/a"]
-    assert (tmp_path / ".scrapy/simhash_gate/odd%2Fname.sqlite").exists()
-
-
-@pytest.mark.parametrize("failure", ["pass", "close"])
-def test_a_default_store_that_cannot_be_made_is_said_and_memory_used_or_the_spider_closed(
-    tmp_path, failure: str
+@pytest.mark.parametrize(
+    ("in_the_way", "failure"), [(False, "pass"), (True, "pass"), (True, "close")]
+)
+def test_sqlite_alone_lies_in_the_data_folder_and_where_it_can_not_memory_is_used_or_none(
+    tmp_path, in_the_way: bool, failure: str
 ) -> None:
-    (tmp_path / ".scrapy").mkdir()
-    (tmp_path / ".scrapy/simhash_gate").write_text("in the way")
     (tmp_path / "scrapy.cfg").write_text("[settings]\n")
+    folder = tmp_path / ".scrapy/simhash_gate"
+    if in_the_way:
+        folder.parent.mkdir()
+        folder.write_text("not a folder")
+    settings = {"SIMHASH_GATE_STORE": "sqlite:", "SIMHASH_GATE_STORE_FAILURE": failure, **IN_ORDER}
     with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
-        store = {"SIMHASH_GATE_STORE": "sqlite:", "SIMHASH_GATE_STORE_FAILURE": failure}
-        result = crawl(tmp_path, site, "/a /b", settings={**IN_ORDER, **store})
-    falls_back = failure == "pass"
-    assert ("The gate remembers this crawl in memory only" in result.log) == falls_back
-    assert ("Spider closed (simhash_gate_store_failed)" in result.log) != falls_back
-    if falls_back:
-        assert result.delivered() == ["/a"]
+        result = crawl(tmp_path, site, "/a /b", spider='    name = "odd/name"\n', settings=settings)
+    closed = failure == "close"
+    assert (folder / "odd%2Fname.sqlite").exists() != in_the_way
+    assert ("remembers this crawl in memory only" in result.log) == (in_the_way and not closed)
+    assert ("Spider closed (simhash_gate_store_failed)" in result.log) == closed
+    assert closed or result.delivered() == ["/a"]
 
 
 @pytest.mark.parametrize("signals", [1, 2])

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def article(name: str, seed: int, head: str = "") -> Answer:
+    """Return an article whose text is that of others."""
+    return html_answer(
+        f"<!doctype html><html><head><title>{name}</title>{head}</head><body><main><article>"
+        f"<h1>{name}</h1><p>{text(seed, 200)}.</p></article></main></body></html>"
+    )
+
+
 def product(name: str, number: str, price: str = "12.90") -> Answer:
     """Return a page of a shop whose products have one description."""
     data = {
@@ -25,49 +33,26 @@ def product(name: str, number: str, price: str = "12.90") -> Answer:
         "sku": number,
         "offers": {"@type": "Offer", "price": price, "priceCurrency": "EUR"},
     }
-    return html_answer(
-        f"<!doctype html><html><head><title>{name} | Shop</title>"
-        f'<script type="application/ld+json">{json.dumps(data)}</script></head><body><main>'
-        f"<article><h1>{name}</h1><p>{text(77, 120)}.</p></article></main></body></html>"
-    )
+    return article(name, 77, f'<script type="application/ld+json">{json.dumps(data)}</script>')
 
 
-def story(name: str) -> Answer:
-    """Return an article whose text is that of others."""
-    return html_answer(
-        f"<!doctype html><html><head><title>{name}</title></head><body><main><article>"
-        f"<h1>{name}</h1><p>{text(78, 200)}.</p></article></main></body></html>"
-    )
-
-
-SITE = {
-    "/a": page(1),
-    "/a?print": page(1, noise=5),
-    "/b?copy": page(2, noise=6),
-    "/b": page(2),
-    "/new": page(3),
-    "/boots": product("Red boots", "R-1"),
-    "/boots?copy": product("Red boots", "R-1"),
-    "/boots-of-another-number": product("Red boots", "R-2"),
-    "/boots-of-another-price": product("Red boots", "R-1", "19.90"),
-    "/shoes": product("Blue shoes", "B-1"),
-    "/weather-of-monday": story("Weather of Monday"),
-    "/weather-of-tuesday": story("Weather of Tuesday"),
+# Each page, what a crawl finds that it is, and which archived page it is.
+PAGES = {
+    "/a": (page(1), "unchanged", "/a"),
+    "/a?print": (page(1, noise=5), "duplicate", "/a"),
+    "/b?copy": (page(2, noise=6), "duplicate", "/b"),
+    "/b": (page(2), "unchanged", "/b"),
+    "/new": (page(3), "new", ""),
+    "/boots": (product("Red boots", "R-1"), "unchanged", "/boots"),
+    "/boots?copy": (product("Red boots", "R-1"), "duplicate", "/boots"),
+    "/boots-of-another-number": (product("Red boots", "R-2"), "near", ""),
+    "/boots-of-another-price": (product("Red boots", "R-1", "19.90"), "near", ""),
+    "/shoes": (product("Blue shoes", "B-1"), "near", ""),
+    "/weather-of-monday": (article("Weather of Monday", 78), "unchanged", "/weather-of-monday"),
+    "/weather-of-tuesday": (article("Weather of Tuesday", 78), "near", ""),
 }
+SITE = {path: answer for path, (answer, _, _) in PAGES.items()}
 ARCHIVED = ("/a", "/b", "/boots", "/weather-of-monday")
-KNOWN = {
-    "/a": ("unchanged", "/a"),
-    "/a?print": ("duplicate", "/a"),
-    "/b?copy": ("duplicate", "/b"),
-    "/b": ("unchanged", "/b"),
-    "/new": ("new", ""),
-    "/boots?copy": ("duplicate", "/boots"),
-    "/boots-of-another-number": ("near", ""),
-    "/boots-of-another-price": ("near", ""),
-    "/shoes": ("near", ""),
-    "/weather-of-monday": ("unchanged", "/weather-of-monday"),
-    "/weather-of-tuesday": ("near", ""),
-}
 
 
 def warc(folder: Path, pages) -> Path:
@@ -99,7 +84,7 @@ def test_a_crawl_knows_what_an_archive_or_a_corpus_has_and_drops_no_other_produc
         "SIMHASH_GATE_REVISIT": "pass",
         "CONCURRENT_REQUESTS": 1,
     }
-    with Site(dict(SITE)).running() as site:
+    with Site(SITE).running() as site:
         source = str(written(tmp_path, [(site.url + path, SITE[path].body) for path in ARCHIVED]))
         assert main(["store", "import", url, source, "-s", "SIMHASH_GATE_WORKERS=0"]) == 0
         crawled = crawl(tmp_path / "crawl", site, " ".join(SITE), settings=settings)
@@ -111,6 +96,7 @@ def test_a_crawl_knows_what_an_archive_or_a_corpus_has_and_drops_no_other_produc
         found[path] = (outcome, line["matched_url"].removeprefix(site.url) if met_before else "")
         if line["dropped"]:
             dropped.add(path)
-    assert found == KNOWN | {"/boots": boots}
+    known = {path: (outcome, match) for path, (_, outcome, match) in PAGES.items()}
+    assert found == known | {"/boots": boots}
     assert dropped.isdisjoint(crawled.delivered())
     assert dropped | {*crawled.delivered()} == SITE.keys()

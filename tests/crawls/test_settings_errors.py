@@ -34,9 +34,8 @@ def line_of(log: str) -> str:
         ("THRESHOLD", "three", WITHOUT_ADDON, WRONG),
         ("THRESHOLD", "three", SPIDERS_ALONE, WRONG),
         ("TRESHOLD", "3", {}, "did you mean SIMHASH_GATE_THRESHOLD?"),
-        ("ENABLED", "perhaps", {}, "expected True or False"),
-        ("DOMAINS", "nowhere.toml", {}, "nowhere.toml: No such file"),
         ("REPORT", "%(day)s.html", {}, "expected the path of a file"),
+        ("REPORT", "report.html", {}, "pip install 'simhash-gate[report]'"),
         ("ACTION", "links", WITHOUT_ADDON, "needs the spider middleware"),
         ("AUDIT", "0.1", WITHOUT_ADDON, "needs the spider middlewares"),
         ("REVISIT", "links", WITHOUT_ADDON, "needs the spider middleware"),
@@ -45,6 +44,7 @@ def line_of(log: str) -> str:
     ],
 )
 def test_a_command_of_scrapy_prints_one_line_and_fails(tmp_path, name, value, more, said) -> None:
+    (tmp_path / "vl_convert.py").write_text("raise ImportError")
     settings = {"LOG_LEVEL": "WARNING", f"SIMHASH_GATE_{name}": value, **more}
     with Site({"/a": page(1)}).running() as site:
         result = crawl(tmp_path, site, "/a", settings=settings)
@@ -85,15 +85,30 @@ def run(code: str, folder: Path) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("kind", ["CrawlerProcess", "AsyncCrawlerProcess"])
-def test_in_a_script_the_other_crawls_run(tmp_path, kind: str) -> None:
+def test_in_a_script_the_other_crawls_run_and_errors_of_others_keep_their_tracebacks(
+    tmp_path, kind: str
+) -> None:
     printed, logged = run(
-        f"process = {kind}(settings)\n"
-        "process.crawl(Wrong)\nprocess.crawl(Right)\nprocess.start()\n"
-        "print('failed', process.bootstrap_failed)",
+        f"""
+from twisted.internet.defer import fail
+process = {kind}(settings)
+process.crawl(Wrong)
+process.crawl(Right)
+gc.collect()
+fail(KeyError("of another"))
+gc.collect()
+process.start()
+print("failed", process.bootstrap_failed)
+""",
         tmp_path,
     )
     assert printed == "parsed new\nfailed True\n"
-    assert line_of(logged).endswith(f"The crawl does not start: {WRONG}")
+    assert logged.count(f"The crawl does not start: {WRONG}") == logged.count(WRONG) == 1
+    assert "SettingsError" not in logged
+    _, heading, unhandled = logged.rpartition("[twisted] CRITICAL: Unhandled error")
+    assert heading
+    assert "KeyError: 'of another'" in unhandled
+    assert logged.count("Unhandled error in Deferred:") == 2  # in the log, and by Twisted
 
 
 def test_a_script_that_awaits_the_crawl_gets_the_exception(tmp_path) -> None:
@@ -116,24 +131,3 @@ react(lambda _: Deferred.fromCoroutine(main()))
     )
     assert printed == f"{WRONG}\n"
     assert "Traceback" not in logged
-
-
-def test_errors_of_others_keep_their_tracebacks(tmp_path) -> None:
-    _, logged = run(
-        """
-from twisted.internet.defer import fail
-process = CrawlerProcess(settings)
-process.crawl(Wrong)
-gc.collect()
-fail(KeyError("of another"))
-gc.collect()
-process.start()
-""",
-        tmp_path,
-    )
-    before, _, unhandled = logged.rpartition("[twisted] CRITICAL: Unhandled error")
-    assert "KeyError: 'of another'" in unhandled
-    assert logged.count("Unhandled error in Deferred:") == 2  # in the log, and by Twisted
-    assert logged.count(WRONG) == 1
-    assert "SettingsError" not in logged
-    assert before

@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import re
 
-from scrapy import Request
-from scrapy.http import Response
-from scrapy.utils.test import get_crawler
+from tests.crawls.harness import Site, crawl
+from tests.crawls.test_report import ROUTES
 
-from simhash_gate.gate.verdict import Verdict
-from simhash_gate.plugin import stats
-from simhash_gate.plugin.listeners import Closing, Crawl, Judged
-from simhash_gate.plugin.store_thread import StoreThread
-from simhash_gate.settings import read_settings
-from tests.crawls.harness import Answer, Site, crawl, html_answer, page
-
-ROUTES = {
-    "/a": page(1),
-    "/b": page(1, noise=2),
-    "/c": page(3),
-    "/d": page(3, noise=4),
-    "/empty": html_answer("<html></html>"),
-    "/gone": html_answer("gone", status=410),
-    "/image": Answer(b"\x89PNG", headers={"Content-Type": "image/png"}),
-}
 COUNTED = (
     *("fetched", "skipped", "checked", "new", "near", "duplicate", "unchanged", "error"),
     *("passed", "dropped"),
@@ -62,28 +43,24 @@ def test_the_sum_is_that_of_the_rows_and_of_the_stats(tmp_path) -> None:
     assert {row["domain"] for row in domains} == {"127.0.0.1", "localhost"}
     for name in COUNTED:
         assert sum(int(row[name]) for row in domains) == int(total[name]) == result.count(name)
-    assert total["fetched"] == "14"
-    assert total["dropped"] == "4"
-    assert total["% dropped"] == "50.0"
+    assert total["fetched"] == "16"
+    assert total["dropped"] == total["audited"] == "6"
+    assert total["% dropped"] == "60.0"
     assert int(total["bytes saved"].replace(",", "")) == result.count("bytes_saved")
     for row in rows:
         counts = {name: int(row[name]) for name in COUNTED}
         assert counts["fetched"] == counts["skipped"] + counts["checked"]
         assert counts["checked"] == counts["passed"] + counts["dropped"]
-    assert total["audited"] == "4"
-    assert total["compared"] == str(sum(int(row["compared"]) for row in domains)) == "4"
+    assert total["compared"] == str(sum(int(row["compared"]) for row in domains)) == "6"
 
 
-def test_domains_that_have_no_row_are_in_the_sum(caplog) -> None:
-    crawl = Crawl(get_crawler(), read_settings({}), StoreThread("9c1f"))
-    counted = stats.GateStats(crawl)
-    verdict = Verdict("skipped", "status")
-    for number in range(stats.MOST_DOMAINS + 3):
-        url = f"https://{number}.org/"
-        judged = Judged(Request(url), Response(url), verdict, f"{number}.org", skipped="status")
-        counted.judged(judged, None)
-    with caplog.at_level(logging.INFO):
-        asyncio.run(counted.closed(Closing()))
-    lines = caplog.messages[-1].splitlines()
-    assert lines[-2] == "and 3 more domains"
-    assert lines[-1].split()[:4] == ["all", "domains", "53", "53"]
+def test_domains_that_have_no_row_are_in_the_sum(tmp_path) -> None:
+    few = """
+from simhash_gate.plugin import stats
+stats.MOST_DOMAINS = 1
+"""
+    with Site(ROUTES).running() as site:
+        result = crawl(tmp_path, site, "/a /b", spider=SPIDER + few)
+    _, (first, more, total) = table(result.log)
+    assert more["domain"] == "and 1 more domain"
+    assert (first["fetched"], total["fetched"]) == ("2", "4")

@@ -27,8 +27,11 @@ SPIDER = (
 WITH_PAGE = """
     async def parse(self, response):
         page = response.meta["playwright_page"]
-        heading = await page.locator("h1").inner_text()
-        await page.close()
+        try:
+            await self.trouble(response)
+            heading = await page.locator("h1").inner_text()
+        finally:
+            await page.close()
         yield self.item(response, response.meta["simhash_gate_verdict"], heading=heading)
     def request(self, path, **kwargs):
         meta = {"playwright": True, "playwright_include_page": True}
@@ -64,19 +67,12 @@ def settings(chromium) -> dict:
     }
 
 
-@pytest.fixture
-def beside(settings):
-    return alike.Beside(spider=SPIDER, settings=settings, serve=scripted)
-
-
-def test_pages_are_dropped_and_recovered_without_a_browser(beside, tmp_path) -> None:
-    result, recovered = alike.drops_and_recovers(beside, tmp_path)
+def test_pages_are_dropped_and_audited_and_recovered_without_a_browser(settings, tmp_path) -> None:
+    beside = alike.Beside(spider=SPIDER, settings=settings, serve=scripted)
+    result, recovered = alike.drops_and_recovers(beside, tmp_path / "drops")
     assert result.stats["playwright/page_count"] == len(alike.ROUTES)
     assert "playwright/page_count" not in recovered.stats
-
-
-def test_items_are_audited(beside, tmp_path) -> None:
-    alike.audits(beside, tmp_path)
+    alike.audits(beside, tmp_path / "audits")
 
 
 def test_the_browser_pages_of_dropped_pages_are_closed(settings, tmp_path) -> None:
@@ -93,16 +89,5 @@ def test_the_browser_pages_of_dropped_pages_are_closed(settings, tmp_path) -> No
 
 
 def test_browser_pages_are_made_anew_for_what_is_fetched_again(settings, tmp_path) -> None:
-    spider = WITH_PAGE.replace(
-        "        heading =",
-        "        await self.close_if_in_trouble(response, page)\n        heading =",
-    )
-    spider += """
-    async def close_if_in_trouble(self, response, page):
-        try:
-            await self.trouble(response)
-        except ValueError:
-            await page.close()
-            raise
-"""
-    alike.fetches_again(alike.Beside(spider=spider, settings=settings, serve=scripted), tmp_path)
+    beside = alike.Beside(spider=WITH_PAGE, settings=settings, serve=scripted)
+    alike.fetches_again(beside, tmp_path)

@@ -11,7 +11,7 @@ import pytest
 
 from simhash_gate import Gate, Policy, Verdict, open_store, pipeline_version, read_page
 from tests.crawls import alike
-from tests.crawls.harness import Answer, Crawl, Site, crawl, page
+from tests.crawls.harness import Answer, Site, crawl, page
 
 pytest.importorskip("scrapy_poet", reason="scrapy-poet is not installed")
 
@@ -34,27 +34,24 @@ class ArticlePage(web_poet.WebPage):
     def to_item(self):
         return {"title": self.css("title::text").get()}
 """
-DEPENDING = """
-    async def parse(self, response, page: "ArticlePage", verdict: "Verdict"):
-        assert verdict is response.meta["simhash_gate_verdict"]
-        await self.trouble(response)
-        yield self.item(response, verdict, **page.to_item())
-import web_poet
+DEPENDING = (
+    PAGE_OBJECT.replace('page: "ArticlePage"', 'page: "Depending"')
+    + """
 from simhash_gate import Verdict
 from simhash_gate.poet import MarkdownPage
-class ArticlePage(web_poet.WebPage):
+class Depending(ArticlePage):
     def __init__(self, response: web_poet.HttpResponse, article: MarkdownPage, verdict: Verdict):
         super().__init__(response)
-        self.article, self.verdict = article, verdict
-        with open("made.txt", "a") as file:
-            print(response.url, file=file)
+        assert article.markdown == verdict.markdown
+        self.title = article.title
     def to_item(self):
-        return {"title": self.article.title, "words": self.article.words,
-            "judged": self.verdict.outcome, "same": self.article.markdown == self.verdict.markdown}
+        return {"title": self.title}
 """
+)
 # No response is named: what the gate provides makes scrapy-poet fetch the page all the same.
 NO_RESPONSE = """
     async def parse(self, response: "DummyResponse", article: "MarkdownPage", verdict: "Verdict"):
+        assert verdict is response.meta["simhash_gate_verdict"]
         await self.trouble(response)
         yield self.item(response, verdict, title=article.title, url=article.url)
 from scrapy_poet import DummyResponse
@@ -69,11 +66,6 @@ def settings_of(order: int) -> dict:
         "DOWNLOADER_MIDDLEWARES": json.dumps({"scrapy_poet.InjectionMiddleware": order}),
         "SCRAPY_POET_PROVIDERS": json.dumps({"simhash_gate.poet.VerdictProvider": 500}),
     }
-
-
-@pytest.fixture(params=[USUAL, INSIDE])
-def order(request):
-    return request.param
 
 
 @pytest.mark.parametrize(
@@ -105,7 +97,7 @@ def test_items_are_audited_and_pages_fetched_again(tmp_path, spider, order) -> N
     alike.fetches_again(beside, tmp_path / "again")
 
 
-# /gone does not exist, /mine is not to be judged, /empty has nothing to read.
+# /gone does not exist, /mine is not to be judged.
 UNJUDGED = """
     handle_httpstatus_list = [404]
     def request(self, path, **kwargs):
@@ -117,46 +109,44 @@ UNJUDGED = """
 from simhash_gate import Verdict
 from simhash_gate.poet import MarkdownPage
 """
-OTHERS = {"kind": None, "author": None, "date": None, "price": None}
-NOTHING = {"title": "", "markdown": "", "words": 0, "fingerprint": None, **OTHERS}
-
-
-def unjudged(folder, **settings) -> tuple[dict[str, dict], Crawl]:
-    """Crawl pages that are not judged, and others; return the items by their paths."""
-    routes = {"/mine": page(1), "/gone": Answer(b"", 404), "/a": page(2), "/copy": page(2)}
-    settings = {"CONCURRENT_REQUESTS": 1, **settings}
-    with Site(routes).running() as site:
-        result = crawl(folder, site, " ".join(routes), spider=UNJUDGED, settings=settings)
-    found = {item["path"]: item for item in result.items if "failure" not in item}
-    for path, item in found.items():
-        if not item["read"]:
-            assert item.items() >= (NOTHING | {"url": site.url + path}).items()
-    return found, result
-
-
-def test_a_page_that_is_not_judged_has_a_verdict_that_says_so(tmp_path, order) -> None:
-    found, _ = unjudged(tmp_path, **settings_of(order))
-    said = {path: (each["outcome"], each["reason"], each["read"]) for path, each in found.items()}
-    assert said["/mine"] == ("skipped", "meta", False)
-    assert said["/gone"] == ("skipped", "status", False)
-    assert (said["/a"][0], found["/a"]["title"]) == ("new", "Story 2")
-    assert "/copy" not in said
+ROUTES = {"/mine": page(1), "/gone": Answer(b"", 404), "/a": page(2), "/copy": page(2)}
+NOTHING = {
+    **{"outcome": "skipped", "read": False, "title": "", "markdown": "", "words": 0},
+    **dict.fromkeys(["fingerprint", "kind", "author", "date", "price"]),
+}
+NOT_INSTALLED = "the gate is not installed"
 
 
 @pytest.mark.parametrize(
-    ("settings", "reason"),
+    ("settings", "reasons"),
     [
-        ({"SIMHASH_GATE_ENABLED": False}, "SIMHASH_GATE_ENABLED is False"),
-        ({"ADDONS": '{"scrapy_poet.Addon": 300}'}, "the gate is not installed"),
+        (settings_of(USUAL), {"/mine": "meta", "/gone": "status"}),
+        (settings_of(INSIDE), {"/mine": "meta", "/gone": "status"}),
+        (
+            settings_of(USUAL) | {"SIMHASH_GATE_ENABLED": False},
+            dict.fromkeys(ROUTES, "SIMHASH_GATE_ENABLED is False"),
+        ),
+        (
+            settings_of(USUAL) | {"ADDONS": '{"scrapy_poet.Addon": 300}'},
+            dict.fromkeys(ROUTES, NOT_INSTALLED),
+        ),
     ],
+    ids=["usual", "inside", "off", "not installed"],
 )
-def test_without_the_gate_each_verdict_says_why_there_is_none(tmp_path, settings, reason) -> None:
-    found, result = unjudged(tmp_path, **settings_of(USUAL) | settings)
-    said = {(each["outcome"], each["reason"], each["read"]) for each in found.values()}
-    assert said == {("skipped", reason, False)}
-    assert len(found) == 4
+def test_a_page_that_is_not_judged_has_a_verdict_that_says_why(tmp_path, settings, reasons) -> None:
+    settings = {**settings, "CONCURRENT_REQUESTS": 1}
+    with Site(ROUTES).running() as site:
+        result = crawl(tmp_path, site, " ".join(ROUTES), spider=UNJUDGED, settings=settings)
+    found = {item.pop("path"): item for item in result.items if "failure" not in item}
+    if "/a" not in reasons:
+        judged = found.pop("/a")
+        assert (judged["outcome"], judged["title"]) == ("new", "Story 2")
+    assert found == {
+        path: NOTHING | {"reason": reason, "url": site.url + path}
+        for path, reason in reasons.items()
+    }
     warnings = result.log.count("Verdicts are asked for, but the gate is not installed")
-    assert warnings == ("ADDONS" in settings)
+    assert warnings == (NOT_INSTALLED in reasons.values())
 
 
 @pytest.mark.parametrize(("order", "cache"), [(USUAL, ""), (USUAL, "cache"), (INSIDE, "cache")])
@@ -181,28 +171,6 @@ class ArticlePage(web_poet.WebPage):
     assert len(result.delivered()) == 1
     assert result.count("forgotten") == 1
     assert result.count("rescheduled") >= 1
-
-
-def test_a_page_for_a_second_callback_is_a_duplicate_unless_its_request_says_otherwise(
-    tmp_path, order
-) -> None:
-    """Other dependencies make another request of the same page."""
-    twice = """
-    async def start(self):
-        for path, meta in (("/a", {}), ("/b", {"simhash_gate": False})):
-            yield self.request(path, priority=1, callback=self.plainly)
-            yield self.request(path, callback=self.parse, meta=meta)
-    def plainly(self, response):
-        yield {"path": "plainly " + response.url[-2:]}
-    def parse(self, response, article: "MarkdownPage"):
-        yield {"path": "parse " + response.url[-2:]}
-from simhash_gate.poet import MarkdownPage
-"""
-    settings = {**settings_of(order), "CONCURRENT_REQUESTS": 1}
-    with Site({"/a": page(1), "/b": page(2)}).running() as site:
-        result = crawl(tmp_path, site, "", spider=twice, settings=settings)
-    assert site.hits == {"/a": 2, "/b": 2}
-    assert result.delivered() == ["parse /b", "plainly /a", "plainly /b"]
 
 
 def test_a_crawl_with_other_dependencies_does_not_know_its_pages_as_unchanged(tmp_path) -> None:

@@ -58,12 +58,8 @@ def settings(own_redis) -> dict:
     }
 
 
-@pytest.fixture
-def beside(settings):
-    return alike.Beside(spider=alike.PLAIN, settings=settings)
-
-
-def test_pages_are_dropped_recovered_audited_and_fetched_again(beside, tmp_path) -> None:
+def test_pages_are_dropped_recovered_audited_and_fetched_again(settings, tmp_path) -> None:
+    beside = alike.Beside(spider=alike.PLAIN, settings=settings)
     result, _ = alike.drops_and_recovers(beside, tmp_path / "drops")
     assert result.stats["scheduler/dequeued/redis"] == len(alike.ROUTES)
     alike.audits(beside, tmp_path / "audits")
@@ -75,19 +71,9 @@ def listing(paths: list[str]) -> Answer:
     return html_answer(f"<title>List {paths[0]}</title><main><ul>{links}</ul></main>")
 
 
-@pytest.fixture
-def routes() -> dict:
-    """Articles at two URLs each, and lists that lead to them, from which crawls begin."""
-    articles = {f"/{n}": page(n) for n in range(ARTICLES)}
-    copies = {f"/copy/{n}": page(n, noise=n + 1) for n in range(ARTICLES)}
-    paths = sorted(articles | copies)
-    lists = {f"/list/{n}": listing(paths[n::6]) for n in range(6)}
-    return {**articles, **copies, **lists}
-
-
 @pytest.mark.parametrize("fails", [False, True], ids=["well", "a callback of each fails"])
 def test_two_crawlers_of_one_queue_deliver_each_page_once(
-    tmp_path, settings, own_redis, server, routes, fails: bool
+    tmp_path, settings, own_redis, server, fails: bool
 ) -> None:
     settings |= {
         "SCHEDULER_PERSIST": "True",
@@ -96,15 +82,18 @@ def test_two_crawlers_of_one_queue_deliver_each_page_once(
         "SIMHASH_GATE_STORE": own_redis.url,
         "TEST_FAILS": fails,
     }
+    articles = {f"/{n}": page(n) for n in range(ARTICLES)}
+    copies = {f"/copy/{n}": page(n, noise=n + 1) for n in range(ARTICLES)}
+    paths = sorted(articles | copies)
     both_have_begun = threading.Event()
 
     def wait(list_: Answer, hits: int) -> Answer:
         assert both_have_begun.wait(60)
         return list_
 
-    lists = {path: partial(wait, routes[path]) for path in routes if path.startswith("/list")}
+    lists = {f"/list/{n}": partial(wait, listing(paths[n::6])) for n in range(6)}
     server.rpush(START, *lists)
-    with Site({**routes, **lists}).running() as site:
+    with Site({**articles, **copies, **lists}).running() as site:
         crawlers = [
             start(tmp_path / name, site, "", spider=SHARED, settings=settings) for name in "ab"
         ]
@@ -112,8 +101,8 @@ def test_two_crawlers_of_one_queue_deliver_each_page_once(
         both_have_begun.set()
         results = [finish() for _, finish in crawlers]
     assert [result.status for result in results] == [0, 0]
-    articles = Counter(path.rpartition("/")[2] for each in results for path in each.delivered())
-    assert articles == {str(n): 1 for n in range(ARTICLES)}
+    delivered = Counter(path.rpartition("/")[2] for each in results for path in each.delivered())
+    assert delivered == {str(n): 1 for n in range(ARTICLES)}
     assert all(result.count("fetched") for result in results)
     assert (sum(result.count("forgotten") for result in results) > 0) == fails
     assert fails or set(site.hits.values()) == {1}
