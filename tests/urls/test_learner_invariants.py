@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,23 +66,23 @@ RULES = st.sampled_from(
 WORDS = st.tuples(RULES, st.sampled_from(["pinned", "forbidden", "guess"]))
 
 
-def watched(steps: list, learner: Learner | None = None, scope: str = SITE) -> Learner:
+def watched(steps: list) -> Learner:
     """Let a learner take steps; whatever they are, see that no rule acts that must not."""
-    learner = Learner(0.3) if learner is None else learner
+    learner = Learner(0.3)
     for step in steps:
         if len(step) == 2:
-            learner.put(scope, EVERY, step[0], Evidence(word=step[1]))
+            learner.put(SITE, EVERY, step[0], Evidence(word=step[1]))
             continue
         url, kept, same = step
         told = (None, None) if same is None else (kept, same)
-        learner.observe(scope, url, *told, fingerprint=hash(url) % 2**64)
+        learner.observe(SITE, url, *told, fingerprint=hash(url) % 2**64)
         for where, shape, rule, found in learner.evidence():
             if found.rests or found.is_dropped:
                 assert found.state != "active"
                 assert rule not in learner._rules.get((where, shape), ())
             assert (found.state == "active") == (rule in learner._rules.get((where, shape), ()))
         if same is False and parts_of(url) != parts_of(kept):
-            assert learner.canonical(scope, url) != learner.canonical(scope, kept)
+            assert learner.canonical(SITE, url) != learner.canonical(SITE, kept)
     return learner
 
 
@@ -103,23 +101,3 @@ def test_no_rule_acts_that_must_not_and_a_canonical_url_is_its_own(
         assert learner.place(SITE, url)[1] == canonical
         acting = learner.acting_on(SITE, url)
         assert bool(acting) == (parts_of(canonical) != parts_of(url))
-
-
-@given(STEPS, STEPS, st.data())
-@settings(max_examples=30)
-def test_evidence_of_one_scope_never_changes_another(mine: list, theirs: list, data) -> None:
-    """Hosts of both are the same here, so that nothing but the scope tells them apart."""
-    alone = watched([], Learner(0.3), "one")
-    both = watched([], Learner(0.3), "one")
-    for step in mine:
-        for url in [step[0], step[1]] if len(step) == 3 else []:
-            both.shapes.note(parts_of(url))
-            alone.shapes.note(parts_of(url))
-    rest = iter(theirs)
-    for step in mine:
-        watched([step], alone, "one")
-        watched([step], both, "one")
-        watched([*islice(rest, data.draw(st.integers(0, 3)))], both, "other")
-    assert [*both.evidence("one")] == [*alone.evidence("one")]
-    for url in {step[0] for step in (*mine, *theirs) if len(step) == 3}:
-        assert both.canonical("one", url) == alone.canonical("one", url)

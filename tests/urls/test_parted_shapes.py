@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from simhash_gate.urls import parts as url_parts
 from simhash_gate.urls.evidence import POOLED, Evidence
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.parts import WITH, parts_of
@@ -87,13 +86,3 @@ def test_other_rules_must_show_anew_that_they_hold_where_a_shape_was_parted() ->
     assert [(each.shape, each.rule, each.state) for each in changes] == [(WITH_Y, z, "active")]
     teach(learner, pairs_by("/a/{n}?f={n}&y=5", "/a/{n}?y=5", 200))
     assert evidence(learner, forbidden, WITH_Y).state == "learning"
-
-
-def test_a_shape_is_parted_by_a_few_parameters(monkeypatch) -> None:
-    monkeypatch.setattr(url_parts, "MOST_NAMES", 1)
-    learner = Learner()
-    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
-    teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
-    assert evidence(learner, X, SHAPE).state == "active"
-    teach(learner, [("/a/800?x=1&z=5", "/a/800?z=5")], same=False)
-    assert evidence(learner, X, SHAPE).state == "suspended"
