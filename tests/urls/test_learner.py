@@ -173,15 +173,6 @@ def test_views_of_one_name_with_nearly_the_same_words_do_not_stop_a_rule(
 B_SHAPE = f"{SITE}/b/{{number}}"
 
 
-@pytest.mark.parametrize("same", [True, False])
-def test_values_of_other_shapes_count_unless_a_case_is_against_the_rule(same: bool) -> None:
-    learner = Learner()
-    teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", count=3 * ENOUGH))
-    teach(learner, [("/c/1?x=5", "/c/1")], same=same)
-    teach(learner, pairs_by("/b/{n}?x=9", "/b/{n}", count=2 * ENOUGH))
-    assert evidence(learner, X, B_SHAPE).state == ("active" if same else "learning")
-
-
 def test_cases_of_other_shapes_count_where_a_shape_confirms_them_until_one_is_against_it() -> None:
     learner = Learner()
     teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", count=3 * ENOUGH))
@@ -292,23 +283,11 @@ def test_what_a_parameter_says_may_be_a_part_of_another_path() -> None:
     assert learner.canonical(SITE, HOME + SCRIPTED[50]) == HOME + SCRIPTED[50]
 
 
-def test_what_a_parameter_says_may_be_added_to_a_path_that_another_one_says() -> None:
-    """`/index.php?title=Links&of=X` is `/wiki/Links/X`."""
-    learner = Learner()
-    teach(learner, zip(SCRIPTED[:20], WIKI[:20], strict=True))
-    names = [path.removeprefix("/wiki/") for path in WIKI]
-    long = [(f"/index.php?title=Links&of={x}+on", f"/wiki/Links/{x}_on") for x in names]
-    changes = teach(learner, long[:10])
-    own = Rule("path", "of", "./*_*")
-    assert [(each.shape, each.rule) for each in changes] == [(f"{SITE}/wiki/links", own)]
-    assert learner.canonical(SITE, HOME + long[50][0]) == HOME + long[50][1]
-    both = ((f"{SITE}/index.php", TITLE), (f"{SITE}/wiki/links", own))
-    assert learner.reasons(SITE, HOME + long[50][0], HOME + long[50][1]) == both
-    changes = teach(learner, long[60:61], same=False)
-    assert [(each.shape, each.rule, each.state) for each in changes] == [
-        (f"{SITE}/wiki/links", own, "suspended")
-    ]
-    assert evidence(learner, TITLE).state == "active"
+def test_two_hosts_that_each_stand_for_the_other_have_the_same_urls() -> None:
+    learner, names = Learner(), ("a.example.com", SITE)
+    for pair in (names, names[::-1]):
+        learner.put(SITE, EVERY, Rule("host", *pair), Evidence(word="pinned"))
+    assert len({learner.canonical(SITE, f"https://{name}/a") for name in names}) == 1
 
 
 PLACES = [(SITE, SHAPE), (SITE, EVERY), (EVERY, EVERY)]

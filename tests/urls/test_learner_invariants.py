@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_gate.urls import pools, siblings
+from simhash_gate.urls import first_values, parts, pools, siblings
 from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.evidence import Evidence
 from simhash_gate.urls.learner import Learner
@@ -29,14 +29,24 @@ def test_no_more_than_so_much_evidence_is_kept_but_of_rules_that_act(monkeypatch
     assert learner.active >= 60
 
 
-def test_no_more_than_so_many_pages_are_remembered(monkeypatch) -> None:
-    monkeypatch.setattr(siblings, "MOST_SEEN", 20)
-    learner = Learner()
-    urls = [f"{HOME}/a/{number}?x=1&y={number}" for number in range(60)]
+def test_no_more_than_so_many_pages_places_and_values_are_remembered(monkeypatch) -> None:
+    for module, name in (
+        (siblings, "MOST_SEEN"),
+        (first_values, "MOST_PAGES"),
+        (parts, "MOST_PLACES"),
+    ):
+        monkeypatch.setattr(module, name, 20)
+    learner, values = Learner(), first_values.FirstValues()
+    urls = [f"https://{number}.{SITE}/a?x=1&y={number}" for number in range(60)]
     for url in urls:
         learner.observe(SITE, url)
+        values.later(SITE, parts_of(url), parts_of(url))
     groups = learner._siblings._groups.values()
     assert {page.url for group in groups for page in group} == {*urls[-20:]}
+    assert 0 < len(learner.shapes._places) <= 20
+    assert 0 < len({**values._old, **values._new}) <= 22
+    split = [learner.shapes.split("a.example/a", f"p{number}") for number in range(20)]
+    assert split.count(True) == parts.MOST_NAMES < 20
 
 
 PATHS = ["a", "b", "1", "2", "print", "index.html", "A", "x;s=1", "x;s=2"]
