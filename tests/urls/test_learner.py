@@ -80,13 +80,6 @@ def test_each_kind_of_rule_is_learned_and_acts_at_its_bound(
     assert not learner.acts_on("other.example")
 
 
-def test_a_guess_is_refuted_like_any_rule() -> None:
-    learner = Learner()
-    teach(learner, pairs_by("/a/{n}?ref_src=x{n}", "/a/{n}", count=20), same=False)
-    teach(learner, pairs_by("/a/{n}?ref_src=x{n}", "/a/{n}", 20, 400))
-    assert not learner.acts_on(SITE)
-
-
 def test_one_page_under_many_urls_is_not_what_these_share() -> None:
     """A site that wants a login for a while, and pages that are their own else."""
     learner, kept = Learner(), f"{HOME}/login"
@@ -283,6 +276,17 @@ def test_what_a_parameter_says_may_be_a_part_of_another_path() -> None:
     assert learner.canonical(SITE, HOME + SCRIPTED[50]) == HOME + SCRIPTED[50]
 
 
+def test_what_a_parameter_says_may_be_added_to_a_path_that_another_one_says() -> None:
+    """`/index.php?title=Links&of=X` is `/wiki/Links/X`."""
+    learner = Learner()
+    teach(learner, zip(SCRIPTED[:20], WIKI[:20], strict=True))
+    names = [path.removeprefix("/wiki/") for path in WIKI]
+    long = [(f"/index.php?title=Links&of={x}+on", f"/wiki/Links/{x}_on") for x in names]
+    (change,) = teach(learner, long[:10])
+    assert (change.shape, change.rule) == (f"{SITE}/wiki/links", Rule("path", "of", "./*_*"))
+    assert learner.canonical(SITE, HOME + long[50][0]) == HOME + long[50][1]
+
+
 def test_two_hosts_that_each_stand_for_the_other_have_the_same_urls() -> None:
     learner, names = Learner(), ("a.example.com", SITE)
     for pair in (names, names[::-1]):
@@ -330,6 +334,8 @@ def test_a_forbidden_rule_never_acts_and_a_guess_after_few_cases(
         assert not guess.acts_on(SITE)
         teach(guess, pairs_by("/a/{n}?x={m}", "/a/{n}", number, 1))
     assert guess.canonical(SITE, f"{HOME}/a/9?x=5") == f"{HOME}/a/9"
+    teach(guess, pairs_by("/a/{n}?x={m}", "/a/{n}", 500, 2 * POOLED), same=False)
+    assert guess.canonical(SITE, f"{HOME}/a/9?x=5") != f"{HOME}/a/9"
 
 
 def test_a_word_for_a_shape_is_an_exception_to_that_for_the_site() -> None:
