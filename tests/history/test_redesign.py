@@ -136,10 +136,6 @@ def errors_stand_for_a_day() -> list[Visits]:
     return [visited(range(30)), [(number, error) for number in range(30)], visited(range(30))]
 
 
-def each_page_is_built_in_another_way() -> list[Visits]:
-    return [[(n, page(n, built(day * 1_000 + n))) for n in range(40)] for day in range(3)]
-
-
 def the_site_has_few_pages() -> list[Visits]:
     return [visited(range(LEAST - 1)), visited(range(LEAST - 1), MODERN)]
 
@@ -153,7 +149,6 @@ def the_site_has_few_pages() -> list[Visits]:
         *(partial(a_banner_comes_and_goes, template) for template in (CLASSIC, MODERN, built(1))),
         a_few_pages_move_each_day,
         errors_stand_for_a_day,
-        each_page_is_built_in_another_way,
         the_site_has_few_pages,
     ],
     ids=lambda days: getattr(days, "func", days).__name__,

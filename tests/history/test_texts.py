@@ -37,7 +37,6 @@ def test_a_long_text_takes_little_room() -> None:
     "data",
     [
         b"",
-        b"\x01",
         b"no text at all",
         b"\x02" + pack(**SAID)[1:],
         pack(**SAID)[:-3],

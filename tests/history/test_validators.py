@@ -35,7 +35,6 @@ LATER = "Wed, 01 May 2024 10:01:00 GMT"
         ({"etag": '"a1"', "vary": "Accept, *"}, NOTHING),
         ({"etag": '"a1"', "vary": "Cookie"}, Validators('"a1"')),
         ({"last-modified": "yesterday"}, NOTHING),
-        ({"last-modified": "0"}, NOTHING),
         ({"etag": '"%s"' % ("x" * 300)}, NOTHING),
         ({"etag": '"a\x01"'}, NOTHING),
         ({}, NOTHING),
@@ -116,10 +115,19 @@ def test_few_misses_among_many_changes_that_are_told_are_no_reason() -> None:
     assert learn(asked, 2, same=True, changed=True) == ["wrong"]
 
 
+def test_nothing_is_left_to_a_server_before_enough_of_what_it_says_was_compared() -> None:
+    trust = Trust()
+    assert [trust.is_tested(visits) for visits in (0, 58, 59)] == [False, False, True]
+    trust.learn(Seen("/missed", 1e9, same=True, changed=True))
+    assert not trust.is_tested(1_000)
+    trust.learn(Seen("/told", 1e9, same=False, changed=True))
+    assert [trust.is_tested(visits) for visits in (0, 4, 5)] == [False, False, True]
+
+
 def test_after_a_rest_a_domain_is_tried_again_and_rests_longer_the_next_time() -> None:
     trust = Trust()
     learn(trust, 2, same=True, changed=True)
-    assert trust.rested(trust.since + REST - 1) is trust
+    assert trust.rested(trust.since + 29 * 86_400) is trust
     again = trust.rested(trust.since + REST)
     assert (again.state, again.compared, again.times) == ("", 0, 1)
     learn(again, 2, same=True, changed=True)

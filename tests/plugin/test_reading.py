@@ -93,16 +93,6 @@ def test_only_what_reads_the_same_is_a_repeat() -> None:
         assert recall(recent, content, urls[0], "latin-1") is None
 
 
-def test_the_pages_that_were_not_asked_for_the_longest_go_first() -> None:
-    recent = RecentPages(OPTIONS, most_pages=2)
-    first, second, third = (body([f"/{n}"]) for n in range(3))
-    for content in (first, second, first, third):
-        if recall(recent, content, "") is None:
-            read(recent, content, "")
-    known = [recall(recent, content, "") is not None for content in (first, second, third)]
-    assert known == [True, False, True]
-
-
 def test_the_bytes_are_bounded() -> None:
     recent = RecentPages(OPTIONS, most_bytes=20_000)
     for number in range(20):

@@ -221,21 +221,6 @@ def maze(style: str) -> Pages:
     return pages
 
 
-def calendar(path: str) -> Made:
-    """Months with their days, for ever."""
-    parts = [int(part) for part in path.split("/")[2:] if part] or [2026, 1]
-    year, month, *day = parts
-    named = f"{word(month + 100)} {year}"
-    links = [
-        f"/calendar/{year + month // 12}/{month % 12 + 1:02}",
-        f"/calendar/{year - (month == 1)}/{(month - 2) % 12 + 1:02}",
-    ]
-    if day:
-        return Made(f"{day[0]} {named}", [["no", "events", "on", str(day[0]), named]], links)
-    links += [f"/calendar/{year}/{month:02}/{each:02}" for each in range(1, 29)]
-    return Made(named, [["events", "in", named], *(["no", "events"] for _ in range(28))], links)
-
-
 FACETS = {"colour": 8, "size": 6, "brand": 9, "price": 5, "material": 7, "sale": 2}
 
 
@@ -254,11 +239,6 @@ def filters(path: str) -> Made:
     links += [f"/product/{each}" for each in shown]
     names = [_name(f"/product/{each}").split() for each in shown]
     return Made(" ".join(chosen.values()), names, links)
-
-
-def path_loop(path: str) -> Made:
-    """A relative link that leads deeper into the same page."""
-    return Made("A page", prose("loop"), [f"{path.rstrip('/')}/a/", f"{path.rstrip('/')}/b/a/"])
 
 
 def session_path(path: str) -> Made:

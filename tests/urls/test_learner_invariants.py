@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_gate.urls import pools, siblings
+from simhash_gate.urls import first_values, parts, pools, siblings
 from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.evidence import Evidence
 from simhash_gate.urls.learner import Learner
@@ -31,14 +29,24 @@ def test_no_more_than_so_much_evidence_is_kept_but_of_rules_that_act(monkeypatch
     assert learner.active >= 60
 
 
-def test_no_more_than_so_many_pages_are_remembered(monkeypatch) -> None:
-    monkeypatch.setattr(siblings, "MOST_SEEN", 20)
-    learner = Learner()
-    urls = [f"{HOME}/a/{number}?x=1&y={number}" for number in range(60)]
+def test_no_more_than_so_many_pages_places_and_values_are_remembered(monkeypatch) -> None:
+    for module, name in (
+        (siblings, "MOST_SEEN"),
+        (first_values, "MOST_PAGES"),
+        (parts, "MOST_PLACES"),
+    ):
+        monkeypatch.setattr(module, name, 20)
+    learner, values = Learner(), first_values.FirstValues()
+    urls = [f"https://{number}.{SITE}/a?x=1&y={number}" for number in range(60)]
     for url in urls:
         learner.observe(SITE, url)
+        values.later(SITE, parts_of(url), parts_of(url))
     groups = learner._siblings._groups.values()
     assert {page.url for group in groups for page in group} == {*urls[-20:]}
+    assert 0 < len(learner.shapes._places) <= 20
+    assert 0 < len({**values._old, **values._new}) <= 22
+    split = [learner.shapes.split("a.example/a", f"p{number}") for number in range(20)]
+    assert split.count(True) == parts.MOST_NAMES < 20
 
 
 PATHS = ["a", "b", "1", "2", "print", "index.html", "A", "x;s=1", "x;s=2"]
@@ -68,23 +76,23 @@ RULES = st.sampled_from(
 WORDS = st.tuples(RULES, st.sampled_from(["pinned", "forbidden", "guess"]))
 
 
-def watched(steps: list, learner: Learner | None = None, scope: str = SITE) -> Learner:
+def watched(steps: list) -> Learner:
     """Let a learner take steps; whatever they are, see that no rule acts that must not."""
-    learner = Learner(0.3) if learner is None else learner
+    learner = Learner(0.3)
     for step in steps:
         if len(step) == 2:
-            learner.put(scope, EVERY, step[0], Evidence(word=step[1]))
+            learner.put(SITE, EVERY, step[0], Evidence(word=step[1]))
             continue
         url, kept, same = step
         told = (None, None) if same is None else (kept, same)
-        learner.observe(scope, url, *told, fingerprint=hash(url) % 2**64)
+        learner.observe(SITE, url, *told, fingerprint=hash(url) % 2**64)
         for where, shape, rule, found in learner.evidence():
             if found.rests or found.is_dropped:
                 assert found.state != "active"
                 assert rule not in learner._rules.get((where, shape), ())
             assert (found.state == "active") == (rule in learner._rules.get((where, shape), ()))
         if same is False and parts_of(url) != parts_of(kept):
-            assert learner.canonical(scope, url) != learner.canonical(scope, kept)
+            assert learner.canonical(SITE, url) != learner.canonical(SITE, kept)
     return learner
 
 
@@ -103,23 +111,3 @@ def test_no_rule_acts_that_must_not_and_a_canonical_url_is_its_own(
         assert learner.place(SITE, url)[1] == canonical
         acting = learner.acting_on(SITE, url)
         assert bool(acting) == (parts_of(canonical) != parts_of(url))
-
-
-@given(STEPS, STEPS, st.data())
-@settings(max_examples=30)
-def test_evidence_of_one_scope_never_changes_another(mine: list, theirs: list, data) -> None:
-    """Hosts of both are the same here, so that nothing but the scope tells them apart."""
-    alone = watched([], Learner(0.3), "one")
-    both = watched([], Learner(0.3), "one")
-    for step in mine:
-        for url in [step[0], step[1]] if len(step) == 3 else []:
-            both.shapes.note(parts_of(url))
-            alone.shapes.note(parts_of(url))
-    rest = iter(theirs)
-    for step in mine:
-        watched([step], alone, "one")
-        watched([step], both, "one")
-        watched([*islice(rest, data.draw(st.integers(0, 3)))], both, "other")
-    assert [*both.evidence("one")] == [*alone.evidence("one")]
-    for url in {step[0] for step in (*mine, *theirs) if len(step) == 3}:
-        assert both.canonical("one", url) == alone.canonical("one", url)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simhash_gate.urls import parts as url_parts
-from simhash_gate.urls.evidence import POOLED, Evidence
+from simhash_gate.urls.evidence import POOLED
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.parts import WITH, parts_of
 from simhash_gate.urls.rules import Rule
@@ -51,10 +50,12 @@ WITH_Y = f"{SHAPE}{WITH}y"
 
 def test_a_rule_that_fails_beside_a_parameter_goes_on_without_it() -> None:
     """`?limit=` is no matter on short lists, and those that have an `?offset=` are long."""
-    learner = Learner()
+    learner, z = Learner(), Rule("parameter", "z", "*")
     teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
+    teach(learner, pairs_by("/a/{n}?z={n}", "/a/{n}", 100))
     changes = teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
-    assert [(each.shape, each.rule, each.state) for each in changes] == [(WITH_Y, X, "suspended")]
+    told = [(each.shape, each.rule, each.state) for each in changes]
+    assert told == [(WITH_Y, X, "suspended"), (WITH_Y, z, "learning")]
     assert evidence(learner, X, SHAPE).state == "active"
     assert evidence(learner, X, WITH_Y).contradictions == 1
     assert learner.reasons(SITE, f"{HOME}/a/900?x=1", f"{HOME}/a/900") == ((SHAPE, X),)
@@ -72,28 +73,3 @@ def test_a_shape_is_parted_by_what_few_cases_had(cases: int, parts: bool) -> Non
     teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}", count=45 - cases))
     teach(learner, [("/a/99?x=1&y=5", "/a/99?y=5")], same=False)
     assert (evidence(learner, X, SHAPE).state == "active") == parts
-
-
-def test_other_rules_must_show_anew_that_they_hold_where_a_shape_was_parted() -> None:
-    learner = Learner()
-    z, forbidden = Rule("parameter", "z", "*"), Rule("parameter", "f", "*")
-    learner.put(SITE, SHAPE, forbidden, Evidence(word="forbidden"))
-    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
-    teach(learner, pairs_by("/a/{n}?z={n}", "/a/{n}", 100))
-    changes = teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
-    told = [(each.shape, each.rule, each.state) for each in changes]
-    assert told == [(WITH_Y, X, "suspended"), (WITH_Y, z, "learning")]
-    changes = teach(learner, pairs_by("/a/{n}?y=5&z={n}", "/a/{n}?y=5", 200, POOLED))
-    assert [(each.shape, each.rule, each.state) for each in changes] == [(WITH_Y, z, "active")]
-    teach(learner, pairs_by("/a/{n}?f={n}&y=5", "/a/{n}?y=5", 200))
-    assert evidence(learner, forbidden, WITH_Y).state == "learning"
-
-
-def test_a_shape_is_parted_by_a_few_parameters(monkeypatch) -> None:
-    monkeypatch.setattr(url_parts, "MOST_NAMES", 1)
-    learner = Learner()
-    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
-    teach(learner, [("/a/800?x=1&y=5", "/a/800?y=5")], same=False)
-    assert evidence(learner, X, SHAPE).state == "active"
-    teach(learner, [("/a/800?x=1&z=5", "/a/800?z=5")], same=False)
-    assert evidence(learner, X, SHAPE).state == "suspended"

@@ -6,24 +6,12 @@ from contextlib import closing
 
 import pytest
 
-from simhash_gate.urls import first_values
 from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.evidence import CONFIRMED, Evidence
 from simhash_gate.urls.learner import Learner
-from simhash_gate.urls.parts import parts_of
 from simhash_gate.urls.rules import Rule
 from simhash_gate.urls.visits import Visits
-from tests.urls.teaching import (
-    ENOUGH,
-    HOME,
-    PRINT,
-    SHAPE,
-    SITE,
-    TITLE,
-    X,
-    pairs_by,
-    teach,
-)
+from tests.urls.teaching import ENOUGH, HOME, PRINT, SHAPE, SITE, TITLE, X, pairs_by, teach
 
 
 def test_a_second_value_of_a_page_is_another_case_than_the_first() -> None:
@@ -103,17 +91,3 @@ def test_a_rule_is_not_used_beside_a_parameter_that_it_was_not_learned_beside() 
     # What seldom matters anywhere is used beside any parameter.
     teach(learner, pairs_by("/b/{n}?utm_source={n}", "/b/{n}"))
     assert learner.reasons(SITE, f"{HOME}/b/900?utm_source=1&y=5", f"{HOME}/b/900?y=5")
-
-
-def test_the_first_values_of_so_many_pages_are_remembered(monkeypatch) -> None:
-    monkeypatch.setattr(first_values, "MOST_PAGES", 20)
-    values = first_values.FirstValues()
-
-    def later(page: int, value: int) -> bool:
-        parts = parts_of(f"{HOME}/{page}?x={value}")
-        return bool(values.later(SITE, parts, parts))
-
-    assert not any(later(page, 1) for page in range(15))
-    assert later(9, 2)
-    assert not any(later(page, 1) for page in range(20, 100))
-    assert not later(9, 2)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from simhash_gate.urls.parts import parts_of
 from simhash_gate.urls.rules import Reduction, Rule, differences
@@ -36,9 +34,7 @@ SITE = "http://example.com"
         ("/?q=talk%3aa%2Fb+c", "/talk:a/b%20c", [Rule("path", "q", "/*")]),
         ("/a?p=about", "/en/about.html", [Rule("path", "p", "/en/*.html")]),
         ("/tags?name=bees", "/tags/bees.html", [Rule("path", "name", "./*.html")]),
-        ("/tags?name=red+bees", "/tags/red%20bees", [Rule("path", "name", "./*")]),
         ("/tags?name=red+bees", "/tags/red_bees", [Rule("path", "name", "./*_*")]),
-        ("/?tag=red%20bees", "/tags/red-bees", [Rule("path", "tag", "/tags/*-*")]),
         ("/a/2?p=2", "/a/2/2", [Rule("segment", "2", "-1"), Rule("parameter", "p", "2")]),
         ("/a?p=2", "/a/2?p=2", [Rule("segment", "2", "-1")]),
         ("/a/b?p=d", "/a/bd", [Rule("place", "1"), Rule("parameter", "p", "d")]),
@@ -47,8 +43,9 @@ SITE = "http://example.com"
         ("/a/b", "/c/d", None),
     ],
 )
-def test_the_differences_of_two_urls_are_named(one: str, other: str, expected) -> None:
-    found = differences(parts_of(SITE + one), parts_of(SITE + other))
+def test_the_differences_of_two_urls_are_named(one: str, other: str, expected):
+    parts = parts_of(SITE + one), parts_of(SITE + other)
+    found = differences(*parts)
     assert (None if found is None else list(found)) == expected
     back = differences(parts_of(SITE + other), parts_of(SITE + one))
     assert (None if back is None else set(back)) == (None if found is None else set(found))
@@ -76,38 +73,6 @@ def test_two_aliases_of_a_name_have_the_pages_of_that_name(one: str, other: str,
     for pair in ((one, other), (other, one)):
         found = differences(*(parts_of(f"http://{host}/a") for host in pair))
         assert sorted(found or ()) == [Rule("host", *names) for names in sorted(rules)]
-
-
-PARTS = ["a", "B", "1", "2", "2.html", "print", "index.html", "x;s=1"]
-PATHS = st.lists(st.sampled_from(PARTS), max_size=3, unique=True)
-QUERIES = st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("123")), max_size=3)
-URLS = st.builds(
-    lambda host, path, slash, query: (
-        f"http://{host}example.com/{'/'.join(path)}{'/' if slash and path else ''}"
-        f"{'?' if query else ''}{'&'.join('='.join(pair) for pair in query)}"
-    ),
-    st.sampled_from(["", "m.", "www."]),
-    PATHS,
-    st.booleans(),
-    QUERIES,
-)
-
-
-@given(URLS, URLS)
-def test_the_rules_that_two_urls_differ_by_make_them_one(one: str, other: str) -> None:
-    parts = parts_of(one), parts_of(other)
-    rules = differences(*parts)
-    if rules is None:
-        return
-    reduction = Reduction.of(
-        [*rules, *(r._replace(value="*") for r in rules if r.kind == "parameter")]
-    )
-    first, second = map(reduction.apply, parts)
-    if not any(rule.kind in ("index", "case", "order") for rule in rules):
-        assert sorted(first.query) == sorted(second.query)
-        if min(len(each.segments) for each in parts) > 0:  # the home page is never another one
-            assert first[:4] == second[:4]
-        assert reduction.apply(first) == first
 
 
 def test_of_two_paths_for_a_parameter_that_counts_which_joins_words() -> None:

@@ -122,25 +122,17 @@ def test_a_wrong_file_is_named(text, message: str) -> None:
         ({"scope": ""}, "'scope' is ''"),
         ({"shape": 5}, "'shape' is 5: expected a text"),
         ({"kind": "colour"}, "'kind' is 'colour': expected one of scheme, host"),
-        ({"kind": []}, "'kind' is []: expected a text"),
         ({"word": "never"}, "'word' is 'never': expected one of pinned, forbidden"),
         ({"state": 1}, "'state' is 1: expected one of learning"),
-        ({"name": 5}, "'name' is 5: expected a text"),
         ({"value": None}, "'value' is None: expected a text"),
         ({"support": -1}, "'support' is -1: expected a number"),
         ({"support": float("nan")}, "'support' is nan: expected a number"),
-        ({"support": float("inf")}, "'support' is inf: expected a number"),
         ({"against": 10**400}, "'against' is 1000"),
         ({"contradictions": True}, "'contradictions' is True: expected a number"),
-        ({"contents": "5"}, "'contents' is '5': expected a number"),
-        ({"values": [1]}, "'values' is [1]: expected a number"),
         ({"name": ""}, "'name' is missing: a rule of kind 'parameter' needs it"),
         ({"kind": "host", "value": ""}, "'value' is missing: a rule of kind 'host'"),
-        ({"kind": "place"}, "'name' is 'x': expected a place in the path"),
         ({"kind": "place", "name": "-1"}, "'name' is '-1': expected a place in the path"),
-        ({"kind": "segment"}, "'value' is '*': expected a place in the path"),
         ({"kind": "segment", "value": "9" * 9}, "expected a place in the path"),
-        ({"kind": "path"}, "'value' is '*': expected a path such as '/wiki/*'"),
         ({"kind": "path", "value": "/a?b=*"}, "expected a path such as"),
         ({"kind": "path", "value": "../*"}, "expected a path such as"),
         ({"kind": "value", "value": "5"}, "'value' is '5': expected one of {number}, {code}"),
@@ -177,11 +169,3 @@ def test_what_a_person_said_of_a_rule_outlives_what_crawls_learn() -> None:
     assert last[0]["word"] == "pinned"
     with pytest.raises(RulesError, match="store"):
         merged(b"[1]", learned, "store")
-
-
-def test_a_rule_about_numbers_names_what_it_is_about() -> None:
-    rule = {**RULE, "kind": "value", "value": "{number}", "word": "pinned"}
-    learner = Learner()
-    load(learner, from_json(to_json([rule]), "rules.json"))
-    one, other = (learner.canonical(SITE, f"{HOME}/a/9?x={n}") for n in (5, 6))
-    assert one == other != f"{HOME}/a/9"

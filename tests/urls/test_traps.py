@@ -38,9 +38,7 @@ def test_a_maze_ends_though_no_two_pages_are_alike(style: str) -> None:
 @pytest.mark.parametrize(
     ("pages", "start", "real"),
     [
-        (sites.calendar, "/calendar/", 12),
         (sites.filters, "/shop", 180),
-        (sites.path_loop, "/x/", 0),
         (sites.session_path, "/", 40),
     ],
 )
