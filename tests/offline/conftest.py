@@ -132,6 +132,18 @@ def manifest(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
+def pages(write, manifest) -> Path:
+    """A manifest of a story, a copy of it, and another story."""
+    write("a.html", 1)
+    write("copy.html", 1, noise=5)
+    write("b.html", 2)
+    names = ("a", "copy", "b")
+    return manifest(
+        *({"path": f"{n}.html", "url": f"https://example.com/{n}", "id": n} for n in names)
+    )
+
+
+@pytest.fixture
 def url(tmp_path) -> str:
     return f"sqlite:///{tmp_path}/pages.sqlite"
 

@@ -53,13 +53,6 @@ def test_rules_are_listed_one_a_line_and_tried_on_urls(run, request, rules, sour
     assert result.column("rules") == [[{"shape": SHAPE, "rule": "?x=*"}], [], []]
 
 
-def test_rules_come_out_of_a_store_as_they_went_in(run, kept, rules, tmp_path) -> None:
-    assert run("urls", "export", kept).out == rules.read_text()
-    result = run("urls", "export", kept, "-o", tmp_path / "again.json")
-    assert (result.status, result.out, result.err) == (0, "", "")
-    assert (tmp_path / "again.json").read_text() == rules.read_text()
-
-
 def test_an_edited_rule_takes_the_place_of_the_one_in_the_store(run, kept, tmp_path) -> None:
     path = tmp_path / "edited.json"
     path.write_text(json.dumps([RULE | {"word": "forbidden"}, RULE | {"scope": "a.example"}]))
