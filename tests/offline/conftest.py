@@ -150,16 +150,28 @@ def url(tmp_path) -> str:
 
 @pytest.fixture
 def fill(url):
-    """Remember these pages in the run `crawl`."""
+    """Remember these pages in a run."""
 
-    def fill(*pages: Record) -> None:
+    def fill(*pages: Record, run: str = "crawl") -> None:
         with closing(open_store(url)) as store:
-            store.begin("crawl")
+            store.begin(run)
             for page in pages:
                 assert store.check_and_add(page, None).added
-            store.end("crawl")
+            store.end(run)
 
     return fill
+
+
+@pytest.fixture
+def start(tmp_path, environment) -> Callable[..., subprocess.Popen]:
+    """Start the command in a process of its own."""
+
+    def start(*words: object, stdout=subprocess.PIPE, **kwargs) -> subprocess.Popen:
+        command = [*COMMAND, *map(str, words)]
+        streams = {"stdout": stdout, "stderr": subprocess.PIPE} | kwargs
+        return subprocess.Popen(command, cwd=tmp_path, env=environment, **streams)
+
+    return start
 
 
 @pytest.fixture

@@ -19,11 +19,9 @@ class Broken(SteadyExtractor):
 
 
 class Hostile(SteadyExtractor):
-    """Hangs on pages that are called "endless", and ends the process on "deadly" ones."""
+    """Ends the process on pages that are called "deadly"."""
 
     def __call__(self, page):
-        if page.titles.title == "endless":
-            time.sleep(600)
         if page.titles.title == "deadly":
             os._exit(3)
         return super().__call__(page)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import pytest
 from simhash_gate.cli import main
 from simhash_gate.sources import find
 from tests.crawls.harness import alive, until
-from tests.offline.command import COMMAND
 from tests.offline.test_replay_warc import record as warc_record
 
 BAD = [
@@ -215,14 +213,8 @@ def many(tmp_path: Path, write) -> Path:
     return path
 
 
-def started(tmp_path, environment, *words: object, stdout=subprocess.PIPE) -> subprocess.Popen:
-    return subprocess.Popen(
-        [*COMMAND, *words], cwd=tmp_path, env=environment, stdout=stdout, stderr=subprocess.PIPE
-    )
-
-
-def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path, write, environment) -> None:
-    process = started(tmp_path, environment, "fingerprint", "--input", many(tmp_path, write))
+def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path, write, start) -> None:
+    process = start("fingerprint", "--input", many(tmp_path, write))
     assert json.loads(process.stdout.readline())["path"] == "a.html"
     process.stdout.close()
     assert process.wait(60) == 141
@@ -230,9 +222,7 @@ def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path, write, environm
     process.stderr.close()
 
 
-def test_what_can_not_be_shown_is_said_in_one_line_and_not_to_nobody(
-    tmp_path, write, environment
-) -> None:
+def test_what_can_not_be_shown_is_said_in_one_line_and_not_to_nobody(write, start) -> None:
     """Pages for people are flushed once more when Python ends."""
     for name in ("a.html", "b.html"):
         write(name, 1)
@@ -243,7 +233,7 @@ def test_what_can_not_be_shown_is_said_in_one_line_and_not_to_nobody(
         (nobody, 141, b""),
         (full, 1, b"Error: <stdout>: No space left on device\n"),
     ):
-        process = started(tmp_path, environment, "compare", "a.html", "b.html", stdout=stdout)
+        process = start("compare", "a.html", "b.html", stdout=stdout)
         assert process.communicate(timeout=60) == (None, said)
         assert process.returncode == status
         os.close(stdout)
@@ -269,9 +259,9 @@ def test_a_full_disk_under_the_results_is_said_in_one_line(
     )
 
 
-def test_ctrl_c_ends_the_command_its_workers_and_its_run(tmp_path, write, environment, run) -> None:
+def test_ctrl_c_ends_the_command_its_workers_and_its_run(tmp_path, write, start, run) -> None:
     store = f"SIMHASH_GATE_STORE=sqlite:///{tmp_path}/kept.sqlite"
-    process = started(tmp_path, environment, "replay", many(tmp_path, write), "-s", store)
+    process = start("replay", many(tmp_path, write), "-s", store)
     lines = [process.stdout.readline() for _ in range(2)]
     workers = children(process.pid)
     assert workers

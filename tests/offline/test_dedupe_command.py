@@ -8,13 +8,12 @@ import json
 import os
 import random
 import signal
-import subprocess
 
 import pyarrow.parquet
 import pytest
 
 from tests.crawls.harness import page, text, until
-from tests.offline.command import COMMAND, files_up_to
+from tests.offline.command import files_up_to
 from tests.offline.command import json_lines as lines
 from tests.offline.test_replay_warc import record
 
@@ -221,7 +220,7 @@ def test_the_report_has_the_texts_of_doubtful_copies(run, tmp_path, manifest) ->
 
 @pytest.mark.parametrize("ended", [signal.SIGKILL, signal.SIGINT])
 def test_a_corpus_is_written_by_one_command_and_goes_on_where_that_was_ended(
-    run, dedupe, tmp_path, environment, manifest, ended: signal.Signals
+    run, dedupe, tmp_path, environment, start, manifest, ended: signal.Signals
 ) -> None:
     rows = [
         {"id": n, "url": f"https://example.com/{n}", "html": page(n % 90, words=99).body.decode()}
@@ -234,11 +233,8 @@ def test_a_corpus_is_written_by_one_command_and_goes_on_where_that_was_ended(
     counting = ["-s", "SIMHASH_GATE_EXTRACTOR=tests.offline.extractors.Counting"]
     environment["PAGES_READ"] = str(tmp_path / "read.log")
     # The pipe holds the command back in the middle of its source.
-    process = subprocess.Popen(
-        [*COMMAND, "dedupe", "pipe.jsonl", "-o", "corpus.jsonl", *counting,
-         "-s", "SIMHASH_GATE_WORKERS=1"],
-        cwd=tmp_path, env=environment, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    one = [*counting, "-s", "SIMHASH_GATE_WORKERS=1"]
+    process = start("dedupe", "pipe.jsonl", "-o", "corpus.jsonl", *one)
     with (tmp_path / "pipe.jsonl").open("wb") as pipe:
         pipe.write(b"".join(source.read_bytes().splitlines(keepends=True)[:300]))
         pipe.flush()

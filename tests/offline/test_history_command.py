@@ -118,14 +118,6 @@ def test_a_plan_has_a_budget_for_each_day_and_a_policy(run, kept) -> None:
     assert "found within 9 days" in result.err
 
 
-def test_a_page_that_is_gone_is_looked_for_after_a_month(run, kept) -> None:
-    soon = run("history", "due", kept, "--budget", 9, "--at", "2024-06-20")
-    late = run("history", "due", kept, "--budget", 9, "--at", "2024-07-15")
-    assert f"{HOME}/archive/2" not in soon.column("url")
-    (line,) = (line for line in late.lines if line["url"] == f"{HOME}/archive/2")
-    assert line["reason"] == "gone 35.0 days before; is it back?"
-
-
 def keep_text(store_url: str, title: str, markdown: str, *links: str) -> None:
     """Keep the text of the version with a title."""
     with closing(open_store(store_url)) as store:
@@ -158,16 +150,13 @@ def test_what_changed_between_two_versions_is_shown(run, texts) -> None:
     assert (line["distance"], line["a"]["text"]) == (1, True)
 
 
-def test_without_a_kept_text_a_difference_says_what_would_keep_it(run, texts) -> None:
+def test_without_a_text_a_difference_says_so_and_what_would_keep_one(run, texts) -> None:
     result = run("history", "diff", texts, f"{HOME}/news/2", "1", "3")
     assert result.status == 0
     assert result.out.count("SIMHASH_GATE_KEEP_MARKDOWN") == 1
     assert "words that differ" not in result.out
     (line,) = run("history", "diff", texts, f"{HOME}/news/2", "1", "3", "--json").lines
     assert (line["changes"], line["links"], line["a"]["text"]) == (None, None, False)
-
-
-def test_a_text_that_cannot_be_read_is_named(run, texts) -> None:
     with closing(open_store(texts)) as store:
         store.keep_text("hive.example", digest("abc"), b"broken", START, 1 << 20)
     result = run("history", "diff", texts, f"{HOME}/news/2")
@@ -178,7 +167,6 @@ def test_a_text_that_cannot_be_read_is_named(run, texts) -> None:
 
 def test_what_has_no_difference_is_said(run, kept) -> None:
     for page, versions, status, message in (
-        ("/news/2", ["1"], 2, "Name two versions of 1 to 3"),
         ("/news/2", ["1", "4"], 2, "Name two versions of 1 to 3"),
         ("/news/2", ["0", "1"], 2, "0"),
         ("/archive/1", [], 1, "the page has 1 version: nothing changed"),

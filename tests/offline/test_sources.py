@@ -166,22 +166,6 @@ def test_every_command_takes_several_sources(run, tmp_path, command, said: str) 
         assert [line.get("url") for line in result.lines] == [None, None, URLS[2], None, None]
 
 
-def test_the_pages_of_a_mirror_are_of_its_domains_and_called_by_their_paths(run, tmp_path) -> None:
-    for name, body in (
-        ("example.com/0-a", BODIES[0]),
-        ("example.com/1-copy", BODIES[1]),
-        ("example.org/0", BODIES[0]),
-    ):
-        path = tmp_path / f"mirror/{name}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(body)
-    (pair,) = run("pairs", "mirror").lines
-    assert [pair["a"], pair["b"]] == [f"mirror/example.com/{n}.html" for n in ("0-a", "1-copy")]
-    result = run("replay", "mirror")
-    assert result.column("url")[0] == "https://example.com/0-a.html"
-    assert result.column("outcome") == ["new", "duplicate", "new"]
-
-
 def test_a_canonical_link_that_a_whole_site_has_merges_nothing(run, tmp_path) -> None:
     link = b'<link rel="canonical" href="https://example.com/"><title>'
     for number, body in enumerate(BODIES):

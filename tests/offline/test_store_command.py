@@ -254,7 +254,9 @@ def test_all_of_a_store_is_moved_to_every_other_that_lasts(
     assert [*kept(lasting_url).memories] == ["a.example", "b.example"]
 
 
-def test_an_import_changes_nothing_that_is_newer(run, run_with_input, filled, url) -> None:
+def test_an_import_adds_to_what_is_known_and_changes_nothing_that_is_newer(
+    run, run_with_input, filled, url
+) -> None:
     there = f"{url}2"
     fill_store(there)
     newer = visited(0, time.time(), run="later")
@@ -263,12 +265,15 @@ def test_an_import_changes_nothing_that_is_newer(run, run_with_input, filled, ur
         store.keep_history(newer)
         store.end("later")
         store.keep_site_notes("*", json.dumps({"redesign": {"c.example": 9.0}}).encode())
+        store.keep_site_memory("a.example", b"mine" + TWELVE[4:])
     exported = run("store", "export", filled).out
     assert run_with_input(exported, "store", "import", there).status == 0
     assert kept(there).notes["*"] == {
         "redesign": {"c.example": 9.0, **NOTES["redesign"]},
         "validators": NOTES["validators"],
     }
+    memory = kept(there).memories["a.example"]
+    assert {memory[:4], memory[12:16]} == {b"mine", TWELVE[:4]}
     with closing(open_store(there)) as store:
         assert [each for each in store.histories() if each.url == URLS[0]] == [newer]
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from contextlib import closing
 
 import pytest
 
 from simhash_gate.settings import read_settings
-from simhash_gate.stores import Record, open_store
+from tests.offline.kept_pages import record
 
 SITE = "https://hive.example"
 
@@ -26,22 +25,20 @@ def crawl(write, manifest):
 
 
 @pytest.fixture
-def store(tmp_path):
-    """Write records of these fingerprints to a store; return its URL."""
+def store(url, fill):
+    """Write pages of these fingerprints to a store; return its URL."""
 
     def store(*fingerprints: int, scope: str = "hive.example", pipeline: str = "9c1f") -> str:
-        url = f"sqlite:///{tmp_path}/pages.sqlite"
-        with closing(open_store(url)) as opened:
-            run = f"{scope} {pipeline}"
-            opened.begin(run)
-            for number, fingerprint in enumerate(fingerprints):
-                page = f"https://{scope}/{number}"
-                record = Record(
-                    scope, page, page, fingerprint, number, 100, f"Page {number}", pipeline, run,
-                    1.0, 1.0,
-                )  # fmt: skip
-                opened.check_and_add(record, None)
-            opened.end(run)
+        run = f"{scope} {pipeline}"
+        fields = {"scope": scope, "pipeline": pipeline, "run": run}
+        pages = [(f"https://{scope}/{n}", bits) for n, bits in enumerate(fingerprints)]
+        fill(
+            *(
+                record(n, url=page, request=page, fingerprint=bits, title=f"Page {n}", **fields)
+                for n, (page, bits) in enumerate(pages)
+            ),
+            run=run,
+        )
         return url
 
     return store

@@ -166,14 +166,8 @@ def test_where_distances_were_all_nothing_is_learned(run, verdicts) -> None:
 
 
 def test_broken_lines_are_named_and_the_rest_is_learned_from(run, verdicts) -> None:
-    text = verdicts.read_text()
-    broken = (
-        "no JSON",
-        "5",
-        '{"url": 5}',
-        '{"url": "https://example.com/", "outcome": "near", "words": "x"}',
-    )
-    verdicts.write_text("\n".join((*broken, text)))
+    broken = ("no JSON", "5", '{"url": 5}')
+    verdicts.write_text("\n".join((*broken, verdicts.read_text())))
     result = run("urls", "learn", verdicts)
     assert result.status == 1
     assert [f"{verdicts}:{number}: " in result.err for number in (1, 2, 3)] == [True, True, False]
@@ -184,8 +178,6 @@ def test_broken_lines_are_named_and_the_rest_is_learned_from(run, verdicts) -> N
     ("text", "message"),
     [
         (None, "No such file or directory"),
-        ("{", "not JSON"),
-        ("{}", "expected a list of rules"),
         (json.dumps([RULE, 5]), "rule 2: expected an object"),
     ],
 )
@@ -204,8 +196,8 @@ def test_a_wrong_file_is_named(run, tmp_path, text: str | None, message: str) ->
         assert (result.status, result.out) == (1, "")
         assert result.err.startswith(f"Error: {path}: ")
         assert message in result.err
+    path.write_text("5")
     for form in ("discarder", "clearurls"):
-        path.write_text("{" if text is None else "5")
         result = run("urls", "import", store, path, "--format", form)
         assert (result.status, result.err.startswith(f"Error: {path}: ")) == (1, True)
 
