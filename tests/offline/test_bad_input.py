@@ -187,6 +187,7 @@ OTHERS = [
         ("SQLite:///missing/pages.sqlite", OF_STORES, "there is no such file"),
         ("sqlite:", OF_STORES + OF_PAGES, "name the file"),
         ("memory:", OF_STORES, "ends with its crawl"),
+        ("memory:", ["store import {} a.html"], "ends with this command"),
         ("nonsense", OF_STORES, "no such store"),
         ("sqlite:///empty", OF_STORES, "an empty file"),
     ],

@@ -154,12 +154,6 @@ def test_what_cannot_be_read_is_named_and_the_rest_added(run, url, archive, mani
     assert result.err.endswith("inputs that could not be used: 5\n")
 
 
-def test_a_store_in_memory_is_not_filled(run, archive) -> None:
-    result = run("store", "import", "memory:", archive)
-    assert result.status == 1
-    assert "a store in memory ends with this command" in result.err
-
-
 RULE = {"scope": "a.example", "shape": "*", "kind": "slash", "word": "pinned"}
 
 

@@ -75,15 +75,6 @@ def test_pairs_of_all_scopes_are_asked_about_in_proportion() -> None:
     assert names == {"large.example": 15, "small.example": 5}
 
 
-def test_no_pair_is_asked_about_twice() -> None:
-    scope = scope_of({0: 2, 20: 5})  # nobody needs to look at pairs that far apart
-    asked: set[frozenset[str]] = set()
-    while pair := next_pair(strata([scope], {}), asked, line=3):
-        assert pair.names not in asked
-        asked.add(pair.names)
-    assert len(asked) == 2
-
-
 def test_answers_stand_for_their_share_of_all_pairs() -> None:
     scope = scope_of({0: 90, 4: 10})
     by_distance = {bits: [p for p in scope.neighbours if p.distance == bits] for bits in (0, 4)}
