@@ -18,10 +18,12 @@ class Broken(SteadyExtractor):
         return super().__call__(page)
 
 
-class Hostile(SteadyExtractor):
-    """Ends the process on pages that are called "deadly"."""
+class Hostile(Broken):
+    """Also hangs on pages that are called "endless", and ends the process on "deadly" ones."""
 
     def __call__(self, page):
+        if page.titles.title == "endless":
+            time.sleep(600)
         if page.titles.title == "deadly":
             os._exit(3)
         return super().__call__(page)
