@@ -107,6 +107,8 @@ def test_a_plan_has_a_budget_for_each_day_and_a_policy(run, kept) -> None:
     result = run("history", "due", kept, "--budget", 2, "--at", "2024-06-12T12:00")
     assert {*result.column("url")} == {f"{HOME}/news/1", f"{HOME}/news/2"}
     assert {*result.column("due")} == {"2024-06-13T00:00:00Z"}
+    late = run("history", "due", kept, "--budget", 9, "--at", "2024-07-15")
+    assert "gone 35.0 days before; is it back?" in late.column("reason")
     options = ("--budget", 1, "--days", 4, "--at", "2024-06-20")
     result = run("history", "due", kept, *options)
     assert [due[:10] for due in result.column("due")] == [f"2024-06-{day}" for day in range(20, 24)]
