@@ -89,6 +89,25 @@ def test_what_fills_a_ball_is_counted_as_brute_force_counts_it(pages, radius):
     assert found == len(brute_force(pages, radius))
 
 
+def test_groups_of_near_duplicates_among_many_are_counted_exactly():
+    """Two balls, each with members that are there twice, and with others just outside of it."""
+    radius = 3
+    random = np.random.default_rng(radius)
+    values = random.integers(0, 2**64, 18_000, dtype=np.uint64)
+    for start, farthest in ((0, 4), (800, 8)):
+        for place in range(start, start + 800):
+            flips = random.permutation(64)[: random.integers(0, farthest + 1)].astype(np.uint64)
+            values[place] = values[-1 - start] ^ np.bitwise_or.reduce(
+                np.uint64(1) << flips, initial=0
+            )
+    assert near_duplicate_pairs(values, radius, count_only=True) == len(
+        compared_in_rows(values, radius)
+    )
+    ascending = np.unique(values)
+    _, rest, _ = balls.count_in_balls(ascending, np.ones(len(ascending), np.intp), radius)
+    assert len(rest) < len(ascending) - 500
+
+
 def test_runs_longer_than_a_chunk_are_searched_whole():
     """All agree in the upper half, so that whole tables are one run."""
     values = np.arange(3_000, dtype=np.uint64)
