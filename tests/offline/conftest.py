@@ -132,22 +132,46 @@ def manifest(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
+def pages(write, manifest) -> Path:
+    """A manifest of a story, a copy of it, and another story."""
+    write("a.html", 1)
+    write("copy.html", 1, noise=5)
+    write("b.html", 2)
+    names = ("a", "copy", "b")
+    return manifest(
+        *({"path": f"{n}.html", "url": f"https://example.com/{n}", "id": n} for n in names)
+    )
+
+
+@pytest.fixture
 def url(tmp_path) -> str:
     return f"sqlite:///{tmp_path}/pages.sqlite"
 
 
 @pytest.fixture
 def fill(url):
-    """Remember these pages in the run `crawl`."""
+    """Remember these pages in a run."""
 
-    def fill(*pages: Record) -> None:
+    def fill(*pages: Record, run: str = "crawl") -> None:
         with closing(open_store(url)) as store:
-            store.begin("crawl")
+            store.begin(run)
             for page in pages:
                 assert store.check_and_add(page, None).added
-            store.end("crawl")
+            store.end(run)
 
     return fill
+
+
+@pytest.fixture
+def start(tmp_path, environment) -> Callable[..., subprocess.Popen]:
+    """Start the command in a process of its own."""
+
+    def start(*words: object, stdout=subprocess.PIPE, **kwargs) -> subprocess.Popen:
+        command = [*COMMAND, *map(str, words)]
+        streams = {"stdout": stdout, "stderr": subprocess.PIPE} | kwargs
+        return subprocess.Popen(command, cwd=tmp_path, env=environment, **streams)
+
+    return start
 
 
 @pytest.fixture

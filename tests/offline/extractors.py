@@ -18,8 +18,8 @@ class Broken(SteadyExtractor):
         return super().__call__(page)
 
 
-class Hostile(SteadyExtractor):
-    """Hangs on pages that are called "endless", and ends the process on "deadly" ones."""
+class Hostile(Broken):
+    """Also hangs on pages that are called "endless", and ends the process on "deadly" ones."""
 
     def __call__(self, page):
         if page.titles.title == "endless":

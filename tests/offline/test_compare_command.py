@@ -7,7 +7,6 @@ import json
 import pytest
 
 from simhash_gate import hamming_distance, read_page
-from simhash_gate.fingerprints.features import cosine, jaccard
 
 PAGE = "<html><body><article><h1>Honey</h1><p>{}</p></article></body></html>"
 TEXT = " ".join(f"word{n}" for n in range(200))
@@ -44,19 +43,17 @@ def test_bands_and_verdict_follow_the_policy(run, pair) -> None:
     found = json.loads(run("compare", *pair, "--json").out)
     at = found["distance"]
     assert at > 0
-    loose = [f"SIMHASH_GATE_THRESHOLD={at}", f"SIMHASH_GATE_NEAR={at}"]
-    strict = [f"SIMHASH_GATE_THRESHOLD={at - 1}", f"SIMHASH_GATE_NEAR={at - 1}"]
-    for chosen, name in ((loose, "duplicate"), (strict, "new")):
-        given = [x for setting in chosen for x in ("-s", setting)]
+    for bits, name in ((at, "duplicate"), (at - 1, "new")):
+        given = ["-s", f"SIMHASH_GATE_THRESHOLD={bits}", "-s", f"SIMHASH_GATE_NEAR={bits}"]
         found = json.loads(run("compare", *pair, "--json", *given).out)
         assert (found["band"], found["outcome"]) == (name, name)
     domains = json.dumps({"b.org": {"threshold": at, "near": at}})
-    given = ["-s", strict[0], "-s", strict[1], "-s", f"SIMHASH_GATE_DOMAINS={domains}"]
+    given += ["-s", f"SIMHASH_GATE_DOMAINS={domains}"]
     found = json.loads(run("compare", *pair, "--url-b", "http://b.org/", "--json", *given).out)
     assert found["band"] == "duplicate"
 
 
-def test_names_offers_and_fields_that_differ_are_shown(run, write_named) -> None:
+def test_names_offers_and_fields_that_differ_are_shown(run, write_named, tmp_path) -> None:
     write_named("a.html", "Apple jam", price="9.00 €")
     write_named("b.html", "Plum jam", price="8.00 €")
     settings = ("-s", "SIMHASH_GATE_COMPARE=.price")
@@ -75,21 +72,13 @@ def test_names_offers_and_fields_that_differ_are_shown(run, write_named) -> None
     assert "names differ\n   name         [-Apple jam-]\n   name         {+Plum jam+}\n" in shown
     assert "offers differ\n   shown price  [-9.00 EUR-] {+8.00 EUR+}\n" in shown
     assert "fields differ\n   .price       [-9.00 €-] {+8.00 €+}\n" in shown
-
-
-def test_prices_that_only_data_say_are_no_silence(run, tmp_path) -> None:
-    data = (
-        '<script type="application/ld+json">{"@type": "Product", "offers": {"price": %s}}</script>'
-    )
-    for name, price in (("a.html", 8), ("b.html", 9)):
-        (tmp_path / name).write_text(data % price + PAGE.format(TEXT))
+    data = '<script type="application/ld+json">{"@type": "Product", "offers": {"price": %s}}'
+    for name, price in (("a.html", 8), ("b.html", 9)):  # which the text does not say
+        (tmp_path / name).write_text(f"{data % price}</script>{PAGE.format(TEXT)}")
     result = run("compare", "a.html", "b.html")
     assert "names agree\n   name         Honey\n" in result.out
     assert "offers differ\n   price        [-8.00-] {+9.00+}\n" in result.out
     assert result.out.endswith("\nno word of the text differs\n")
-    found = json.loads(run("compare", "a.html", "b.html", "--json").out)
-    assert (found["outcome"], found["differs"], found["changes"]) == ("near", "offers", [])
-    assert [claimed["name"] for claimed in found["claims"]] == ["price"]
 
 
 def test_a_page_that_is_empty_or_not_there_has_no_distance(run, pair, tmp_path) -> None:
@@ -102,10 +91,3 @@ def test_a_page_that_is_empty_or_not_there_has_no_distance(run, pair, tmp_path) 
     result = run("compare", pair[0], "nowhere.html")
     assert (result.status, result.out) == (1, "")
     assert "nowhere.html: No such file or directory" in result.err
-
-
-def test_overlap_of_features() -> None:
-    assert cosine({"a": 1.0, "b": 1.0}, {"b": 1.0, "c": 1.0}) == pytest.approx(0.5)
-    assert cosine({"a": 3.0, "b": 4.0}, {"a": 3.0}) == pytest.approx(0.6)
-    assert jaccard({"a": 1.0, "b": 9.0}, {"b": 1.0, "c": 1.0}) == pytest.approx(1 / 3)
-    assert cosine({}, {"a": 1.0}) == jaccard({}, {}) == 0.0

@@ -46,8 +46,8 @@ def test_a_word_weighs_less_the_more_pages_have_it(run, crawl, tmp_path) -> None
     assert weighed.fingerprint != read_page(body).fingerprint
 
 
-def test_pages_that_hang_or_kill_their_process_are_named_and_left_out(run, crawl) -> None:
-    bad = [{"html": f"<title>{title}</title>a b c"} for title in ("endless", "deadly")]
+def test_pages_that_fail_hang_or_kill_their_process_are_named_and_left_out(run, crawl) -> None:
+    bad = [{"html": f"<title>{title}</title>a b c"} for title in ("endless", "deadly", "broken")]
     crawl.write_text("\n".join([*map(json.dumps, bad), crawl.read_text()]))
     settings = ("EXTRACTOR=tests.offline.extractors.Hostile", "TIMEOUT=1", "WORKERS=1")
     given = [word for setting in settings for word in ("-s", f"SIMHASH_GATE_{setting}")]
@@ -55,6 +55,7 @@ def test_pages_that_hang_or_kill_their_process_are_named_and_left_out(run, crawl
     assert result.status == 1
     assert f"{crawl}:1: reading took longer than 1 s\n" in result.err
     assert f"{crawl}:2: the page-reading process ended with status 3\n" in result.err
+    assert f"{crawl}:3: unreadable: RuntimeError: no\n" in result.err
     assert "words of 3 pages\n" in result.err
     assert "bees" in json.loads(result.out)
 

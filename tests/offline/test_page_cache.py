@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 
 import pytest
 
 from tests.crawls.harness import page, until
-from tests.offline.command import COMMAND
 
 COUNTING = ["-s", "SIMHASH_GATE_EXTRACTOR=tests.offline.extractors.Counting"]
 
@@ -26,13 +24,10 @@ def read(tmp_path, environment):
 
 
 @pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGKILL])
-def test_an_ended_command_goes_on_where_it_was(run, tmp_path, environment, read, ended_by) -> None:
+def test_an_ended_command_goes_on_where_it_was(run, tmp_path, start, read, ended_by) -> None:
     (tmp_path / "hold").touch()
     one = [*COUNTING, "-s", "SIMHASH_GATE_WORKERS=1"]
-    process = subprocess.Popen(
-        [*COMMAND, "pairs", "pages", "-o", "out.jsonl", *one],
-        cwd=tmp_path, env=environment, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    process = start("pairs", "pages", "-o", "out.jsonl", *one)
     until(lambda: read() > 20)
     process.send_signal(ended_by)
     _, complaints = process.communicate(timeout=60)

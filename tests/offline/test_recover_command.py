@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 
 import pytest
 
 from simhash_gate.journal.warc import members, warcinfo
 from tests.crawls.harness import until
 from tests.journal.pages import NOON, packed
-from tests.offline.command import COMMAND, files_up_to
+from tests.offline.command import files_up_to
 
 NAME = "dropped-20240601T120000000000Z-0badcafe.warc.gz"
 EVERY = list(range(6))
@@ -45,16 +44,12 @@ def numbers(result) -> list[int]:
         ("", EVERY),
         ("--domain news.example", [0, 1, 2, 4]),
         ("--domain sport.news.example", [2]),
-        ("--domain 192.0.2.7", [5]),
         ("--matched https://a.example/1", [0, 1]),
         ("--spider wasp", [4]),
-        ("--distance 3", [1]),
         ("--distance 3..9", [1, 2, 3]),
-        ("--distance 9..", [3, 4]),
         ("--distance ..3", [0, 1, 5]),
         ("--since 2024-06-01T12:00:02", [2, 3, 4, 5]),
         ("--since 2024-06-01T15:00+03:00 --until 2024-06-01T12:00:01Z", [0, 1]),
-        ("--since 7d", []),
         ("--until 7d", EVERY),
         ("--domain news.example --distance 5.. --spider hive", [2]),
     ],
@@ -128,18 +123,18 @@ def test_a_full_disk_keeps_the_pages_before(run, tmp_path) -> None:
     assert numbers(run("recover", "some.warc.gz")) == [0, 1, 2]
 
 
-def test_ctrl_c_keeps_the_pages_before(run, tmp_path, environment) -> None:
+def test_ctrl_c_keeps_the_pages_before(run, tmp_path, start) -> None:
     big, some = tmp_path / "big", tmp_path / "some.warc.gz"
     big.mkdir()
     first, *others = (big / f"dropped-20240601T{n:012}Z-00000000.warc.gz" for n in range(1000))
     first.write_bytes(warcinfo() + 100 * packed(1, size=30_000))
     for other in others:
         other.hardlink_to(first)
-    command = [*COMMAND, "recover", str(big), "-o", str(some)]
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment)
+    process = start("recover", big, "-o", some)
     until(lambda: some.exists() and some.stat().st_size > 100_000)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 130
+    process.communicate(timeout=60)
+    assert process.returncode == 130
     result = run("recover", some)
     assert result.status == 0
     assert 0 < len(result.lines) < 100_000

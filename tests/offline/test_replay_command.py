@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from scrapy import Request
 from scrapy.utils.request import fingerprint
 
-from simhash_gate import open_store
 from simhash_gate.sources import request_fingerprint
 
 SITE = "https://example.com/"
-
-
-@pytest.fixture
-def pages(write, manifest):
-    """A story, the same among other furniture, and another story."""
-    write("a.html", 1)
-    write("copy.html", 1, noise=5)
-    write("b.html", 2)
-    return manifest(*({"path": f"{n}.html", "url": SITE + n, "id": n} for n in ("a", "copy", "b")))
 
 
 def test_a_copy_is_a_duplicate_of_the_page_before_it(run, pages) -> None:
@@ -74,14 +63,18 @@ def test_policies_are_settings_of_the_crawl_and_of_domains(run, write, manifest)
     assert whole.column("outcome") == ["new", "new", *["duplicate"] * 4]
 
 
-def test_a_scope_of_its_own_replaces_that_of_the_url(run, write, manifest) -> None:
+def test_a_scope_replaces_that_of_the_url_and_a_path_the_url(run, write, manifest) -> None:
     write("a.html", 1)
     path = manifest(
         {"path": "a.html", "url": SITE, "scope": "one"},
         {"path": "a.html", "url": SITE, "scope": "two"},
         {"path": "a.html", "url": "https://elsewhere.org/", "scope": "one"},
+        {"path": "a.html"},
+        {"path": "./a.html"},
     )
-    assert run("replay", path).column("outcome") == ["new", "new", "duplicate"]
+    result = run("replay", path)
+    assert result.column("outcome") == ["new", "new", "duplicate", "new", "duplicate"]
+    assert result.column("matched_url") == [None, None, SITE, None, "a.html"]
 
 
 def test_what_a_crawl_would_pass_unjudged_is_skipped(run, tmp_path, manifest) -> None:
@@ -105,16 +98,6 @@ def test_a_page_that_could_not_be_read_is_an_error_and_remembered_nowhere(
     assert f"{path}:2: unreadable: RuntimeError: no" in result.err
 
 
-def test_a_store_remembers_from_one_replay_to_the_next(run, pages, tmp_path) -> None:
-    store = "SIMHASH_GATE_STORE=sqlite:///kept.sqlite"
-    assert run("replay", pages, "-s", store).column("outcome") == ["new", "duplicate", "new"]
-    again = run("replay", pages, "-s", store)
-    assert again.column("outcome") == ["unchanged", "duplicate", "unchanged"]
-    kept = open_store(f"sqlite:///{tmp_path}/kept.sqlite")
-    assert len(list(kept.records())) == 2
-    kept.close()
-
-
 def test_stores_that_can_not_be_opened_are_named(run, pages, tmp_path) -> None:
     (tmp_path / "foreign.sqlite").write_bytes(b"not a database" * 100)
     foreign = run("replay", pages, "-s", "SIMHASH_GATE_STORE=sqlite:///foreign.sqlite")
@@ -130,12 +113,3 @@ def test_a_page_has_the_request_fingerprint_that_scrapy_gives_its_url() -> None:
         assert request_fingerprint(url) == fingerprint(Request(url)).hex()
     for url in ("http://[", ""):
         assert request_fingerprint(url)
-
-
-def test_a_page_without_a_url_is_named_by_its_path(run, write, manifest) -> None:
-    write("a.html", 1)
-    write("copy.html", 1, noise=2)
-    result = run("replay", manifest({"path": "a.html"}, {"path": "copy.html"}))
-    assert result.status == 0
-    assert result.column("url") == ["a.html", "copy.html"]
-    assert result.column("matched_url") == [None, "a.html"]

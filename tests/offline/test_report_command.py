@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from lxml import html
 
 from simhash_gate.journal.warc import warcinfo
-from simhash_gate.stores import Record, open_store
 from tests.journal.pages import packed
+from tests.offline.kept_pages import record
 from tests.report.verdicts import crawl as crawl_line
 
 SITE = "https://example.com/"
-
-
-@pytest.fixture
-def pages(write, manifest) -> Path:
-    """A story, a copy of it, and another story."""
-    write("a.html", 1)
-    write("copy.html", 1, noise=5)
-    write("b.html", 2)
-    return manifest(*({"path": f"{n}.html", "url": SITE + n} for n in ("a", "copy", "b")))
 
 
 @pytest.fixture
@@ -159,14 +149,8 @@ def test_texts_of_dropped_pages_come_from_the_journal(run, write, doubtful, tmp_
         assert str(journal) in result.err
 
 
-def test_a_store_shows_what_it_kept(run, tmp_path) -> None:
-    url = f"sqlite:///{tmp_path}/kept.sqlite"
-    with closing(open_store(url)) as store:
-        store.begin("monday")
-        for n in range(3):
-            page = (f"{SITE}{n}", str(n), n << 32, n, 9, "Title", "9c1f", "monday", 1.7e9, 1.7e9)
-            store.check_and_add(Record("example.com", *page), None)
-        store.end("monday")
+def test_a_store_shows_what_it_kept(run, url, fill) -> None:
+    fill(*map(record, range(3)))
     result = run("report", url)
     assert result.status == 0
     assert tiles(result.out) == {"Responses": "3", "Kept": "3"}
@@ -184,31 +168,3 @@ def test_without_a_source_it_is_the_newest_log_of_the_project(run, log, tmp_path
     result = run("report")
     assert result.status == 0
     assert tiles(result.out).items() >= FIGURES.items()
-
-
-def test_a_log_that_a_kill_cut_off_gives_a_report_of_the_rest(run, log, tmp_path) -> None:
-    lines = log.read_bytes().splitlines(keepends=True)
-    foreign = b'{"later": 1}\n{"outcome": "lost"}\n'
-    log.write_bytes(lines[0] + foreign + lines[1] + lines[2][:40])
-    result = run("report", log, "-o", "report.html")
-    assert result.status == 1
-    assert f"{log}:3: 'outcome' is 'lost'" in result.err
-    assert f"{log}:5: not JSON" in result.err
-    assert result.err.endswith("could not be used: 2\n")
-    page = tmp_path / "report.html"
-    assert tiles(page)["Responses"] == "2"
-    assert "2 inputs could not be used, and can" in page.read_text()
-
-
-def test_no_report_is_made_of_nothing_or_where_it_can_not_be(run, log, tmp_path) -> None:
-    for content in ("\n\n", '{"later": 1}\n', "no JSON\n"):
-        (tmp_path / "empty.jsonl").write_text(content)
-        result = run("report", "empty.jsonl", "-o", "report.html")
-        assert result.status == 1
-        assert "empty.jsonl: no verdict in it" in result.err
-    for path, why in (("log.jsonl/report.html", "Not a directory"), ("/dev/full", "No space left")):
-        unwritable = run("report", log, "-o", path)
-        assert (unwritable.status, unwritable.out) == (1, "")
-        assert unwritable.err.startswith(f"Error: {path}: {why}")
-    assert Path("/dev/full").is_char_device()
-    assert [*tmp_path.glob("*report*")] == []

@@ -81,13 +81,13 @@ def test_paths_of_several_logs_are_the_same_and_one_has_no_section(run, logs) ->
 
 def test_a_log_that_is_broken_or_empty_does_not_hide_the_others(run, logs) -> None:
     (logs / "3.jsonl.gz").write_bytes(gzip.compress(TWO.encode() * 50)[:-9])
-    (logs / "4.jsonl").write_text(ONE + '{"outcome": "lost"}\n{"url')
+    (logs / "4.jsonl").write_text(ONE + '{"later": 1}\n{"outcome": "lost"}\n{"url')
     (logs / "5.jsonl").write_text("")
     result = run("report", logs, "-o", "report.html")
     assert result.status == 1
     assert f"{logs}/3.jsonl.gz: gzip can't unpack the rest: " in result.err
-    assert f"{logs}/4.jsonl:3: 'outcome' is 'lost'" in result.err
-    assert f"{logs}/4.jsonl:4: not JSON" in result.err
+    assert f"{logs}/4.jsonl:4: 'outcome' is 'lost'" in result.err
+    assert f"{logs}/4.jsonl:5: not JSON" in result.err
     assert f"{logs}: 4 verdict logs, 1 other file not read" in result.err
     names = [row[0] for row in figures((logs.parent / "report.html").read_text())]
     assert {"news #1", "news #2"} < set(names)

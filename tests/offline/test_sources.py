@@ -144,7 +144,6 @@ def test_the_verdict_log_of_an_audited_crawl_is_a_source(run, tmp_path) -> None:
         (["fingerprint"], ""),
         (["report", "-o", "report.html"], "verdicts in the report: 5"),
         (["pairs"], "pages: 5, pairs: 3"),
-        (["tune"], ""),
         (["idf", "--min-pages", "1", "-o", "idf.json"], "words of 3 pages"),
     ],
 )
@@ -165,24 +164,6 @@ def test_every_command_takes_several_sources(run, tmp_path, command, said: str) 
             *("site/1.html", "site/2.html", "b.warc, record 1", "c.jsonl:1", "c.jsonl:2")
         ]
         assert [line.get("url") for line in result.lines] == [None, None, URLS[2], None, None]
-    if name == "tune":
-        assert "5 pages" in result.out
-
-
-def test_the_pages_of_a_mirror_are_of_its_domains_and_called_by_their_paths(run, tmp_path) -> None:
-    for name, body in (
-        ("example.com/0-a", BODIES[0]),
-        ("example.com/1-copy", BODIES[1]),
-        ("example.org/0", BODIES[0]),
-    ):
-        path = tmp_path / f"mirror/{name}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(body)
-    (pair,) = run("pairs", "mirror").lines
-    assert [pair["a"], pair["b"]] == [f"mirror/example.com/{n}.html" for n in ("0-a", "1-copy")]
-    result = run("replay", "mirror")
-    assert result.column("url")[0] == "https://example.com/0-a.html"
-    assert result.column("outcome") == ["new", "duplicate", "new"]
 
 
 def test_a_canonical_link_that_a_whole_site_has_merges_nothing(run, tmp_path) -> None:
@@ -221,13 +202,6 @@ def test_a_corpus_gives_its_fingerprints_and_its_markdown(run, tmp_path, form: s
     result = run("pairs", form, "other.jsonl")
     assert result.lines == [pair]
     assert "pages of 2 pipeline versions" in result.err
-
-
-def test_a_corpus_without_urls_is_named_by_its_ids(run, tmp_path) -> None:
-    rows = [row(body, "", id=f"pages/{n}.html") for n, body in enumerate(BODIES[:2])]
-    for form in ("corpus.jsonl", "corpus.parquet"):
-        (pair,) = run("pairs", write_corpus(tmp_path, form, *rows).name).lines
-        assert (pair["a"], pair["b"]) == ("pages/0.html", "pages/1.html")
 
 
 def test_the_log_of_a_crawl_among_its_pages_is_no_page(run, tmp_path) -> None:

@@ -12,18 +12,16 @@ from dataclasses import replace
 
 import pytest
 
-from simhash_gate.offline.exported import Repeated, Rules, memory_line, page_line, rules_line
+from simhash_gate.offline.exported import Rules, page_line, rules_line
 from simhash_gate.sources import request_fingerprint
 from simhash_gate.stores import open_store
 from tests.crawls.harness import page, until
-from tests.offline.command import COMMAND
 from tests.offline.kept_pages import record, remembered
 from tests.offline.test_replay_warc import record as warc_record
 from tests.sources.corpora import FORMS, row, write_corpus
 from tests.sources.test_wacz import wacz
 
 A, B, COPY = (f"https://example.com/{name}" for name in ("a", "b", "copy"))
-TWELVE = bytes(range(1, 13))
 
 
 @pytest.fixture
@@ -156,12 +154,6 @@ def test_what_cannot_be_read_is_named_and_the_rest_added(run, url, archive, mani
     assert result.err.endswith("inputs that could not be used: 5\n")
 
 
-def test_a_store_in_memory_is_not_filled(run, archive) -> None:
-    result = run("store", "import", "memory:", archive)
-    assert result.status == 1
-    assert "a store in memory ends with this command" in result.err
-
-
 RULE = {"scope": "a.example", "shape": "*", "kind": "slash", "word": "pinned"}
 
 
@@ -176,18 +168,6 @@ def test_pages_with_one_fingerprint_are_all_moved_also_from_an_earlier_version(
     result = run_with_input(text, "store", "import", url)
     assert (result.status, result.err) == (0, "pages added: 9, copies: 1, skipped: 0\n")
     assert [page.url for page in remembered(url)] == [page.url for page in pages]
-
-
-def test_what_a_site_repeats_is_added_to_what_is_known(run_with_input, url) -> None:
-    mine, yours = (number.to_bytes(4, "big") + TWELVE[4:] for number in (1, 2))
-    with closing(open_store(url)) as store:
-        store.keep_site_memory("a.example", mine)
-    line = json.dumps(memory_line(Repeated("a.example", yours)))
-    result = run_with_input(f"{line}\n", "store", "import", url)
-    assert (result.status, "1 scope" in result.err) == (0, True)
-    with closing(open_store(url)) as store:
-        found = store.site_memory("a.example")
-    assert {found[:4], found[12:16]} == {mine[:4], yours[:4]}
 
 
 def test_rules_about_urls_are_added_to_those_that_are_there(run_with_input, url) -> None:
@@ -209,11 +189,8 @@ def test_rules_about_urls_are_added_to_those_that_are_there(run_with_input, url)
     ]
 
 
-def test_an_import_that_is_interrupted_counts_for_nothing(url, tmp_path, environment) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "store", "import", url],
-        cwd=tmp_path, env=environment, text=True, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+def test_an_import_that_is_interrupted_counts_for_nothing(url, tmp_path, start) -> None:
+    process = start("store", "import", url, stdin=subprocess.PIPE, text=True)
     try:
         lines = (json.dumps(page_line(record(0, request=f"{n:x}"))) for n in range(600))
         process.stdin.write("\n".join(lines))

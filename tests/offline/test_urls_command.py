@@ -53,13 +53,6 @@ def test_rules_are_listed_one_a_line_and_tried_on_urls(run, request, rules, sour
     assert result.column("rules") == [[{"shape": SHAPE, "rule": "?x=*"}], [], []]
 
 
-def test_rules_come_out_of_a_store_as_they_went_in(run, kept, rules, tmp_path) -> None:
-    assert run("urls", "export", kept).out == rules.read_text()
-    result = run("urls", "export", kept, "-o", tmp_path / "again.json")
-    assert (result.status, result.out, result.err) == (0, "", "")
-    assert (tmp_path / "again.json").read_text() == rules.read_text()
-
-
 def test_an_edited_rule_takes_the_place_of_the_one_in_the_store(run, kept, tmp_path) -> None:
     path = tmp_path / "edited.json"
     path.write_text(json.dumps([RULE | {"word": "forbidden"}, RULE | {"scope": "a.example"}]))
@@ -87,18 +80,15 @@ def test_rules_are_exported_for_duplicate_url_discarder_and_come_back_as_guesses
 
 def test_a_catalogue_of_clearurls_is_imported_and_what_is_left_out_counted(run, url, tmp_path):
     path = tmp_path / "data.json"
-    site = {
-        "urlPattern": "^https?:\\/\\/(?:[a-z0-9-]+\\.)*?shop\\.example",
-        "rules": ["p[a-z]*", "t"],
-    }
-    everywhere = {"urlPattern": ".*", "rules": ["(?:%3F)?visit"]}
-    path.write_text(json.dumps({"providers": {"shop": site, "globalRules": everywhere}}))
+    pattern = "^https?:\\/\\/(?:[a-z0-9-]+\\.)*?shop\\.example"
+    site = {"urlPattern": pattern, "rules": ["p[a-z]*", "t"]}
+    path.write_text(json.dumps({"providers": {"shop": site}}))
     result = run("urls", "import", url, path, "--format", "clearurls")
     assert result.status == 0
-    assert result.err.startswith("2 rules imported\nleft out")
+    assert result.err.startswith("1 rule imported\nleft out")
     assert result.err.endswith(": 1\n")
-    found = {(line["scope"], line["name"]) for line in run("urls", "list", url).lines}
-    assert found == {("*", "visit"), ("shop.example", "t")}
+    (line,) = run("urls", "list", url).lines
+    assert (line["scope"], line["name"]) == ("shop.example", "t")
 
 
 @pytest.fixture
@@ -173,14 +163,8 @@ def test_where_distances_were_all_nothing_is_learned(run, verdicts) -> None:
 
 
 def test_broken_lines_are_named_and_the_rest_is_learned_from(run, verdicts) -> None:
-    text = verdicts.read_text()
-    broken = (
-        "no JSON",
-        "5",
-        '{"url": 5}',
-        '{"url": "https://example.com/", "outcome": "near", "words": "x"}',
-    )
-    verdicts.write_text("\n".join((*broken, text)))
+    broken = ("no JSON", "5", '{"url": 5}')
+    verdicts.write_text("\n".join((*broken, verdicts.read_text())))
     result = run("urls", "learn", verdicts)
     assert result.status == 1
     assert [f"{verdicts}:{number}: " in result.err for number in (1, 2, 3)] == [True, True, False]
@@ -191,8 +175,6 @@ def test_broken_lines_are_named_and_the_rest_is_learned_from(run, verdicts) -> N
     ("text", "message"),
     [
         (None, "No such file or directory"),
-        ("{", "not JSON"),
-        ("{}", "expected a list of rules"),
         (json.dumps([RULE, 5]), "rule 2: expected an object"),
     ],
 )
@@ -211,8 +193,8 @@ def test_a_wrong_file_is_named(run, tmp_path, text: str | None, message: str) ->
         assert (result.status, result.out) == (1, "")
         assert result.err.startswith(f"Error: {path}: ")
         assert message in result.err
+    path.write_text("5")
     for form in ("discarder", "clearurls"):
-        path.write_text("{" if text is None else "5")
         result = run("urls", "import", store, path, "--format", form)
         assert (result.status, result.err.startswith(f"Error: {path}: ")) == (1, True)
 

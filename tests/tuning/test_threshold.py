@@ -30,12 +30,10 @@ def test_thresholds_are_scored_by_what_they_call_duplicate() -> None:
 @pytest.mark.parametrize(
     ("f1s", "taken"),
     [
-        ([0.9, 0.9, 0.9, 0.99, 0.9, 0.9, 0.9, 0.9, 0.9], 3),
         ([0.5, 0.9, 0.9, 0.9, 0.9, 0.9, 0.5, 0.5, 0.5], 3),  # the middle of what is equal
         ([0.5, 0.9, 0.9, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], 1),  # the lower of two
         ([0.5, 0.5, 0.901, 0.5, 0.89, 0.9, 0.9, 0.89, 0.5], 5),  # no lone peak
         ([0.5, 0.5, 0.92, 0.5, 0.89, 0.9, 0.9, 0.89, 0.5], 2),  # unless it is worth it
-        ([0.0] * 9, 4),
     ],
 )
 def test_the_best_threshold_is_good_on_both_sides(f1s: list[float], taken: int) -> None:
