@@ -45,7 +45,7 @@ def empty_url(new_url, tmp_path, request):
     )
 
     def make(_folder):
-        admin("".join(f"DELETE FROM {schema}.{table};" for (table,) in tables))
+        admin("".join(f'DELETE FROM "{schema}".{table};' for (table,) in tables))
         return url
 
     return make

@@ -107,11 +107,7 @@ class Server:
         """End all of its processes without a word to anyone."""
         if self.process:
             self.process.send_signal(signal.SIGQUIT)
-            try:
-                self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+            self.process.wait()
             self.process = None
 
     def _make_readable(self):

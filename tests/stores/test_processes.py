@@ -2,52 +2,37 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections import Counter
 from contextlib import closing
 from threading import Barrier, Thread
 
-import pytest
-
 from simhash_gate.stores import open_store
-from tests.stores.crawler_process import GROUPS, PAGES, VISITS, record, visit
+from tests.stores.crawler_process import GROUPS, last_visit, record, visit
 
 
-@pytest.fixture
-def together(crawler, lasting_url):
-    """Run crawlers at once, each with its own run and seed; return what each has printed."""
-
-    def run(role, number):
-        crawlers = [crawler(role, lasting_url, f"run {n}", n) for n in range(number)]
-        for process in crawlers:
-            assert [process.stdout.readline() for _ in range(2)] == ["ready\n", "begun\n"]
-        for process in crawlers:
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        printed = [process.communicate()[0].split() for process in crawlers]
-        assert [process.returncode for process in crawlers] == [0] * number
-        return printed
-
-    return run
-
-
-def test_of_each_group_of_near_copies_one_is_kept_by_4_processes_at_once(together, lasting_url):
+def test_4_processes_at_once_keep_one_of_each_group_of_near_copies_and_the_last_visit_of_each_page(
+    crawler, lasting_url
+):
     """Copies are one bit from the centre of their group at most, so 2 bits from each other."""
-    kept = Counter(group for printed in together("race", 4) for group in printed)
+    crawlers = [crawler("race", lasting_url, f"run {seed}", seed) for seed in range(4)]
+    for process in crawlers:
+        assert [process.stdout.readline() for _ in range(2)] == ["ready\n", "begun\n"]
+    for process in crawlers:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    kept = Counter(group for process in crawlers for group in process.communicate()[0].split())
+    assert [process.returncode for process in crawlers] == [0] * 4
     assert kept == {str(group): 1 for group in range(GROUPS)}
     with closing(open_store(lasting_url)) as store:
         assert len([*store.records()]) == GROUPS
-
-
-def test_of_the_visits_of_3_processes_at_once_the_last_counts_of_each_page(together, lasting_url):
-    together("revisit", 3)
-    with closing(open_store(lasting_url)) as store:
-        last = [visit("run 2", page, VISITS + page + 2 / 16) for page in range(PAGES)]
+        last = [last_visit(3, group) for group in range(GROUPS)]
         assert sorted(store.histories(), key=lambda history: history.seen) == last
         store.begin("next")
-        for page in range(PAGES):
-            store.keep_history(visit("next", page, 10**6))
-            store.forget_history("example.com", f"{page}", "run 2")
+        for group in range(GROUPS):
+            store.keep_history(visit("next", group, 10**6))
+            store.forget_history("example.com", f"{group}", "run 3")
         assert [*store.histories()] == []  # what others had kept before is gone
 
 
@@ -81,7 +66,7 @@ def test_of_a_killed_process_only_durable_pages_and_histories_count(lasting_url,
         for history in old:
             store.keep_history(history)
         store.end("old")
-        process = crawler("stay", url, "killed", 0)
+        process = crawler("crawl", url, "killed", 0)
         for _ in range(6):
             assert process.stdout.readline()
         assert [page.settled for page in store.records()][:3] == [False, True, False]
@@ -100,4 +85,5 @@ def test_of_a_killed_process_only_durable_pages_and_histories_count(lasting_url,
         assert store.history("example.com", "0", "next") == old[0].history
         assert store.history("example.com", "1", "killed") == durable.history
         assert [page.request for page in store.records()] == ["1"]
-        assert store.check_and_add(record("next", 0), 3).added
+        first = random.Random("0").getrandbits(64)
+        assert store.check_and_add(record("next", first), 3).added
