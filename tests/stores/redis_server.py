@@ -84,9 +84,9 @@ class RedisServer:
         return Redis(port=self.port, retry=None, **options)
 
     def lose_all(self):
-        """Remove what was saved."""
-        for entry in self.folder.iterdir():
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        """Remove all that it has, also from its disk."""
+        with self.client() as client:
+            client.flushall()
 
     def kill(self):
         """As a crash would."""

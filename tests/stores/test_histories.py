@@ -44,6 +44,9 @@ def test_what_a_run_keeps_counts_for_others_once_it_has_ended_or_is_durable(
     assert (said("run"), said("second")) == (first.history, b"")
     assert [*store.histories()] == []
     store.end("run")
+    keep("second", 2)
+    store.forget_history("example.com", "ab" * 20, "second")
+    assert said("second") == first.history
     second = keep("second", 3)
     page = make_record(BASE, run="second", request="ab" * 20)
     store.settle([page])
@@ -55,7 +58,7 @@ def test_what_a_run_keeps_counts_for_others_once_it_has_ended_or_is_durable(
     assert [*store.histories()] == [second]
     store.end("second")
     assert [*store.histories()] == [later]
-    store.forget_history("example.com", "ab" * 20, "second")
+    store.forget_history("example.com", "ab" * 20)
     assert said("second") == said("third") == b""
 
 

@@ -27,32 +27,6 @@ DOCS = Path(__file__).parents[2] / "docs" / "stores.md"
 BASE = 0x9E3779B97F4A7C15
 
 
-def test_a_server_that_came_back_with_its_data_or_empty_is_told_of_the_run_and_used(
-    own_redis, make_record
-):
-    page = make_record(BASE)
-    with closing(open_store(own_redis.url)) as store, closing(open_store(own_redis.url)) as other:
-        store.begin("run")
-        other.begin("other")
-        store.check_and_add(page, 3)
-        own_redis.kill()
-        for use in (lambda: store.check_and_add(page, 3), lambda: store.current(page)):
-            with pytest.raises(StoreUnavailable, match=str(own_redis.port)):
-                use()
-        own_redis.start()
-        assert not store.check_and_add(replace(page, request="x"), 3).added
-        own_redis.kill()
-        own_redis.lose_all()
-        own_redis.start()
-        assert [*other.records()] == []
-        assert store.check_and_add(page, 3).added
-        assert not other.check_and_add(replace(page, run="other"), 3).added
-        store.end("run")
-        with pytest.raises(StoreError, match="new name"):
-            other.begin("run")
-        assert [*other.records()] == [replace(page, settled=True)]
-
-
 def test_after_a_failover_the_replica_is_used(tmp_path, make_record):
     servers = RedisSentinel(tmp_path / "redis")
     try:
