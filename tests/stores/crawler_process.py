@@ -12,8 +12,8 @@ import time
 
 from simhash_gate.stores import PageHistory, Record, Window, open_store
 
-GROUPS = 60
-COPIES = 4
+GROUPS = 40
+COPIES = 3
 WIDE = Window(pages=10**9)
 
 
@@ -35,6 +35,12 @@ def record(run, fingerprint, number=0):
 
 def fingerprint_of(group):
     return random.Random(f"group {group}").getrandbits(64)
+
+
+def fingerprints(seed, number):
+    """Of the pages of a crawl."""
+    chance = random.Random(str(seed))
+    return (chance.getrandbits(64) for _ in range(number))
 
 
 def visit(run, page, seen):
@@ -66,9 +72,8 @@ def race(store, run, seed):
 
 def crawl(store, run, seed):
     """Add and visit pages until killed, the second one durable; none falls out of the window."""
-    chance = random.Random(seed)
-    for number in range(10**9):
-        page = record(run, chance.getrandbits(64), number)
+    for number, bits in enumerate(fingerprints(seed, 10**9)):
+        page = record(run, bits, number)
         store.keep_history(visit(run, number % 2, float(number)))
         store.check_and_add(page, 3, window=WIDE)
         if number == 1:

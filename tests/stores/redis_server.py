@@ -115,15 +115,6 @@ class RedisCluster:
             for client in (first, second):
                 until(lambda client=client: agrees(client))
 
-    def move(self, key):
-        """Give the empty slot of a key to the other node; return a client of that."""
-        clients = [node.client() for node in self.nodes]
-        slot = clients[0].cluster("KEYSLOT", key)
-        to = clients[slot < SLOTS // 2]
-        for client in (to, *clients):
-            client.execute_command("CLUSTER", "SETSLOT", slot, "NODE", to.cluster("MYID"))
-        return to
-
     def kill(self):
         for node in self.nodes:
             node.kill()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from threading import Barrier, Thread
 
-from simhash_gate.stores import open_store
-from tests.stores.crawler_process import GROUPS, last_visit, record, visit
+import pytest
+
+from simhash_gate.stores import StoreError, open_store
+from tests.stores.crawler_process import GROUPS, fingerprints, last_visit, record, visit
 
 
 def test_4_processes_at_once_keep_one_of_each_group_of_near_copies_and_the_last_visit_of_each_page(
@@ -60,30 +62,35 @@ def test_crawlers_that_start_at_once_make_one_store(lasting_url):
 
 def test_of_a_killed_process_only_durable_pages_and_histories_count(lasting_url, crawler):
     url = lasting_url if lasting_url.startswith("sqlite") else f"{lasting_url}&lease=1"
+    lost, durable = (record("killed", bits, n) for n, bits in enumerate(fingerprints(0, 2)))
+    durable = replace(durable, settled=True)
+    old, said = [visit("old", page, 0.5) for page in range(2)], visit("killed", 1, 1.0)
     with closing(open_store(url)) as store:
         store.begin("old")
-        old = [visit("old", page, 0.5) for page in range(2)]
         for history in old:
             store.keep_history(history)
         store.end("old")
+        store.begin("next")
         process = crawler("crawl", url, "killed", 0)
         for _ in range(6):
             assert process.stdout.readline()
-        assert [page.settled for page in store.records()][:3] == [False, True, False]
-
-        def counting():
-            return sorted(store.histories(), key=lambda history: history.request)
-
-        durable = visit("killed", 1, 1.0)
-        assert counting() == [old[0], durable]
+        assert [*store.records()][:2] == [lost, durable]
         process.kill()
         process.wait()
         while store.is_live("killed"):
             time.sleep(0.05)
-        store.begin("next")
-        assert counting() == [old[0], durable]
-        assert store.history("example.com", "0", "next") == old[0].history
-        assert store.history("example.com", "1", "killed") == durable.history
-        assert [page.request for page in store.records()] == ["1"]
-        first = random.Random("0").getrandbits(64)
-        assert store.check_and_add(record("next", first), 3).added
+        # Before what is left of it has been removed, and after.
+        for begin in (lambda: None, lambda: store.begin("another")):
+            begin()
+            assert [store.current(lost), store.current(durable)] == [None, durable]
+            assert (
+                store.check_and_add(record("next", durable.fingerprint, 2), 0).match.record
+                == durable
+            )
+            found = sorted(store.histories(), key=lambda history: history.request)
+            assert found == [old[0], said]
+            assert store.history("example.com", "0", "next") == old[0].history
+            assert [*store.records()] == [durable]
+        assert store.check_and_add(replace(lost, run="next"), 3).added
+        with pytest.raises(StoreError, match="new name"):
+            store.begin("killed")

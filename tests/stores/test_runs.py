@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -164,29 +163,6 @@ def test_of_what_was_forgotten_and_swept_nothing_is_left(lasting_url, stored, ma
         store.sweep()
     kept = stored()
     assert [word for word in words if word.encode() in kept] == []
-
-
-def test_of_a_run_that_died_only_durable_pages_count(lasting_url, make_record):
-    pages = [make_record(number << 30, run="dead") for number in range(6)]
-    with closing(open_store(lasting_url)) as store:
-        store.begin("run")
-        with closing(open_store(lasting_url)) as dead:
-            dead.begin("dead")
-            for page in pages:
-                dead.check_and_add(page, 0)
-            dead.settle(pages[:2])
-            dead.settle(pages[1:4], durable=True)
-            dead.settle(pages[3:4])  # what is durable stays so
-        durable = [replace(page, settled=True) for page in pages[1:4]]
-        again = replace(pages[1], run="run", last_seen=0.0)  # before anyone has seen the death
-        assert store.check_and_add(again, 0).match == (durable[0], 0)
-        assert [store.current(page) for page in pages] == [None, *durable, None, None]
-        assert [*store.records()] == durable
-        for page in pages:
-            again = replace(page, run="run", last_seen=0.0)
-            assert store.check_and_add(again, 0).added == (page not in pages[1:4])
-        with pytest.raises(StoreError, match="new name"):
-            store.begin("dead")
 
 
 def test_of_records_with_one_identity_the_latest_is_current(store, make_record):

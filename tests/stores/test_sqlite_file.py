@@ -6,7 +6,8 @@ import os
 import random
 import re
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import replace
 
 import pytest
 
@@ -108,12 +109,21 @@ def test_a_folder_or_file_that_cannot_be_written_is_named(without_root):
             target.chmod(0o755)
 
 
+def fill_up(store):
+    """Let the file of a store grow no more, as on a full disk."""
+    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+    store._db.execute(f"PRAGMA max_page_count = {pages}")
+
+
+def make_room(store):
+    store._db.execute("PRAGMA max_page_count = 1000000")
+
+
 def test_a_full_disk_loses_the_page_in_hand_only(filled, make_record):
     with closing(SQLiteStore(filled)) as store:
         store.begin("second")
         kept = [*store.records()]
-        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
-        store._db.execute(f"PRAGMA max_page_count = {pages}")
+        fill_up(store)
 
         def fill():
             for number in range(1_000):
@@ -124,8 +134,36 @@ def test_a_full_disk_loses_the_page_in_hand_only(filled, make_record):
         with pytest.raises(StoreUnavailable, match=f"{re.escape(str(filled))}.*full"):
             fill()
         assert [*store.records()] == kept
-        store._db.execute("PRAGMA max_page_count = 1000000")
-        for number in range(len(kept) - 300, len(kept) - 250):  # the page that failed first
-            page = make_record(~(number << 30) % 2**64, run="second")
-            assert store.check_and_add(page, 0).added
-            assert store.check_and_add(page, 0).match == (page, 0)
+        make_room(store)
+        page = make_record(~((len(kept) - 300) << 30) % 2**64, run="second")  # failed before
+        assert store.check_and_add(page, 0).added
+        assert store.check_and_add(page, 0).match == (page, 0)
+
+
+def test_a_batch_in_which_a_call_fails_is_taken_back_whole(filled, make_record):
+    with closing(SQLiteStore(filled)) as store, closing(SQLiteStore(filled)) as other:
+        store.begin("second")
+        before = [*other.records()]
+        fill_up(store)
+        small = make_record(BASE, run="second")
+        big = [make_record(BASE ^ (n << 30), run="second", title="x" * 9_000) for n in range(9)]
+
+        def add(*pages, ignored=()):
+            with store.batch():
+                for page in pages:
+                    with suppress(*ignored):
+                        store.check_and_add(page, None)
+
+        with pytest.raises(StoreUnavailable, match="full"):
+            add(small, *big)
+        assert [*other.records()] == [*store.records()] == before
+        with pytest.raises(StoreError, match="taken back"):
+            add(small, *big, small, ignored=[StoreError])
+        assert [*store.records()] == before
+        make_room(store)
+        other.begin("other")
+        page = make_record(~BASE % 2**64, run="other")  # takes the number of what was taken back
+        assert other.check_and_add(page, 3).added
+        assert store.check_and_add(replace(page, run="second"), 3).match.record == page
+        add(small)
+        assert [*other.records()] == [*before, page, small]

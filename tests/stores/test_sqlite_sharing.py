@@ -7,12 +7,12 @@ import random
 import re
 import sqlite3
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
-from simhash_gate.stores import StoreError, StoreUnavailable, Window
+from simhash_gate.stores import StoreUnavailable, Window
 from simhash_gate.stores.sqlite import SQLiteStore
 
 BASE = 0x9E3779B97F4A7C15
@@ -39,42 +39,6 @@ def test_a_database_that_is_held_too_long_is_named(filled, make_record):
             with pytest.raises(StoreUnavailable, match=f"{re.escape(str(filled))}.*too long"):
                 store.check_and_add(make_record(1, run="second"), 3)
         assert store.check_and_add(make_record(1, run="second"), 0).added
-
-
-def test_a_batch_in_which_a_call_fails_is_taken_back_whole(filled, make_record):
-    with closing(SQLiteStore(filled)) as store, closing(SQLiteStore(filled)) as other:
-        store.begin("second")
-        before = [*other.records()]
-        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
-        store._db.execute(f"PRAGMA max_page_count = {pages}")
-        small = make_record(BASE, run="second")
-        big = [make_record(BASE ^ (n << 30), run="second", title="x" * 9_000) for n in range(9)]
-
-        def add(some):
-            with store.batch():
-                for page in some:
-                    store.check_and_add(page, None)
-
-        with pytest.raises(StoreUnavailable, match="full"):
-            add([small, *big])
-        assert [*other.records()] == [*store.records()] == before
-
-        def hush():
-            with store.batch():
-                for page in (small, *big, small):
-                    with suppress(StoreError):
-                        store.check_and_add(page, None)
-
-        with pytest.raises(StoreError, match="taken back"):
-            hush()
-        assert [*store.records()] == before
-        store._db.execute("PRAGMA max_page_count = 1000000")
-        other.begin("other")
-        page = make_record(~BASE % 2**64, run="other")  # takes the number of what was taken back
-        assert other.check_and_add(page, 3).added
-        assert store.check_and_add(replace(page, run="second"), 3).match.record == page
-        add([small])
-        assert [*other.records()] == [*before, page, small]
 
 
 @pytest.mark.parametrize(("most", "scopes"), [(10**6, 1), (10, 3)])

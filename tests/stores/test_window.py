@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from simhash_gate.stores import Answer, Window
+from simhash_gate.stores import Window
 
 BASE = 0x9E3779B97F4A7C15
 
@@ -64,18 +64,3 @@ def test_the_age_of_a_page_counts_from_the_last_visit_to_its_own_url(store, make
         assert match.record.identity == page.identity
     # The first one was seen lately: who stands behind it keeps a place, and is compared with none.
     assert [page.last_seen for page in store.records()] == [150.0, 100.0, 160.0, 170.0]
-
-
-def test_the_age_of_an_archive_is_that_at_the_time_of_each_of_its_pages(store, make_record):
-    window = Window(seconds=60.0)
-    times = (1.7e9, 1.2e9, 1.2e9 + 60, 1.2e9 + 61)
-    young, old, copy, later = (make_record(BASE, first_seen=at, last_seen=at) for at in times)
-    store.check_and_add(young, None)
-    store.check_and_add(old, None)
-    assert store.check_and_add(copy, 0, [young], window=window).match.record.first_seen == 1.2e9
-    assert store.check_and_add(later, 0, [young], window=window).added
-    assert [page.first_seen for page in store.records()] == [1.7e9, 1.2e9, 1.2e9 + 61]
-    # Behind a younger page the old ones keep their places, and are compared with nothing.
-    now = make_record(BASE, first_seen=1.7e9 + 1, last_seen=1.7e9 + 1)
-    assert store.check_and_add(now, 0, [young], window=window) == Answer(True, None)
-    assert len([*store.records()]) == 4
