@@ -30,6 +30,28 @@ def url(new_url, tmp_path):
 
 
 @pytest.fixture
+def empty_url(new_url, tmp_path, request):
+    """As `new_url`; that of PostgreSQL is one schema, emptied each time: to make one takes long."""
+    url = new_url(tmp_path)
+    schema = url.partition("&schema=")[2]
+    if not schema:
+        return new_url
+    open_store(url).close()
+    admin = request.getfixturevalue("postgresql_server").admin
+    filled = "'simhash_gate_schema', 'texts_size'"
+    tables = admin(
+        f"SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename NOT IN ({filled})",
+        schema,
+    )
+
+    def make(_folder):
+        admin("".join(f'DELETE FROM "{schema}".{table};' for (table,) in tables))
+        return url
+
+    return make
+
+
+@pytest.fixture
 def store(url):
     with closing(open_store(url)) as store:
         store.begin("run")

@@ -103,16 +103,16 @@ class Server:
             )
         self._await()
 
-    def crash(self):
+    def kill(self):
         """End all of its processes without a word to anyone."""
         if self.process:
             self.process.send_signal(signal.SIGQUIT)
-            try:
-                self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+            self.process.wait()
             self.process = None
+
+    def lose_all(self):
+        """Remove all that a store keeps."""
+        self.admin("DROP SCHEMA simhash_gate CASCADE")
 
     def _make_readable(self):
         """Copy the binaries where nobody may read them, if they are in a folder of root's own."""
@@ -182,7 +182,7 @@ def running():
         yield server
     finally:
         if server:
-            server.crash()  # nobody needs its data any more
+            server.kill()  # nobody needs its data any more
         shutil.rmtree(folder, ignore_errors=True)
 
 

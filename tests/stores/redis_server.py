@@ -84,9 +84,9 @@ class RedisServer:
         return Redis(port=self.port, retry=None, **options)
 
     def lose_all(self):
-        """Remove what was saved."""
-        for entry in self.folder.iterdir():
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        """Remove all that it has, also from its disk."""
+        with self.client() as client:
+            client.flushall()
 
     def kill(self):
         """As a crash would."""
@@ -114,15 +114,6 @@ class RedisCluster:
             second.execute_command("CLUSTER", "MEET", "127.0.0.1", self.nodes[0].port)
             for client in (first, second):
                 until(lambda client=client: agrees(client))
-
-    def move(self, key):
-        """Give the empty slot of a key to the other node; return a client of that."""
-        clients = [node.client() for node in self.nodes]
-        slot = clients[0].cluster("KEYSLOT", key)
-        to = clients[slot < SLOTS // 2]
-        for client in (to, *clients):
-            client.execute_command("CLUSTER", "SETSLOT", slot, "NODE", to.cluster("MYID"))
-        return to
 
     def kill(self):
         for node in self.nodes:

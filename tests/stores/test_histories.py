@@ -11,9 +11,9 @@ from simhash_gate.stores import PageHistory, StoreError, open_store
 BASE = 0x9E3779B97F4A7C15
 
 
-def visit(run, seen, *, request="ab" * 20, scope="example.com", said=None):
-    history = f"{run} at {seen}".encode() if said is None else said
-    return PageHistory(scope, request, "https://example.com/a", run, float(seen), history)
+def visit(run, seen, *, request="ab" * 20, scope="example.com"):
+    said = f"{run} at {seen}".encode()
+    return PageHistory(scope, request, "https://example.com/a", run, float(seen), said)
 
 
 @pytest.fixture
@@ -33,52 +33,33 @@ def keep(store):
 @pytest.fixture
 def said(store):
     """Return what counts for a run."""
-    return lambda run, request="ab" * 20, scope="example.com": store.history(scope, request, run)
+    return lambda run: store.history("example.com", "ab" * 20, run)
 
 
-def test_a_history_comes_back_as_it_was_and_in_place_of_the_one_before(store, keep, said):
-    assert said("run") == b""
-    keep("run", 1, said=b"first")
-    assert said("run") == b"first"
-    keep("run", 2, said=b"\0\xff" * 40_000)
-    assert said("run") == b"\0\xff" * 40_000
-    assert said("run", request="cd" * 20) == said("run", scope="other.example") == b""
-
-
-def test_what_a_run_keeps_counts_for_others_once_it_has_ended(store, keep, said):
-    first = keep("run", 1)
+def test_what_a_run_keeps_counts_for_others_once_it_has_ended_or_is_durable(
+    store, keep, said, make_record
+):
+    keep("run", 1)
+    first = keep("run", 2)
     assert (said("run"), said("second")) == (first.history, b"")
     assert [*store.histories()] == []
     store.end("run")
+    keep("second", 2)
+    store.forget_history("example.com", "ab" * 20, "second")
     assert said("second") == first.history
-    assert [*store.histories()] == [first]
-    second = keep("second", 2)
+    second = keep("second", 3)
+    page = make_record(BASE, run="second", request="ab" * 20)
+    store.settle([page])
     assert (said("second"), said("third")) == (second.history, first.history)
     assert [*store.histories()] == [first]
-    store.end("second")
-    assert said("third") == second.history
+    store.settle([page], durable=True)
+    later = keep("second", 4)
+    assert (said("second"), said("third")) == (later.history, second.history)
     assert [*store.histories()] == [second]
-
-
-def test_what_is_durable_counts_for_others_at_once_and_until_its_like_takes_its_place(
-    store, keep, said, make_record
-):
-    page = make_record(BASE, request="ab" * 20)
-    store.settle([page], durable=True)
-    keep("run", 1)
-    store.settle([page])
-    assert said("second") == b""
-    store.settle([page], durable=True)
-    assert said("second") == b"run at 1"
-    keep("run", 2)
-    keep("run", 3)
-    assert (said("run"), said("second")) == (b"run at 3", b"run at 1")
-    store.settle([page], durable=True)
-    assert said("second") == b"run at 3"
-    assert [history.seen for history in store.histories()] == [3.0]
-    keep("run", 4)
-    store.forget_history("example.com", "ab" * 20, "run")
-    assert said("run") == said("second") == b""
+    store.end("second")
+    assert [*store.histories()] == [later]
+    store.forget_history("example.com", "ab" * 20)
+    assert said("second") == said("third") == b""
 
 
 def test_only_a_live_run_that_was_begun_here_can_keep_a_history(store, keep):
@@ -90,27 +71,23 @@ def test_only_a_live_run_that_was_begun_here_can_keep_a_history(store, keep):
 
 def test_histories_outlive_their_records_a_sweep_and_the_store(lasting_url, make_record):
     page = make_record(BASE, request="ab" * 20)
+    kept = [visit("run", at, scope=scope) for at, scope in enumerate(["example.com", "bad\ud800"])]
     with closing(open_store(lasting_url)) as store:
         store.begin("run")
         store.check_and_add(page, 3)
-        for scope in ("example.com", "bad\ud800.example"):
-            store.keep_history(visit("run", 1, scope=scope))
-            store.keep_site_memory(scope, b"x")
+        for history in kept:
+            store.keep_history(history)
         store.end("run")
         store.forget(page)
         store.sweep()
-        assert [*store.site_memories()] == []
         store.begin("second")
         store.sweep()
     with closing(open_store(lasting_url)) as store:
-        assert store.history("example.com", "ab" * 20, "new") == b"run at 1"
-        assert [*store.histories("bad\ud800.example")] == [
-            visit("run", 1, scope="bad\ud800.example")
-        ]
-        assert len([*store.histories()]) == 2
+        assert store.history("example.com", "ab" * 20, "new") == kept[0].history
+        assert sorted(store.histories(), key=lambda history: history.seen) == kept
         with pytest.raises(StoreError, match="new name"):
             store.begin("run")
-        for history in [*store.histories()]:
+        for history in kept:
             store.forget_history(history.scope, history.request)
         store.sweep()
         assert [*store.histories()] == []
@@ -129,9 +106,10 @@ def test_any_text_is_part_of_a_history_as_it_is(url):
     with closing(open_store(url)) as store:
         for text in ("", "\0", "\ud800\0", "\udfff'; --", "é" * 10**5):
             store.begin(text)
-            history = PageHistory(text, text, text, text, 1.25, b"said")
+            assert store.history(text, text, text) == b""
+            history = PageHistory(text, text, text, text, 1.25, b"\0\xff" * 40_000)
             store.keep_history(history)
-            assert store.history(text, text, text) == b"said"
+            assert store.history(text, text, text) == history.history
             store.end(text)
             assert [*store.histories()] == [*store.histories(text)] == [history]
             store.forget_history(text, text, text)

@@ -49,6 +49,7 @@ def test_a_run_that_slept_past_its_lease_was_dead_and_goes_on(leased_url, make_r
                     late.keep_history(visit("late", 2))
             # Not settled: it lives, for as long as it is renewed.
             until(lambda: late.renew("late") or store.current(second) == second)
+            until(lambda: late.renew("late") or store.is_live("late"))
             if ends:
                 late.end("late")
         late_pages = [durable, second] if ends else [durable]
@@ -56,21 +57,6 @@ def test_a_run_that_slept_past_its_lease_was_dead_and_goes_on(leased_url, make_r
         assert [page for page in store.records() if page.run == "late"] == settled
         assert [*store.histories()] == ([visit("late", 2)] if ends else [])
         assert store.current(again) == again
-
-
-def test_a_run_that_is_renewed_lives(leased_url):
-    with (
-        closing(open_store(leased_url)) as store,
-        closing(open_store(f"{leased_url}&lease=0.2")) as late,
-    ):
-        late.begin("late")
-        until(lambda: not store.is_live("late"))
-
-        def lives_again():
-            late.renew("late")
-            return store.is_live("late")
-
-        until(lives_again)
 
 
 def test_what_many_scopes_have_of_a_dead_run_goes_and_the_rest_stays(leased_url, make_record):

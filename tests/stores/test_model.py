@@ -342,8 +342,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-def test_a_store_does_what_the_model_does(new_url):
+def test_a_store_does_what_the_model_does(empty_url):
     run_state_machine_as_test(
-        lambda: StoreMachine(new_url),
+        lambda: StoreMachine(empty_url),
         settings=settings(max_examples=40, stateful_step_count=40, deadline=None),
     )

@@ -1,16 +1,22 @@
-"""The tables of a PostgreSQL store: whose they are, how they are asked, what is left in them."""
+"""A PostgreSQL store: whose its tables are, how they are asked, and who may use them."""
 
 from __future__ import annotations
 
-import random
 from contextlib import closing
 
+import psycopg
 import pytest
 
 from simhash_gate.stores import PageHistory, StoreError, StoreUnavailable, Window, open_store
 from simhash_gate.stores.postgres import PostgresStore
+from tests.stores.postgres_server import QUOTED
 
 BASE = 0x9E3779B97F4A7C15
+
+
+@pytest.fixture
+def url(address):
+    return address
 
 
 def test_tables_of_another_application_are_named_and_left_as_they_are(address, admin, schema):
@@ -48,63 +54,66 @@ def test_commits_are_awaited_where_the_url_says_so_and_where_it_counts(postgresq
 
 
 def test_no_lookup_reads_a_table_from_end_to_end(
-    address, schema, postgresql_server, admin, make_record
+    store, schema, postgresql_server, admin, make_record
 ):
     """Or each page would cost more than the one before; the planner knows of an empty table."""
-    chance = random.Random(5)
-    with closing(open_store(address)) as store:
-        store.begin("run")
-        admin("ANALYZE")
-        for number in range(150):
-            page = make_record(chance.getrandbits(64))
-            window = Window(pages=100)
-            store.check_and_add(page, chance.choice([0, 3, 5, 9]), near=8, window=window)
-            store.check_and_add(page, 0, exact=True, window=window)
-            store.keep_history(
-                PageHistory(page.scope, page.request, page.url, page.run, float(number), b"said")
-            )
-            store.history(page.scope, page.request, page.run)
-            store.settle([page], durable=True)
-            store.see(page, 1e9)
-            store.forget(page)
-            store.forget_history(page.scope, page.request, page.run)
-        store.end("run")
+    admin("ANALYZE")
+    for number in range(40):
+        page = make_record(number << 30)
+        for exact in (False, True):
+            store.check_and_add(page, 3, near=8, exact=exact, window=Window(pages=20))
+        store.keep_history(PageHistory(page.scope, page.request, "u", page.run, 1.0, b"said"))
+        store.history(page.scope, page.request, page.run)
+        store.settle([page], durable=True)
+        store.see(page, 1e9)
+        store.forget(page)
+        store.forget_history(page.scope, page.request, page.run)
+    store.end("run")
+    store.close()  # its session tells what it has read
     read = """SELECT relname, seq_tup_read, idx_scan > 0 FROM pg_stat_user_tables
         WHERE schemaname = %s AND relname IN ('page', 'history') ORDER BY 1"""
     assert postgresql_server.admin(read, schema) == [("history", 0, True), ("page", 0, True)]
 
 
-def test_near_duplicates_are_found_in_sql(address, admin, make_record):
-    with closing(open_store(address)) as store:
-        store.begin("run")
-        near, other = make_record(BASE ^ 0b1111), make_record(~BASE % 2**64)
-        for page in (make_record(BASE), near, other, make_record(BASE, scope="b")):
-            store.check_and_add(page, 0)
-        found = "SELECT distance, url FROM near_duplicates(%s, 'example.com', %s)"
-        asked = f"{BASE:016x}"
-        assert admin(found, (asked, 3)).fetchall() == [(0, f"https://example.com/{BASE:x}")]
-        assert [distance for distance, _ in admin(found, (asked, 5))] == [0, 4]
-        pairs = "SELECT scope, distance, url, near_url FROM near_duplicate_pages ORDER BY url"
-        assert admin(pairs).fetchall() == [
-            ("example.com", 4, f"https://example.com/{a:x}", f"https://example.com/{b:x}")
-            for a, b in sorted([(BASE, near.fingerprint), (near.fingerprint, BASE)])
-        ]
-        row = admin("SELECT scope, fingerprint, run, title FROM kept_page WHERE scope = 'b'")
-        assert row.fetchall() == [("b", asked, "run", "Title")]
+def test_near_duplicates_are_found_in_sql(store, admin, make_record):
+    near, other = make_record(BASE ^ 0b1111), make_record(~BASE % 2**64)
+    for page in (make_record(BASE), near, other, make_record(BASE, scope="b")):
+        store.check_and_add(page, 0)
+    found = "SELECT distance, url FROM near_duplicates(%s, 'example.com', %s)"
+    asked = f"{BASE:016x}"
+    assert admin(found, (asked, 3)).fetchall() == [(0, f"https://example.com/{BASE:x}")]
+    assert [distance for distance, _ in admin(found, (asked, 5))] == [0, 4]
+    pairs = "SELECT scope, distance, url, near_url FROM near_duplicate_pages ORDER BY url"
+    assert admin(pairs).fetchall() == [
+        ("example.com", 4, f"https://example.com/{a:x}", f"https://example.com/{b:x}")
+        for a, b in sorted([(BASE, near.fingerprint), (near.fingerprint, BASE)])
+    ]
+    row = admin("SELECT scope, fingerprint, run, title FROM kept_page WHERE scope = 'b'")
+    assert row.fetchall() == [("b", asked, "run", "Title")]
 
 
-def test_a_sweep_leaves_no_row_of_what_is_gone(address, admin, make_record):
-    with closing(open_store(address)) as store:
-        for run in ("first", "second", "live"):
-            store.begin(run)
-            page = make_record(BASE, scope=run, run=run)
-            store.check_and_add(page, 3)
-            store.keep_site_memory(run, b"a")
-            if run == "second":
-                store.forget(page)
-        store.end("first")
-        store.end("second")
-        store.sweep()
-        assert admin("SELECT name FROM scope ORDER BY 1").fetchall() == [("first",), ("live",)]
-        assert admin("SELECT name FROM run ORDER BY 1").fetchall() == [("first",), ("live",)]
-        assert admin("SELECT count(*) FROM site_memory").fetchall() == [(2,)]
+def test_who_may_not_log_in_or_make_a_schema_is_told_what_no_retry_mends(
+    postgresql_server, address, schema
+):
+    postgresql_server.admin("CREATE ROLE guest LOGIN PASSWORD 'x'")
+    for right, wrong, why in (
+        (QUOTED, "wrong", "password authentication failed"),
+        ("crawler:", "nobody:", "authentication failed"),
+        ("/pages?", "/other?", "does not exist"),
+        (f"crawler:{QUOTED}", "guest:x", f"permission denied.*{schema}"),
+    ):
+        with pytest.raises(StoreError, match=why) as caught:
+            open_store(address.replace(right, wrong))
+        assert not isinstance(caught.value, StoreUnavailable)
+
+
+def test_a_statement_that_waits_too_long_is_ended_and_worth_another_try(
+    store, address, postgresql_server, schema, make_record
+):
+    with closing(open_store(f"{address}&timeout=0.5")) as late:
+        late.begin("late")
+        with psycopg.connect(postgresql_server.url) as other:
+            other.execute(f"LOCK TABLE {schema}.page")
+            with pytest.raises(StoreUnavailable, match="statement timeout"):
+                late.check_and_add(make_record(BASE, run="late"), 3)
+        assert late.check_and_add(make_record(BASE, run="late"), 3).added

@@ -69,15 +69,3 @@ def test_every_call_finds_its_scope_whichever_node_that_is_on(redis_cluster_serv
     for node in redis_cluster_server.nodes:
         with node.client() as client:
             assert len(client.keys("simhash_gate:scope:*")) > 1
-
-
-def test_a_scope_whose_slot_has_moved_is_found_on_its_new_node(redis_cluster_server, make_record):
-    with closing(open_store(f"{redis_cluster_server.url}?prefix=moved:")) as store:
-        store.begin("run")
-        assert store.check_and_add(make_record(BASE), 3).added
-        page = make_record(BASE, scope="moved.example")
-        with redis_cluster_server.move("moved:scope:{moved.example}") as client:
-            assert store.check_and_add(page, 3).added
-            assert not store.check_and_add(make_record(BASE, scope=page.scope), 3).added
-            assert client.exists("moved:scope:{moved.example}")
-        assert [*store.records("moved.example")] == [page]

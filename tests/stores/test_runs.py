@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from simhash_gate.stores import Answer, PageHistory, StoreError, open_store
 
 BASE = 0x9E3779B97F4A7C15
-
-
-def test_records_of_live_and_of_ended_runs_count_and_those_of_the_latter_are_settled(
-    store, make_record
-):
-    store.begin("second")
-    page = make_record(BASE)
-    store.check_and_add(page, 3)
-    assert not store.check_and_add(make_record(BASE, run="second"), 3).added
-    store.end("run")
-    settled = replace(page, settled=True)
-    assert store.current(page) == settled
-    assert store.check_and_add(replace(page, run="second"), 3).match.record == settled
-    assert [*store.records()] == [settled]
 
 
 def test_a_run_lives_from_begin_to_end_and_once(store, make_record):
@@ -87,17 +74,6 @@ def test_a_death_is_seen_at_the_match_without_a_new_begin(lasting_url, make_reco
         assert [*store.records()] == [page]
 
 
-def test_what_a_site_repeats_may_come_before_its_first_page(lasting_url, make_record):
-    with closing(open_store(lasting_url)) as store:
-        store.keep_site_memory("a\ud800\0", b"said")
-        assert [*store.site_memories()] == [("a\ud800\0", b"said")]
-        store.begin("run")
-        page = make_record(BASE, scope="a\ud800\0")
-        assert store.check_and_add(page, 3).added
-        store.sweep()
-        assert store.site_memory("a\ud800\0") == b"said"
-
-
 def test_a_sweep_by_another_leaves_no_page_without_its_scope(lasting_url, make_record):
     with closing(open_store(lasting_url)) as store, closing(open_store(lasting_url)) as other:
         store.begin("first")
@@ -123,27 +99,61 @@ def test_a_sweep_by_another_leaves_no_page_without_its_scope(lasting_url, make_r
         assert not store.check_and_add(make_record(BASE, scope="x", run="second"), 3).added
 
 
-def test_of_a_run_that_died_only_durable_pages_count(lasting_url, make_record):
-    pages = [make_record(number << 30, run="dead") for number in range(6)]
+@pytest.fixture
+def stored(lasting_url, request):
+    """Return all that there is of a store where it lasts, in one piece."""
+    parts = urlsplit(lasting_url)
+
+    def of_sqlite():
+        files = [entry for entry in Path(parts.path[1:]).parent.iterdir() if entry.is_file()]
+        return b"".join(file.read_bytes() for file in files)
+
+    def of_redis():
+        prefix = parse_qs(parts.query)["prefix"][0]
+        with request.getfixturevalue("redis_server").client() as client:
+            client.config_set("rdbcompression", "no")
+            keys = client.keys(f"{prefix}*")
+            return b"".join([*keys, *map(client.dump, keys)])
+
+    def of_postgresql():
+        schema = parse_qs(parts.query)["schema"][0]
+        admin = request.getfixturevalue("postgresql_server").admin
+        tables = admin("SELECT tablename FROM pg_tables WHERE schemaname = %s", schema)
+        rows = [row for (name,) in tables for row in admin(f'TABLE "{schema}".{name}')]
+        return repr(rows).encode()
+
+    return {"sqlite": of_sqlite, "redis": of_redis, "postgresql": of_postgresql}[parts.scheme]
+
+
+def test_of_what_was_forgotten_and_swept_nothing_is_left(lasting_url, stored, make_record):
+    """Nor in what SQLite leaves free in its file."""
+    words = [f"secret-{what}" for what in ("run", "scope", "url", "title", "note", "text")]
+    run, scope, url, title, note, text = words
     with closing(open_store(lasting_url)) as store:
-        store.begin("run")
-        with closing(open_store(lasting_url)) as dead:
-            dead.begin("dead")
-            for page in pages:
-                dead.check_and_add(page, 0)
-            dead.settle(pages[:2])
-            dead.settle(pages[1:4], durable=True)
-            dead.settle(pages[3:4])  # what is durable stays so
-        durable = [replace(page, settled=True) for page in pages[1:4]]
-        again = replace(pages[1], run="run", last_seen=0.0)  # before anyone has seen the death
-        assert store.check_and_add(again, 0).match == (durable[0], 0)
-        assert [store.current(page) for page in pages] == [None, *durable, None, None]
-        assert [*store.records()] == durable
+        store.keep_site_memory(scope, note.encode() * 1_000)  # before the first page
+        store.begin(run)
+        pages = [
+            make_record(n << 20, url=url, title=title * n, scope=scope, run=run) for n in range(100)
+        ]
         for page in pages:
-            again = replace(page, run="run", last_seen=0.0)
-            assert store.check_and_add(again, 0).added == (page not in pages[1:4])
-        with pytest.raises(StoreError, match="new name"):
-            store.begin("dead")
+            store.check_and_add(page, 0)
+            store.keep_history(PageHistory(scope, page.request, url, run, 1.0, note.encode()))
+            store.keep_text(scope, page.digest, text.encode(), 1.0, 10**6)
+        store.keep_site_notes(scope, note.encode() * 1_000)
+        store.sweep()
+        assert store.site_memory(scope) == note.encode() * 1_000
+        store.end(run)
+    kept = stored()
+    assert [word for word in words if word.encode() in kept] == words
+    with closing(open_store(lasting_url)) as store:
+        for page in pages:
+            assert store.forget(page)
+            store.forget_history(scope, page.request)
+            store.forget_text(scope, page.digest)
+        store.keep_site_notes(scope, b"")
+        store.sweep()
+    kept = stored()
+    assert [word for word in words if word.encode() in kept] == []
 
 
 def test_of_records_with_one_identity_the_latest_is_current(store, make_record):

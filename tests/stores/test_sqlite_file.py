@@ -6,11 +6,12 @@ import os
 import random
 import re
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import replace
 
 import pytest
 
-from simhash_gate.stores import PageHistory, StoreError, StoreUnavailable
+from simhash_gate.stores import StoreError, StoreUnavailable
 from simhash_gate.stores.sqlite import SQLiteStore
 
 BASE = 0x9E3779B97F4A7C15
@@ -93,37 +94,36 @@ def test_a_directory_and_a_path_below_a_file_are_named(tmp_path):
         SQLiteStore(path)
 
 
-def test_a_folder_or_file_that_cannot_be_written_is_named(without_root, make_record):
-    filled = without_root / "store.sqlite"
-    with closing(SQLiteStore(filled)) as store:
-        store.begin("run")
-        store.check_and_add(make_record(1), 0)
-        store.end("run")
-    other = without_root / "other.sqlite"
+def test_a_folder_or_file_that_cannot_be_written_is_named(without_root):
+    filled, other = without_root / "store.sqlite", without_root / "other.sqlite"
+    filled.touch()
+    SQLiteStore(filled).close()  # an empty file becomes a database
     for target, mode, path in ((filled, 0o444, filled), (without_root, 0o555, other)):
         before = everything_below(without_root)
         target.chmod(mode)
         try:
             with pytest.raises(StoreError, match=f"{re.escape(str(path))}.*can be written"):
                 SQLiteStore(path)
-            assert everything_below(filled.parent) == before
+            assert everything_below(without_root) == before
         finally:
             target.chmod(0o755)
 
 
-def test_an_empty_file_becomes_a_database(path, make_record):
-    path.touch()
-    with closing(SQLiteStore(path)) as store:
-        store.begin("run")
-        assert store.check_and_add(make_record(1), 3).added
+def fill_up(store):
+    """Let the file of a store grow no more, as on a full disk."""
+    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+    store._db.execute(f"PRAGMA max_page_count = {pages}")
+
+
+def make_room(store):
+    store._db.execute("PRAGMA max_page_count = 1000000")
 
 
 def test_a_full_disk_loses_the_page_in_hand_only(filled, make_record):
     with closing(SQLiteStore(filled)) as store:
         store.begin("second")
         kept = [*store.records()]
-        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
-        store._db.execute(f"PRAGMA max_page_count = {pages}")
+        fill_up(store)
 
         def fill():
             for number in range(1_000):
@@ -134,42 +134,36 @@ def test_a_full_disk_loses_the_page_in_hand_only(filled, make_record):
         with pytest.raises(StoreUnavailable, match=f"{re.escape(str(filled))}.*full"):
             fill()
         assert [*store.records()] == kept
-        store._db.execute("PRAGMA max_page_count = 1000000")
-        for number in range(len(kept) - 300, len(kept) - 250):  # the page that failed first
-            page = make_record(~(number << 30) % 2**64, run="second")
-            assert store.check_and_add(page, 0).added
-            assert store.check_and_add(page, 0).match == (page, 0)
+        make_room(store)
+        page = make_record(~((len(kept) - 300) << 30) % 2**64, run="second")  # failed before
+        assert store.check_and_add(page, 0).added
+        assert store.check_and_add(page, 0).match == (page, 0)
 
 
-def test_what_was_forgotten_and_swept_is_in_no_file(path, make_record):
-    """Nor in what SQLite leaves free: pages, and the names of their scope and run."""
-    words = (
-        "secret-page", "secret-title", "secret.example", "secret-run", "secret-sentence",
-        "secret-history", "secret-text", "secret-note",
-    )  # fmt: skip
-    with closing(SQLiteStore(path)) as store:
-        store.begin(words[3])
-        pages = [
-            make_record(n << 20, url=words[0], title=words[1] * n, scope=words[2], run=words[3])
-            for n in range(300)
-        ]
-        for page in pages:
-            store.check_and_add(page, 0)
-            store.keep_history(
-                PageHistory(page.scope, page.request, page.url, page.run, 1.0, words[5].encode())
-            )
-            store.keep_text(page.scope, page.digest, words[6].encode(), 1.0, 10**6)
-        store.keep_site_memory(words[2], words[4].encode() * 1_000)
-        store.keep_site_notes(words[2], words[7].encode() * 1_000)
-        store.end(words[3])
-    content = path.read_bytes()
-    assert all(word.encode() in content for word in words)
-    with closing(SQLiteStore(path)) as store:
-        for page in pages:
-            assert store.forget(page)
-            store.forget_history(page.scope, page.request)
-            store.forget_text(page.scope, page.digest)
-        store.keep_site_notes(words[2], b"")
-        store.sweep()
-    for content in everything_below(path.parent).values():
-        assert not any(word.encode() in content for word in words)
+def test_a_batch_in_which_a_call_fails_is_taken_back_whole(filled, make_record):
+    with closing(SQLiteStore(filled)) as store, closing(SQLiteStore(filled)) as other:
+        store.begin("second")
+        before = [*other.records()]
+        fill_up(store)
+        small = make_record(BASE, run="second")
+        big = [make_record(BASE ^ (n << 30), run="second", title="x" * 9_000) for n in range(9)]
+
+        def add(*pages, ignored=()):
+            with store.batch():
+                for page in pages:
+                    with suppress(*ignored):
+                        store.check_and_add(page, None)
+
+        with pytest.raises(StoreUnavailable, match="full"):
+            add(small, *big)
+        assert [*other.records()] == [*store.records()] == before
+        with pytest.raises(StoreError, match="taken back"):
+            add(small, *big, small, ignored=[StoreError])
+        assert [*store.records()] == before
+        make_room(store)
+        other.begin("other")
+        page = make_record(~BASE % 2**64, run="other")  # takes the number of what was taken back
+        assert other.check_and_add(page, 3).added
+        assert store.check_and_add(replace(page, run="second"), 3).match.record == page
+        add(small)
+        assert [*other.records()] == [*before, page, small]

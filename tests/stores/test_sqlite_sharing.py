@@ -7,19 +7,15 @@ import random
 import re
 import sqlite3
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
-from simhash_gate.stores import StoreError, StoreUnavailable, Window
+from simhash_gate.stores import StoreUnavailable, Window
 from simhash_gate.stores.sqlite import SQLiteStore
 
 BASE = 0x9E3779B97F4A7C15
-
-
-def lock_files(path):
-    return [*path.parent.glob("*.lock")]
 
 
 def test_a_window_is_kept_exactly_by_two_that_add_by_turns(path, make_record):
@@ -35,17 +31,6 @@ def test_a_window_is_kept_exactly_by_two_that_add_by_turns(path, make_record):
         assert [*store.records()] == pages[-300:]
 
 
-def test_a_lock_file_left_behind_is_removed(path):
-    stray = path.with_name(f"{path.name}-run-{0:016x}.lock")
-    stray.touch()
-    with closing(SQLiteStore(path)) as store:
-        store.begin("run")
-        assert not stray.exists()
-        assert len(lock_files(path)) == 1
-        store.end("run")
-    assert lock_files(path) == []
-
-
 def test_a_database_that_is_held_too_long_is_named(filled, make_record):
     with closing(SQLiteStore(filled, timeout=0.05)) as store:
         store.begin("second")
@@ -56,108 +41,60 @@ def test_a_database_that_is_held_too_long_is_named(filled, make_record):
         assert store.check_and_add(make_record(1, run="second"), 0).added
 
 
-def test_a_batch_in_which_a_call_fails_is_taken_back_whole(filled, make_record):
-    with closing(SQLiteStore(filled)) as store, closing(SQLiteStore(filled)) as other:
-        store.begin("second")
-        before = [*other.records()]
-        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
-        store._db.execute(f"PRAGMA max_page_count = {pages}")
-        small = make_record(BASE, run="second")
-        big = [make_record(BASE ^ (n << 30), run="second", title="x" * 9_000) for n in range(9)]
-
-        def add(some):
-            with store.batch():
-                for page in some:
-                    store.check_and_add(page, None)
-
-        with pytest.raises(StoreUnavailable, match="full"):
-            add([small, *big])
-        assert [*other.records()] == [*store.records()] == before
-
-        def hush():
-            with store.batch():
-                for page in (small, *big, small):
-                    with suppress(StoreError):
-                        store.check_and_add(page, None)
-
-        with pytest.raises(StoreError, match="taken back"):
-            hush()
-        assert [*store.records()] == before
-        store._db.execute("PRAGMA max_page_count = 1000000")
-        other.begin("other")
-        page = make_record(~BASE % 2**64, run="other")  # takes the number of what was taken back
-        assert other.check_and_add(page, 3).added
-        assert store.check_and_add(replace(page, run="second"), 3).match.record == page
-        add([small])
-        assert [*other.records()] == [*before, page, small]
-
-
-def test_what_others_do_is_seen_at_once_though_fingerprints_are_kept_in_memory(path, make_record):
+@pytest.mark.parametrize(("most", "scopes"), [(10**6, 1), (10, 3)])
+def test_what_others_do_is_seen_at_once_however_many_fingerprints_are_kept_in_memory(
+    path, make_record, most, scopes
+):
     chance = random.Random(3)
     with closing(SQLiteStore(path)) as store, closing(SQLiteStore(path)) as other:
         store.begin("run")
         other.begin("other")
+        store._mirror._most = most
         window = Window(pages=50)
-        for number in range(1_500):  # more than are kept in memory once they are gone
-            page = make_record(chance.getrandbits(64))
+        for number in range(1_500 // scopes):  # in one scope, more than are left once they are gone
+            scope = f"{chance.randrange(scopes)}.example"
+            page = make_record(chance.getrandbits(64), scope=scope)
             assert store.check_and_add(page, 3, window=window).added
             again = replace(page, run="other", request="again")
-            assert other.check_and_add(again, 3).match.record.identity == page.identity
+            assert other.check_and_add(again, 3, window=window).match.record == page
             if number % 3 == 0:  # the newest number is free again
                 assert other.forget(page)
                 assert other.check_and_add(again, 3, window=window).added
                 assert store.check_and_add(page, 3).match.record.identity == again.identity
-        assert len([*store.records()]) == 50
+        assert len([*store.records()]) == 50 * scopes
 
 
-def test_of_more_fingerprints_than_fit_in_memory_the_longest_unused_are_read_again(
-    path, make_record
-):
-    with closing(SQLiteStore(path)) as store:
-        store.begin("run")
-        store._mirror._most = 10
-        pages = [make_record(n << 30, scope=f"{n % 5}.example") for n in range(100)]
-        for page in pages:
-            assert store.check_and_add(page, 0).added
-        for page in pages:
-            assert not store.check_and_add(page, 0).added
-            assert store.current(page) == page
-
-
-def test_a_run_dies_with_its_process_though_children_live_on(path, crawler, make_record):
+def test_a_run_dies_with_its_process_though_a_child_lives_on(path, crawler, make_record):
     with closing(SQLiteStore(path)) as store:
         store.begin("run")
         process = crawler("keep", f"sqlite:///{path}", "parent", 7)
-        lines = [process.stdout.readline() for _ in range(3)]
-        children = [int(child) for child in lines[-1].split()]
+        child = int([process.stdout.readline() for _ in range(3)][-1])
         try:
             page = make_record(7)
             assert store.check_and_add(page, 3).match.record.run == "parent"
             process.kill()
             process.wait()
-            for child in children:
-                os.kill(child, 0)  # it is still there
+            os.kill(child, 0)  # it is still there
             assert store.check_and_add(page, 3).added
         finally:
-            for child in children:
-                os.kill(child, 9)
+            os.kill(child, 9)
 
 
-def test_a_killed_crawler_leaves_a_sound_database_and_nothing_that_counts(filled, crawler):
+def test_a_killed_crawler_leaves_a_sound_database_and_only_its_durable_page_counts(filled, crawler):
     chance = random.Random(5)
     for number in range(4):
-        process = crawler("crawl", f"sqlite:///{filled}", "killed", number)
-        for _ in range(chance.randrange(3, 60)):
+        process = crawler("crawl", f"sqlite:///{filled}", f"killed {number}", number)
+        for _ in range(chance.randrange(5, 60)):
             assert process.stdout.readline()
         time.sleep(chance.random() / 500)
         process.kill()
         process.wait()
         with closing(sqlite3.connect(filled)) as db:
             assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            assert db.execute("SELECT count(*) FROM record").fetchone()[0] > 300
+            assert db.execute("SELECT count(*) FROM record").fetchone()[0] > 301 + number
         with closing(SQLiteStore(filled)) as store:
             store.begin(f"next {number}")
-            assert len([*store.records()]) == 300
+            assert len([*store.records()]) == 301 + number
             store.end(f"next {number}")
     assert [*filled.parent.iterdir()] == [filled]
 
@@ -172,6 +109,6 @@ def test_a_crawler_killed_while_it_makes_the_database_is_no_hindrance(tmp_path, 
         process.kill()
         process.wait()
         with closing(SQLiteStore(path)) as store:
-            store.begin("killed")
-            assert [*store.records()] == []
-            store.end("killed")
+            store.begin("next")
+            assert [page.request for page in store.records()] in ([], ["1"])
+            store.end("next")

@@ -40,6 +40,8 @@ def test_a_text_that_comes_again_takes_its_own_place_and_grows_no_older(store):
     store.keep_text("a", 1, b"1234", 7.0, PLENTY)
     assert [*store.texts()] == [KeptText("a", 1, 7.0, 4)]
     assert store.texts_size() == 4
+    store.keep_text("a", 2, b"x" * 11, 8.0, 10)  # larger than the budget: nothing is kept
+    assert ([*store.texts()], store.texts_size()) == ([], 0)
 
 
 def test_the_oldest_texts_of_the_whole_store_go_until_the_budget_is_kept(store):
@@ -57,13 +59,6 @@ def test_the_oldest_texts_of_the_whole_store_go_until_the_budget_is_kept(store):
     found = {(text.scope, text.digest): (text.at, text.size) for text in store.texts()}
     assert found == {key: (at, len(data)) for key, (at, data) in kept.items()}
     assert all(store.text(*key) == data for key, (_, data) in kept.items())
-
-
-def test_a_text_larger_than_the_budget_is_not_kept_nor_anything_else(store):
-    store.keep_text("a", 1, b"12345", 1.0, 10)
-    store.keep_text("a", 2, b"x" * 11, 2.0, 10)
-    assert [*store.texts()] == []
-    assert store.texts_size() == 0
 
 
 def test_many_texts_are_told_once_each(store):
