@@ -71,10 +71,7 @@ def run_with_input(tmp_path: Path, environment, monkeypatch) -> Run:
             words += ["-s", INLINE]
         monkeypatch.chdir(tmp_path)
         with CliRunner(env=environment).isolation(text) as (out, err, _):
-            try:
-                status = main(words)
-            except SystemExit as end:
-                status = end.code
+            status = main(words)
             sys.stdout.flush()
             sys.stderr.flush()
             return Result(status, out.getvalue().decode(), err.getvalue().decode())

@@ -145,11 +145,11 @@ def test_where_distances_were_all_nothing_is_learned(run, verdicts) -> None:
     result = run("urls", "learn", verdicts, "-s", "SIMHASH_GATE_VERIFY=distance")
     assert (result.status, "0 verdicts" in result.err) == (1, True)
     distance = {"verify": "distance"}
-    for settings, of in (
+    for head, of in (
         ({"VERIFY": "distance"}, ""),
         ({"DOMAINS": {"example.com": distance}}, " of example.com"),
     ):
-        headed(verdicts, **settings)
+        headed(verdicts, **head)
         result = run("urls", "learn", verdicts)
         assert (result.status, result.out) == (1, "[]\n")
         assert f"{verdicts}:1: nothing to learn{of}: VERIFY was 'distance'" in result.err
