@@ -52,9 +52,6 @@ def test_the_pages_worth_a_look_come_first_and_are_bounded() -> None:
     duplicates, nearest = summary.duplicates.ranked(), summary.near.ranked()
     assert len(duplicates) == MOST_DUPLICATES
     assert (duplicates[0].distance, duplicates[0].words) == (3, 308)
-    assert [(page.words, page.distance) for page in duplicates] == sorted(
-        ((page.words, page.distance) for page in duplicates), reverse=True
-    )
     assert min(page.words or 0 for page in duplicates) == 304
     assert [page.distance for page in nearest] == sorted(page.distance or 0 for page in nearest)
     assert (len(nearest), nearest[0].distance, nearest[-1].distance) == (MOST_NEAR, 4, 6)
@@ -113,9 +110,8 @@ def test_lines_of_other_kinds_are_passed_over_and_old_ones_lack_later_keys() -> 
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        *(("outcome", "lost"), ("outcome", None), ("url", ["x"]), ("title", 5), ("differs", 5)),
-        *(("distance", 65), ("distance", "3"), ("words", -1), ("words", 1.5), ("bytes", True)),
-        *(("time", float("nan")), ("time", 1e300), ("time", "noon")),
+        *(("outcome", "lost"), ("url", ["x"]), ("title", 5), ("distance", 65), ("distance", "3")),
+        *(("words", -1), ("bytes", True), ("time", float("nan")), ("time", 1e300)),
     ],
 )
 def test_a_value_that_no_verdict_has_is_named(key: str, value: object) -> None:
@@ -127,8 +123,7 @@ def test_a_value_that_no_verdict_has_is_named(key: str, value: object) -> None:
 
 def test_long_texts_are_cut() -> None:
     page = Judged.of(verdict(title="x" * 10_000, url="https://example.com/" + "y" * 10_000))
-    assert len(page.title) == LONGEST_TEXT
-    assert page.title.endswith("x…")
+    assert (len(page.title), page.title[-2:]) == (LONGEST_TEXT, "x…")
     assert len(page.url) < 2_100
 
 
@@ -149,13 +144,9 @@ def test_pages_of_other_names_are_counted_by_domain() -> None:
         copy("right", "a", title="Print: About a"),
         copy("https://other.org/b", "a", title="About a"),
     )
-    assert summary.total.differs == {"names": 5, "offers": 1}
     named = summary.domains["example.com"].named
     assert (named.near, named.others, named.dropped) == (8, 6, 1)
-    assert summary.domains["other.org"].named.others == 0
-    assert summary.of_other_names[0, "near"] == 5
-    assert summary.of_other_names[5, "near"] == 1
-    assert summary.of_many_names == [("example.com", named)]
+    assert +summary.of_other_names == {(0, "near"): 5, (2, "duplicate"): 1, (5, "near"): 1}
     assert [*summary.remarks()][:3] == [
         "Within the threshold, but not dropped: 5 other names, 1 other offers.",
         "Dropped, although the title contradicts that of the kept page: 1 page.",
@@ -170,7 +161,6 @@ def test_few_pages_of_other_names_are_no_warning_and_what_a_site_repeats_is_told
     copies = [copy(f"c{n}", "a", title="About a") for n in range(100)]
     for lines, warned in ((names[:4], 0), ([*names, *copies], 0), (names, 1)):
         assert len(summary_of(*lines).of_many_names) == warned
-    assert list(summary_of(*copies).remarks()) == []
     repeats = summary_of(*(near(f"n{n}", "a", 0, differs="repeats") for n in range(2)))
     (said,) = repeats.remarks()
     assert said.endswith("2 alike only in what the site repeats.")

@@ -12,14 +12,13 @@ from tests.sources.opened import opened
     ("head", "url", "title"),
     [
         (
-            "---\nurl: https://example.com/a\ntitle: It's: so\n---\n",
-            "https://example.com/a",
+            "---\nurl: https://example.com\ntitle: It's: so\n---\n",
+            "https://example.com",
             "It's: so",
         ),
         ("---\r\ntitle: 'It''s'\r\ntags:\r\n  - a\r\n---\r\n", "", "It's"),
         ('\ufeff---\ntitle: "a \\u00e9"\nurl: 7\n...\n', "", "a é"),
         ("---\ntitle: [broken\n---\n", "", "[broken"),
-        ("---\n---\n", "", ""),
         ("---\ntitle: of no end\n", "", ""),
         ("", "", ""),
     ],

@@ -8,6 +8,9 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from simhash_gate.journal.warc import warcinfo
 from simhash_gate.sources.open import open_pages
 from tests.journal.pages import packed
@@ -29,15 +32,17 @@ def test_a_folder_may_mix_kinds_and_says_what_it_is_taken_for(tmp_path: Path) ->
     (folder / "d.jsonl").write_text(json.dumps({"url": URL + "4", "html": "<p>word"}) + "\n")
     (folder / "prints.jsonl").write_text('{"url": "u", "fingerprint": "0123456789abcdef"}\n')
     (folder / "logo.png").write_bytes(b"\x89PNG")
+    for name, column in (("f", "text"), ("prints", "bits")):
+        pq.write_table(pa.table({column: ["words"]}), folder / f"{name}.parquet")
     found = opened(folder)
     assert [entry.url or entry.path for entry in found.entries] == [
         *(URL + "1", URL + "2", f"{folder}/b.html", f"{folder}/c.txt", URL + "4"),
-        f"{folder}/sub/e.htm",
+        *(f"{folder}/f.parquet, row 1", f"{folder}/sub/e.htm"),
     ]
     assert found.complaints == []
     assert found.said == [
-        f"{folder}: 2 HTML files, 1 text file, 1 WARC file, 1 JSON Lines file, "
-        "2 other files not read"
+        f"{folder}: 2 HTML files, 1 text file, 1 WARC file, 1 JSON Lines file, 1 Parquet file, "
+        "3 other files not read"
     ]
 
 
@@ -57,40 +62,33 @@ def test_several_sources_come_as_named_and_are_counted_ahead_where_that_is_cheap
 
 
 def test_the_journal_of_the_gate_is_a_source(tmp_path: Path) -> None:
-    (tmp_path / "dropped").mkdir()
-    (tmp_path / "dropped/dropped-20240601T120000000000Z-0badcafe.warc.gz").write_bytes(
+    (tmp_path / "dropped-20240601T120000000000Z-0badcafe.warc.gz").write_bytes(
         warcinfo() + packed(1) + packed(2)
     )
-    (tmp_path / "dropped/lock").touch()
-    found = opened(tmp_path / "dropped")
+    (tmp_path / "lock").touch()
+    found = opened(tmp_path)
     assert len(found.entries) == 2
     assert all(entry.body and entry.url and entry.time for entry in found.entries)
     assert found.complaints == []
 
 
-def test_an_archive_knows_when_a_page_was_captured(tmp_path: Path) -> None:
-    for date, time in (
-        ("2024-06-01T12:00:00Z", NOON),
-        ("2024-06-01T12:00:00.250Z", NOON + 0.25),
-        ("last summer", None),
-    ):
-        write_warc(tmp_path / "a.warc.gz", URL, WARC_Date=date)
-        assert opened(tmp_path / "a.warc.gz").entries[0].time == time
-    html(tmp_path, "a.html")
-    assert opened(tmp_path / "a.html").entries[0].time is None
+def test_an_archive_and_a_line_know_when_a_page_was_captured(tmp_path: Path) -> None:
+    write_warc(tmp_path / "a.warc.gz", URL, WARC_Date="2024-06-01T12:00:00.250Z")
+    write_warc(tmp_path / "b.warc.gz", URL, WARC_Date="last summer")
+    html(tmp_path, "c.html")
     lines = [
         ({"time": NOON}, NOON),
-        ({"time": "2024-06-01T12:00:00Z"}, NOON),
         ({"date": "2024-06-01T12:00:00Z"}, NOON),
         ({"date": "2024-06-01", "pipeline": "9c1f"}, None),  # that of a corpus: the page says it
         ({"time": "noon"}, None),
-        ({}, None),
     ]
-    (tmp_path / "a.jsonl").write_text(
+    (tmp_path / "d.jsonl").write_text(
         "".join(json.dumps({"html": "<p>word", **line}) + "\n" for line, _ in lines)
     )
-    assert [entry.time for entry in opened(tmp_path / "a.jsonl").entries] == [
-        time for _, time in lines
+    found = opened(*(tmp_path / name for name in ("a.warc.gz", "b.warc.gz", "c.html", "d.jsonl")))
+    assert [entry.time for entry in found.entries] == [
+        *(NOON + 0.25, None, None),
+        *(time for _, time in lines),
     ]
 
 

@@ -32,11 +32,7 @@ def wacz(members: dict[str, bytes], pack: int = zipfile.ZIP_STORED) -> bytes:
     return made.getvalue()
 
 
-def urls(path: Path) -> list[str]:
-    return [entry.url for entry in opened(path).entries]
-
-
-@pytest.mark.parametrize("pack", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("pack", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_the_archives_in_it_are_read_by_name_also_those_in_files_of_its_kind(
     tmp_path: Path, pack: int
 ) -> None:
@@ -44,25 +40,24 @@ def test_the_archives_in_it_are_read_by_name_also_those_in_files_of_its_kind(
     path = tmp_path / "crawl.wacz"
     path.write_bytes(wacz(SEVERAL | {"within.wacz": within}, pack))
     found = opened(path)
-    assert [entry.url for entry in found.entries] == [URL + n for n in "1234"]
-    assert [entry.place for entry in found.entries] == [
-        f"{path}, archive/a.warc.gz, record 1",
-        f"{path}, archive/a.warc.gz, record 2",
-        f"{path}, archive/b.warc.gz, record 1",
-        f"{path}, within.wacz, archive/x.warc, record 1",
+    assert [(entry.url, entry.place) for entry in found.entries] == [
+        (URL + "1", f"{path}, archive/a.warc.gz, record 1"),
+        (URL + "2", f"{path}, archive/a.warc.gz, record 2"),
+        (URL + "3", f"{path}, archive/b.warc.gz, record 1"),
+        (URL + "4", f"{path}, within.wacz, archive/x.warc, record 1"),
     ]
     assert found.complaints == []
 
 
 def test_a_folder_of_them_is_a_source_and_so_is_one_of_any_name(tmp_path: Path) -> None:
-    (tmp_path / "crawls").mkdir()
     for name in ("a.wacz", "b.WACZ"):
-        (tmp_path / "crawls" / name).write_bytes(wacz({"archive/a.warc.gz": warc_of(URL + name)}))
-    found = opened(tmp_path / "crawls")
+        (tmp_path / name).write_bytes(wacz({"archive/a.warc.gz": warc_of(URL + name)}))
+    found = opened(tmp_path)
     assert [entry.url for entry in found.entries] == [URL + "a.wacz", URL + "b.WACZ"]
-    assert found.said == [f"{tmp_path}/crawls: 2 WACZ files"]
-    (tmp_path / "crawls/a.wacz").rename(tmp_path / "download")
-    assert urls(tmp_path / "download") == [URL + "a.wacz"]
+    assert found.said == [f"{tmp_path}: 2 WACZ files"]
+    (tmp_path / "a.wacz").rename(tmp_path / "download")
+    (entry,) = opened(tmp_path / "download").entries
+    assert entry.url == URL + "a.wacz"
 
 
 NO_ZIP, NO_WARC = "no WACZ file, or damaged: File is not a zip", "no WARC file is in it"
@@ -101,8 +96,8 @@ def test_a_damaged_archive_in_it_is_named_and_the_others_are_read(tmp_path: Path
     path = tmp_path / "a.wacz"
     path.write_bytes(damaged)
     found = opened(path)
-    assert {URL + "1", URL + "4"} <= {entry.url for entry in found.entries}
-    assert URL + "2" not in {entry.url for entry in found.entries}
+    urls = {entry.url for entry in found.entries}
+    assert {URL + "1", URL + "4"} <= urls <= {URL + n for n in "134"}
     places = [place for place, _ in found.complaints]
     for name in "abcd":
         assert any(f"{path}, archive/{name}" in place for place in places)

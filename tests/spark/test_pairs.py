@@ -5,14 +5,10 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 
 from simhash_gate import near_duplicate_pairs
-from simhash_gate.collection.listing import find_copies
 from simhash_gate.spark import clusters, near_duplicates, pairs
-from simhash_gate.spark.groups import kinds, pieces_of
 from simhash_gate.stores.values import signed
 
 ROWS = "id bigint, fingerprint bigint"
@@ -64,24 +60,6 @@ def test_all_pairs_are_found_once_also_in_groups_too_large_for_a_task(
         assert found_in(near_duplicates(df, distance)) == expected
 
 
-@pytest.mark.parametrize("distance", range(1, 9))
-def test_a_pair_belongs_to_one_group_and_to_one_of_the_smaller_ones(distance: int) -> None:
-    chance = random.Random(distance)
-    known = kinds(distance)
-    for _ in range(100):
-        bits = chance.sample(range(64), chance.randrange(1, distance + 1))
-        differ = sum(1 << bit for bit in bits)
-        own = [
-            not differ & kind.same and all(differ & mask for mask in kind.differ) for kind in known
-        ]
-        assert sum(own[: distance + 1]) == 1
-        block = own.index(True)
-        assert [number for number in range(distance + 1, len(own)) if own[number]] == [
-            number for number in pieces_of(block, distance) if own[number]
-        ]
-        assert sum(own) == 2
-
-
 def test_scopes_are_apart_an_id_is_one_page_and_what_lacks_a_fingerprint_is_in_no_pair(
     spark,
 ) -> None:
@@ -108,8 +86,6 @@ def test_copies_can_be_paired_with_the_first_alone_and_make_the_same_clusters(sp
     assert every.where("a < 103").count() == 102 * 101 // 2
     known, again = (dict(map(tuple, clusters(pairs).collect())) for pairs in (every, few))
     assert known == again
-    groups = find_copies(np.array([*fingerprints, *others], np.uint64), None, 3)
-    assert all(known[copy.kept] == known[copy.row] for group in groups for copy in group)
 
 
 def test_columns_and_distances_that_are_not_allowed_are_named(spark) -> None:
@@ -122,20 +98,3 @@ def test_columns_and_distances_that_are_not_allowed_are_named(spark) -> None:
     for distance in (-1, 9):
         with pytest.raises(ValueError, match=f"not a .*distance from 0 to .*: {distance}"):
             near_duplicates(good, distance)
-
-
-def test_the_command_finds_the_same_pairs(spark, run, tmp_path) -> None:
-    fingerprints = planted(5)
-    hosts = ("www.example.com", "news.example.com", "example.org")
-    urls = [f"https://{hosts[n % 3]}/{n}" for n in range(len(fingerprints))]
-    scopes = [("example.com", "example.com", "example.org")[n % 3] for n in range(len(urls))]
-    bits = pa.array(map(signed, fingerprints), pa.int64())
-    table = pa.table({"url": urls, "fingerprint": bits, "scope": scopes})
-    pyarrow.parquet.write_table(table, tmp_path / "pages.parquet")
-    df = spark.read.parquet(str(tmp_path / "pages.parquet")).withColumnRenamed("url", "id")
-
-    for options, own in ((["-k", "4"], df), (["-k", "4", "--across"], df.drop("scope"))):
-        result = run("pairs", "pages.parquet", *options)
-        told = {(*sorted((line["a"], line["b"])), line["distance"]) for line in result.lines}
-        assert len(told) == len(result.lines) > 5
-        assert found_in(near_duplicates(own, 4)) == sorted(told)
