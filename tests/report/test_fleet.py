@@ -21,7 +21,6 @@ def fleet_of(*logs: list[dict]) -> Fleet:
 
 
 def of_run(run: str, *lines: dict, name: str = "news", **given) -> list[dict]:
-    """Return the log of a crawl, whose first verdict tells of it."""
     return [lines[0] | crawl(name, run=run, **given), *lines[1:]]
 
 
