@@ -84,9 +84,6 @@ CRAWL = [
 ]
 
 
-PAIR = [copy("lamp", "a3", title="Lamp", matched_title="Light", words=301)]
-
-
 def column(page: Page, section: str, number: int) -> list[str]:
     rows = page.locator(f"#{section} table.sortable > tbody > tr:visible")
     # What is out of sight is not laid out, and has no inner text.
@@ -159,8 +156,7 @@ def test_it_opens_with_what_looks_wrong_and_the_figures_and_settings_of_the_craw
     ]
 
     head = page.locator("header")
-    said = "Spider news, started 2024-06-01 12:00:00 UTC, simhash_gate 0.1.0, scrapy 2.15.0"
-    expect(head).to_contain_text(said)
+    expect(head).to_contain_text("Spider news, started 2024-06-01 12:00:00 UTC, simhash_gate 0.1.0")
     head.locator("summary").click()
     rows = head.locator("tbody tr").all_inner_texts()
     assert rows == ["all domains\tSIMHASH_GATE_THRESHOLD = 5", "example.com\taction = tag"]
@@ -177,9 +173,7 @@ def texts(names: Collection[str]) -> dict[str, str]:
     return {name: known[name] for name in names if name in known}
 
 
-def test_what_differs_is_marked_by_more_than_colour_and_both_texts_stand_side_by_side(
-    show: Open,
-) -> None:
+def test_what_differs_in_the_texts_is_marked_by_more_than_colour(show: Open) -> None:
     lines = [
         copy("lamp", "a3", 3, title="Lamp", matched_title="Lamp", words=301),
         copy("lamp", "b", 1, title="Lamp", matched_title="Lamp", words=301),
@@ -188,11 +182,9 @@ def test_what_differs_is_marked_by_more_than_colour_and_both_texts_stand_side_by
     open_all(page)
     first, second = page.locator("#duplicates details.pair").all()
     expect(first.locator("summary")).to_have_text("another price or offer; +1 word Lamp")
-    assert first.locator(".place del").all_text_contents() == ["12.90"]
-    assert first.locator(".place ins").all_text_contents() == ["14.90", "New!"]
-    kept, own = first.locator(".text").all()
-    assert kept.locator("del").all_text_contents() == ["12.90"]
-    assert own.locator("ins").all_text_contents() == ["14.90", "New!"]
+    for place in (".place", ".text"):
+        assert first.locator(f"{place} del").all_text_contents() == ["12.90"]
+        assert first.locator(f"{place} ins").all_text_contents() == ["14.90", "New!"]
     style = "(it, pseudo) => getComputedStyle(it, pseudo)"
     for tag, line, said in (("ins", "underline", "duplicate"), ("del", "line-through", "kept")):
         mark = page.locator(f".text {tag}").first
@@ -201,8 +193,6 @@ def test_what_differs_is_marked_by_more_than_colour_and_both_texts_stand_side_by
     expect(second).to_contain_text("Its text is not to be had here.")
     assert second.locator(".text").count() == 1
     expect(page.locator("#duplicates")).to_contain_text("Of the 2 pairs that differ most, 1 can")
-    said = "1 page was dropped although it says another price or offer than the kept page"
-    expect(page.locator("#answer li")).to_contain_text(f"{said}: 1 of example.com.")
 
 
 def test_tables_are_sorted_by_mouse_and_keyboard_and_filtered(show: Open) -> None:
@@ -273,6 +263,7 @@ def test_hostile_titles_reasons_and_addresses_do_nothing(show: Open, happened) -
     assert page.locator(".text").count() > 20
     assert "\u202e" not in "".join(page.locator(".text, .place").all_text_contents())
     open_all(page)
+    page.locator("td a").first.hover()
     assert page.evaluate("window.pwned") is None
     assert page.locator("img, iframe, td script, bdi :not(ins, del)").count() == 0
     addresses = page.evaluate("Array.from(document.links, it => it.getAttribute('href'))")
@@ -294,7 +285,7 @@ def test_hostile_titles_reasons_and_addresses_do_nothing(show: Open, happened) -
 
 
 def test_it_is_accessible_fits_every_screen_and_is_all_there_when_printed(show: Open) -> None:
-    page = show(*CRAWL, *PAIR, texts=texts, color_scheme="light")
+    page = show(*CRAWL, copy("lamp", "a3", title="Light"), texts=texts, color_scheme="light")
     page.emulate_media(media="print")
     assert not page.locator("nav").is_visible()
     assert texts_where(page, ".box, .text", "it.scrollHeight > it.clientHeight + 1") == []
@@ -311,11 +302,6 @@ def test_it_is_accessible_fits_every_screen_and_is_all_there_when_printed(show: 
     wrong = page.locator("#audit tbody tr").first.locator("td").nth(1)
     label = wrong.evaluate("it => getComputedStyle(it, '::before').content")
     assert label == '"Wrong drops"'
-    kept, own = page.locator("details.pair").first.locator(".text").all()
-    above, below = kept.bounding_box(), own.bounding_box()
-    assert above
-    assert below
-    assert above["y"] + above["height"] < below["y"]
 
 
 FLEET = [

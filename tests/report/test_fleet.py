@@ -76,9 +76,7 @@ def test_what_they_did_together_is_said_in_words() -> None:
     ]
 
 
-def test_a_page_that_one_crawler_delivers_twice_and_too_many_to_compare_are_told(
-    monkeypatch,
-) -> None:
+def test_pages_delivered_twice_and_too_many_to_compare_are_told(monkeypatch) -> None:
     fleet = fleet_of(of_run("r1", verdict("a"), verdict("a")), of_run("r2", verdict("b")))
     assert "2 pages by 1 crawler; 1 once more by the same crawler." in list(fleet.sentences())[1]
     monkeypatch.setattr(fleet_module, "MOST_DELIVERIES", 4)
@@ -108,25 +106,10 @@ def test_more_crawlers_than_are_shown_are_counted_as_one() -> None:
 def test_the_page_has_a_section_for_each_crawler() -> None:
     fleet = fleet_of(*TWO)
     root = html.fromstring(render(fleet.total, name="2 crawlers", fleet=fleet))
-    assert root.findtext(".//title") == "Near-duplicates of 2 crawlers"
-    *_, total = root.xpath("//section[@id='fleet']//tr[td]")
-    figures = map(str, total_of(row for _, row in fleet.rows()))
-    assert [cell.text_content() for cell in total] == ["all crawlers", *figures]
     first, second = root.xpath("//section[@id='crawlers']//details")
     assert "nothing looks wrong" in first.findtext("summary/span")
     text = second.text_content()
     assert "3 things look wrong" in text
     assert "run r2, simhash_gate 0.1.0" in text
     assert "pages of news #1 (2), pages that no crawler here has kept (1)" in text
-    assert root.xpath("//section[@id='fleet']//a/@href") == ["#crawler-1", "#crawler-2"]
     assert root.xpath("boolean(//section[@id='duplicates'][contains(., 'Dropped by shop #2.')])")
-
-
-def test_a_report_of_many_pages_and_crawlers_is_small() -> None:
-    lines = [copy(f"copy-{n}", f"kept-{n % 40}", matched_run="r1") for n in range(1_000)]
-    settings = {f"SIMHASH_GATE_{n}": "x" * 200 for n in range(100)}
-    fleet = fleet_of(*(of_run(f"r{n}", *lines[n::40], settings=settings) for n in range(40)))
-    report = render(fleet.total, name="crawlers", fleet=fleet).decode()
-    assert len(report) - len(render(fleet.total, name="crawlers")) < 40 * 12_000
-    assert report.count("SIMHASH_GATE_29 ") == 40
-    assert "SIMHASH_GATE_30 " not in report

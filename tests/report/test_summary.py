@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline
 from simhash_gate.report.counts import MOST_TALLIES, OTHERS
 from simhash_gate.report.html import render
 from simhash_gate.report.judged import LONGEST_TEXT, Judged
 from simhash_gate.report.summary import MOST_DUPLICATES, MOST_NEAR, Summary
+from simhash_gate.report.unsent import MOST_KINDS, UnsentRequests
 from tests.report.verdicts import NOON, audit, copy, near, verdict
 
 
@@ -79,15 +77,13 @@ def test_large_clusters_keep_the_copies_that_differ_most_and_say_when_they_may_l
 
 
 @pytest.mark.parametrize("widths", [SECONDS, PAGES])
-@given(times=st.lists(st.floats(0, 250_000_000_000), min_size=1))
-def test_a_timeline_has_few_buckets_and_loses_nothing(widths, times: list[float]) -> None:
-    assert all(not wider % width for width, wider in itertools.pairwise(widths))
+def test_a_timeline_has_few_buckets_and_loses_nothing(widths) -> None:
     timeline = Timeline(widths, most=100)
+    times = [7.5 * n**2 for n in range(1_000)]
     for at in times:
         timeline.add(at, "new")
-    buckets = timeline.buckets()
-    assert (buckets[-1].end - buckets[0].start) // timeline.width <= 100
-    held = Counter({b.start: b.outcomes["new"] for b in buckets})
+    held = {bucket.start: bucket.outcomes["new"] for bucket in timeline.buckets()}
+    assert len(held) <= 100
     assert held == Counter(int(at // timeline.width) * timeline.width for at in times)
 
 
@@ -174,3 +170,41 @@ def test_pages_of_other_names_are_counted_by_domain_and_a_few_are_no_warning() -
     assert list(summary_of(*copies).remarks()) == []
     (said,) = summary_of(near("n", "a", 0, differs="repeats")).remarks()
     assert said.endswith("1 alike only in what the site repeats.")
+
+
+def unsent(
+    number: int, what: str = "?ref=*", kind: str = "rule", host: str = "example.com"
+) -> dict:
+    url = f"https://{host}/a/{number}"
+    return {"not_sent": kind, "what": what, "url": f"{url}?ref=x", "matched_url": url}
+
+
+def test_requests_are_counted_by_domain_and_by_what_they_were_not_sent_for_within_a_bound() -> None:
+    found = UnsentRequests()
+    for number in range(5):
+        found.add(unsent(number))
+        found.add(unsent(number, host="www.example.org"))
+    found.add({**unsent(9, "example.com/calendar/*", "trap"), "matched_url": None})
+    first, second, trap = found.ranked(10)
+    assert (first.domain, first.what, first.why, first.requests) == (
+        *("example.com", "?ref=*", "makes no difference", 5),
+    )
+    assert first.examples[0] == ("https://example.com/a/0?ref=x", "https://example.com/a/0")
+    assert second.domain == "example.org"
+    assert (trap.why, trap.examples) == ("is a trap", (("https://example.com/a/9?ref=x", ""),))
+    for number in range(MOST_KINDS + 50):
+        found.add(unsent(number, what=f"?p{number}=*"))
+    assert found.seen == 11 + MOST_KINDS + 50
+    assert len(found.ranked(10_000)) == MOST_KINDS
+
+
+def test_a_report_shows_requests_that_were_not_sent_if_there_are_any() -> None:
+    summary = summary_of(verdict("a"))
+    assert b'id="unsent"' not in render(summary, name="test")
+    summary.add_line(unsent(1, what="?<script>=*"))
+    report = render(summary, name="test").decode()
+    section = report.partition('<section id="unsent">')[2].partition("</section>")[0]
+    assert "?&lt;script&gt;=*" in section
+    assert "https://example.com/a/1?ref=x" in section
+    with pytest.raises(ValueError, match="'url'"):
+        summary.add_line({**unsent(1), "url": 5})

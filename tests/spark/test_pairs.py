@@ -1,14 +1,15 @@
-"""`near_duplicates`: exact, each pair once, whatever the fingerprints."""
+"""`near_duplicates`: exact, each pair once, whatever the fingerprints; `clusters` of such pairs."""
 
 from __future__ import annotations
 
 import random
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
 from simhash_gate import near_duplicate_pairs
-from simhash_gate.spark import clusters, near_duplicates, pairs
+from simhash_gate.spark import clustering, clusters, near_duplicates, pairs
 from simhash_gate.stores.values import signed
 
 ROWS = "id bigint, fingerprint bigint"
@@ -98,3 +99,37 @@ def test_columns_and_distances_that_are_not_allowed_are_named(spark) -> None:
     for distance in (-1, 9):
         with pytest.raises(ValueError, match=f"not a .*distance from 0 to .*: {distance}"):
             near_duplicates(good, distance)
+
+
+def cluster_of(pairs: list[tuple]) -> dict:
+    """Return the smallest member of the cluster of each page, by the plainest way there is."""
+    cluster = {page: page for pair in pairs for page in pair}
+    changed = True
+    while changed:
+        changed = False
+        for a, b in pairs:
+            least = min(cluster[a], cluster[b])
+            changed = changed or not cluster[a] == cluster[b] == least
+            cluster[a] = cluster[b] = least
+    return cluster
+
+
+@pytest.mark.parametrize("few", [0, clustering.FEW])
+def test_every_page_gets_the_smallest_id_that_it_hangs_together_with(
+    spark, monkeypatch, few: int
+) -> None:
+    monkeypatch.setattr(clustering, "FEW", few)
+    chance = random.Random(1)
+    chain = [*range(24)]
+    chance.shuffle(chain)
+    star = [(1000, number) for number in range(1001, 1030)]
+    loose = chance.sample([*combinations(range(300, 400), 2)], 40)
+    linked = [(f"{a:04}", f"{b:04}") for a, b in [*pairwise(chain), *star, *loose]]
+    linked += [("b", "ä"), ("B", "b"), ("x", "y")]
+    linked += [("z\N{GRINNING FACE}", "z\uffee"), ("z\uffee", "z")]
+    df = spark.createDataFrame([*linked, *linked[:30], ("alone", None)], "a string, b string")
+    found = clusters(df)
+    assert found.columns == ["id", "cluster"]
+    rows = [tuple(row) for row in found.collect()]
+    assert len(rows) == len(dict(rows))
+    assert dict(rows) == cluster_of(linked)
