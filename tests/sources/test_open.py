@@ -113,29 +113,26 @@ def test_a_page_of_html_has_the_url_that_it_or_its_path_tells(tmp_path: Path) ->
     assert (guessed.url, guessed.own_name) == ("https://example.com/a", "m/a.html")
 
 
-def test_a_manifest_in_a_folder_names_its_pages_which_are_read_once(tmp_path: Path) -> None:
-    html(tmp_path / "site", "pages/a.html", "pages/b.html", "pages/c.html")
+def test_pages_that_a_manifest_or_another_source_names_too_are_read_once(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    html(site, "pages/a.html", "pages/b.html", "pages/c.html")
+    write_warc(site / "z.warc.gz", URL + "z")
     lines = [{"path": f"pages/./{n}.html", "url": URL + n, "text": "other"} for n in "ab"]
-    (tmp_path / "site/pages.jsonl").write_text("".join(json.dumps(x) + "\n" for x in lines))
-    found = opened(tmp_path / "site")
+    (site / "pages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = opened(site, site / "z.warc.gz", site / "pages/c.html")
     assert [entry.name for entry in found.entries] == [
-        *(URL + "a", URL + "b", f"{tmp_path}/site/pages/c.html")
+        *(URL + "a", URL + "b", URL + "z", f"{site}/pages/c.html")
     ]
-    assert found.entries[0].body == (tmp_path / "site/pages/a.html").read_bytes()
-
-
-def test_a_source_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
-    html(tmp_path, "pages/a.html")
-    write_warc(tmp_path / "pages/b.warc.gz", URL)
-    found = opened(tmp_path / "pages", tmp_path / "pages/b.warc.gz", tmp_path / "pages/a.html")
-    assert len(found.entries) == 2
+    assert found.entries[0].body == (site / "pages/a.html").read_bytes()
     assert found.said[0].startswith("sources named more than once are read once: ")
 
 
 # What can't be used is named with its place; the rest goes on.
 
 
-def test_what_is_missing_empty_or_no_page_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_what_is_missing_empty_too_large_or_no_page_is_named_and_the_rest_is_read(
+    tmp_path: Path,
+) -> None:
     html(tmp_path, "a.html")
     (tmp_path / "bare").mkdir()
     (tmp_path / "empty.html").touch()
@@ -143,11 +140,14 @@ def test_what_is_missing_empty_or_no_page_is_named_and_the_rest_is_read(tmp_path
     (tmp_path / "broken.html").symlink_to("nowhere")
     (tmp_path / "loop.html").symlink_to("loop.html")
     (tmp_path / "text.warc").write_text("Not an archive.\n" * 50)
+    large = ["large.html", "large.txt", "large.md", "large.jsonl"]
+    for name in large:
+        (tmp_path / name).write_text(json.dumps({"text": "word " * 20_001}))
     names = "bare empty.html empty.warc.gz broken.html loop.html text.warc nowhere.wacz a.html"
-    found = opened(*(tmp_path / name for name in names.split()))
-    assert [entry.path for entry in found.entries] == [
-        f"{tmp_path}/{n}.html" for n in ("empty", "a")
-    ]
+    found = opened(*(tmp_path / name for name in [*names.split(), *large]))
+    empty, page, *skipped = found.entries
+    assert [empty.path, page.path] == [f"{tmp_path}/{name}.html" for name in ("empty", "a")]
+    assert [(entry.skipped, entry.body) for entry in skipped] == [("too large", b"")] * 4
     told = {place.rpartition("/")[2]: message for place, message in found.complaints}
     assert told.pop("bare").startswith(SKIPS)
     assert told == {
@@ -159,35 +159,22 @@ def test_what_is_missing_empty_or_no_page_is_named_and_the_rest_is_read(tmp_path
     }
 
 
-def test_a_folder_that_links_to_itself_ends_and_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    html(tmp_path / "crawl", "a.html", "sub/b.html")
-    (tmp_path / "crawl/sub/again").symlink_to("..")
-    (tmp_path / "crawl/self").symlink_to(".")
-    os.mkfifo(tmp_path / "crawl/pipe.html")
-    found = opened(tmp_path / "crawl")
-    assert [entry.path for entry in found.entries] == [
-        f"{tmp_path}/crawl/{name}" for name in ("a.html", "sub/b.html")
+def test_a_folder_that_links_to_itself_or_may_not_be_read_ends_and_a_pipe_is_not_waited_for(
+    without_root: Path,
+) -> None:
+    crawl = without_root / "crawl"
+    html(crawl, "a.html", "closed/c.html", "sub/b.html")
+    (crawl / "sub/again").symlink_to("..")
+    (crawl / "self").symlink_to(".")
+    os.mkfifo(crawl / "pipe.html")
+    (crawl / "closed").chmod(0)
+    found = opened(crawl)
+    (crawl / "closed").chmod(0o700)
+    assert [entry.path for entry in found.entries] == [f"{crawl}/a.html", f"{crawl}/sub/b.html"]
+    assert sorted(found.complaints) == [
+        (f"{crawl}/closed", "Permission denied"),
+        (f"{crawl}/pipe.html", "no ordinary file"),
     ]
-    assert found.complaints == [(f"{tmp_path}/crawl/pipe.html", "no ordinary file")]
-
-
-def test_a_folder_that_may_not_be_read_is_named(without_root: Path) -> None:
-    html(without_root / "crawl", "a.html", "sub/b.html")
-    (without_root / "crawl/sub").chmod(0)
-    found = opened(without_root / "crawl")
-    (without_root / "crawl/sub").chmod(0o700)
-    assert len(found.entries) == 1
-    assert found.complaints == [(f"{without_root}/crawl/sub", "Permission denied")]
-
-
-def test_a_page_that_is_too_large_is_skipped_and_said(tmp_path: Path) -> None:
-    for name in ("a.html", "a.txt", "a.md"):
-        (tmp_path / name).write_text("<p>" + "word " * 1000)
-    (tmp_path / "a.jsonl").write_text(json.dumps({"text": "word " * 1000, "url": URL}) + "\n")
-    found = opened(
-        *(tmp_path / f"a.{kind}" for kind in ("html", "txt", "md", "jsonl")), max_bytes=999
-    )
-    assert [(entry.skipped, entry.body) for entry in found.entries] == [("too large", b"")] * 4
 
 
 def test_a_file_that_goes_while_others_are_read_is_named(tmp_path: Path) -> None:
