@@ -15,6 +15,7 @@ from simhash_gate.journal.warc import warcinfo
 from simhash_gate.sources.open import open_pages
 from tests.journal.pages import packed
 from tests.sources.opened import html, opened, warc_of, write_warc
+from tests.sources.test_wacz import wacz
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,18 +32,23 @@ def test_a_folder_may_mix_kinds_and_says_what_it_is_taken_for(tmp_path: Path) ->
     (folder / "c.txt").write_text("Some words.")
     (folder / "d.jsonl").write_text(json.dumps({"url": URL + "4", "html": "<p>word"}) + "\n")
     (folder / "prints.jsonl").write_text('{"url": "u", "fingerprint": "0123456789abcdef"}\n')
+    (folder / "dropped-20240601T120000000000Z-0badcafe.warc.gz").write_bytes(
+        warcinfo() + packed(1)  # of the gate's own journal
+    )
+    (folder / "e.WACZ").write_bytes(wacz({"archive/a.warc.gz": warc_of(URL + "5")}))
     (folder / "logo.png").write_bytes(b"\x89PNG")
     for name, column in (("f", "text"), ("prints", "bits")):
         pq.write_table(pa.table({column: ["words"]}), folder / f"{name}.parquet")
     found = opened(folder)
     assert [entry.url or entry.path for entry in found.entries] == [
         *(URL + "1", URL + "2", f"{folder}/b.html", f"{folder}/c.txt", URL + "4"),
-        *(f"{folder}/f.parquet, row 1", f"{folder}/sub/e.htm"),
+        *("https://hive.example/1", URL + "5", f"{folder}/f.parquet, row 1"),
+        f"{folder}/sub/e.htm",
     ]
     assert found.complaints == []
     assert found.said == [
-        f"{folder}: 2 HTML files, 1 text file, 1 WARC file, 1 JSON Lines file, 1 Parquet file, "
-        "3 other files not read"
+        f"{folder}: 2 HTML files, 1 text file, 2 WARC files, 1 WACZ file, 1 JSON Lines file, "
+        "1 Parquet file, 3 other files not read"
     ]
 
 
@@ -52,24 +58,15 @@ def test_sources_come_as_named_whatever_their_names_and_are_counted_ahead_where_
     html(tmp_path, "pages/a.html", "pages/b.html", "page.php")
     (tmp_path / "d.jsonl").write_text('{"text": "a"}\n\n{"text": "b"}\n')
     (tmp_path / "plain").write_bytes(gzip.decompress(warc_of(URL)))
+    (tmp_path / "download").write_bytes(wacz({"archive/a.warc.gz": warc_of(URL + "wacz")}))
     assert opened(tmp_path / "pages", tmp_path / "page.php", tmp_path / "d.jsonl").total == 5
-    found = opened(tmp_path / "page.php", tmp_path / "plain", tmp_path / "pages")
+    names = ("page.php", "plain", "download", "pages")
+    found = opened(*(tmp_path / name for name in names))
     assert found.total is None
     assert [entry.name.removeprefix(f"{tmp_path}/") for entry in found.entries] == [
-        *("page.php", URL, "pages/a.html", "pages/b.html")
+        *("page.php", URL, URL + "wacz", "pages/a.html", "pages/b.html")
     ]
     assert found.said == [f"{tmp_path}/pages: 2 HTML files"]
-    assert found.complaints == []
-
-
-def test_the_journal_of_the_gate_is_a_source(tmp_path: Path) -> None:
-    (tmp_path / "dropped-20240601T120000000000Z-0badcafe.warc.gz").write_bytes(
-        warcinfo() + packed(1) + packed(2)
-    )
-    (tmp_path / "lock").touch()
-    found = opened(tmp_path)
-    assert len(found.entries) == 2
-    assert all(entry.body and entry.url and entry.time for entry in found.entries)
     assert found.complaints == []
 
 

@@ -49,17 +49,6 @@ def test_the_archives_in_it_are_read_by_name_also_those_in_files_of_its_kind(
     assert found.complaints == []
 
 
-def test_a_folder_of_them_is_a_source_and_so_is_one_of_any_name(tmp_path: Path) -> None:
-    for name in ("a.wacz", "b.WACZ"):
-        (tmp_path / name).write_bytes(wacz({"archive/a.warc.gz": warc_of(URL + name)}))
-    found = opened(tmp_path)
-    assert [entry.url for entry in found.entries] == [URL + "a.wacz", URL + "b.WACZ"]
-    assert found.said == [f"{tmp_path}: 2 WACZ files"]
-    (tmp_path / "a.wacz").rename(tmp_path / "download")
-    (entry,) = opened(tmp_path / "download").entries
-    assert entry.url == URL + "a.wacz"
-
-
 def test_what_is_no_wacz_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
     for content, complaint in (
