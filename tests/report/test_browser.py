@@ -236,7 +236,7 @@ HOSTILE = [
     "x" * 10_000,
 ]
 NO_LINKS = [
-    "JaVaScRiPt:window.pwned=1//",
+    "JaVaScRiPt://evil.example/%0awindow.pwned=1",
     "data:text/html,<script>alert(1)</script>",
     "file:///etc/passwd",
     "//evil.example/",
