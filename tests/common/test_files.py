@@ -59,7 +59,9 @@ def test_a_link_leads_where_it_led_and_a_pipe_stays_a_pipe(tmp_path) -> None:
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_what_can_be_written_is_told_before_and_left_as_it_is(tmp_path) -> None:
+def test_what_can_not_be_made_or_written_is_told_before_and_what_is_there_is_left_as_it_is(
+    tmp_path,
+) -> None:
     path, pipe = tmp_path / "file", tmp_path / "pipe"
     path.write_bytes(b"before")
     os.mkfifo(pipe)
@@ -67,13 +69,17 @@ def test_what_can_be_written_is_told_before_and_left_as_it_is(tmp_path) -> None:
         check_writable(there)
     assert sorted(tmp_path.iterdir()) == [path, pipe]
     assert path.read_bytes() == b"before"
-    for no_place, error in (
-        (tmp_path, IsADirectoryError),
-        (path / "in-a-file", NotADirectoryError),
-        (tmp_path / "nowhere/file", FileNotFoundError),
+    os.close(new_file(tmp_path / "new"))
+    for use, no_place, error in (
+        (check_writable, tmp_path, IsADirectoryError),
+        (check_writable, path / "in-a-file", NotADirectoryError),
+        (check_writable, tmp_path / "nowhere/file", FileNotFoundError),
+        (new_file, tmp_path / "new", FileExistsError),
+        (private_folder, path, NotADirectoryError),
+        (private_folder, path / "folder", NotADirectoryError),
     ):
         with pytest.raises(error):
-            check_writable(no_place)
+            use(no_place)
 
 
 def test_a_line_that_was_cut_off_is_ended_before_others_are_added(tmp_path) -> None:
@@ -147,12 +153,3 @@ def test_a_table_is_made_as_the_umask_says(tmp_path) -> None:
         file.write(b"said")
     os.umask(before)
     assert modes(tmp_path) == {"table": 0o640}
-
-
-def test_a_folder_can_not_be_made_in_a_file_nor_a_new_file_twice(tmp_path) -> None:
-    os.close(new_file(tmp_path / "file"))
-    with pytest.raises(FileExistsError):
-        new_file(tmp_path / "file")
-    for path in (tmp_path / "file", tmp_path / "file/folder"):
-        with pytest.raises(NotADirectoryError):
-            private_folder(path)

@@ -47,8 +47,12 @@ def test_crawls_that_write_together_keep_the_bound_and_each_others_open_files(tm
     assert {1000, 1001, 79} <= set(numbers(tmp_path))
 
 
-def test_more_crawls_than_there_is_room_for_are_refused(tmp_path) -> None:
+def test_a_page_that_is_larger_than_a_file_and_more_crawls_than_there_is_room_for_are_refused(
+    tmp_path,
+) -> None:
     crawls = [Segments(tmp_path, BOUND) for _ in range(SEGMENTS + 1)]
+    with pytest.raises(OSError, match="too large"):
+        crawls[0].append(packed(size=BOUND // SEGMENTS))
     for number, journal in enumerate(crawls[:-1]):
         journal.append(packed(number))
     with pytest.raises(OSError, match="other crawls"):
@@ -57,11 +61,3 @@ def test_more_crawls_than_there_is_room_for_are_refused(tmp_path) -> None:
         journal.close()
     crawls[-1].append(packed(SEGMENTS))
     assert numbers(tmp_path) == [*range(SEGMENTS), SEGMENTS]
-
-
-def test_a_page_that_is_larger_than_a_file_may_be_is_refused(tmp_path) -> None:
-    journal = Segments(tmp_path, BOUND)
-    with pytest.raises(OSError, match="too large"):
-        journal.append(packed(1, size=BOUND // SEGMENTS))
-    journal.append(packed(2))
-    assert numbers(tmp_path) == [2]

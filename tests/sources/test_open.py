@@ -8,10 +8,14 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from simhash_gate.journal.warc import warcinfo
 from simhash_gate.sources.open import open_pages
 from tests.journal.pages import packed
 from tests.sources.opened import html, opened, warc_of, write_warc
+from tests.sources.test_wacz import wacz
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,69 +32,61 @@ def test_a_folder_may_mix_kinds_and_says_what_it_is_taken_for(tmp_path: Path) ->
     (folder / "c.txt").write_text("Some words.")
     (folder / "d.jsonl").write_text(json.dumps({"url": URL + "4", "html": "<p>word"}) + "\n")
     (folder / "prints.jsonl").write_text('{"url": "u", "fingerprint": "0123456789abcdef"}\n')
+    (folder / "dropped-20240601T120000000000Z-0badcafe.warc.gz").write_bytes(
+        warcinfo() + packed(1)  # of the gate's own journal
+    )
+    (folder / "e.WACZ").write_bytes(wacz({"archive/a.warc.gz": warc_of(URL + "5")}))
     (folder / "logo.png").write_bytes(b"\x89PNG")
+    for name, column in (("f", "text"), ("prints", "bits")):
+        pq.write_table(pa.table({column: ["words"]}), folder / f"{name}.parquet")
     found = opened(folder)
     assert [entry.url or entry.path for entry in found.entries] == [
         *(URL + "1", URL + "2", f"{folder}/b.html", f"{folder}/c.txt", URL + "4"),
+        *("https://hive.example/1", URL + "5", f"{folder}/f.parquet, row 1"),
         f"{folder}/sub/e.htm",
     ]
     assert found.complaints == []
     assert found.said == [
-        f"{folder}: 2 HTML files, 1 text file, 1 WARC file, 1 JSON Lines file, "
-        "2 other files not read"
+        f"{folder}: 2 HTML files, 1 text file, 2 WARC files, 1 WACZ file, 1 JSON Lines file, "
+        "1 Parquet file, 3 other files not read"
     ]
 
 
-def test_several_sources_come_as_named_and_are_counted_ahead_where_that_is_cheap(
+def test_sources_come_as_named_whatever_their_names_and_are_counted_ahead_where_that_is_cheap(
     tmp_path: Path,
 ) -> None:
-    html(tmp_path, "pages/a.html", "pages/b.html", "z.html")
+    html(tmp_path, "pages/a.html", "pages/b.html", "page.php")
     (tmp_path / "d.jsonl").write_text('{"text": "a"}\n\n{"text": "b"}\n')
-    write_warc(tmp_path / "b.warc.gz", URL)
-    assert opened(tmp_path / "pages", tmp_path / "z.html", tmp_path / "d.jsonl").total == 5
-    found = opened(tmp_path / "z.html", tmp_path / "b.warc.gz", tmp_path / "pages")
+    (tmp_path / "plain").write_bytes(gzip.decompress(warc_of(URL)))
+    (tmp_path / "download").write_bytes(wacz({"archive/a.warc.gz": warc_of(URL + "wacz")}))
+    assert opened(tmp_path / "pages", tmp_path / "page.php", tmp_path / "d.jsonl").total == 5
+    names = ("page.php", "plain", "download", "pages")
+    found = opened(*(tmp_path / name for name in names))
     assert found.total is None
-    assert [entry.own_name.rpartition("/")[2] for entry in found.entries] == [
-        *("z.html", "", "a.html", "b.html")
+    assert [entry.name.removeprefix(f"{tmp_path}/") for entry in found.entries] == [
+        *("page.php", URL, URL + "wacz", "pages/a.html", "pages/b.html")
     ]
     assert found.said == [f"{tmp_path}/pages: 2 HTML files"]
-
-
-def test_the_journal_of_the_gate_is_a_source(tmp_path: Path) -> None:
-    (tmp_path / "dropped").mkdir()
-    (tmp_path / "dropped/dropped-20240601T120000000000Z-0badcafe.warc.gz").write_bytes(
-        warcinfo() + packed(1) + packed(2)
-    )
-    (tmp_path / "dropped/lock").touch()
-    found = opened(tmp_path / "dropped")
-    assert len(found.entries) == 2
-    assert all(entry.body and entry.url and entry.time for entry in found.entries)
     assert found.complaints == []
 
 
-def test_an_archive_knows_when_a_page_was_captured(tmp_path: Path) -> None:
-    for date, time in (
-        ("2024-06-01T12:00:00Z", NOON),
-        ("2024-06-01T12:00:00.250Z", NOON + 0.25),
-        ("last summer", None),
-    ):
-        write_warc(tmp_path / "a.warc.gz", URL, WARC_Date=date)
-        assert opened(tmp_path / "a.warc.gz").entries[0].time == time
-    html(tmp_path, "a.html")
-    assert opened(tmp_path / "a.html").entries[0].time is None
+def test_an_archive_and_a_line_know_when_a_page_was_captured(tmp_path: Path) -> None:
+    write_warc(tmp_path / "a.warc.gz", URL, WARC_Date="2024-06-01T12:00:00.250Z")
+    write_warc(tmp_path / "b.warc.gz", URL, WARC_Date="last summer")
+    html(tmp_path, "c.html")
     lines = [
         ({"time": NOON}, NOON),
-        ({"time": "2024-06-01T12:00:00Z"}, NOON),
         ({"date": "2024-06-01T12:00:00Z"}, NOON),
         ({"date": "2024-06-01", "pipeline": "9c1f"}, None),  # that of a corpus: the page says it
         ({"time": "noon"}, None),
-        ({}, None),
     ]
-    (tmp_path / "a.jsonl").write_text(
+    (tmp_path / "d.jsonl").write_text(
         "".join(json.dumps({"html": "<p>word", **line}) + "\n" for line, _ in lines)
     )
-    assert [entry.time for entry in opened(tmp_path / "a.jsonl").entries] == [
-        time for _, time in lines
+    found = opened(*(tmp_path / name for name in ("a.warc.gz", "b.warc.gz", "c.html", "d.jsonl")))
+    assert [entry.time for entry in found.entries] == [
+        *(NOON + 0.25, None, None),
+        *(time for _, time in lines),
     ]
 
 
@@ -114,38 +110,26 @@ def test_a_page_of_html_has_the_url_that_it_or_its_path_tells(tmp_path: Path) ->
     assert (guessed.url, guessed.own_name) == ("https://example.com/a", "m/a.html")
 
 
-def test_a_manifest_in_a_folder_names_its_pages_which_are_read_once(tmp_path: Path) -> None:
-    html(tmp_path / "site", "pages/a.html", "pages/b.html", "pages/c.html")
+def test_pages_that_a_manifest_or_another_source_names_too_are_read_once(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    html(site, "pages/a.html", "pages/b.html", "pages/c.html")
+    write_warc(site / "z.warc.gz", URL + "z")
     lines = [{"path": f"pages/./{n}.html", "url": URL + n, "text": "other"} for n in "ab"]
-    (tmp_path / "site/pages.jsonl").write_text("".join(json.dumps(x) + "\n" for x in lines))
-    found = opened(tmp_path / "site")
+    (site / "pages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = opened(site, site / "z.warc.gz", site / "pages/c.html")
     assert [entry.name for entry in found.entries] == [
-        *(URL + "a", URL + "b", f"{tmp_path}/site/pages/c.html")
+        *(URL + "a", URL + "b", URL + "z", f"{site}/pages/c.html")
     ]
-    assert found.entries[0].body == (tmp_path / "site/pages/a.html").read_bytes()
-
-
-def test_a_source_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
-    html(tmp_path, "pages/a.html")
-    write_warc(tmp_path / "pages/b.warc.gz", URL)
-    found = opened(tmp_path / "pages", tmp_path / "pages/b.warc.gz", tmp_path / "pages/a.html")
-    assert len(found.entries) == 2
+    assert found.entries[0].body == (site / "pages/a.html").read_bytes()
     assert found.said[0].startswith("sources named more than once are read once: ")
-
-
-def test_a_name_that_tells_nothing_is_known_by_its_start(tmp_path: Path) -> None:
-    html(tmp_path, "a.html")
-    (tmp_path / "a.html").rename(tmp_path / "page.php")
-    (tmp_path / "plain").write_bytes(gzip.decompress(warc_of(URL)))
-    found = opened(tmp_path / "page.php", tmp_path / "plain")
-    assert [entry.name for entry in found.entries] == [f"{tmp_path}/page.php", URL]
-    assert found.complaints == []
 
 
 # What can't be used is named with its place; the rest goes on.
 
 
-def test_what_is_missing_empty_or_no_page_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_what_is_missing_empty_too_large_or_no_page_is_named_and_the_rest_is_read(
+    tmp_path: Path,
+) -> None:
     html(tmp_path, "a.html")
     (tmp_path / "bare").mkdir()
     (tmp_path / "empty.html").touch()
@@ -153,11 +137,14 @@ def test_what_is_missing_empty_or_no_page_is_named_and_the_rest_is_read(tmp_path
     (tmp_path / "broken.html").symlink_to("nowhere")
     (tmp_path / "loop.html").symlink_to("loop.html")
     (tmp_path / "text.warc").write_text("Not an archive.\n" * 50)
+    large = ["large.html", "large.txt", "large.md", "large.jsonl"]
+    for name in large:
+        (tmp_path / name).write_text(json.dumps({"text": "word " * 20_001}))
     names = "bare empty.html empty.warc.gz broken.html loop.html text.warc nowhere.wacz a.html"
-    found = opened(*(tmp_path / name for name in names.split()))
-    assert [entry.path for entry in found.entries] == [
-        f"{tmp_path}/{n}.html" for n in ("empty", "a")
-    ]
+    found = opened(*(tmp_path / name for name in [*names.split(), *large]))
+    empty, page, *skipped = found.entries
+    assert [empty.path, page.path] == [f"{tmp_path}/{name}.html" for name in ("empty", "a")]
+    assert [(entry.skipped, entry.body) for entry in skipped] == [("too large", b"")] * 4
     told = {place.rpartition("/")[2]: message for place, message in found.complaints}
     assert told.pop("bare").startswith(SKIPS)
     assert told == {
@@ -169,35 +156,22 @@ def test_what_is_missing_empty_or_no_page_is_named_and_the_rest_is_read(tmp_path
     }
 
 
-def test_a_folder_that_links_to_itself_ends_and_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    html(tmp_path / "crawl", "a.html", "sub/b.html")
-    (tmp_path / "crawl/sub/again").symlink_to("..")
-    (tmp_path / "crawl/self").symlink_to(".")
-    os.mkfifo(tmp_path / "crawl/pipe.html")
-    found = opened(tmp_path / "crawl")
-    assert [entry.path for entry in found.entries] == [
-        f"{tmp_path}/crawl/{name}" for name in ("a.html", "sub/b.html")
+def test_a_folder_that_links_to_itself_or_may_not_be_read_ends_and_a_pipe_is_not_waited_for(
+    without_root: Path,
+) -> None:
+    crawl = without_root / "crawl"
+    html(crawl, "a.html", "closed/c.html", "sub/b.html")
+    (crawl / "sub/again").symlink_to("..")
+    (crawl / "self").symlink_to(".")
+    os.mkfifo(crawl / "pipe.html")
+    (crawl / "closed").chmod(0)
+    found = opened(crawl)
+    (crawl / "closed").chmod(0o700)
+    assert [entry.path for entry in found.entries] == [f"{crawl}/a.html", f"{crawl}/sub/b.html"]
+    assert sorted(found.complaints) == [
+        (f"{crawl}/closed", "Permission denied"),
+        (f"{crawl}/pipe.html", "no ordinary file"),
     ]
-    assert found.complaints == [(f"{tmp_path}/crawl/pipe.html", "no ordinary file")]
-
-
-def test_a_folder_that_may_not_be_read_is_named(without_root: Path) -> None:
-    html(without_root / "crawl", "a.html", "sub/b.html")
-    (without_root / "crawl/sub").chmod(0)
-    found = opened(without_root / "crawl")
-    (without_root / "crawl/sub").chmod(0o700)
-    assert len(found.entries) == 1
-    assert found.complaints == [(f"{without_root}/crawl/sub", "Permission denied")]
-
-
-def test_a_page_that_is_too_large_is_skipped_and_said(tmp_path: Path) -> None:
-    for name in ("a.html", "a.txt", "a.md"):
-        (tmp_path / name).write_text("<p>" + "word " * 1000)
-    (tmp_path / "a.jsonl").write_text(json.dumps({"text": "word " * 1000, "url": URL}) + "\n")
-    found = opened(
-        *(tmp_path / f"a.{kind}" for kind in ("html", "txt", "md", "jsonl")), max_bytes=999
-    )
-    assert [(entry.skipped, entry.body) for entry in found.entries] == [("too large", b"")] * 4
 
 
 def test_a_file_that_goes_while_others_are_read_is_named(tmp_path: Path) -> None:

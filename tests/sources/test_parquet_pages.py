@@ -60,26 +60,22 @@ def test_each_row_is_a_page(tmp_path: Path, name: str, page: Any) -> None:
     assert found.complaints == []
 
 
-def test_a_row_without_a_page_and_one_that_is_too_large_are_named(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.parquet", text=[None, "word " * 1000, "words"], id=[1, 2, 3])
-    found = opened(path, max_bytes=1000)
-    assert [(entry.id, entry.skipped) for entry in found.entries] == [(2, "too large"), (3, "")]
-    assert found.complaints == [(f"{path}, row 1", "no 'html', 'path', 'markdown' or 'text'")]
-
-
-def test_a_file_without_pages_and_a_damaged_one_are_named(tmp_path: Path) -> None:
+def test_what_has_no_page_or_a_too_large_one_or_is_damaged_is_named(tmp_path: Path) -> None:
     (tmp_path / "bad.parquet").write_bytes(b"PAR1" * 10)
     (tmp_path / "empty.parquet").touch()
     write(tmp_path / "other.parquet", bits=[1])
     write(tmp_path / "wrong.parquet", html=[1])
-    pages = write(tmp_path / "pages.parquet", text=["words"] * 9)
+    pages = write(tmp_path / "pages.parquet", text=[None, "word " * 1000, "words"])
     names = ("bad", "empty", "other", "wrong", "nowhere", "pages")
-    found = opened(*(tmp_path / f"{name}.parquet" for name in names))
-    assert [entry.place for entry in found.entries] == [f"{pages}, row {n}" for n in range(1, 10)]
+    found = opened(*(tmp_path / f"{name}.parquet" for name in names), max_bytes=1000)
+    assert [(entry.place, entry.skipped) for entry in found.entries] == [
+        *((f"{pages}, row 2", "too large"), (f"{pages}, row 3", "")),
+    ]
     told = [f"{place.rpartition('/')[2]}: {message}" for place, message in found.complaints]
-    assert [message.partition(".")[0] for message in told] == [*names[:-1]]
+    assert [message.partition(".")[0] for message in told] == [*names]
     assert "no column 'html', 'path', 'markdown', 'text'; there are bits" in told[2]
     assert "wrong.parquet, row 1: 'html' is 1: expected a string" in told[3]
+    assert told[5] == "pages.parquet, row 1: no 'html', 'path', 'markdown' or 'text'"
 
 
 def test_a_file_that_is_cut_within_gives_the_rows_before(tmp_path: Path) -> None:
@@ -93,15 +89,6 @@ def test_a_file_that_is_cut_within_gives_the_rows_before(tmp_path: Path) -> None
     assert 300 <= len(found.entries) <= 600
     assert len(found.complaints) == 1
     assert found.complaints[0][1].startswith("can't be read after row ")
-
-
-def test_in_a_folder_those_without_pages_are_not_read(tmp_path: Path) -> None:
-    (tmp_path / "crawl").mkdir()
-    write(tmp_path / "crawl/a.parquet", text=["words"])
-    write(tmp_path / "crawl/b.parquet", bits=[1])
-    found = opened(tmp_path / "crawl")
-    assert len(found.entries) == 1
-    assert found.said == [f"{tmp_path}/crawl: 1 Parquet file, 1 other file not read"]
 
 
 def test_rows_are_read_a_few_at_a_time(tmp_path: Path) -> None:

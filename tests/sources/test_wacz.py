@@ -32,11 +32,7 @@ def wacz(members: dict[str, bytes], pack: int = zipfile.ZIP_STORED) -> bytes:
     return made.getvalue()
 
 
-def urls(path: Path) -> list[str]:
-    return [entry.url for entry in opened(path).entries]
-
-
-@pytest.mark.parametrize("pack", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("pack", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_the_archives_in_it_are_read_by_name_also_those_in_files_of_its_kind(
     tmp_path: Path, pack: int
 ) -> None:
@@ -44,84 +40,60 @@ def test_the_archives_in_it_are_read_by_name_also_those_in_files_of_its_kind(
     path = tmp_path / "crawl.wacz"
     path.write_bytes(wacz(SEVERAL | {"within.wacz": within}, pack))
     found = opened(path)
-    assert [entry.url for entry in found.entries] == [URL + n for n in "1234"]
-    assert [entry.place for entry in found.entries] == [
-        f"{path}, archive/a.warc.gz, record 1",
-        f"{path}, archive/a.warc.gz, record 2",
-        f"{path}, archive/b.warc.gz, record 1",
-        f"{path}, within.wacz, archive/x.warc, record 1",
+    assert [(entry.url, entry.place) for entry in found.entries] == [
+        (URL + "1", f"{path}, archive/a.warc.gz, record 1"),
+        (URL + "2", f"{path}, archive/a.warc.gz, record 2"),
+        (URL + "3", f"{path}, archive/b.warc.gz, record 1"),
+        (URL + "4", f"{path}, within.wacz, archive/x.warc, record 1"),
     ]
     assert found.complaints == []
 
 
-def test_a_folder_of_them_is_a_source_and_so_is_one_of_any_name(tmp_path: Path) -> None:
-    (tmp_path / "crawls").mkdir()
-    for name in ("a.wacz", "b.WACZ"):
-        (tmp_path / "crawls" / name).write_bytes(wacz({"archive/a.warc.gz": warc_of(URL + name)}))
-    found = opened(tmp_path / "crawls")
-    assert [entry.url for entry in found.entries] == [URL + "a.wacz", URL + "b.WACZ"]
-    assert found.said == [f"{tmp_path}/crawls: 2 WACZ files"]
-    (tmp_path / "crawls/a.wacz").rename(tmp_path / "download")
-    assert urls(tmp_path / "download") == [URL + "a.wacz"]
-
-
-NO_ZIP, NO_WARC = "no WACZ file, or damaged: File is not a zip", "no WARC file is in it"
-
-
-@pytest.mark.parametrize(
-    ("content", "complaint"),
-    [
-        *((content, NO_ZIP) for content in (b"", b"<p>A page.", wacz(SEVERAL)[:-30])),
-        *((wacz(members), NO_WARC) for members in ({}, {"word/document.xml": b"<w>"})),
-    ],
-)
-def test_what_is_no_wacz_file_is_named(tmp_path: Path, content: bytes, complaint: str) -> None:
+def test_what_is_no_wacz_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
-    path.write_bytes(content)
-    found = opened(path)
-    assert found.entries == []
-    ((place, message),) = found.complaints
-    assert (place, complaint in message) == (str(path), True)
+    for content, complaint in (
+        (b"", "no WACZ file, or damaged: File is not a zip"),
+        (wacz(SEVERAL)[:-30], "no WACZ file, or damaged: File is not a zip"),
+        (wacz({}), "no WARC file is in it"),
+        (wacz({"word/document.xml": b"<w>"}), "no WARC file is in it"),
+    ):
+        path.write_bytes(content)
+        found = opened(path)
+        assert found.entries == []
+        ((place, message),) = found.complaints
+        assert (place, complaint in message) == (str(path), True), message
 
 
-def test_a_damaged_archive_in_it_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+def test_an_archive_in_it_that_is_damaged_or_encrypted_is_named_and_the_others_are_read(
+    tmp_path: Path,
+) -> None:
     whole, other = warc_of(URL + "1", URL + "2"), warc_of(URL + "3")
-    content = wacz(
-        {
-            "archive/a.warc.gz": whole[:-100],
-            "archive/b.warc.gz": b"",
-            "archive/c.warc.gz": other,
-            "archive/d.wacz": b"no zip",
-            "archive/e.warc.gz": warc_of(URL + "4"),
-        }
-    )
-    # The bytes of `c` change: its check sum tells.
-    place = content.index(other[-40:])
-    damaged = content[:place] + bytes(40) + content[place + 40 :]
-    path = tmp_path / "a.wacz"
-    path.write_bytes(damaged)
-    found = opened(path)
-    assert {URL + "1", URL + "4"} <= {entry.url for entry in found.entries}
-    assert URL + "2" not in {entry.url for entry in found.entries}
-    places = [place for place, _ in found.complaints]
-    for name in "abcd":
-        assert any(f"{path}, archive/{name}" in place for place in places)
-    assert not any("archive/e" in place for place in places)
-
-
-def test_an_encrypted_archive_is_named(tmp_path: Path) -> None:
     content = bytearray(
-        wacz({"archive/a.warc.gz": warc_of(URL), "archive/b.warc.gz": warc_of(URL)})
+        wacz(
+            {
+                "archive/a.warc.gz": warc_of(URL + "encrypted"),
+                "archive/b.warc.gz": whole[:-100],
+                "archive/c.warc.gz": b"",
+                "archive/d.warc.gz": other,
+                "archive/e.wacz": b"no zip",
+                "archive/f.warc.gz": warc_of(URL + "4"),
+            }
+        )
     )
-    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # of the first, `a`
         content[content.index(mark) + flags] |= 1
+    place = content.index(other[-40:])  # of `d`: its check sum tells
+    content[place : place + 40] = bytes(40)
     path = tmp_path / "a.wacz"
     path.write_bytes(content)
     found = opened(path)
-    assert len(found.entries) == 1
-    ((place, message),) = found.complaints
-    assert place == f"{path}, archive/a.warc.gz"
-    assert "encrypted" in message
+    urls = {entry.url for entry in found.entries}
+    assert {URL + "1", URL + "4"} <= urls <= {URL + n for n in "134"}
+    told = dict(found.complaints)
+    for name in "abcde":
+        assert any(place.startswith(f"{path}, archive/{name}") for place in told)
+    assert "encrypted" in told[f"{path}, archive/a.warc.gz"]
+    assert not any("archive/f" in place for place in told)
 
 
 def test_names_lead_nowhere_and_do_not_control_the_terminal(tmp_path: Path) -> None:

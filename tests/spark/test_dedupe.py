@@ -81,7 +81,6 @@ def test_what_is_not_allowed_is_said(spark) -> None:
         dedupe(pages, settings={"SIMHASH_GATE_THRESHOLD": 65})
 
 
-@pytest.fixture(scope="session")
 def site_pages() -> list[dict]:
     """Pages of two hosts of the demonstration site, and some that can't be compared."""
     site = Site(articles=4, seed=3)
@@ -90,34 +89,18 @@ def site_pages() -> list[dict]:
     for number, href in enumerate(sorted(site.pages.views)):
         html = site.reply(href).body.decode("utf-8", "replace")
         rows.append({"url": f"https://{hosts[number % 2]}{href}", "html": html})
-    rows += [{"url": f"https://example.com/{n}", "html": h} for n, h in enumerate(("", "<p>x"))]
-    rows += [
-        {"url": f"https://example.com/{n}", "html": page(n % 4, noise=n).body.decode()}
-        for n in range(20, 30)
-    ]
+    some = ["", "<p>x", *(page(n % 4, noise=n).body.decode() for n in range(10))]
+    rows += [{"url": f"https://example.com/{n}", "html": html} for n, html in enumerate(some)]
     random.Random(1).shuffle(rows)
     return [{"id": number, **row} for number, row in enumerate(rows)]
 
 
-@pytest.mark.parametrize(
-    ("options", "settings", "distance"),
-    [
-        ([], {}, None),
-        (
-            ["--verify", "-k", "6", "--scope", "crawl"],
-            {"SIMHASH_GATE_VERIFY": "text", "SIMHASH_GATE_SCOPE": "crawl"},
-            6,
-        ),
-    ],
-)
-def test_pages_are_kept_as_the_command_keeps_them(
-    spark, run, tmp_path, site_pages, options, settings, distance
-) -> None:
-    lines = "".join(json.dumps(row) + "\n" for row in site_pages)
-    (tmp_path / "pages.jsonl").write_text(lines)
-    told = run(
-        "dedupe", "pages.jsonl", "-o", "kept.jsonl", "--duplicates", "others.jsonl", *options
-    )
+def test_pages_are_kept_as_the_command_keeps_them_by_its_settings(spark, run, tmp_path) -> None:
+    """By the defaults: tests/spark/test_example.py."""
+    rows = site_pages()
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    outputs = ("-o", "kept.jsonl", "--duplicates", "others.jsonl")
+    told = run("dedupe", "pages.jsonl", *outputs, "--verify", "-k", 6, "--scope", "crawl")
     assert told.status == 0, told.err
     kept, others = (
         [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
@@ -126,16 +109,15 @@ def test_pages_are_kept_as_the_command_keeps_them(
     assert len(kept) > 8
     assert len(others) > 10
 
-    df = spark.createDataFrame(
-        [(row["id"], row["url"], row["html"]) for row in site_pages],
-        "id int, url string, body string",
-    )
-    pages = read_pages(df, {**settings, **INLINE}).cache()
-    found = dedupe(pages, distance, settings)
+    settings = {"SIMHASH_GATE_VERIFY": "text", "SIMHASH_GATE_SCOPE": "crawl"}
+    columns = "id int, url string, body string"
+    df = spark.createDataFrame([(row["id"], row["url"], row["html"]) for row in rows], columns)
+    pages = read_pages(df, settings | INLINE).cache()
+    found = dedupe(pages, 6, settings)
     assert found.columns == WHOLE
-    rows = sorted(found.collect())
-    assert [row.id for row in rows if row.kept] == [line["id"] for line in kept]
-    assert [(r.id, r.original, r.distance, r.reason) for r in rows if not r.kept] == [
+    judged = sorted(found.collect())
+    assert [row.id for row in judged if row.kept] == [line["id"] for line in kept]
+    assert [(r.id, r.original, r.distance, r.reason) for r in judged if not r.kept] == [
         (line["id"], line["kept"], line["distance"], line["reason"]) for line in others
     ]
     markdown = {row.id: row.markdown for row in pages.collect()}

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import duckdb
 import pyarrow as pa
+import pytest
 from pyarrow import parquet
 
+import simhash_gate.spark
+from simhash_gate.common.wording import MissingExtraError
 from simhash_gate.stores.values import signed
 from tests.crawls.harness import ROOT, page
 from tests.spark.test_pairs import expected_of, planted
@@ -48,3 +52,16 @@ def test_the_sql_finds_all_pairs() -> None:
     every = expected_of(fingerprints, 3)
     assert found == [pair for pair in every if scopes[pair[0]] == scopes[pair[1]]]
     assert 10 < len(found) < len(every)
+
+
+def test_a_missing_package_is_named_with_its_extra_and_so_is_a_name_that_is_not_there(
+    monkeypatch,
+) -> None:
+    for package in ("pyspark", "pandas", "pyarrow"):
+        with monkeypatch.context() as without:
+            without.setitem(sys.modules, package, None)
+            said = rf"{package}: pip install 'simhash-gate\[spark\]'"
+            with pytest.raises(MissingExtraError, match=said):
+                _ = simhash_gate.spark.dedupe
+    with pytest.raises(AttributeError, match="no attribute 'near'"):
+        _ = simhash_gate.spark.near

@@ -1,17 +1,15 @@
-"""`near_duplicates`: exact, each pair once, whatever the fingerprints."""
+"""`near_duplicates`: exact, each pair once, whatever the fingerprints; `clusters` of such pairs."""
 
 from __future__ import annotations
 
 import random
+from itertools import combinations, pairwise
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 
 from simhash_gate import near_duplicate_pairs
-from simhash_gate.collection.listing import find_copies
-from simhash_gate.spark import clusters, near_duplicates, pairs
+from simhash_gate.spark import clustering, clusters, near_duplicates, pairs
 from simhash_gate.spark.groups import kinds, pieces_of
 from simhash_gate.stores.values import signed
 
@@ -108,8 +106,6 @@ def test_copies_can_be_paired_with_the_first_alone_and_make_the_same_clusters(sp
     assert every.where("a < 103").count() == 102 * 101 // 2
     known, again = (dict(map(tuple, clusters(pairs).collect())) for pairs in (every, few))
     assert known == again
-    groups = find_copies(np.array([*fingerprints, *others], np.uint64), None, 3)
-    assert all(known[copy.kept] == known[copy.row] for group in groups for copy in group)
 
 
 def test_columns_and_distances_that_are_not_allowed_are_named(spark) -> None:
@@ -124,18 +120,35 @@ def test_columns_and_distances_that_are_not_allowed_are_named(spark) -> None:
             near_duplicates(good, distance)
 
 
-def test_the_command_finds_the_same_pairs(spark, run, tmp_path) -> None:
-    fingerprints = planted(5)
-    hosts = ("www.example.com", "news.example.com", "example.org")
-    urls = [f"https://{hosts[n % 3]}/{n}" for n in range(len(fingerprints))]
-    scopes = [("example.com", "example.com", "example.org")[n % 3] for n in range(len(urls))]
-    bits = pa.array(map(signed, fingerprints), pa.int64())
-    table = pa.table({"url": urls, "fingerprint": bits, "scope": scopes})
-    pyarrow.parquet.write_table(table, tmp_path / "pages.parquet")
-    df = spark.read.parquet(str(tmp_path / "pages.parquet")).withColumnRenamed("url", "id")
+def cluster_of(pairs: list[tuple]) -> dict:
+    """Return the smallest member of the cluster of each page, by the plainest way there is."""
+    cluster = {page: page for pair in pairs for page in pair}
+    changed = True
+    while changed:
+        changed = False
+        for a, b in pairs:
+            least = min(cluster[a], cluster[b])
+            changed = changed or not cluster[a] == cluster[b] == least
+            cluster[a] = cluster[b] = least
+    return cluster
 
-    for options, own in ((["-k", "4"], df), (["-k", "4", "--across"], df.drop("scope"))):
-        result = run("pairs", "pages.parquet", *options)
-        told = {(*sorted((line["a"], line["b"])), line["distance"]) for line in result.lines}
-        assert len(told) == len(result.lines) > 5
-        assert found_in(near_duplicates(own, 4)) == sorted(told)
+
+@pytest.mark.parametrize("few", [0, clustering.FEW])
+def test_every_page_gets_the_smallest_id_that_it_hangs_together_with(
+    spark, monkeypatch, few: int
+) -> None:
+    monkeypatch.setattr(clustering, "FEW", few)
+    chance = random.Random(1)
+    chain = [*range(24)]
+    chance.shuffle(chain)
+    star = [(1000, number) for number in range(1001, 1030)]
+    loose = chance.sample([*combinations(range(300, 400), 2)], 40)
+    linked = [(f"{a:04}", f"{b:04}") for a, b in [*pairwise(chain), *star, *loose]]
+    linked += [("b", "ä"), ("B", "b"), ("x", "y")]
+    linked += [("z\N{GRINNING FACE}", "z\uffee"), ("z\uffee", "z")]
+    df = spark.createDataFrame([*linked, *linked[:30], ("alone", None)], "a string, b string")
+    found = clusters(df)
+    assert found.columns == ["id", "cluster"]
+    rows = [tuple(row) for row in found.collect()]
+    assert len(rows) == len(dict(rows))
+    assert dict(rows) == cluster_of(linked)

@@ -111,32 +111,57 @@ def test_a_page_that_no_process_lives_to_read_is_given_up_with_the_second(pool, 
         page.result(60)
 
 
+@pytest.mark.parametrize("safe_path", ["", "1"])
+def test_what_can_be_imported_here_can_be_there_and_no_file_hides_a_module_of_pythons(
+    tmp_path, monkeypatch, safe_path: str
+) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/own.py").write_text("from simhash_gate.page import SteadyExtractor as Own")
+    (tmp_path / "queue.py").write_text("raise RuntimeError('the wrong queue')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["lib", *sys.path, tmp_path])  # Python passes over a `Path`
+    monkeypatch.setenv("PYTHONSAFEPATH", safe_path)
+    with pool_of(extractor="own.Own") as pool:
+        assert pool.read(BODY, "", None).result(60).fingerprint is not None
+
+
+ODD = """
+import os, pathlib, signal
+from simhash_gate.page import Article
+kept = []
+class Odd:
+    def __call__(self, page):
+        text = page.root.text_content()
+        if "hungry" in text:
+            kept.append(bytearray(1 << 30))
+        if "greedy" in text:
+            kept.append(bytearray(40 << 20))
+            kept[-1][::4096] = b"x" * len(kept[-1][::4096])
+        if "suicidal" in text:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "endless" in text:
+            pathlib.Path(__file__).with_name("begun").touch()
+            while True:
+                pass
+        if "broken" in text:
+            raise RuntimeError("nothing")
+        return Article(page.root, False)
+"""
 PARENT = """
 import time
 from simhash_gate.options import Options
 from simhash_gate.workers.pool import WorkerPool
-pool = WorkerPool(Options(extractor='endless.Endless'), processes=2, timeout=60)
+pool = WorkerPool(Options(extractor='odd.Odd'), processes=2, timeout=60)
 pool.read(b'<p>endless', '', None)
 pool.read(b'<p>some words here</p>', '', None).result()
 while len(pool.pids) < 2: time.sleep(0.01)
 print(*pool.pids, flush=True)
 time.sleep(60)
 """
-ENDLESS = """
-import pathlib
-from simhash_gate.page import SteadyExtractor
-class Endless(SteadyExtractor):
-    def __call__(self, page):
-        if "endless" in page.root.text_content():
-            pathlib.Path(__file__).with_name("begun").touch()
-            while True:
-                pass
-        return super().__call__(page)
-"""
 
 
 def test_workers_busy_or_idle_end_with_a_killed_parent(tmp_path) -> None:
-    (tmp_path / "endless.py").write_text(ENDLESS)
+    (tmp_path / "odd.py").write_text(ODD)
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT],
         stdout=subprocess.PIPE,
@@ -153,49 +178,13 @@ def test_workers_busy_or_idle_end_with_a_killed_parent(tmp_path) -> None:
     until(lambda: not any(map(alive, pids)))
 
 
-@pytest.mark.parametrize("safe_path", ["", "1"])
-def test_what_can_be_imported_here_can_be_there_and_no_file_hides_a_module_of_pythons(
-    tmp_path, monkeypatch, safe_path: str
-) -> None:
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib/own.py").write_text("from simhash_gate.page import SteadyExtractor as Own")
-    (tmp_path / "queue.py").write_text("raise RuntimeError('the wrong queue')")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", ["lib", *sys.path, tmp_path])  # Python passes over a `Path`
-    monkeypatch.setenv("PYTHONSAFEPATH", safe_path)
-    with pool_of(extractor="own.Own") as pool:
-        assert pool.read(BODY, "", None).result(60).fingerprint is not None
-
-
-EXTRACTORS = """
-import os, signal, time
-from simhash_gate.page import Article
-kept = []
-class Hungry:
-    def __call__(self, page):
-        text = page.root.text_content()
-        if "hungry" in text:
-            kept.append(bytearray(1 << 30))
-        if "greedy" in text:
-            kept.append(bytearray(40 << 20))
-            kept[-1][::4096] = b"x" * len(kept[-1][::4096])
-        if "suicidal" in text:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if "endless" in text:
-            time.sleep(60)
-        if "broken" in text:
-            raise RuntimeError("nothing")
-        return Article(page.root, False)
-"""
-
-
 @pytest.fixture
 def odd_pool(request, tmp_path, monkeypatch) -> Iterator[WorkerPool]:
     """A process that some words harm; its seconds for a page are 60, or the parameter."""
-    (tmp_path / "odd.py").write_text(EXTRACTORS)
+    (tmp_path / "odd.py").write_text(ODD)
     monkeypatch.syspath_prepend(tmp_path)
     timeout = getattr(request, "param", 60)
-    with pool_of(timeout=timeout, memory=64 << 20, extractor="odd.Hungry") as pool:
+    with pool_of(timeout=timeout, memory=64 << 20, extractor="odd.Odd") as pool:
         yield pool
 
 

@@ -67,34 +67,31 @@ def test_each_that_begins_takes_its_part_of_what_is_there(start, tmp_path) -> No
     assert len(list(folder.glob("reader-*.lock"))) == 2  # those of the ended are gone
 
 
-@pytest.mark.parametrize("folder", ["a file", "a link", "open to others"])
-def test_a_folder_that_is_not_its_own_is_not_used(start, tmp_path, folder: str) -> None:
+def test_a_folder_that_is_not_its_own_is_not_used(start, tmp_path) -> None:
     path = tmp_path / f"simhash_gate-{os.getuid()}"
-    if folder == "a file":
-        path.touch()
-    elif folder == "a link":
-        (tmp_path / "elsewhere").mkdir()
-        path.symlink_to("elsewhere")
-    else:
-        path.mkdir()
-        path.chmod(0o777)
-    assert [start("join")[1], start("join")[1]] == [alone(), alone()]
+    (tmp_path / "elsewhere").mkdir()
+    path.symlink_to("elsewhere")
+    assert start("join")[1] == start("join")[1] == alone()
+    path.unlink()
+    path.mkdir()
+    path.chmod(0o777)
+    assert start("join")[1] == start("join")[1] == alone()
     assert not list(tmp_path.rglob("*.lock"))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="cores are given to a process on Linux")
 def test_the_cores_of_the_process_count_not_those_of_the_machine() -> None:
-    code = (
-        "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); "
-        "from simhash_gate.workers.share import cores; print(cores())"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    assert subprocess.check_output([sys.executable, "-c", code], env=environment) == b"1\n"
+    given = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, [min(given)])
+    try:
+        assert cores() == 1
+    finally:
+        os.sched_setaffinity(0, given)
 
 
 @pytest.mark.parametrize(
     ("limit", "left"),
-    [("100000 100000", 1), ("10000 100000", 1), ("9900000 100000", 99), ("max 100000", None)],
+    [("10000 100000", 1), ("9900000 100000", 99), ("max 100000", None)],
 )
 def test_a_container_has_the_cores_that_its_limit_gives(tmp_path, limit, left) -> None:
     own = tmp_path / "cgroup"
