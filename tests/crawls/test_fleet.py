@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from crawler.site.process import running_site, truth
 from simhash_gate.plugin.unsettled import UNKNOWN
 from simhash_gate.report.fleet import Fleet, total_of
-from tests.crawls.loaded import LoadedProcess
+from tests.crawls.harness import demonstration, told_by
 
-ROOT = Path(__file__).parents[2]
 CRAWLERS = 3
 OWN_PAGES: tuple[str, ...] = ()
 ALL_PAGES = ("SIMHASH_GATE_ACTION=links", "SIMHASH_GATE_REVISIT=drop")
@@ -32,25 +29,19 @@ def test_several_crawlers_deliver_each_page_once(redis_server, tmp_path, setting
     store = f"{redis_server.url}?prefix=fleet-{len(settings)}:"
     with running_site(articles=16, seed=5) as site:
         crawls = [
-            LoadedProcess(
-                *("scrapy", "crawl", "demo", "-a", f"site={site}"),
+            demonstration(
+                *("demo", "-a", f"site={site}"),
                 *(() if settings else ("-a", f"part={number}/{CRAWLERS}")),
                 *("-O", str(tmp_path / f"{number}.items.jsonl")),
                 *("-s", f"SIMHASH_GATE_STORE={store}", "-s", "SIMHASH_GATE_WORKERS=0"),
                 *("-s", f"SIMHASH_GATE_VERDICTS={tmp_path}/logs/{number}.jsonl"),
                 *(word for setting in settings for word in ("-s", setting)),
-                cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
             )
             for number in range(1, CRAWLERS + 1)
         ]
-        ended = [crawl.communicate(timeout=500) for crawl in crawls]
+        ended = [told_by(crawl) for crawl in crawls]
         articles = set(truth(site).articles)
-    said = [log for _, log in ended]
-    assert [crawl.returncode for crawl in crawls] == [0] * CRAWLERS
-    assert not any("Traceback" in log for log in said)
-    told = [json.loads(output.splitlines()[-1])["articles"] for output, _ in ended]
-    assert told == [len(articles)] * CRAWLERS
+    assert [figures["articles"] for figures, _, _ in ended] == [len(articles)] * CRAWLERS
 
     items = [
         json.loads(line)
@@ -73,7 +64,7 @@ def test_several_crawlers_deliver_each_page_once(redis_server, tmp_path, setting
     assert len(delivered) > len(articles)
 
     rows = [row for _, row in fleet.rows()]
-    for row, log in zip(rows, said, strict=True):
+    for row, (_, _, log) in zip(rows, ended, strict=True):
         assert row.responses == stat(log, "fetched")
         assert row.skipped == stat(log, "skipped")
         assert row.judged == stat(log, "checked")
