@@ -101,7 +101,6 @@ def test_wrong_validators_are_found() -> None:
     ("argument", "message"),
     [
         (("-a", "days=0"), "days='0' is not a number of at least 1"),
-        (("-a", "seed=x"), "seed='x' is not a whole number"),
         (("-a", "budget=-1"), "budget='-1' is not a number of requests"),
         (("-a", "policy=none"), "policy='none' is none of timely, fresh, "),
         (("-s", "SIMHASH_GATE_STORE=memory:"), "a year needs a store that outlives a crawl"),

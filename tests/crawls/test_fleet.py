@@ -65,11 +65,9 @@ def test_several_crawlers_deliver_each_page_once(redis_server, tmp_path, setting
 
     rows = [row for _, row in fleet.rows()]
     for row, (_, _, log) in zip(rows, ended, strict=True):
-        assert row.responses == stat(log, "fetched")
-        assert row.skipped == stat(log, "skipped")
-        assert row.judged == stat(log, "checked")
-        assert row.dropped == stat(log, "dropped")
-        assert row.delivered + row.held == stat(log, "passed")
+        figures = (row.responses, row.skipped, row.judged, row.dropped, row.delivered + row.held)
+        stats = ("fetched", "skipped", "checked", "dropped", "passed")
+        assert figures == tuple(stat(log, name) for name in stats)
         assert row.errors == stat(log, "error") == 0
         assert (row.held > 0) == bool(settings)
         assert row.own + row.others == row.dropped + row.held

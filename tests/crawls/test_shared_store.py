@@ -1,15 +1,22 @@
-"""Two crawls, one store: a page is dropped for another crawl's only once that one is safe."""
+"""Several processes, one store: a page is dropped for another crawl's only once that one is safe.
+
+Whoever looks into the store of a running crawl does it no harm.
+"""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from simhash_gate.stores import open_store
-from tests.crawls.harness import Site, crawl, html_answer, page, start, until
+from tests.crawls.harness import ROOT, Site, crawl, html_answer, page, start, until
+from tests.crawls.loaded import LoadedProcess
 
 COPIES = {"/a": page(1), "/b": page(1, noise=2)}
 
@@ -193,24 +200,107 @@ logging.getLogger("simhash_gate.plugin.store_run").addHandler(Told())
 def test_pages_that_were_kept_without_verification_are_told_at_once_and_counted(tmp_path) -> None:
     kept = {f"/{n}": page(n) for n in range(3)}
     others = {f"/again/{n}": page(n, noise=n) for n in range(3)}
-    copies = {"/copy": page(1, noise=99), "/two": html_answer("<main><p>Two words.</p></main>")}
+    others["/two"] = html_answer("<main><p>Two words.</p></main>")
+    others["/large"] = page(1, words=10_000)
     settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_STORE": "sqlite:///store.sqlite"}
     verify = {**settings, "SIMHASH_GATE_VERIFY": True, "SIMHASH_GATE_MAX_BYTES": 50_000}
-    large = {"/large": page(1, words=10_000)}
-    with Site(kept | others | copies | large).running() as site:
+    with Site(kept | others | {"/copy": page(1, noise=99)}).running() as site:
         crawl(tmp_path, site, " ".join(kept), settings=settings)
-        result = crawl(tmp_path, site, " ".join(others | copies | large), settings=verify)
+        result = crawl(tmp_path, site, " ".join(others) + " /copy", settings=verify)
         again = crawl(tmp_path, site, "/0 /1", settings=verify)
-    assert result.delivered() == sorted([*others, "/two", "/large"])
+    assert result.delivered() == sorted(others)
     assert result.count("not_compared/no_sketch") == 3
     assert result.count("not_compared/few_words") == 1
-    (warning,) = re.findall("WARNING: (SIMHASH_GATE_VERIFY: .*)", result.log)
-    assert warning.startswith(
-        f"SIMHASH_GATE_VERIFY: {site.url}/again/0 looks like {site.url}/0, which was kept without"
-    )
+    (warning,) = re.findall("WARNING: SIMHASH_GATE_VERIFY: (.*)", result.log)
+    assert f"{site.url}/again/0 looks like {site.url}/0, which was kept without" in warning
     assert result.log.index(warning) < result.log.index("Closing spider")
     (closing,) = re.findall("WARNING: Passed without having been compared: (.*)", result.log)
     told = re.findall(r"(\d+) pages?: .*? \(SIMHASH_GATE_(\w+)\)", closing)
     assert told == [("3", "VERIFY"), ("1", "MIN_WORDS"), ("1", "MAX_BYTES")]
     assert again.delivered() == []
     assert "without having been compared" not in again.log
+
+
+ARTICLES = {f"/{n}": page(n) for n in range(12)}
+PATHS = " ".join(ARTICLES)
+
+# Half of the pages wait in their callbacks until the test says go.
+WAITS = """
+    async def parse(self, response):
+        import asyncio, pathlib
+        while int(response.url.rpartition("/")[2]) % 2 and not pathlib.Path("go").exists():
+            await asyncio.sleep(0.02)
+        for item in super().parse(response):
+            yield item
+"""
+# Python says which files are opened by anyone but SQLite itself.
+WATCHED = """
+import sys
+def watch(event, args):
+    if event == "open" and str(args[0]).endswith((".sqlite", "-wal", "-shm")):
+        with open("opened.txt", "a") as file:
+            print(args[0], file=file)
+sys.addaudithook(watch)
+"""
+
+
+def python(url: str, code: str) -> str:
+    """Run code in another process, on a store that it has opened; return what it prints."""
+    opening = f"from simhash_gate.stores import open_store; store = open_store({url!r}); "
+    command = [sys.executable, "-c", opening + code]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+
+def look_into(url: str) -> None:
+    process = LoadedProcess("simhash_gate.cli", "store", "info", url, cwd=ROOT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "pages" in output
+
+
+def lost_files(pid: int) -> list[str]:
+    """Return the files of the store that a process has open and another one has removed."""
+    entries = Path(f"/proc/{pid}/fd").iterdir()
+    targets = [str(entry.readlink()) for entry in entries if entry.is_symlink()]
+    return [target for target in targets if ".sqlite" in target and "(deleted)" in target]
+
+
+def test_who_looks_into_the_store_of_a_crawl_takes_nothing_from_it(tmp_path, url) -> None:
+    settings = {
+        "SIMHASH_GATE_STORE": url,
+        "SIMHASH_GATE_REVISIT": "drop",
+        "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
+    }
+    with Site({**ARTICLES, "/other": page(99)}).running() as site:
+        spider = WAITS + WATCHED
+        process, finish = start(tmp_path / "long", site, PATHS, spider=spider, settings=settings)
+        with closing(open_store(url)) as store:
+            until(lambda: len([*store.records()]) == len(ARTICLES))
+            until(lambda: [record.settled for record in store.records()].count(True) >= 6)
+        look_into(url)
+        python(url, "store.close()")
+        patient = WATCHED + PATIENCE.format(seconds=0.1)
+        short = crawl(tmp_path / "short", site, "/0 /other", spider=patient, settings=settings)
+        assert lost_files(process.pid) == []
+        (tmp_path / "long" / "go").touch()
+        long = finish()
+        later = crawl(tmp_path / "later", site, f"{PATHS} /other", settings=settings)
+    assert short.delivered() == ["/other"]
+    assert long.delivered() == sorted(ARTICLES)
+    assert later.delivered() == []
+    assert later.count("unchanged") == len(ARTICLES) + 1
+    # Nor did the crawls: who opens and closes the files of a database takes SQLite's locks away.
+    assert not [*tmp_path.glob("*/opened.txt")]
+
+
+def test_two_stores_on_one_file_in_one_process_keep_their_locks(tmp_path, url) -> None:
+    with closing(open_store(url)) as first:
+        first.begin("run")
+        for _ in range(2):
+            second = open_store(url)
+            assert second.is_live("run")
+            second.close()
+        python(url, "store.close()")
+        assert (tmp_path / "store.sqlite-wal").exists()
+        assert python(url, "print(store.is_live('run'))") == "True\n"
+        assert first.is_live("run")
