@@ -78,6 +78,20 @@ def test_no_article_or_offer_is_lost_to_four_kills(tmp_path) -> None:
     assert (figures["articles"], figures["offers_lost"]) == (len(everything), 0) == (24, 0)
 
 
+def test_crawlers_with_a_part_of_the_site_each_lose_no_article(redis_server, tmp_path) -> None:
+    store = f"SIMHASH_GATE_STORE={redis_server.url}?prefix=parts:"
+    feeds = [tmp_path / f"{part}.jsonl" for part in (1, 2, 3)]
+    with running_site(articles=16, seed=5) as site:
+        crawls = [
+            start_demo(feed, "-a", f"site={site}", "-a", f"part={feed.stem}/3", "-s", store)
+            for feed in feeds
+        ]
+        figures = [told_by(crawl)[0] for crawl in crawls]
+        everything = set(truth(site).articles)
+    assert [told["articles"] for told in figures] == [len(everything)] * 3
+    assert set().union(*map(article_ids, feeds)) == everything
+
+
 def demo_of_urls(scenario: str, *arguments: str) -> tuple[dict, str, str]:
     settings = ("-s", "SIMHASH_GATE_REPORT=", "-s", "SIMHASH_GATE_WORKERS=0")
     return told_by(demonstration("demo", "-a", f"urls={scenario}", *arguments, *settings))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -55,46 +56,34 @@ def test_a_year_misses_no_update_knows_what_has_not_changed_and_reports_the_rede
     assert max(seen) - min(seen) > 86_400
 
 
-def test_a_budget_is_spent_on_what_is_due(tmp_path) -> None:
-    visits = tmp_path / "visits.jsonl"
-    arguments = ("-a", "days=6", "-a", "articles=40", "-a", "budget=20", "-a", f"visits={visits}")
-    figures, _, _ = told_by(demonstration("demo-year", *arguments))
-    found = lines(visits)
-    each_day = [sum(visit["day"] == day for visit in found) for day in range(6)]
-    assert figures["fetches"] == sum(each_day)
-    assert 15 <= max(each_day) <= 20
-    homes = [visit for visit in found if visit["url"].count("/") == 3 and visit["url"][-1] == "/"]
-    assert len(homes) == 4 * 6
-    assert figures["lost"] == 0
-    assert 0 < figures["freshness"] < 0.95
-
-
-def test_a_year_that_is_stopped_tells_what_it_has_found(tmp_path) -> None:
-    feed = tmp_path / "items.jsonl"
-    process = demonstration("demo-year", "-a", "articles=8", "-a", "days=300", "-O", str(feed))
+def test_a_year_that_is_stopped_tells_what_it_has_found_within_its_budget(tmp_path) -> None:
+    feed, visits = tmp_path / "items.jsonl", tmp_path / "visits.jsonl"
+    process = demonstration(
+        *("demo-year", "-a", "articles=8", "-a", "days=300", "-a", "budget=6"),
+        *("-a", f"visits={visits}", "-O", str(feed)),
+    )
     until(lambda: feed.exists() and '"day": 2' in feed.read_text("utf-8"))
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     process.send_signal(signal.SIGINT)
-    output, log = process.communicate(timeout=120)
-    assert "Traceback" not in log
-    assert 3 <= json.loads(output.splitlines()[-1])["days"] < 300
+    figures, _, _ = told_by(process)
+    assert 3 <= figures["days"] < 300
     assert len(children) == 1
     assert not alive(int(children[0]))
+    each_day = Counter(visit["day"] for visit in lines(visits))
+    assert each_day.total() == figures["fetches"]
+    assert 4 < max(each_day.values()) <= 6  # of which four are home pages
 
 
 def test_wrong_validators_are_found() -> None:
     settings = {"REVALIDATE": True, "REVALIDATE_PROBES": 0.3, "KEEP_MARKDOWN": 10**8}
     given = [part for name in settings for part in ("-s", f"SIMHASH_GATE_{name}={settings[name]}")]
     year = demonstration("demo-year", "-a", "days=12", "-a", "articles=48", *given)
-    figures, _, log = told_by(year)
+    figures, _, _ = told_by(year)
     assert figures["not_modified"] > 100
     assert (figures["wrong_validators"], figures["wrong_validators_reported"]) == (2, 2)
-    assert figures["false_alarms"] == 0
-    assert figures["unchanged_recognised"] >= 0.98
-    assert figures["lost"] == 0
+    assert (figures["false_alarms"], figures["lost"]) == (0, 0)
     # Updates can hide behind a 304 until then.
     assert figures["updates_missed"] <= 5 < figures["updates"]
-    assert "of evening.example are wrong" in log
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ Whoever looks into the store of a running crawl does it no harm.
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from simhash_gate.report.fleet import Fleet
 from simhash_gate.stores import open_store
 from tests.crawls.harness import ROOT, Site, crawl, html_answer, page, start, until
 from tests.crawls.loaded import LoadedProcess
@@ -64,10 +66,10 @@ unsettled.pause = pause
 def meet(tmp_path, url):
     """Let a second crawl meet a copy of the page that a first one is still working on.
 
-    `then(process)` goes on with the first crawl; returns what both came to.
+    `then(process)` happens meanwhile, or else the first crawl goes on; returns what both came to.
     """
 
-    def run(then, *, stage="callback", fails=False, patience=60.0, settings=None, path="/b"):
+    def run(then=None, *, stage="callback", fails=False, patience=60.0, settings=None, path="/b"):
         chosen = {"SIMHASH_GATE_STORE": url, **(settings or {})}
         with Site(dict(COPIES)).running() as site, closing(open_store(url)) as store:
             spider = SPIDER.format(stage=stage, fails=fails)
@@ -83,30 +85,26 @@ def meet(tmp_path, url):
             waits = tmp_path / "second" / "waits"
             until(lambda: waits.exists() or process.poll() is not None)
             assert not store.current(kept).settled
-            then(first)
+            go = tmp_path / "first" / "go"
+            then(first) if then else go.touch()
             second = finish_second()
-            (tmp_path / "first" / "go").touch()
+            go.touch()
             return finish_first(), second
 
     return run
 
 
-@pytest.fixture
-def go(tmp_path):
-    return lambda first: (tmp_path / "first" / "go").touch()
-
-
 @pytest.mark.parametrize(("stage", "path"), [("callback", "/b"), ("pipeline", "/a")])
-def test_a_copy_is_dropped_once_the_other_crawl_is_done_with_it(meet, go, stage, path) -> None:
-    first, second = meet(go, stage=stage, path=path)
+def test_a_copy_is_dropped_once_the_other_crawl_is_done_with_it(meet, stage, path) -> None:
+    first, second = meet(stage=stage, path=path)
     assert first.delivered() == ["/a"]
     assert second.delivered() == []
     assert second.count("waited") == second.count("dropped") == 1
 
 
 @pytest.mark.parametrize(("stage", "path"), [("callback", "/a"), ("pipeline", "/b")])
-def test_a_copy_is_kept_when_the_page_of_the_other_crawl_fails(meet, go, stage, path) -> None:
-    first, second = meet(go, stage=stage, fails=True, path=path)
+def test_a_copy_is_kept_when_the_page_of_the_other_crawl_fails(meet, stage, path) -> None:
+    first, second = meet(stage=stage, fails=True, path=path)
     assert first.delivered() == []
     assert first.count("forgotten") == 1
     assert second.delivered() == [path]
@@ -132,7 +130,7 @@ def test_nothing_waits_where_nothing_is_dropped(meet) -> None:
     assert second.count("waited") == 0
 
 
-def test_of_running_crawls_on_one_store_one_delivers_each_page_and_later_ones_know_it(
+def test_of_running_crawls_one_delivers_each_page_later_ones_know_it_and_a_report_adds_up(
     tmp_path, lasting_url
 ) -> None:
     routes = {f"/{n}": replace(page(n), delay=0.05) for n in range(6)}
@@ -152,8 +150,12 @@ def all_say(word):
     pathlib.Path(word).touch()
     return len([*pathlib.Path("..").glob(f"*/{word}")]) == 3
     """
-    chosen = {"SIMHASH_GATE_STORE": lasting_url, "CONCURRENT_REQUESTS": 2}
-    paths = [*routes]
+    chosen = {
+        "SIMHASH_GATE_STORE": lasting_url,
+        "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
+        "CONCURRENT_REQUESTS": 2,
+    }
+    paths, fleet = [*routes], Fleet()
     with Site(dict(routes)).running() as site:
         crawls = [
             start(
@@ -168,6 +170,17 @@ def all_say(word):
     assert sum(each.count("dropped_for_earlier") for each in ended) == 2 * len(routes)
     assert later.items == []
     assert later.count("unchanged") == len(routes)
+    for n in range(3):
+        fleet.begin(f"{n}.jsonl")
+        verdicts = (tmp_path / f"crawls/{n}/verdicts.jsonl").read_text("utf-8")
+        for line in verdicts.splitlines():
+            fleet.add_line(json.loads(line))
+    for (_, row), each in zip(fleet.rows(), ended, strict=True):
+        told = (row.responses, row.judged, row.dropped, row.delivered)
+        stats = ("fetched", "checked", "dropped", "passed")
+        assert told == tuple(each.count(name) for name in stats)
+        assert row.others == row.dropped
+    assert fleet.deliveries().pages == {1: len(routes)}
 
 
 def test_pages_read_in_another_way_are_ignored_and_the_log_says_so(tmp_path, url) -> None:
@@ -266,11 +279,7 @@ def lost_files(pid: int) -> list[str]:
 
 
 def test_who_looks_into_the_store_of_a_crawl_takes_nothing_from_it(tmp_path, url) -> None:
-    settings = {
-        "SIMHASH_GATE_STORE": url,
-        "SIMHASH_GATE_REVISIT": "drop",
-        "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
-    }
+    settings = {"SIMHASH_GATE_STORE": url, "SIMHASH_GATE_REVISIT": "drop"}
     with Site({**ARTICLES, "/other": page(99)}).running() as site:
         spider = WAITS + WATCHED
         process, finish = start(tmp_path / "long", site, PATHS, spider=spider, settings=settings)
