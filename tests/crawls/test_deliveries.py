@@ -28,23 +28,25 @@ BATCHES = """
 """
 
 
-def remembered(store: str) -> list[str]:
+def remembered(store: str) -> set[str]:
     """The paths of the pages that a later crawl takes as seen."""
     with closing(open_store(store)) as opened:
-        return sorted(f"/{record.url.rpartition('/')[2]}" for record in opened.records())
+        return {f"/{record.url.rpartition('/')[2]}" for record in opened.records()}
 
 
 @pytest.fixture
-def crawled(tmp_path):
+def store(tmp_path):
+    return f"sqlite:///{tmp_path}/store.sqlite"
+
+
+@pytest.fixture
+def crawled(tmp_path, store):
     """Crawl; return the crawl and the pages that a later one takes as seen."""
 
     def run(spider: str = "", **kwargs):
-        store = f"sqlite:///{tmp_path}/store.sqlite"
+        kwargs["settings"] = {"SIMHASH_GATE_STORE": store}
         with Site(dict(ARTICLES)).running() as site:
-            settings = {"SIMHASH_GATE_STORE": store}
-            result = crawl(
-                tmp_path / "first", site, PATHS, spider=spider, settings=settings, **kwargs
-            )
+            result = crawl(tmp_path / "first", site, PATHS, spider=spider, **kwargs)
         return result, remembered(store)
 
     return run
@@ -58,7 +60,7 @@ def test_batches_that_are_all_stored_also_where_one_ends_with_the_last_item(
     lines = [path.read_text() for path in (tmp_path / "first").glob("batch-*.jsonl")]
     assert "".join(lines).count("\n") == len(ARTICLES)
     assert NOT_SEEN not in result.log
-    assert seen == sorted(ARTICLES)
+    assert seen == set(ARTICLES)
 
 
 REMOTE = """
@@ -90,11 +92,8 @@ class Broken(JsonLinesItemExporter):
 """
 
 
-def test_an_exporter_that_raises_on_some_items_costs_these_alone(tmp_path) -> None:
-    settings = {
-        "SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite",
-        "SIMHASH_GATE_REVISIT": "drop",
-    }
+def test_an_exporter_that_raises_on_some_items_costs_these_alone(tmp_path, store) -> None:
+    settings = {"SIMHASH_GATE_STORE": store, "SIMHASH_GATE_REVISIT": "drop"}
     spider = EXPORTER.format(when='item["path"] in ("/3", "/5")')
     with Site(dict(ARTICLES)).running() as site:
         first = crawl(tmp_path / "first", site, PATHS, spider=spider, settings=settings)
@@ -153,12 +152,12 @@ CLOSED = """
     [
         (LISTENER.format(signal="item_scraped", parameters=", item"), "", "Spider.listen failed"),
         (LISTENER.format(signal="spider_closed", parameters=""), "", "Spider.listen failed"),
-        (LISTENER.format(signal="feed_slot_closed", parameters=", slot"), "", "listen failed"),
-        (PIPELINE, "", "An item pipeline failed to close: RuntimeError: no room"),
-        (CLOSED, "", "Spider.close failed at the end: RuntimeError: no room"),
+        (LISTENER.format(signal="feed_slot_closed", parameters=", slot"), "", ".listen failed"),
+        (PIPELINE, "", "An item pipeline failed to close"),
+        (CLOSED, "", "Spider.close failed at the end"),
         ("", "/dev/full:jsonlines", "A feed could not be written: OSError"),
         (REMOTE, "", "A feed was not stored"),
-        (BATCHES.replace("SIZE", "5"), "", "batch-2.jsonl"),
+        (BATCHES.replace("SIZE", "5"), "", ""),
     ],
     ids=["item", "closing", "slot", "pipeline", "closed", "full disk", "remote", "batch"],
 )
@@ -167,15 +166,14 @@ def test_what_fails_where_items_are_stored_leaves_no_page_remembered(
 ) -> None:
     (tmp_path / "first" / "batch-2.jsonl").mkdir(parents=True)
     result, seen = crawled(spider, feed=f"items.jsonl {feed}")
-    assert said in result.log
-    assert NOT_SEEN in result.log
-    assert seen == []
+    assert any(said in line and NOT_SEEN in line for line in result.log.splitlines())
+    assert seen == set()
 
 
 def test_handlers_that_fail_elsewhere_are_no_failure_of_items(crawled) -> None:
     result, seen = crawled(LISTENER.format(signal="request_scheduled", parameters=""))
     assert "Error caught on signal handler" in result.log
-    assert seen == sorted(ARTICLES)
+    assert seen == set(ARTICLES)
 
 
 def test_the_failure_of_one_of_two_crawls_in_one_process_is_its_own(tmp_path) -> None:
@@ -206,8 +204,8 @@ process.start()
         process = LoadedProcess("two_crawls", site.url, cwd=tmp_path)
         process.communicate(timeout=60)
     assert process.returncode == 0
-    assert remembered(f"sqlite:///{tmp_path}/failing.sqlite") == []
-    assert remembered(f"sqlite:///{tmp_path}/fine.sqlite") == ["/0", "/1", "/2"]
+    assert remembered(f"sqlite:///{tmp_path}/failing.sqlite") == set()
+    assert remembered(f"sqlite:///{tmp_path}/fine.sqlite") == {"/0", "/1", "/2"}
 
 
 PAGES = {f"/{n}": page(n) for n in range(40)}
@@ -238,9 +236,9 @@ Spider.failed = lambda self, failure: None
 
 
 @pytest.fixture
-def settings(tmp_path):
+def settings(store):
     return {
-        "SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite",
+        "SIMHASH_GATE_STORE": store,
         "SIMHASH_GATE_DURABLE": "page",
         "SIMHASH_GATE_REVISIT": "drop",
         "CONCURRENT_REQUESTS": 4,
@@ -254,29 +252,31 @@ def sunk(folder) -> list[str]:
 
 
 def test_after_kills_nothing_is_lost_and_what_was_remembered_not_delivered_again(
-    tmp_path, settings
+    tmp_path, store, settings
 ) -> None:
     moments = random.Random(4)
     paths = " ".join(PAGES)
     survived = 0
     with Site(dict(PAGES)).running() as site:
         for _ in range(3):
-            known, before = set(remembered(settings["SIMHASH_GATE_STORE"])), len(sunk(tmp_path))
+            known, before = remembered(store), len(sunk(tmp_path))
             process, finish = start(tmp_path, site, paths, spider=SINKING, settings=settings)
             until(lambda: len(sunk(tmp_path)) > before or process.poll() is not None)  # noqa: B023
             time.sleep(moments.uniform(0, 0.3))
             process.kill()
             finish()
             assert known.isdisjoint(sunk(tmp_path)[before:])
-            assert set(remembered(settings["SIMHASH_GATE_STORE"])) <= set(sunk(tmp_path))
-            survived += len(set(remembered(settings["SIMHASH_GATE_STORE"])) - known)
+            assert remembered(store) <= set(sunk(tmp_path))
+            survived += len(remembered(store) - known)
         last = crawl(tmp_path, site, paths, spider=SINKING, settings=settings)
     assert last.status == 0
     assert survived > 0
-    assert set(sunk(tmp_path)) == set(remembered(settings["SIMHASH_GATE_STORE"])) == set(PAGES)
+    assert set(sunk(tmp_path)) == remembered(store) == set(PAGES)
 
 
-def test_a_page_that_is_being_worked_on_does_not_count_after_a_kill(tmp_path, settings) -> None:
+def test_a_page_that_is_being_worked_on_does_not_count_after_a_kill(
+    tmp_path, store, settings
+) -> None:
     stuck = """
     async def parse(self, response):
         for item in super().parse(response):
@@ -287,9 +287,8 @@ def test_a_page_that_is_being_worked_on_does_not_count_after_a_kill(tmp_path, se
     """
     with Site({"/0": PAGES["/0"], "/1": PAGES["/1"]}).running() as site:
         process, finish = start(tmp_path, site, "/0 /1", spider=stuck, settings=settings)
-        with closing(open_store(settings["SIMHASH_GATE_STORE"])) as store:
-            until(lambda: [record.settled for record in store.records()].count(True) == 1)
-            until(lambda: len([*store.records()]) == 2)
+        with closing(open_store(store)) as opened:
+            until(lambda: sorted(record.settled for record in opened.records()) == [False, True])
         process.kill()
         finish()
-    assert set(remembered(settings["SIMHASH_GATE_STORE"])) == {"/0"}
+    assert remembered(store) == {"/0"}

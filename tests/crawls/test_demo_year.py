@@ -74,18 +74,6 @@ def test_a_year_that_is_stopped_tells_what_it_has_found_within_its_budget(tmp_pa
     assert 4 < max(each_day.values()) <= 6  # of which four are home pages
 
 
-def test_wrong_validators_are_found() -> None:
-    settings = {"REVALIDATE": True, "REVALIDATE_PROBES": 0.3, "KEEP_MARKDOWN": 10**8}
-    given = [part for name in settings for part in ("-s", f"SIMHASH_GATE_{name}={settings[name]}")]
-    year = demonstration("demo-year", "-a", "days=12", "-a", "articles=48", *given)
-    figures, _, _ = told_by(year)
-    assert figures["not_modified"] > 100
-    assert (figures["wrong_validators"], figures["wrong_validators_reported"]) == (2, 2)
-    assert (figures["false_alarms"], figures["lost"]) == (0, 0)
-    # Updates can hide behind a 304 until then.
-    assert figures["updates_missed"] <= 5 < figures["updates"]
-
-
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
