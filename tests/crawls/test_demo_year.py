@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from simhash_gate.sources.open import open_kept
 from tests.crawls.harness import alive, demonstration, told_by, until
 
 
@@ -49,11 +48,6 @@ def test_a_year_misses_no_update_knows_what_has_not_changed_and_reports_the_rede
     assert held_back == {"", "duplicate", "unchanged"}
     weeks = re.findall(r"^Days (\d+) to (\d+): ", printed, re.MULTILINE)
     assert weeks == [("1", "7"), ("8", "10")]
-    with open_kept(store) as kept:
-        seen = {page.seen for page in kept.histories()}
-    # At six, as the newspapers count time.
-    assert {moment % 86_400 for moment in seen} == {21_600}
-    assert max(seen) - min(seen) > 86_400
 
 
 def test_a_year_that_is_stopped_tells_what_it_has_found_within_its_budget(tmp_path) -> None:
