@@ -253,3 +253,18 @@ def end_crawls() -> None:
 def crawl(folder: Path, site: Site, paths: str, **kwargs) -> Crawl:
     """Run a crawl to its end."""
     return start(folder, site, paths, **kwargs)[1]()
+
+
+def demonstration(*arguments: str) -> LoadedProcess:
+    """Start a crawl of the demonstration: its spider's name, then arguments and settings."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return LoadedProcess("scrapy", "crawl", *arguments, cwd=ROOT, env=environment)
+
+
+def told_by(process: LoadedProcess) -> tuple[dict, str, str]:
+    """Wait for a demonstration; return its figures, what it printed before them, and its log."""
+    output, log = process.communicate(timeout=600)
+    assert process.returncode == 0
+    assert "Traceback" not in log
+    *before, figures = output.splitlines()
+    return json.loads(figures), "\n".join(before), log

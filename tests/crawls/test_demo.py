@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
+import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from crawler.site.process import running_site, truth
 from crawler.site.site import Site
-from tests.crawls.harness import until
-from tests.crawls.loaded import LoadedProcess
-from tests.crawls.test_table import table
+from tests.crawls.harness import demonstration, told_by, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+    from tests.crawls.loaded import LoadedProcess
+
+RULES_OFF = ("-s", "SIMHASH_GATE_URLS=off", "-s", "SIMHASH_GATE_TRAPS=off")
 
 
 def start_demo(feed: Path, *arguments: str) -> LoadedProcess:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = ["scrapy", "crawl", "demo", "-O", str(feed), *arguments]
-    return LoadedProcess(*command, cwd=ROOT, env=environment)
+    return demonstration("demo", "-O", str(feed), *arguments)
 
 
 def items(feed: Path) -> Iterator[dict[str, Any]]:
@@ -49,13 +48,8 @@ def offers_of(site: Site) -> set[str]:
 
 def test_the_demo_loses_no_article_or_offer_and_catches_most_duplicates(tmp_path) -> None:
     feed = tmp_path / "items.jsonl"
-    process = start_demo(feed, "-a", "articles=48", "-a", "seed=2")
-    output, log = process.communicate(timeout=300)
-    *told, last = output.splitlines()
-    figures = json.loads(last)
+    figures, told, _ = told_by(start_demo(feed, "-a", "articles=48", "-a", "seed=2"))
     site = Site(48, 2)
-    assert process.returncode == 0
-    assert "Traceback" not in log
     assert (figures["articles"], figures["lost"]) == (48, 0)
     assert len(article_ids(feed)) == 48
     assert figures["duplicates"] >= 0.3 * figures["fetched"]
@@ -64,16 +58,7 @@ def test_the_demo_loses_no_article_or_offer_and_catches_most_duplicates(tmp_path
     assert figures["updates_dropped"] <= 0.05 * figures["updates"]
     assert (figures["offers"], figures["offers_lost"]) == (len(offers_of(site)), 0)
     assert offers(feed) == offers_of(site)
-    # Without a scenario of URLs there is nothing to tell of them.
-    assert (figures["fetches_avoided"], figures["probes"], figures["trap_fetches"]) == (0, 0, 0)
-    assert figures["avoidable"] > 0
-    assert "avoidable" not in "\n".join(told)
-    _, rows = table(log)
-    sums = {name: int(rows[-1][name]) for name in ("fetched", "skipped", "checked", "dropped")}
-    assert sums["fetched"] == sums["skipped"] + sums["checked"]
-    # A page that sends the browser elsewhere at once is served, and is no page for the gate.
-    assert figures["fetched"] == sums["checked"] + len(site.pages.refreshes)
-    assert sums["dropped"] >= figures["duplicates"] - figures["duplicates_delivered"]
+    assert "avoidable" not in told  # without a scenario of URLs there is nothing to tell of them
 
 
 def test_no_article_or_offer_is_lost_to_four_kills(tmp_path) -> None:
@@ -86,10 +71,59 @@ def test_no_article_or_offer_is_lost_to_four_kills(tmp_path) -> None:
             until(lambda: len(truth(site).log) > before + pages)  # noqa: B023
             crawl.kill()
             crawl.communicate()
-        last = start_demo(feeds[-1], "-a", f"site={site}", "-s", store)
-        output, _ = last.communicate(timeout=300)
+        figures, _, _ = told_by(start_demo(feeds[-1], "-a", f"site={site}", "-s", store))
         everything = set(truth(site).articles)
-    figures = json.loads(output.splitlines()[-1])
     assert set().union(*map(article_ids, feeds)) == everything
     assert set().union(*map(offers, feeds)) == offers_of(Site(24, 3))
     assert (figures["articles"], figures["offers_lost"]) == (len(everything), 0) == (24, 0)
+
+
+def test_crawlers_with_a_part_of_the_site_each_lose_no_article(redis_server, tmp_path) -> None:
+    store = f"SIMHASH_GATE_STORE={redis_server.url}?prefix=parts:"
+    feeds = [tmp_path / f"{part}.jsonl" for part in (1, 2, 3)]
+    with running_site(articles=16, seed=5) as site:
+        crawls = [
+            start_demo(feed, "-a", f"site={site}", "-a", f"part={feed.stem}/3", "-s", store)
+            for feed in feeds
+        ]
+        figures = [told_by(crawl)[0] for crawl in crawls]
+        everything = set(truth(site).articles)
+    assert [told["articles"] for told in figures] == [len(everything)] * 3
+    assert set().union(*map(article_ids, feeds)) == everything
+
+
+def demo_of_urls(scenario: str, *arguments: str) -> tuple[dict, str, str]:
+    settings = ("-s", "SIMHASH_GATE_REPORT=", "-s", "SIMHASH_GATE_WORKERS=0")
+    return told_by(demonstration("demo", "-a", f"urls={scenario}", *arguments, *settings))
+
+
+def test_no_article_is_lost_where_a_parameter_matters_on_some_pages_only(tmp_path) -> None:
+    feed = tmp_path / "items.jsonl"
+    figures, told, _ = demo_of_urls("partial", "-a", "articles=24", "-O", str(feed))
+    assert len(article_ids(feed)) == 24
+    assert (figures["articles"], figures["lost"], figures["warmup"]) == (24, 0, 12)
+    assert figures["fetches_avoided"] <= figures["avoidable"] + figures["warmup"]
+    assert re.search(rf"avoidable +{figures['avoidable']}   requests for what is known", told)
+
+
+def test_the_command_line_says_what_becomes_of_requests_and_no_name_server_is_asked() -> None:
+    with running_site(16, urls="aliases") as site:
+        figures, _, _ = demo_of_urls("aliases", "-a", f"site={site}", *RULES_OFF)
+        served = [urlsplit(entry.path) for entry in truth(site).log]
+    name = "daily-miniature.example.net"
+    homes = {f"http://{name}", f"http://www.{name}", f"http://m.{name}", f"https://{name}"}
+    assert {f"{url.scheme}://{url.netloc}" for url in served} == homes
+    assert figures["fetches_avoided"] == figures["probes"] == 0
+    assert figures["avoidable"] > 50
+    learned, _, _ = demo_of_urls("aliases", "-a", "articles=16")
+    assert learned["fetches_avoided"] > 0
+    assert learned["fetched"] < figures["fetched"]
+    assert learned["lost"] == figures["lost"] == 0
+
+
+def test_a_crawl_that_does_not_leave_a_trap_is_ended_and_says_so() -> None:
+    with running_site(4, urls="calendar", trap_limit=30) as site:
+        figures, told, log = demo_of_urls("calendar", "-a", f"site={site}", *RULES_OFF)
+    assert (figures["trap_full"], figures["trap_fetches"]) == (True, 30)
+    assert re.search(r"in the trap\s+30   pages fetched; FAILED: the site had to end it", told)
+    assert "The crawl did not leave the trap" in log

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import signal
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from filelock import FileLock
 
+from simhash_gate.history.texts import KeptPage
+from simhash_gate.history.versions import History
 from simhash_gate.journal.contents import drops
 from simhash_gate.journal.segments import segments
+from simhash_gate.stores import open_store
 from tests.crawls.harness import Answer, Site, crawl, html_answer, page, start, text, until
 
 if TYPE_CHECKING:
@@ -94,7 +98,6 @@ def test_the_journal_keeps_its_bound_over_several_crawls(tmp_path) -> None:
             result = crawl(tmp_path, site, " ".join(routes), settings=settings)
     assert result.count("journaled") == 19
     assert result.count("journal_removed") > 0
-    assert result.count("journal_bytes") > 1 << 19
     files = segments(tmp_path / "journal")
     assert sum(path.stat().st_size for path in files) <= 1 << 20
     assert len(dropped(tmp_path / "journal")) >= 19
@@ -115,3 +118,49 @@ def test_what_was_dropped_before_ctrl_c_or_a_kill_is_there(tmp_path, sent: signa
     assert 0 < len(there) < 99
     if sent == signal.SIGINT:
         assert len(there) == result.count("journaled") == result.count("dropped")
+
+
+TELLS = """
+    def parse(self, response):
+        found = response.meta.get("simhash_gate_recovered")
+        for item in super().parse(response):
+            yield {**item, "matched": found and found.drop.matched_markdown}
+    def failed(self, failure):
+        kept = failure.value.verdict.kept
+        yield {"path": failure.request.url[len(self.settings["TEST_SITE"]):], "failure": "dropped",
+               "url": kept and kept.url, "markdown": kept and kept.markdown,
+               "links": kept and [list(link) for link in kept.links]}
+"""
+
+
+def test_verdicts_and_the_journal_know_the_text_of_the_kept_page_and_the_store_that_of_each_version(
+    tmp_path,
+) -> None:
+    url = f"sqlite:///{tmp_path}/pages.sqlite"
+    settings = {"SIMHASH_GATE_STORE": url, "SIMHASH_GATE_KEEP_MARKDOWN": 1 << 20}
+    original = page(1, links='<a href="/more">More</a>')
+    corrected = replace(original, body=original.body.replace(b"</p>", b" Lately.</p>", 1))
+    routes = {"/a": original, "/b": page(1, noise=7)}
+    with Site(routes).running() as site:
+        in_order = {**settings, **KEEP, "CONCURRENT_REQUESTS": 1}
+        first = crawl(tmp_path, site, "/a /b", spider=TELLS, settings=in_order)
+        recover = {"SIMHASH_GATE_RECOVER": "journal"}
+        again = crawl(tmp_path, site, "", spider=TELLS, settings=recover)
+        routes["/a"] = corrected
+        later = [crawl(tmp_path, site, "/a", settings=settings) for _ in range(2)]
+    kept, dropped = first.items
+    assert dropped["url"] == f"{site.url}/a"
+    assert dropped["markdown"] == kept["markdown"]
+    assert len(dropped["markdown"]) > 1_000
+    assert [f"{site.url}/", "Home"] in dropped["links"]
+    assert [f"{site.url}/more", "More"] in dropped["links"]
+    assert first.count("texts/kept") == 1
+    assert [item["matched"] for item in again.items] == [kept["markdown"]]
+    with closing(open_store(url)) as store:
+        (history,) = store.histories()
+        versions = History.decode(history.history).versions
+        texts = [
+            KeptPage(store.text(history.scope, version.digest)).markdown for version in versions
+        ]
+    assert [each.count("updated") for each in later] == [1, 0]
+    assert ["Lately." in text for text in texts] == [False, True]

@@ -71,9 +71,8 @@ class Calendar:
         )
         space = "http://www.sitemaps.org/schemas/sitemap/0.9"
         xml = f'<?xml version="1.0"?><urlset xmlns="{space}">{entries}</urlset>'
-        self.site.routes["/sitemap.xml"] = Answer(
-            xml.encode(), headers={"Content-Type": "application/xml"}
-        )
+        kind = {"Content-Type": "application/xml"}
+        self.site.routes["/sitemap.xml"] = Answer(xml.encode(), headers=kind)
         self.site.hits.clear()
         chosen = {**SETTINGS, "TEST_NOW": START + self.day * DAY, **settings}
         self.day += 1

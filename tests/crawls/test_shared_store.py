@@ -1,15 +1,24 @@
-"""Two crawls, one store: a page is dropped for another crawl's only once that one is safe."""
+"""Several processes, one store: a page is dropped for another crawl's only once that one is safe.
+
+Whoever looks into the store of a running crawl does it no harm.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from simhash_gate.report.fleet import Fleet
 from simhash_gate.stores import open_store
-from tests.crawls.harness import Site, crawl, html_answer, page, start, until
+from tests.crawls.harness import ROOT, Site, crawl, html_answer, page, start, until
+from tests.crawls.loaded import LoadedProcess
 
 COPIES = {"/a": page(1), "/b": page(1, noise=2)}
 
@@ -57,10 +66,10 @@ unsettled.pause = pause
 def meet(tmp_path, url):
     """Let a second crawl meet a copy of the page that a first one is still working on.
 
-    `then(process)` goes on with the first crawl; returns what both came to.
+    `then(process)` happens meanwhile, or else the first crawl goes on; returns what both came to.
     """
 
-    def run(then, *, stage="callback", fails=False, patience=60.0, settings=None, path="/b"):
+    def run(then=None, *, stage="callback", fails=False, patience=60.0, settings=None, path="/b"):
         chosen = {"SIMHASH_GATE_STORE": url, **(settings or {})}
         with Site(dict(COPIES)).running() as site, closing(open_store(url)) as store:
             spider = SPIDER.format(stage=stage, fails=fails)
@@ -76,30 +85,26 @@ def meet(tmp_path, url):
             waits = tmp_path / "second" / "waits"
             until(lambda: waits.exists() or process.poll() is not None)
             assert not store.current(kept).settled
-            then(first)
+            go = tmp_path / "first" / "go"
+            then(first) if then else go.touch()
             second = finish_second()
-            (tmp_path / "first" / "go").touch()
+            go.touch()
             return finish_first(), second
 
     return run
 
 
-@pytest.fixture
-def go(tmp_path):
-    return lambda first: (tmp_path / "first" / "go").touch()
-
-
 @pytest.mark.parametrize(("stage", "path"), [("callback", "/b"), ("pipeline", "/a")])
-def test_a_copy_is_dropped_once_the_other_crawl_is_done_with_it(meet, go, stage, path) -> None:
-    first, second = meet(go, stage=stage, path=path)
+def test_a_copy_is_dropped_once_the_other_crawl_is_done_with_it(meet, stage, path) -> None:
+    first, second = meet(stage=stage, path=path)
     assert first.delivered() == ["/a"]
     assert second.delivered() == []
     assert second.count("waited") == second.count("dropped") == 1
 
 
 @pytest.mark.parametrize(("stage", "path"), [("callback", "/a"), ("pipeline", "/b")])
-def test_a_copy_is_kept_when_the_page_of_the_other_crawl_fails(meet, go, stage, path) -> None:
-    first, second = meet(go, stage=stage, fails=True, path=path)
+def test_a_copy_is_kept_when_the_page_of_the_other_crawl_fails(meet, stage, path) -> None:
+    first, second = meet(stage=stage, fails=True, path=path)
     assert first.delivered() == []
     assert first.count("forgotten") == 1
     assert second.delivered() == [path]
@@ -125,7 +130,7 @@ def test_nothing_waits_where_nothing_is_dropped(meet) -> None:
     assert second.count("waited") == 0
 
 
-def test_of_running_crawls_on_one_store_one_delivers_each_page_and_later_ones_know_it(
+def test_of_running_crawls_one_delivers_each_page_later_ones_know_it_and_a_report_adds_up(
     tmp_path, lasting_url
 ) -> None:
     routes = {f"/{n}": replace(page(n), delay=0.05) for n in range(6)}
@@ -145,8 +150,12 @@ def all_say(word):
     pathlib.Path(word).touch()
     return len([*pathlib.Path("..").glob(f"*/{word}")]) == 3
     """
-    chosen = {"SIMHASH_GATE_STORE": lasting_url, "CONCURRENT_REQUESTS": 2}
-    paths = [*routes]
+    chosen = {
+        "SIMHASH_GATE_STORE": lasting_url,
+        "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
+        "CONCURRENT_REQUESTS": 2,
+    }
+    paths, fleet = [*routes], Fleet()
     with Site(dict(routes)).running() as site:
         crawls = [
             start(
@@ -161,6 +170,17 @@ def all_say(word):
     assert sum(each.count("dropped_for_earlier") for each in ended) == 2 * len(routes)
     assert later.items == []
     assert later.count("unchanged") == len(routes)
+    for n in range(3):
+        fleet.begin(f"{n}.jsonl")
+        verdicts = (tmp_path / f"crawls/{n}/verdicts.jsonl").read_text("utf-8")
+        for line in verdicts.splitlines():
+            fleet.add_line(json.loads(line))
+    for (_, row), each in zip(fleet.rows(), ended, strict=True):
+        told = (row.responses, row.judged, row.dropped, row.delivered)
+        stats = ("fetched", "checked", "dropped", "passed")
+        assert told == tuple(each.count(name) for name in stats)
+        assert row.others == row.dropped
+    assert fleet.deliveries().pages == {1: len(routes)}
 
 
 def test_pages_read_in_another_way_are_ignored_and_the_log_says_so(tmp_path, url) -> None:
@@ -193,24 +213,103 @@ logging.getLogger("simhash_gate.plugin.store_run").addHandler(Told())
 def test_pages_that_were_kept_without_verification_are_told_at_once_and_counted(tmp_path) -> None:
     kept = {f"/{n}": page(n) for n in range(3)}
     others = {f"/again/{n}": page(n, noise=n) for n in range(3)}
-    copies = {"/copy": page(1, noise=99), "/two": html_answer("<main><p>Two words.</p></main>")}
+    others["/two"] = html_answer("<main><p>Two words.</p></main>")
+    others["/large"] = page(1, words=10_000)
     settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_STORE": "sqlite:///store.sqlite"}
     verify = {**settings, "SIMHASH_GATE_VERIFY": True, "SIMHASH_GATE_MAX_BYTES": 50_000}
-    large = {"/large": page(1, words=10_000)}
-    with Site(kept | others | copies | large).running() as site:
+    with Site(kept | others | {"/copy": page(1, noise=99)}).running() as site:
         crawl(tmp_path, site, " ".join(kept), settings=settings)
-        result = crawl(tmp_path, site, " ".join(others | copies | large), settings=verify)
+        result = crawl(tmp_path, site, " ".join(others) + " /copy", settings=verify)
         again = crawl(tmp_path, site, "/0 /1", settings=verify)
-    assert result.delivered() == sorted([*others, "/two", "/large"])
+    assert result.delivered() == sorted(others)
     assert result.count("not_compared/no_sketch") == 3
     assert result.count("not_compared/few_words") == 1
-    (warning,) = re.findall("WARNING: (SIMHASH_GATE_VERIFY: .*)", result.log)
-    assert warning.startswith(
-        f"SIMHASH_GATE_VERIFY: {site.url}/again/0 looks like {site.url}/0, which was kept without"
-    )
+    (warning,) = re.findall("WARNING: SIMHASH_GATE_VERIFY: (.*)", result.log)
+    assert f"{site.url}/again/0 looks like {site.url}/0, which was kept without" in warning
     assert result.log.index(warning) < result.log.index("Closing spider")
     (closing,) = re.findall("WARNING: Passed without having been compared: (.*)", result.log)
     told = re.findall(r"(\d+) pages?: .*? \(SIMHASH_GATE_(\w+)\)", closing)
     assert told == [("3", "VERIFY"), ("1", "MIN_WORDS"), ("1", "MAX_BYTES")]
     assert again.delivered() == []
     assert "without having been compared" not in again.log
+
+
+ARTICLES = {f"/{n}": page(n) for n in range(12)}
+PATHS = " ".join(ARTICLES)
+
+# Half of the pages wait in their callbacks until the test says go.
+WAITS = """
+    async def parse(self, response):
+        import asyncio, pathlib
+        while int(response.url.rpartition("/")[2]) % 2 and not pathlib.Path("go").exists():
+            await asyncio.sleep(0.02)
+        for item in super().parse(response):
+            yield item
+"""
+# Python says which files are opened by anyone but SQLite itself.
+WATCHED = """
+import sys
+def watch(event, args):
+    if event == "open" and str(args[0]).endswith((".sqlite", "-wal", "-shm")):
+        with open("opened.txt", "a") as file:
+            print(args[0], file=file)
+sys.addaudithook(watch)
+"""
+
+
+def python(url: str, code: str) -> str:
+    """Run code in another process, on a store that it has opened; return what it prints."""
+    opening = f"from simhash_gate.stores import open_store; store = open_store({url!r}); "
+    command = [sys.executable, "-c", opening + code]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+
+def look_into(url: str) -> None:
+    process = LoadedProcess("simhash_gate.cli", "store", "info", url, cwd=ROOT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "pages" in output
+
+
+def lost_files(pid: int) -> list[str]:
+    """Return the files of the store that a process has open and another one has removed."""
+    entries = Path(f"/proc/{pid}/fd").iterdir()
+    targets = [str(entry.readlink()) for entry in entries if entry.is_symlink()]
+    return [target for target in targets if ".sqlite" in target and "(deleted)" in target]
+
+
+def test_who_looks_into_the_store_of_a_crawl_takes_nothing_from_it(tmp_path, url) -> None:
+    settings = {"SIMHASH_GATE_STORE": url, "SIMHASH_GATE_REVISIT": "drop"}
+    with Site({**ARTICLES, "/other": page(99)}).running() as site:
+        spider = WAITS + WATCHED
+        process, finish = start(tmp_path / "long", site, PATHS, spider=spider, settings=settings)
+        with closing(open_store(url)) as store:
+            until(lambda: len([*store.records()]) == len(ARTICLES))
+            until(lambda: [record.settled for record in store.records()].count(True) >= 6)
+        look_into(url)
+        python(url, "store.close()")
+        patient = WATCHED + PATIENCE.format(seconds=0.1)
+        short = crawl(tmp_path / "short", site, "/0 /other", spider=patient, settings=settings)
+        assert lost_files(process.pid) == []
+        (tmp_path / "long" / "go").touch()
+        long = finish()
+        later = crawl(tmp_path / "later", site, f"{PATHS} /other", settings=settings)
+    assert short.delivered() == ["/other"]
+    assert long.delivered() == sorted(ARTICLES)
+    assert later.delivered() == []
+    assert later.count("unchanged") == len(ARTICLES) + 1
+    # Nor did the crawls: who opens and closes the files of a database takes SQLite's locks away.
+    assert not [*tmp_path.glob("*/opened.txt")]
+
+
+def test_two_stores_on_one_file_in_one_process_keep_their_locks(tmp_path, url) -> None:
+    with closing(open_store(url)) as first:
+        first.begin("run")
+        for _ in range(2):
+            second = open_store(url)
+            assert second.is_live("run")
+            second.close()
+        python(url, "store.close()")
+        assert (tmp_path / "store.sqlite-wal").exists()
+        assert python(url, "print(store.is_live('run'))") == "True\n"
+        assert first.is_live("run")
