@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import random
 import re
 from html import unescape
@@ -133,23 +132,15 @@ def test_what_a_url_shows_is_told_without_serving_it(name):
     assert len(set(told)) > 5
 
 
-def test_tracking_has_marks_that_lists_know_and_one_that_none_knows(walked):
-    site, found = walked["tracking"]
-    parameters = {name for url in found for name, _ in Address.of(url).query}
-    assert parameters - {"page"} == {*site.noise, "id"}
-    assert {"utm_source", "ref", "fbclid", "qzn", "id"} <= parameters
-
-
 @pytest.mark.parametrize(
     ("name", "ways"),
     [
-        (
-            "sessions",
-            (r"PHPSESSID=[0-9a-f]{32}$", r";jsessionid=[0-9A-F]{32}$", r"/s/[0-9a-f]{24}/"),
-        ),
+        ("tracking", (r"[?&]utm_source=", r"[?&]ref=", r"[?&]fbclid=", r"[?&]qzn=", r"[?&]id=")),
+        ("sessions", (r"PHPSESSID=\w{32}$", r";jsessionid=[0-9A-F]{32}$", r"/s/[0-9a-f]{24}/")),
+        ("aliases", (r"/amp$", r"/index\.html$", r"\d/$", r"//[^/]+/[A-Z]", r"/[a-z-]+/\d{4}$")),
         (
             "aliases",
-            (r"/amp$", r"/index\.html$", r"\d/$", r"//[^/]+/[A-Z]", r"/[a-z-]+/\d{4}$"),
+            (r"^https:", r"^http:", r"//www\.", r"//m\.", r"\?id=.*&lang", r"\?lang=.*&id"),
         ),
         ("print", (r"/print/\w+/\d", r"/print$", r"printable=yes")),
     ],
@@ -170,19 +161,6 @@ def test_of_the_facets_of_a_list_some_matter_and_some_do_not():
     told = site.contents(f"/sport?{query}" for query in [*others, "year=2023&page=2"])
     assert len({"", plain, *told}) == 8
     assert site.contents(["/sport?page=99", "/sport?page=x"]) == ["", ""]
-    site = scene("facets", 100, 1)
-    lists = (site.find(Address.of(f"/{section}"), 0).page for section in site.sections)
-    without_facets = {link.href for each in lists for link in each.entries}
-    assert len(without_facets) < 90
-
-
-def test_aliases_have_hosts_schemes_and_orders_of_parameters(walked):
-    site, found = walked["aliases"]
-    hosts = {urlsplit(url).hostname for url in found}
-    assert hosts == {site.host, f"www.{site.host}", f"m.{site.host}"}
-    assert {urlsplit(url).scheme for url in found} == {"http", "https"}
-    orders = {re.sub(r"=\w+", "", urlsplit(url).query) for url in found if "/read?" in url}
-    assert orders == {"id&lang", "lang&id"}
 
 
 def test_a_parameter_matters_on_some_paths_only():
@@ -191,9 +169,7 @@ def test_a_parameter_matters_on_some_paths_only():
     assert site.contents([archived, f"{archived}&ref=rss"]) == ["a00000;1"] * 2
     assert site.contents([reviewed, f"{reviewed}&v=3"]) == ["a00001;1"] * 2
     assert site.contents([plain, f"{plain}?v=3", f"{plain}?ref=rss"]) == ["a00002;1"] * 3
-    year = archived.partition("?")[0]
     others = [site.base(other) for other in site.articles[4::4]]
-    assert "" in site.contents([f"{year}?v=77"])
     assert len(set(site.contents([archived, *others]))) == 3
 
 
@@ -233,11 +209,3 @@ def test_a_site_ends_a_trap_that_is_not_left_and_says_so():
     assert [reply.status for reply in replies] == [200, 200, 200, 410, 410]
     assert [reply.headers.get("X-Demo-Trap") for reply in replies] == [None] * 3 + ["full"] * 2
     assert site.reply("/").status == 200
-
-
-def test_what_urls_show_is_told_as_json_and_what_is_not_understood_answered_with_404():
-    site = scene("partial", 4, 1)
-    body = json.dumps([site.base(site.articles[0]), "/nowhere", 7]).encode()
-    assert json.loads(site.told("/-/contents", body).body) == ["a00000;1", ""]
-    questions = ("/-/contents", b"not json"), ("/-/contents", b'{"a": 1}'), ("/elsewhere", b"[]")
-    assert [site.told(*question).status for question in questions] == [404] * 3

@@ -18,7 +18,6 @@ from crawler.site.process import (
     contents,
     running_site,
     serve_number,
-    shop_url,
     truth,
 )
 from tests.crawls.harness import alive, until
@@ -52,12 +51,6 @@ def test_a_site_answers_until_the_block_ends_and_tells_what_it_served():
     assert served == [(1, "/", 200), (2, "/nowhere", 404)]
     with pytest.raises(SiteError, match="no demonstration site answers"):
         serve_number(url)
-
-
-def test_the_shop_is_at_the_other_name_of_the_machine():
-    assert shop_url("http://127.0.0.1:8765") == "http://localhost:8765/store/"
-    assert shop_url("http://localhost:8765/") == "http://127.0.0.1:8765/store/"
-    assert shop_url("http://site.example.com") == "http://site.example.com/store/"
 
 
 def test_a_site_tells_what_urls_show_without_serving_them():
