@@ -109,14 +109,11 @@ def test_articles_crawls_the_sites_it_is_given_and_stops_at_max_pages(tmp_path):
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
     assert 10 < len(pages) <= 20
-    assert {page["url"].rpartition(":")[0] for page in pages} == {"http://127.0.0.1"}
     assert set(pages[0]) == {"url", "title", "markdown", "fingerprint", "fetched_at"}
     assert all(page["title"] for page in pages)
     # What the gate has read is in its items.
     assert any(len(page["markdown"]) > 500 for page in pages)
-    fingerprints = [page["fingerprint"] for page in pages if page["fingerprint"]]
-    assert all(len(fingerprint) == 16 for fingerprint in fingerprints)
-    assert any(int(fingerprint, 16) for fingerprint in fingerprints)
+    assert any(int(page["fingerprint"] or "0", 16) for page in pages)
 
 
 def test_the_demo_says_where_its_report_is_and_leaves_a_store_alone(tmp_path):
@@ -133,9 +130,11 @@ def test_the_demo_says_where_its_report_is_and_leaves_a_store_alone(tmp_path):
 
 def test_the_demo_says_how_to_get_a_report(tmp_path):
     (tmp_path / "vl_convert.py").write_text("raise ImportError('none here')")
-    for environment, how in (
-        ({}, "-s SIMHASH_GATE_REPORT=report.html"),
-        ({"PYTHONPATH": str(tmp_path)}, "pip install -e '.[report]'"),
-    ):
-        done = scrapy("demo", "-a", "articles=2", **environment)
-        assert how in done.stdout.splitlines()[-2]
+    with running_site(2) as url:
+        for environment, how in (
+            ({}, "-s SIMHASH_GATE_REPORT=report.html"),
+            ({"PYTHONPATH": str(tmp_path)}, "pip install -e '.[report]'"),
+        ):
+            done = scrapy("demo", "-a", f"site={url}", **environment)
+            assert how in done.stdout.splitlines()[-2]
+            assert json.loads(done.stdout.splitlines()[-1])["articles"] == 2
