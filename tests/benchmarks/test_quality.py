@@ -31,18 +31,6 @@ def test_a_pair_is_a_duplicate_up_to_the_threshold_and_never_without_a_fingerpri
     assert list(curve(pairs, [2, 9, 5])) == [(2, 1, 1 / 2), (5, 1 / 2, 1 / 2), (9, 2 / 3, 1)]
 
 
-def test_means_give_every_kind_the_same_weight_and_unsure_labels_are_told_apart() -> None:
-    pairs = [*[pair("dup", "noise")] * 3, pair("dup", "real-version")]
-    pairs += [*[pair("update", "content", changed=0.5)] * 3, pair("diff", "diff-short")]
-    scores = score(pairs, [0, 0, 0, 9, 9, 9, 9, 0], threshold=3)
-    assert (scores.mean_recall, scores.mean_false) == (1 / 2, 1 / 2)
-    unsure = Pair("a", "b", "diff", "", "", 0.0, "en", "low")
-    pairs = [pair("dup"), unsure, *(pair("update", changed=c) for c in (0.009, 0.01, 0.049))]
-    scores = score(pairs, [0, 0, 0, 0, 9], threshold=3)
-    assert scores.precision == 1
-    assert (scores.update_below_1, scores.update_1_to_5) == (Rate(1, 1), Rate(1, 2))
-
-
 def corpus(folder: Path) -> Path:
     """Three articles, each as itself, among other chrome, and with half of it written anew."""
     folder.mkdir()
@@ -135,15 +123,15 @@ def test_each_site_has_a_row_with_what_labels_suggest() -> None:
 
 
 def test_an_audit_of_all_duplicates_finds_the_wrong_drops_that_the_site_knows(capsys) -> None:
-    assert audit.main(["--seeds=1", "--articles=25", "--share=1"]) == 0
+    assert audit.main(["--seeds=1", "--articles=12", "--share=1"]) == 0
     _, _, row, _, last = capsys.readouterr().out.splitlines()
     assert last == "1 of 1 intervals hold the true share."
     drops, wrong_drops, compared, wrong = (
         int(cell.split()[0]) for cell in row.strip("| ").split(" | ")[1:5]
     )
-    assert compared == drops > 50
-    assert wrong_drops > 5
-    assert abs(wrong - wrong_drops) <= 0.05 * drops
+    assert compared == drops > 20
+    assert wrong_drops > 0
+    assert abs(wrong - wrong_drops) <= max(1, 0.05 * drops)
 
 
 # The comparison with an HTML5 parser.

@@ -30,11 +30,9 @@ class Oracle(Method):
     title, origin = "oracle", ""
     rules = 7
 
-    def __init__(self, visits: list[Visit], probing: float = 0.0) -> None:
+    def __init__(self, visits: list[Visit]) -> None:
         self.contents = {visit.url: visit.content for visit in visits}
         self.fetched: set[int] = set()
-        self.told: list[tuple[str, str, bool | None]] = []
-        self.probing = probing  # type: ignore[misc]
 
     def skips(self, scope: str, url: str) -> bool:
         return self.contents[url] in self.fetched
@@ -42,7 +40,6 @@ class Oracle(Method):
     def learn(
         self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
     ) -> None:
-        self.told.append((url, kept, same))
         self.fetched.add(self.contents[url])
 
 
@@ -63,18 +60,6 @@ def test_an_oracle_avoids_all_and_loses_none_also_of_the_second_half() -> None:
     made = visits(1, 2, 1, 3)
     figures = halves(lambda: Oracle(made), made, seed=1)
     assert (figures.requests, figures.avoidable, figures.avoided, figures.lost) == (2, 1, 1, 0)
-
-
-def test_a_method_is_told_which_url_had_the_content_first_and_what_nobody_knows() -> None:
-    made = visits(1, 2, 1, "3")
-    made[1] = Visit(made[1].url, "a.example", 2, True, differs_from=made[0].url)
-    oracle = Oracle(made)
-    oracle.skips = lambda scope, url: False  # type: ignore[method-assign]
-    Simulation(oracle).run(made)
-    one, two, three, four = (visit.url for visit in made)
-    assert oracle.told == [
-        *((one, "", False), (two, one, False), (three, one, True), (four, "", None))
-    ]
 
 
 def page(title: str, *more: str) -> str:
@@ -130,13 +115,12 @@ def test_the_table_has_a_row_for_each_method(crawl_on_disk: Path, tmp_path, caps
 def test_a_generated_site_takes_the_place_of_a_crawl_and_knows_what_its_urls_show(
     tmp_path: Path, capsys
 ) -> None:
-    run = ["--generate=print", "--articles=30", f"--out={tmp_path}", "--methods=none,learned"]
+    run = ["--generate=print", "--articles=4", f"--out={tmp_path}", "--methods=none,learned"]
     assert main(run) == 0
     assert capsys.readouterr().out.count("| **simhash_gate** |") == 4
-    made = [*generate("tracking", 20, 1)]
+    made = [*generate("tracking", 6, 1)]
     figures = crawl(lambda: Oracle(made), made, seed=1)
-    assert figures.avoidable == figures.avoided > 20
-    assert 1000 <= len([*generate("calendar", 4, 1)]) < 2000  # A trap ends.
+    assert figures.avoidable == figures.avoided > 5
 
 
 # What each peer finds in small crawls, where its paper or its documentation says what it finds.

@@ -153,15 +153,6 @@ def test_a_page_of_the_shop_says_what_it_offers_and_tells_machines_in_the_way_of
     assert seen == set(ways) == set(DEPARTMENTS)
 
 
-def test_the_shop_has_variants_sales_and_copies():
-    plan = Site(100, 1).shop.plan
-    kinds = {"product", "category", "variant", "tracking", "related", "print", "sale"}
-    assert {shelf.kind for shelf in plan.shelves.values()} == kinds
-    assert len(plan.shelves) >= 2 * len(plan.offers)
-    numbers = Counter(offer.split(";")[0] for offer in plan.offers)
-    assert set(numbers.values()) == {1, 2}  # on sale it has two prices
-
-
 def test_a_page_that_is_gone_echoes_its_path_escaped(site):
     gone = site.reply("/story/some-slug")
     assert gone.status == 200
