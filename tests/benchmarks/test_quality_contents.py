@@ -65,13 +65,14 @@ def test_a_set_end_to_end_with_what_is_always_installed(tmp_path: Path, capsys) 
     """One page of each kind."""
     folder, out, lines = tmp_path / "set", tmp_path / "out", []
     folder.mkdir()
-    for kind in KINDS:
+    for number, kind in enumerate(KINDS):
         said = " ".join(f"word{kind}x{i}" for i in range(90))
         (folder / kind).write_text(
             f"<html><head><title>Page {kind}</title></head><body><nav><a href=/>Home</a></nav>"
             f"<article><h1>Page {kind}</h1><p>{said}.</p></article></body></html>"
         )
-        line = {"id": kind, "path": kind, "kind": kind, "url": None, "title": f"Page {kind}"}
+        line = {"id": kind, "path": kind, "kind": kind, "title": f"Page {kind}"}
+        line["url"] = f"https://{kind}.example/" if number else None
         lines.append(json.dumps(line | {"text": f"Page {kind}\n{said}"}) + "\n")
     (folder / "pages.jsonl").write_text("".join(lines))
     run = [str(folder), "--set=text", f"--out={out}", "--workers=1"]

@@ -78,7 +78,10 @@ def test_the_journal_is_measured_beside_its_peer(tmp_path, capsys) -> None:
         assert f"| {name} | " in shown
 
 
-def test_each_store_that_is_there_is_measured_and_no_page_is_lost_or_kept_twice(tmp_path) -> None:
+def test_each_store_that_is_there_is_measured_and_no_page_is_lost_or_kept_twice(
+    tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(store, "CRAWLERS", 2)
     assert store.main(["--out", str(tmp_path)], store.Sizes(pages=20, calls=2, crawled=8)) == 0
     rows = json.loads((tmp_path / "store.json").read_text("utf-8"))["stores"]
     assert [row["store"] for row in rows][:2] == ["memory", "SQLite"]

@@ -66,7 +66,7 @@ def everything(site):
 def walked():
     """The sites with variants, and all that links lead to there."""
     many = {"turning": 24}  # Half of its articles are from before it turns.
-    sites = {name: scene(name, many.get(name, 16), 5) for name in VARIANTS}
+    sites = {name: scene(name, many.get(name, 12), 5) for name in VARIANTS}
     return {name: (site, walk(site)) for name, site in sites.items()}
 
 

@@ -112,19 +112,6 @@ def test_the_site_has_all_that_makes_crawls_hard(site, walked):
     assert all(walked[path].status == 200 for path in unavailable)
 
 
-def test_charsets_are_missing_or_wrong_on_some_pages(site):
-    charsets = {view.charset for view in site.pages.views.values()}
-    assert any(header == "" and meta == "" for _, header, meta in charsets)
-    assert any(header and meta and header != meta for _, header, meta in charsets)
-    for target, view in site.pages.views.items():
-        real, header, meta = view.charset
-        reply = site.reply(target)
-        if reply.status == 200:
-            assert reply.headers["Content-Type"].partition("charset=")[2] == header
-            assert (f'<meta charset="{meta}">'.encode() in reply.body) == bool(meta)
-            reply.body.decode(real)
-
-
 def offer_pages(site):
     """What the pages of offers show: the offer, the HTML and its text."""
     for href, shelf in site.shop.plan.shelves.items():

@@ -37,20 +37,20 @@ def site_of(log):
 
 def test_without_the_gate_everything_is_delivered(tmp_path):
     feed = tmp_path / "out.jsonl"
-    done = scrapy("demo", "-a", "articles=30", "-a", "seed=2", "-O", str(feed), *NO_GATE)
+    done = scrapy("demo", "-a", "articles=12", "-a", "seed=2", "-O", str(feed), *NO_GATE)
     figures = json.loads(done.stdout.splitlines()[-1])
     assert done.returncode == 0
-    assert figures["articles"] == 30
+    assert figures["articles"] == 12
     assert figures["lost"] == figures["products_lost"] == figures["updates_dropped"] == 0
-    site = Site(30, 2)
+    site = Site(12, 2)
     assert figures["offers"] == len(site.shop.plan.offers) + len(site.offers)
     assert figures["offers_lost"] == 0
     assert figures["duplicates"] == figures["duplicates_delivered"] >= 0.3 * figures["fetched"]
     assert figures["caught"] == 0
-    assert figures["updates"] >= 0.05 * figures["fetched"]
+    assert figures["updates"] > 0
     assert figures["pages_per_second"] > 0
     pages = items(feed)
-    assert {page["article_id"] for page in pages} - {None} == {f"a{n:05}" for n in range(30)}
+    assert {page["article_id"] for page in pages} - {None} == {f"a{n:05}" for n in range(12)}
     assert {"url", "title", "markdown", "fingerprint", "fetched_at"} < set(pages[0])
     offers = {f"{p['sku']};{p['variant'] or ''};{p['price']}" for p in pages if p["sku"]}
     assert offers == site.shop.plan.offers | set(site.offers.values())
@@ -92,7 +92,7 @@ def test_an_interrupted_demo_ends_with_its_figures_and_stops_its_site():
         crawl.send_signal(signal.SIGINT)
         stdout, _ = crawl.communicate(timeout=120)
     figures = json.loads(stdout.splitlines()[-1])
-    assert figures["articles"] == 300
+    assert figures["articles"] == 120
     assert 0 < figures["fetched"] < 1000
     with pytest.raises(SiteError, match="no demonstration site answers"):
         serve_number(site_of(log))
