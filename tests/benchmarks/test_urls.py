@@ -12,7 +12,7 @@ from benchmarks.urls.discarder import Discarder
 from benchmarks.urls.duster import Duster
 from benchmarks.urls.generated import generate
 from benchmarks.urls.maybedont_ import MaybeDont
-from benchmarks.urls.method import NOT_READ, Method, Read
+from benchmarks.urls.method import NOT_READ, Method, Nothing, Read
 from benchmarks.urls.pattern_tree import PatternTree
 from benchmarks.urls.simulate import Simulation, crawl, halves
 from benchmarks.urls.truth import Visit, load
@@ -49,6 +49,21 @@ def visits(*contents: int | str) -> list[Visit]:
         Visit(f"http://a.example/{place}", "a.example", int(content), isinstance(content, int))
         for place, content in enumerate(contents)
     ]
+
+
+class All(Nothing):
+    """Skips every request."""
+
+    def skips(self, scope: str, url: str) -> bool:
+        return True
+
+
+def test_who_skips_all_loses_all_contents_and_who_skips_nothing_avoids_nothing() -> None:
+    figures = crawl(All, visits(1, 2, 1, "3"), seed=1)
+    assert (figures.fetched, figures.avoided, figures.early, figures.unknown) == (0, 0, 3, 1)
+    assert (figures.contents, figures.lost, figures.avoidable) == (2, 2, 1)
+    figures = crawl(Nothing, visits(1, 2, 1), seed=1)
+    assert (figures.fetched, figures.avoided, figures.lost, figures.share) == (3, 0, 0, 0.0)
 
 
 def test_an_oracle_avoids_all_and_loses_none_also_of_the_second_half() -> None:
