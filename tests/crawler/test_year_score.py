@@ -63,6 +63,8 @@ def test_an_update_that_is_called_unchanged_is_missed_and_one_that_is_delivered_
     assert (told.updates, told.updates_missed) == (1, 1)
     assert (told.small_updates, told.small_updates_missed) == (1, 1)
     assert (told.lost, told.unchanged) == (1, 0)
+    edit = visit(0, A, small, a - 1, "new"), visit(1, A, small, a, "unchanged")
+    assert figures(year, *edit).lost == 0
     before = visit(0, A, large, b - 1, "new")
     told = figures(year, before, visit(1, A, large, b, "updated"), gone(2, B))
     assert (told.updates, told.updates_missed, told.lost, told.fetches) == (1, 0, 0, 3)
