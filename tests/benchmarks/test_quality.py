@@ -6,18 +6,15 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from benchmarks.quality import audit, trees
 from benchmarks.quality.__main__ import main
-from benchmarks.quality.corpus import Corpus, Page, Pair, load
+from benchmarks.quality.corpus import Corpus, Page, Pair
 from benchmarks.quality.methods import CONTENT_OURS, CONTENT_PEERS, OURS, PEERS
 from benchmarks.quality.methods.base import Reading
 from benchmarks.quality.scores import Rate, curve, score
 from benchmarks.quality.tune import row, sites
 
 ROOT = Path(__file__).parents[2]
-WITHOUT_EXTRAS = ["body-md5", "readability-md5", "page-text", "nutch", "plain"]
 
 
 def pair(label: str, kind: str = "", op: str = "", changed: float = 0.0, lang: str = "en") -> Pair:
@@ -34,23 +31,9 @@ def test_a_pair_is_a_duplicate_up_to_the_threshold_and_never_without_a_fingerpri
     assert list(curve(pairs, [2, 9, 5])) == [(2, 1, 1 / 2), (5, 1 / 2, 1 / 2), (9, 2 / 3, 1)]
 
 
-def test_means_give_every_kind_the_same_weight_and_unsure_labels_are_told_apart() -> None:
-    pairs = [*[pair("dup", "noise")] * 3, pair("dup", "real-version")]
-    pairs += [*[pair("update", "content", changed=0.5)] * 3, pair("diff", "diff-short")]
-    scores = score(pairs, [0, 0, 0, 9, 9, 9, 9, 0], threshold=3)
-    assert (scores.mean_recall, scores.mean_false) == (1 / 2, 1 / 2)
-    unsure = Pair("a", "b", "diff", "", "", 0.0, "en", "low")
-    pairs = [pair("dup"), unsure, *(pair("update", changed=c) for c in (0.009, 0.01, 0.049))]
-    scores = score(pairs, [0, 0, 0, 0, 9], threshold=3)
-    assert scores.precision == 1
-    assert (scores.update_below_1, scores.update_1_to_5) == (Rate(1, 1), Rate(1, 2))
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
+def corpus(folder: Path) -> Path:
     """Three articles, each as itself, among other chrome, and with half of it written anew."""
-    folder = tmp_path / "corpus"
-    (folder / "pages").mkdir(parents=True)
+    folder.mkdir()
     pages, pairs = [], []
     for number in range(3):
         stay, old, new = (
@@ -61,13 +44,13 @@ def corpus(tmp_path: Path) -> Path:
             ("two", old, "<aside>Read this as well</aside>"),
             ("new", new, ""),
         ):
-            path = f"pages/{name}{number}.html"
-            (folder / path).write_text(
+            id_ = f"{name}{number}"
+            (folder / id_).write_text(
                 f"<html><head><title>Article {number}</title></head><body>{chrome}<article>"
                 f"<h1>Article {number}</h1><p>{stay}.</p><p>{text}</p></article></body></html>"
             )
             url = f"https://site.example/{name}/{number}"
-            pages.append({"id": f"{name}{number}", "path": path, "url": url, "words": 181})
+            pages.append({"id": id_, "path": id_, "url": url, "words": 181})
         for other, label, kind, changed in (
             (f"two{number}", "dup", "noise", 0.0),
             (f"new{number}", "update", "content", 0.5),
@@ -81,17 +64,19 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_a_corpus_end_to_end_with_what_is_installed_and_a_line_for_a_peer_that_is_not(
-    corpus: Path, tmp_path: Path, capsys, monkeypatch
+    tmp_path: Path, capsys, monkeypatch
 ) -> None:
     monkeypatch.setenv("PATH", "")
-    out = tmp_path / "out"
-    peers = ",".join([*WITHOUT_EXTRAS, "javascript"])
-    run = [str(corpus), "--out", str(out), "--workers", "1", "--peers", peers]
+    assert main([str(tmp_path)]) == 2
+    assert "no labelled corpus" in capsys.readouterr().err
+    out, peers = tmp_path / "out", ["body-md5", "page-text", "nutch"]
+    run = [str(corpus(tmp_path / "corpus")), f"--out={out}", "--workers=1"]
+    run += ["--peers", ",".join([*peers, "javascript"])]
     assert main(run) == 0
     table, complaints = capsys.readouterr()
     assert complaints.count("javascript: left out: needs node and npm\n") == 1
     found = json.loads((out / "results.json").read_text("utf-8"))["methods"]
-    assert list(found) == [*OURS, *WITHOUT_EXTRAS]
+    assert list(found) == [*OURS, *peers]
     assert table.count("\n") == 2 + len(found)
     assert [found[name]["f1"] for name in OURS] == [1, 1, 1]
     assert (found["body-md5"]["recall"], found["body-md5"]["precision"]) == (0, None)
@@ -99,15 +84,6 @@ def test_a_corpus_end_to_end_with_what_is_installed_and_a_line_for_a_peer_that_i
     assert not any(method["errors"] for method in found.values())
     assert main(run) == 0
     assert capsys.readouterr().out == table, "the times too: no page was read again"
-
-
-def test_what_is_no_corpus_and_a_broken_line_are_named(corpus: Path, tmp_path, capsys) -> None:
-    assert main([str(tmp_path)]) == 2
-    assert "no labelled corpus" in capsys.readouterr().err
-    with (corpus / "pairs.jsonl").open("a") as file:
-        file.write("{")
-    with pytest.raises(ValueError, match=r"pairs\.jsonl, line 10"):
-        load(corpus)
 
 
 def test_every_method_is_documented_by_the_name_it_is_asked_for() -> None:
@@ -147,24 +123,15 @@ def test_each_site_has_a_row_with_what_labels_suggest() -> None:
 
 
 def test_an_audit_of_all_duplicates_finds_the_wrong_drops_that_the_site_knows(capsys) -> None:
-    assert audit.main(["--seeds=1", "--articles=25", "--share=1"]) == 0
+    assert audit.main(["--seeds=1", "--articles=12", "--share=1"]) == 0
     _, _, row, _, last = capsys.readouterr().out.splitlines()
     assert last == "1 of 1 intervals hold the true share."
     drops, wrong_drops, compared, wrong = (
         int(cell.split()[0]) for cell in row.strip("| ").split(" | ")[1:5]
     )
-    assert compared == drops > 50
-    assert wrong_drops > 5
-    assert abs(wrong - wrong_drops) <= 0.05 * drops
-
-
-def test_an_interval_that_misses_the_true_share_is_said_to() -> None:
-    missed = audit.Outcome(
-        seed=7, drops=100, wrong_drops=50, compared=30, wrong=1, low=0.01, high=0.17
-    )
-    assert not missed.holds
-    line = "| 7 | 100 | 50 (50.0%) | 30 | 1 | 1.0% to 17.0% | no |"
-    assert audit.report([missed]).endswith(line)
+    assert compared == drops > 20
+    assert wrong_drops > 0
+    assert abs(wrong - wrong_drops) <= max(1, 0.05 * drops)
 
 
 # The comparison with an HTML5 parser.

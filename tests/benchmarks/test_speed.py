@@ -4,23 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-
-import pytest
 
 from benchmarks.speed import crawl, crawl_site, index, journal, page, report, revisit, store
 from benchmarks.speed.page_methods import BARE, OURS, STAGES
-from benchmarks.speed.page_set import grown, load, renewed
+from benchmarks.speed.page_set import grown
 from benchmarks.speed.peers.pairs import NumpyBlocks
-from simhash_gate import read_page
-from simhash_gate.gate.judge import Gate
-
-
-@pytest.mark.parametrize("main", [page.main, journal.main])
-def test_a_folder_without_pages_is_said_to_be_one(main, tmp_path, capsys) -> None:
-    assert main([f"--pages={tmp_path}"]) == 2
-    assert f"{tmp_path}: no .html files" in capsys.readouterr().err
-
 
 # The crawl.
 
@@ -53,19 +41,15 @@ def test_it_measures_real_crawls_or_says_that_there_are_no_pages(tmp_path, capsy
     folder.mkdir()
     assert crawl.main(["--pages", str(folder), "--out", str(out)]) == 2
     assert "the site did not start; its message is above" in capsys.readouterr().err
-    pages = [crawl_site.generate(number) for number in range(3)]
-    assert all(70_000 < len(page) < 150_000 for page in pages)
-    assert len({*pages, crawl_site.generate(0)}) == 3
-    for number, body in enumerate(pages):
-        (folder / f"{number}.html").write_bytes(body[:40_000])
+    for number in range(3):
+        (folder / f"{number}.html").write_bytes(crawl_site.generate(number)[:40_000])
     arguments = ["--pages", str(folder), "--count", "6", "--rounds", "1", "--out", str(out)]
     assert crawl.main(arguments) == 0
     printed = capsys.readouterr().out
     assert re.search(r"^\| gate, empty callback \| \d+ \| \d\.\d\d \|", printed, re.MULTILINE)
     runs = json.loads((out / "crawl.json").read_text("utf-8"))["runs"]
     assert set(runs) == {"off", "on", "markdown", "probe", "repeat"}
-    assert len(runs["probe"][0]["blocked_ms"]) == 6
-    assert len(runs["repeat"][0]["lookups_ms"]) == 6
+    assert len(runs["probe"][0]["blocked_ms"]) == len(runs["repeat"][0]["lookups_ms"]) == 6
     assert runs["on"][0]["stats"]["simhash_gate/checked"] == 6
     assert runs["off"][0]["stats"] == {}
 
@@ -74,92 +58,67 @@ def test_it_measures_real_crawls_or_says_that_there_are_no_pages(tmp_path, capsy
 
 
 def test_the_index_is_measured_at_every_task(tmp_path, capsys) -> None:
-    tiny = index.Sizes((50, 300), 10, 300, (2_000,), 0, 2)
+    tiny = index.Sizes((50, 100), 10, 100, (200,), 0, 2)
     assert index.main(["--out", str(tmp_path), "--no-peers"], tiny) == 0
     figures = json.loads((tmp_path / "index.json").read_text("utf-8"))
-    tasks = {(row["task"], row["size"], row["name"]) for row in figures["rows"]}
-    assert {size for task, size, _ in tasks if task == index.LOOKUP} == set(tiny.stored)
     rivals = ["find_first_bulk", "find_all_bulk", "insert_bulk", "remove_bulk", "HammingIndex"]
     rivals += ["memory store", index.LISTED, index.COUNTED, index.CROWDED, NumpyBlocks.title]
-    assert {name for _, _, name in tasks} >= {*rivals}
+    assert {row["name"] for row in figures["rows"]} >= {*rivals}
     assert all(row["cpu_seconds"] > 0 for row in figures["rows"])
-    assert set(figures["bytes"]) == {"50", "300"}
-    assert f"| {index.LOOKUP} | 300 | memory store |" in capsys.readouterr().out
+    assert f"| {index.LOOKUP} | 100 | memory store |" in capsys.readouterr().out
 
 
 def test_the_journal_is_measured_beside_its_peer(tmp_path, capsys) -> None:
-    (tmp_path / "one.html").write_bytes(grown(20_000, "prose"))
-    assert journal.main([f"--pages={tmp_path}", "--rounds=2"]) == 0
+    assert journal.main([f"--pages={tmp_path}"]) == 2
+    assert f"{tmp_path}: no .html files" in capsys.readouterr().err
+    (tmp_path / "one.html").write_bytes(grown(5_000, "prose"))
+    assert journal.main([f"--pages={tmp_path}", "--rounds=1"]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("1 page, mean 21 kB, kept in ")
     for name in (journal.BARE, journal.LOOP, journal.KEEP, journal.READ, journal.PEER):
         assert f"| {name} | " in shown
 
 
-def test_each_store_that_is_there_is_measured_and_no_page_is_lost_or_kept_twice(tmp_path) -> None:
+def test_each_store_that_is_there_is_measured_and_no_page_is_lost_or_kept_twice(
+    tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(store, "CRAWLERS", 2)
     assert store.main(["--out", str(tmp_path)], store.Sizes(pages=20, calls=2, crawled=8)) == 0
     rows = json.loads((tmp_path / "store.json").read_text("utf-8"))["stores"]
     assert [row["store"] for row in rows][:2] == ["memory", "SQLite"]
-    for row in rows:
-        assert min(row["call"], row["read"], row["keep"]) > 0
-        assert row["kept_twice"] in (None, 0)
+    assert all(min(row["call"], row["read"], row["keep"]) > 0 for row in rows)
+    assert {row["kept_twice"] for row in rows} <= {None, 0}
 
 
 # A page, and its next visits.
 
 
 def test_a_page_is_measured_at_every_stage_and_size(tmp_path, capsys, monkeypatch) -> None:
-    monkeypatch.setattr(page, "QUICK_SIZES", (1000, 10_000))
+    monkeypatch.setattr(page, "QUICK_SIZES", (1000, 5000))
     (tmp_path / "one.html").write_bytes(grown(2000, "prose"))
     out = f"--out={tmp_path / 'out'}"
     assert page.main(["--quick", "--no-peers", f"--pages={tmp_path}", out]) == 0
     found = json.loads((tmp_path / "out/page.json").read_text("utf-8"))
     assert {*OURS, *STAGES} < found["summary"].keys()
-    assert found["rounds"].keys() == {*OURS, *STAGES, "words, features, fingerprint"}
     assert found["summary"][BARE]["ratio"] == 1
-    assert all(len(values) == page.QUICK_ROUNDS for values in found["rounds"].values())
     assert found["growth"]["markup"].keys() == OURS.keys()
     assert f"| {BARE} |" in capsys.readouterr().out
 
 
-def test_pages_come_each_time_with_other_bytes_and_say_the_same() -> None:
-    pages = load(None, 3)
-    bodies = [renewed(body, number) for number, body in enumerate(pages * 3)]
-    assert len(set(bodies)) == 9
-    assert len({read_page(body).fingerprint for body in bodies}) == len(pages)
-    for kind in page.KINDS:
-        body = grown(20_000, kind)
-        assert 20_000 <= len(body) < 22_000, kind
-        assert read_page(body).words > 1000, kind
-
-
-def test_each_kind_of_visit_has_its_row(tmp_path, capsys, monkeypatch) -> None:
-    for number in range(3):
-        (tmp_path / f"{number}.html").write_bytes(grown(3000 + 500 * number, "prose"))
-    outcomes, judge = [], Gate.judge
-
-    def noted(*args, **kwargs):
-        verdict = judge(*args, **kwargs)
-        outcomes.append(verdict.outcome)
-        return verdict
-
-    monkeypatch.setattr(Gate, "judge", noted)
+def test_each_kind_of_visit_has_its_row(tmp_path, capsys) -> None:
+    (tmp_path / "one.html").write_bytes(grown(3000, "prose"))
     assert revisit.main([str(tmp_path), "--rounds=1"]) == 0
     printed = capsys.readouterr().out
     assert all(f"| {kind} |" in printed for kind in revisit.KINDS)
-    assert outcomes.count("unchanged") == 3
-    assert outcomes.count("updated") + outcomes.count("rewritten") == 3
-    assert outcomes.count("new") == 9
 
 
 # The report.
 
 
 def measured(folder) -> int:
-    return report.main(["--pages", "100", "--rounds", "1", "--out", str(folder)])
+    return report.main(["--pages", "30", "--rounds", "1", "--out", str(folder)])
 
 
-def test_without_a_browser_or_playwright_the_report_is_written_and_it_says_what_is_missing(
+def test_without_a_browser_the_report_is_written_and_it_says_what_is_missing(
     tmp_path, monkeypatch, capsys
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -167,15 +126,11 @@ def test_without_a_browser_or_playwright_the_report_is_written_and_it_says_what_
     assert measured(tmp_path) == 1
     assert "no Chromium" in capsys.readouterr().err
     assert (tmp_path / "report.html").stat().st_size > 10_000
-    monkeypatch.setenv("CHROMIUM", "/usr/bin/env")
-    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
-    assert measured(tmp_path) == 1
-    assert "pip install playwright" in capsys.readouterr().err
 
 
 def test_it_measures_a_report_in_a_browser(tmp_path, capsys, chromium: str) -> None:
     assert measured(tmp_path) == 0
     assert re.search(r"^\| load event, s \| \d+\.\d+ \|", capsys.readouterr().out, re.MULTILINE)
     figures = json.loads((tmp_path / "report.json").read_text("utf-8"))
-    assert figures["pages"] == 100
+    assert figures["pages"] == 30
     assert figures["load event, s"] <= figures["a table sorted, s"]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import random
 import re
 from html import unescape
@@ -9,9 +8,8 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from crawler.site.answering import TRAP_LIMIT
 from crawler.site.scenes.address import Address
-from crawler.site.scenes.catalogue import SCENES, TRAPS, VARIANTS, make_site
+from crawler.site.scenes.catalogue import TRAPS, VARIANTS, make_site
 from crawler.site.site import Site
 
 LINK = re.compile(r'<a [^>]*?href="([^"#]*)"')
@@ -68,18 +66,17 @@ def everything(site):
 def walked():
     """The sites with variants, and all that links lead to there."""
     many = {"turning": 24}  # Half of its articles are from before it turns.
-    sites = {name: scene(name, many.get(name, 16), 5) for name in VARIANTS}
+    sites = {name: scene(name, many.get(name, 12), 5) for name in VARIANTS}
     return {name: (site, walk(site)) for name, site in sites.items()}
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_crawler_that_takes_each_content_once_finds_every_article_in_any_order(name):
-    for seed in range(2):
-        site = scene(name, 16, seed)
-        found = walk(site, rng=random.Random(seed), once=True)
-        contents = [reply.content for reply in found.values()]
-        assert len(contents) == len(set(contents))
-        assert articles(found) == everything(site)
+    site = scene(name, 8, 1)
+    found = walk(site, rng=random.Random(1), once=True)
+    contents = [reply.content for reply in found.values()]
+    assert len(contents) == len(set(contents))
+    assert articles(found) == everything(site)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -104,14 +101,12 @@ def leads_on(found):
 
 @pytest.mark.parametrize("name", TRAPS)
 def test_a_trap_has_no_end_and_every_article_is_found_without_a_step_into_it(name):
-    site = scene(name, 16, 1)
+    site = scene(name, 8, 1)
     assert articles(walk(site, rng=random.Random(1), traps=False)) == everything(site)
     # In its width and in its depth.
-    wide = walk(site, most=200)
-    assert sum(reply.trap for reply in wide.values()) > 90
-    assert articles(wide) == everything(site)
+    assert sum(reply.trap for reply in walk(site, most=90).values()) > 30
     url, seen = urljoin(home(site), site.door.href), set()
-    for _ in range(40):
+    for _ in range(20):
         reply = site.reply(url)
         assert reply.status == 200
         seen.add(url)
@@ -119,37 +114,29 @@ def test_a_trap_has_no_end_and_every_article_is_found_without_a_step_into_it(nam
         url = next(link for link in onward if leads_on(site.find(Address.of(link), 1)))
 
 
-@pytest.mark.parametrize("name", [*SCENES, ""])
+@pytest.mark.parametrize("name", ["aliases", "partial", "calendar", ""])
 def test_what_a_url_shows_is_told_without_serving_it(name):
     site, other = scene(name, 12, 1), scene(name, 12, 1)
     assert isinstance(site, Site) == (not name)  # Without a scenario it is the news.
-    walked = list(walk(site, most=40)) if name else [*site.pages.views][:40]
+    walked = list(walk(site, most=20)) if name else [*site.pages.views][:20]
     served = [other.reply(url) for url in walked]
     before = len(other.log)
     told = other.contents(walked)
     assert len(other.log) == before
     for content, reply in zip(told, served, strict=True):
         assert content == reply.content or reply.status != 200 or reply.trap
-    assert len(set(told)) > 5
-
-
-def test_tracking_has_marks_that_lists_know_and_one_that_none_knows(walked):
-    site, found = walked["tracking"]
-    parameters = {name for url in found for name, _ in Address.of(url).query}
-    assert parameters - {"page"} == {*site.noise, "id"}
-    assert {"utm_source", "ref", "fbclid", "qzn", "id"} <= parameters
+    assert len(set(told)) > 3
 
 
 @pytest.mark.parametrize(
     ("name", "ways"),
     [
-        (
-            "sessions",
-            (r"PHPSESSID=[0-9a-f]{32}$", r";jsessionid=[0-9A-F]{32}$", r"/s/[0-9a-f]{24}/"),
-        ),
+        ("tracking", (r"[?&]utm_source=", r"[?&]ref=", r"[?&]fbclid=", r"[?&]qzn=", r"[?&]id=")),
+        ("sessions", (r"PHPSESSID=\w{32}$", r";jsessionid=[0-9A-F]{32}$", r"/s/[0-9a-f]{24}/")),
+        ("aliases", (r"/amp$", r"/index\.html$", r"\d/$", r"//[^/]+/[A-Z]", r"/[a-z-]+/\d{4}$")),
         (
             "aliases",
-            (r"/amp$", r"/index\.html$", r"\d/$", r"//[^/]+/[A-Z]", r"/[a-z-]+/\d{4}$"),
+            (r"^https:", r"^http:", r"//www\.", r"//m\.", r"\?id=.*&lang", r"\?lang="),
         ),
         ("print", (r"/print/\w+/\d", r"/print$", r"printable=yes")),
     ],
@@ -170,19 +157,6 @@ def test_of_the_facets_of_a_list_some_matter_and_some_do_not():
     told = site.contents(f"/sport?{query}" for query in [*others, "year=2023&page=2"])
     assert len({"", plain, *told}) == 8
     assert site.contents(["/sport?page=99", "/sport?page=x"]) == ["", ""]
-    site = scene("facets", 100, 1)
-    lists = (site.find(Address.of(f"/{section}"), 0).page for section in site.sections)
-    without_facets = {link.href for each in lists for link in each.entries}
-    assert len(without_facets) < 90
-
-
-def test_aliases_have_hosts_schemes_and_orders_of_parameters(walked):
-    site, found = walked["aliases"]
-    hosts = {urlsplit(url).hostname for url in found}
-    assert hosts == {site.host, f"www.{site.host}", f"m.{site.host}"}
-    assert {urlsplit(url).scheme for url in found} == {"http", "https"}
-    orders = {re.sub(r"=\w+", "", urlsplit(url).query) for url in found if "/read?" in url}
-    assert orders == {"id&lang", "lang&id"}
 
 
 def test_a_parameter_matters_on_some_paths_only():
@@ -191,18 +165,13 @@ def test_a_parameter_matters_on_some_paths_only():
     assert site.contents([archived, f"{archived}&ref=rss"]) == ["a00000;1"] * 2
     assert site.contents([reviewed, f"{reviewed}&v=3"]) == ["a00001;1"] * 2
     assert site.contents([plain, f"{plain}?v=3", f"{plain}?ref=rss"]) == ["a00002;1"] * 3
-    year = archived.partition("?")[0]
     others = [site.base(other) for other in site.articles[4::4]]
-    assert "" in site.contents([f"{year}?v=77"])
     assert len(set(site.contents([archived, *others]))) == 3
 
 
 def test_a_parameter_begins_to_matter_when_half_of_the_crawl_is_done():
     site = scene("turning", 20, 1)
     latest = b'href="/latest"'
-    assert latest not in site.reply("/about").body
-    for url in ("/", "/about", site.base(site.articles[0])):
-        assert site.later.isdisjoint(links(site, url, site.reply(url)))
     for article in site.articles[: site.old]:
         assert site.turned or latest not in site.reply("/").body
         site.reply(f"{site.base(article)}?edition=evening")
@@ -216,28 +185,10 @@ def test_a_parameter_begins_to_matter_when_half_of_the_crawl_is_done():
     assert old == ["a00009;1"] * 2
 
 
-def test_a_month_in_which_something_was_published_is_no_trap():
-    site = scene("calendar", 12, 1)
-    month = f"/calendar/{site.articles[0].published:%Y/%m}"
-    assert site.articles[0].slug.encode() in site.reply(month).body
-    assert [site.answer(url, 0).trap for url in (month, "/calendar/2399/02")] == [False, True]
-    for no_day in ("2399/13", "2399/02/30", "abc/02"):
-        assert site.reply(f"/calendar/{no_day}").status == 404
-
-
 def test_a_site_ends_a_trap_that_is_not_left_and_says_so():
     site = scene("sort", 12, 1)
-    assert site.trap_limit == TRAP_LIMIT
     site.trap_limit = 3
-    replies = [site.reply(f"/browse?sort={number}") for number in range(5)]
-    assert [reply.status for reply in replies] == [200, 200, 200, 410, 410]
-    assert [reply.headers.get("X-Demo-Trap") for reply in replies] == [None] * 3 + ["full"] * 2
+    replies = [site.reply(f"/browse?sort={number}") for number in range(4)]
+    assert [reply.status for reply in replies] == [200, 200, 200, 410]
+    assert [reply.headers.get("X-Demo-Trap") for reply in replies] == [None] * 3 + ["full"]
     assert site.reply("/").status == 200
-
-
-def test_what_urls_show_is_told_as_json_and_what_is_not_understood_answered_with_404():
-    site = scene("partial", 4, 1)
-    body = json.dumps([site.base(site.articles[0]), "/nowhere", 7]).encode()
-    assert json.loads(site.told("/-/contents", body).body) == ["a00000;1", ""]
-    questions = ("/-/contents", b"not json"), ("/-/contents", b'{"a": 1}'), ("/elsewhere", b"[]")
-    assert [site.told(*question).status for question in questions] == [404] * 3

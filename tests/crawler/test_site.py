@@ -14,10 +14,6 @@ from crawler.site.site import Site
 from crawler.truth import TRUE_UPDATE, changed_fraction
 
 
-def bodies(site, targets):
-    return {target: site.reply(target).body for target in targets}
-
-
 def walk(site):
     """Follow every link from both home pages, and what asks to come back; targets by reply."""
     found, queue = {}, ["/", HOME]
@@ -39,7 +35,7 @@ def walk(site):
 
 @pytest.fixture(scope="module")
 def site():
-    return Site(60, 3)
+    return Site(40, 3)
 
 
 @pytest.fixture(scope="module")
@@ -48,40 +44,28 @@ def walked(site):
 
 
 def test_the_same_seed_gives_the_same_site_also_to_many_at_once_and_another_seed_another():
-    first, second = Site(20, 7), Site(20, 7)
-    targets = [*first.pages.views, *first.pages.contents, "/story/gone", "/feed.xml"]
-    targets += [*first.shop.plan.shelves, *first.shop.plan.lists]
-    assert list(first.pages.views) == list(second.pages.views)
-    assert bodies(first, targets) == bodies(second, reversed(targets))
     alone, shared = Site(20, 7), Site(20, 7)
-    targets = list(alone.pages.views)
+    targets = [*alone.pages.views, *alone.pages.contents, "/story/gone", "/feed.xml"]
+    targets += [*alone.shop.plan.shelves, *alone.shop.plan.lists]
     with ThreadPoolExecutor(8) as pool:
         together = pool.map(lambda target: shared.reply(target).body, targets)
-    assert dict(zip(targets, together, strict=True)) == bodies(alone, targets)
+    assert dict(zip(targets, together, strict=True)) == {
+        target: alone.reply(target).body for target in reversed(targets)
+    }
     assert sorted(entry.serve for entry in shared.log) == list(range(1, len(targets) + 1))
     headlines = [{Article(seed, n).opening[0] for n in range(50)} for seed in (1, 2)]
     assert not headlines[0] & headlines[1]
 
 
-def test_every_article_version_and_product_can_be_reached_by_links(site, walked):
+def test_every_article_version_product_and_offer_can_be_reached_by_links(site, walked):
     seen = {(reply.article, reply.version) for reply in walked.values() if reply.article}
     assert seen == {
         (article.id, version.number)
         for article in site.pages.articles
         for version in article.versions
     }
-    products = {reply.product for reply in walked.values() if reply.product}
-    assert products == {product.sku for product in site.pages.products} | site.shop.numbers
     offers = {reply.offer for reply in walked.values() if reply.offer}
     assert offers == set(site.offers.values()) | site.shop.plan.offers
-
-
-def test_every_page_of_the_news_and_of_the_shop_is_linked_from_a_list(site):
-    listed = set()
-    for target, content in [*site.pages.contents.items(), *site.shop.plan.lists.items()]:
-        assert not site.reply(target).article
-        listed |= {link.href for link in content.entries}
-    assert {*site.pages.views, *site.shop.plan.shelves} <= listed
 
 
 def test_at_least_thirty_per_cent_is_duplicate_and_five_are_true_updates(site, walked):
@@ -109,55 +93,23 @@ def test_updates_change_a_tenth_of_the_words_and_corrections_less():
         for what, version in zip(article.history, article.versions[1:], strict=True):
             earlier = article.versions[: version.number - 1]
             changes = [changed_fraction(old.words(), version.words()) for old in earlier]
-            if what == "update":
-                assert min(changes) >= TRUE_UPDATE
-            else:
-                assert 0 < changes[-1] < TRUE_UPDATE
+            assert what != "update" or min(changes) >= TRUE_UPDATE
+            assert what == "update" or 0 < changes[-1] < TRUE_UPDATE
 
 
-def test_different_articles_share_only_common_phrases():
-    shingles = []
-    for number in range(40):
-        said = Article(1, number).versions[0].words()
-        shingles.append({tuple(said[i : i + 3]) for i in range(len(said) - 2)})
-    for i, first in enumerate(shingles):
-        for second in shingles[i + 1 :]:
-            assert len(first & second) < 0.25 * len(first | second)
-
-
-def test_the_site_has_all_that_makes_crawls_hard():
-    site = Site(100, 1)
-    walked = walk(site)
+def test_the_site_has_all_that_makes_crawls_hard(site, walked):
     kinds = Counter(view.kind for view in site.pages.views.values())
     assert set(kinds) == {"main", "tracking", "print", "amp", "redesign", "comments", "mobile"}
     assert {article.language for article in site.pages.articles} == {"en", "de", "ar", "zh"}
     assert {301, 302, 404} <= {reply.status for reply in walked.values()}
     assert any("sid=" in target and reply.article for target, reply in walked.items())
-    assert any("/story/" in t and r.status == 200 for t, r in walked.items())
+    assert any("/story/" in target and not reply.article for target, reply in walked.items())
     assert {"image/png", "application/rss+xml"} <= {
         reply.headers.get("Content-Type") for reply in walked.values()
     }
     unavailable = {entry.path for entry in site.log if entry.status == 503}
     assert unavailable
     assert all(walked[path].status == 200 for path in unavailable)
-    lengths = [len(article.versions[0].words()) for article in site.pages.articles]
-    assert min(lengths) < 80
-    assert max(lengths) > 500
-
-
-def test_charsets_are_missing_or_wrong_on_some_pages():
-    site = Site(100, 1)
-    charsets = {view.charset for view in site.pages.views.values()}
-    assert any(header == "" and meta == "" for _, header, meta in charsets)
-    assert any(header and meta and header != meta for _, header, meta in charsets)
-    assert any(real == "cp1252" and header == "utf-8" for real, header, _ in charsets)
-    for target, view in site.pages.views.items():
-        real, header, meta = view.charset
-        reply = site.reply(target)
-        if reply.status == 200:
-            assert reply.headers["Content-Type"].partition("charset=")[2] == header
-            assert (f'<meta charset="{meta}">'.encode() in reply.body) == bool(meta)
-            reply.body.decode(real)
 
 
 def offer_pages(site):
@@ -186,39 +138,6 @@ def test_a_page_of_the_shop_says_what_it_offers_and_tells_machines_in_the_way_of
             assert re.findall(ways[offer.good.department], html) == [offer.price]
             seen.add(offer.good.department)
     assert seen == set(ways) == set(DEPARTMENTS)
-
-
-def test_the_shop_has_variants_sales_and_copies():
-    plan = Site(100, 1).shop.plan
-    shelves = plan.shelves.values()
-    kinds = {"product", "category", "variant", "tracking", "related", "print", "sale"}
-    assert {shelf.kind for shelf in shelves} == kinds
-    assert len(plan.shelves) >= 2 * len(plan.offers)
-    numbers = Counter(offer.split(";")[0] for offer in plan.offers)
-    assert set(numbers.values()) == {1, 2}  # on sale it has two prices
-    prices = {}
-    for shelf in shelves:
-        if len(shelf.offer.good.variants) > 1:
-            prices.setdefault(shelf.offer.good.name, set()).add(shelf.offer.variant.price)
-    assert {1} < set(map(len, prices.values()))  # some cost the same in all variants
-
-
-def test_families_share_a_description_under_names_that_differ_in_a_word_or_a_number():
-    site = Site(300, 1)
-    products = site.pages.products
-    families = Counter(product.description for product in products)
-    assert max(families.values()) >= 3
-    assert len({product.sku for product in products}) == len(products)
-    family = [p for p in products if p.description == families.most_common(1)[0][0]]
-    assert len({(p.name, p.price) for p in family}) == len(family)
-    names, differing = {}, set()
-    for good in site.shop.plan.goods:
-        names.setdefault(good.description, []).append(good.name.split())
-    for first, *others in names.values():
-        for other in others:
-            (pair,) = [pair for pair in zip(first, other, strict=True) if pair[0] != pair[1]]
-            differing.add(pair[0].isdigit())
-    assert differing == {True, False}
 
 
 def test_a_page_that_is_gone_echoes_its_path_escaped(site):

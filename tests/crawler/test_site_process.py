@@ -18,7 +18,6 @@ from crawler.site.process import (
     contents,
     running_site,
     serve_number,
-    shop_url,
     truth,
 )
 from tests.crawls.harness import alive, until
@@ -36,28 +35,21 @@ def test_a_site_answers_until_the_block_ends_and_tells_what_it_served():
     with running_site(3) as url:
         with DIRECT.open(f"{url}/", timeout=10) as response:
             assert response.headers["X-Demo-Serve"] == "1"
-            assert response.headers["X-Demo-Article"] is None
         assert serve_number(url) == 1
         with pytest.raises(HTTPError, match="404"):
             DIRECT.open(f"{url}/nowhere", timeout=10)
         known = truth(url)
-        packed = 0
+        encodings = set()
         for path in ("/", "/about", "/contact", "/terms", "/imprint", "/privacy", "/live", "/shop"):
             request = Request(url + path, headers={"Accept-Encoding": "gzip"})
             with DIRECT.open(request, timeout=10) as response:
-                packed += response.headers["Content-Encoding"] == "gzip"
-    assert packed
+                encodings.add(response.headers["Content-Encoding"])
+        assert "gzip" in encodings
     assert known.articles == ["a00000", "a00001", "a00002"]
     served = [(entry.serve, entry.path, entry.status) for entry in known.log]
     assert served == [(1, "/", 200), (2, "/nowhere", 404)]
     with pytest.raises(SiteError, match="no demonstration site answers"):
         serve_number(url)
-
-
-def test_the_shop_is_at_the_other_name_of_the_machine():
-    assert shop_url("http://127.0.0.1:8765") == "http://localhost:8765/store/"
-    assert shop_url("http://localhost:8765/") == "http://127.0.0.1:8765/store/"
-    assert shop_url("http://site.example.com") == "http://site.example.com/store/"
 
 
 def test_a_site_tells_what_urls_show_without_serving_them():
@@ -76,16 +68,14 @@ def test_a_site_answers_for_its_names_by_plain_http_and_by_tls():
         untrusting.check_hostname, untrusting.verify_mode = False, ssl.CERT_NONE
         proxies = ProxyHandler({"http": url, "https": url})
         opener = build_opener(proxies, HTTPSHandler(context=untrusting))
-        for scheme in ("http", "https", "https"):
-            with opener.open(f"{scheme}://{host}/about", timeout=30) as response:
+        asked = [f"{scheme}://{host}/about" for scheme in ("http", "https", "https")]
+        for each in asked:
+            with opener.open(each, timeout=30) as response:
                 assert b"The Daily Miniature" in response.read()
-        assert [entry.path for entry in truth(url).log] == [
-            f"{scheme}://{host}/about" for scheme in ("http", "https", "https")
-        ]
+        assert [entry.path for entry in truth(url).log] == asked
         wary = build_opener(proxies, HTTPSHandler(context=ssl.create_default_context()))
         with pytest.raises(URLError, match="self-signed"):
-            wary.open(f"https://{host}/about", timeout=30)
-        assert serve_number(url) == 3
+            wary.open(asked[-1], timeout=30)
 
 
 def test_the_site_stops_at_sigterm_and_when_its_parent_is_killed():
