@@ -167,8 +167,3 @@ def test_what_starts_reading_processes_and_what_runs_beside_them_loads_nothing_o
         "import simhash_gate.plugin.middleware"
     )
     assert loaded(crawls, {"bs4", "markdownify", "readability"}) == ""
-
-
-def test_every_public_name_is_there() -> None:
-    for name in simhash_gate.__all__:
-        assert getattr(simhash_gate, name).__name__ == name

@@ -1,8 +1,7 @@
 import pytest
-from lxml import html
 
 from simhash_gate.page import extract
-from simhash_gate.page.blocks import blocks, captions
+from simhash_gate.page.blocks import blocks
 from simhash_gate.page.extract import ReadabilityExtractor, SteadyExtractor
 from simhash_gate.page.flow import flow
 from tests.page.pages import clean_page
@@ -112,14 +111,6 @@ def test_paid_links_and_link_lists_inside_an_article_are_left_out_and_tables_of_
     assert "Classa" in extracted(f"<body>{ARTICLE}<table>{rows}</table></body>")
 
 
-def test_a_listing_is_its_entries():
-    entries = "".join(f"<li><a href=/{n}>Story number {n} of today</a></li>" for n in range(20))
-    found = extracted(
-        f"<body><nav><a href=/>Home</a></nav><ul>{entries}</ul></body>", title="Today"
-    )
-    assert found == ["Today", *(f"Story number {n} of today" for n in range(20))]
-
-
 BANNER = "<div class=row><p>Free delivery on all orders of more than fifty pounds.</p></div>"
 SHOP = "".join(f"<ul class=menu><li><a href=/{n}>Hats and gloves {n}</a></ul>" for n in range(40))
 
@@ -147,19 +138,3 @@ def test_readability_alone_finds_an_article_or_takes_the_usual_containers():
     for container in ("article", "main", "div role=main", "div id=content"):
         body = f"<body><div>x</div><{container}>{items}</{container.split()[0]}></body>"
         assert "item 29" in " ".join(extracted(body, ReadabilityExtractor)), container
-
-
-IMAGES = "<a href=/1><img src=1.png></a><a href=/2><img src=2.png></a>"
-
-
-@pytest.mark.parametrize(
-    ("box", "told"),
-    [
-        (f"<figure>{IMAGES}<figcaption>Two bees</figcaption></figure>", ["Two bees"]),
-        (f"<div>{IMAGES}<p>{'much more text ' * 20}</p></div>", []),
-        (f"<div>{IMAGES}</div>", []),
-    ],
-)
-def test_the_caption_of_several_images_is_told_once(box, told):
-    article = html.fromstring(f"<article><p>Before</p>{box}<p>After</p></article>")
-    assert [block.text for block in captions(article)] == told
