@@ -104,11 +104,6 @@ def test_a_bad_value_names_the_setting_the_value_and_what_is_allowed(name, value
     assert allowed in message
 
 
-def test_a_bad_value_of_a_domain_names_the_domain() -> None:
-    with pytest.raises(SettingsError, match=r"DOMAINS\['example.com'\]\['near'\] = 99"):
-        read_settings({"SIMHASH_GATE_DOMAINS": {"example.com": {"near": 99}}})
-
-
 def test_a_domain_that_can_match_no_host_is_refused() -> None:
     for domain in ("http://y.com", "z.com:8080", "*.x.com", "bücher.de", "x.com/path", ""):
         with pytest.raises(SettingsError, match="expected the name of a domain or host"):

@@ -22,7 +22,10 @@ def a_memory(pages: int) -> SiteMemory:
     return memory
 
 
-def test_what_three_other_names_have_is_the_sites() -> None:
+def test_what_three_other_names_have_is_the_sites_however_often_each_is_met() -> None:
+    memory = a_memory(OTHERS - 1)
+    memory.learn(name(1), NOTES)
+    assert not memory.is_repeated(name(9), 0)
     memory = a_memory(OTHERS)
     assert memory.is_repeated(name(9), 0)
     assert not memory.is_repeated(name(1), 0)
@@ -44,13 +47,6 @@ def test_memories_of_a_scope_become_one_and_a_damaged_one_is_left_out() -> None:
         assert memory.is_repeated(name(9), 0)
         assert not memory.is_repeated(name(9), 1001)
         assert len(memory) == len(NOTES)
-
-
-def test_a_page_that_is_met_again_counts_once() -> None:
-    memory = SiteMemory()
-    for _ in range(10):
-        memory.learn(name(1), NOTES)
-    assert not memory.is_repeated(name(2), 0)
 
 
 def test_a_memory_is_bounded_and_keeps_what_the_site_repeats() -> None:

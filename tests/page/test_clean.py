@@ -158,15 +158,6 @@ def test_a_box_around_the_page_is_no_menu_though_it_is_called_one_and_mostly_lin
     assert "Hammer" not in cleaned(f"<body>{page}{PROSE}</body>")
 
 
-def test_what_is_written_for_those_without_scripts_is_read_if_it_is_the_page():
-    thread = f"<h1>t</h1>{2 * PROSE}"
-    shell = "<div id=app>Loading</div>"
-    assert "river rose" in cleaned(f"<body>{shell}<noscript>{thread}</noscript></body>")
-    assert "Sorry" not in cleaned(f"<body>{shell}<noscript>Sorry, no scripts.</noscript></body>")
-    own = 2 * PROSE.replace("lower", "upper")
-    assert "lower fields" not in cleaned(f"<body>{own}<noscript>{PROSE}</noscript></body>")
-
-
 @pytest.mark.parametrize("name", ["lm_navSource", "promo-card"])
 def test_a_box_with_paragraphs_is_no_menu_whatever_its_name(name):
     box = f"<div class={name}><p>{REPLY}</p><p>{REPLY}</p></div>"

@@ -78,18 +78,6 @@ def test_links_and_lazy_images_are_absolute():
     assert markdown(html) == "[t](https://example.org/b%20c) ![An image](https://example.org/i.png)"
 
 
-@pytest.mark.parametrize(
-    "html",
-    [
-        "<div><div><p>One <b>two</b></p></div></div><div>three</div>",
-        "<p>One <b> two</b></p><p></p><article><span>three</span></article>",
-        "One <b>two</b><div><p>three</p></div>",
-    ],
-)
-def test_the_same_content_gives_the_same_markdown(html):
-    assert markdown(html) == "One **two**\n\nthree"
-
-
 def test_nesting_ends_where_nobody_can_read_it():
     html = "<blockquote>" * 900 + "<p>deep</p>" + "</blockquote>" * 900 + "<p>after"
     assert markdown(html) == "> " * 30 + "deep\n\nafter"

@@ -58,7 +58,6 @@ def test_microdata_and_product_metadata_are_read_too() -> None:
 
 @pytest.mark.parametrize("size", ["S", "L"])
 def test_what_is_chosen_in_the_form_that_fills_the_basket_is_offered(size: str) -> None:
-    """With data and without."""
     options = "".join(
         f"<option{' selected' if name == size else ''}>{name}</option>" for name in "SML"
     )

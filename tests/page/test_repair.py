@@ -21,7 +21,6 @@ def seen(body: bytes) -> str:
     {
         # Outside of the body.
         "<html><head></head></html><body><p>one</p><p>two</body></html>": "one two",
-        "<p>one</html><p>two</html><p>three": "one two three",
         "<head><x-y>one</x-y></head><body>two": "one two",
         "<body><p>one</p><body><p>two</p>": "one two",
         # In pictures and formulas.
@@ -36,7 +35,6 @@ def seen(body: bytes) -> str:
         "<noscript><iframe></noscript>one": "one",
         "<noscript><img><noscript><img></noscript></noscript><p>one": "one",
         "<div><template>no</div>no</template>one": "one",
-        "<div><template>no</div>no": "",
         "<div><object>no</div>no</object>one": "one",
         "<p><audio>no<p>one": "one",
         # In tables.
@@ -85,10 +83,6 @@ HOSTILE = {
     "fonts that are opened again in every paragraph": b"".join(
         b"<p><font color=%d></p>" % n for n in range(20_000)
     ),
-    "fonts, and then paragraphs": b"<p>"
-    + b"".join(b"<font color=%d>" % n for n in range(900))
-    + b"</p>"
-    + b"<p>x</p>" * 6000,
     "addresses that nothing closes": b"<x-y><address></x-y>" * 10_000,
     "many attributes": b"<p " + b" ".join(b"a%d" % n for n in range(4000)) + b">",
     "a large page": (b"<p>" + b"word " * 100 + b"</p>\n") * 11_000,
