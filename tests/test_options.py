@@ -13,11 +13,9 @@ from simhash_gate.options import READABILITY, Options, pipeline_version
     ("field", "value"),
     [
         ("shingle", "sentence"),
-        ("shingle_size", 0),
         ("shingle_size", "3"),
         ("idf", "/no/such/table.json"),
         ("idf", {"word": -1.0}),
-        ("idf", {"word": "heavy"}),
         ("idf", {"word": True}),
         ("idf", {"word": float("inf")}),
         ("idf", {"word": 10**400}),

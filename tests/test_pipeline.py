@@ -154,6 +154,7 @@ def test_a_page_without_words_has_a_reason_and_no_digest():
         page = read(html)
         assert (page.fingerprint, page.words, page.digest) == (None, 0, 0), html
         assert page.reason, html
+    assert read("").markdown == ""
 
 
 INLINE = ["{}", "<span>{}</span>", "<font color=red>{}</font>"]
@@ -202,6 +203,7 @@ def test_equal_markdown_means_equal_fingerprint():
     for one, other in (
         (f"<p>{link}</p>{after}", f"<p><code>word here and more words</code></p>{after}"),
         ("1. <p>12:30", "<td>1. <p>12:30"),
+        (f"<pre>go<pre>on</pre>up</pre>{after}", f"<pre>go\non\nup</pre>{after}"),
     ):
         assert read(one).markdown == read(other).markdown
         assert read(one).fingerprint == read(other).fingerprint

@@ -37,6 +37,7 @@ CHROME_ROLES = "navigation complementary banner contentinfo search"
         "<form>CHROME<input value=CHROME></form>",
         "<svg><text>CHROME</text></svg>",
         "<div hidden>CHROME</div>",
+        "<a href=/><b class=comments>CHROME</b></a>",
         "<div style='color: red; display: none'>CHROME</div>",
         "<amp-ad width=300>CHROME</amp-ad>",
         "<span itemprop=author>CHROME</span>",

@@ -21,6 +21,7 @@ def seen(body: bytes) -> str:
     {
         # Outside of the body.
         "<html><head></head></html><body><p>one</p><p>two</body></html>": "one two",
+        "</html>one <b>two</b></body>three": "one two three",
         "<head><x-y>one</x-y></head><body>two": "one two",
         "<body><p>one</p><body><p>two</p>": "one two",
         # In pictures and formulas.
