@@ -4,7 +4,7 @@ import pytest
 
 from simhash_gate.page.vocabulary import speaks_of_chrome
 from simhash_gate.pipeline import read_page
-from tests.page.pages import PROSE, REPLY, SENTENCE, cleaned
+from tests.page.pages import PROSE, REPLY, SENTENCE, clean_page, cleaned
 
 CHROME_NAMES = """
     nav-bar site_nav sidebar article-sidebar cookieConsent share-buttons ad topAd gNav spGNav
@@ -37,7 +37,6 @@ CHROME_ROLES = "navigation complementary banner contentinfo search"
         "<form>CHROME<input value=CHROME></form>",
         "<svg><text>CHROME</text></svg>",
         "<div hidden>CHROME</div>",
-        "<a href=/><b class=comments>CHROME</b></a>",
         "<div style='color: red; display: none'>CHROME</div>",
         "<amp-ad width=300>CHROME</amp-ad>",
         "<span itemprop=author>CHROME</span>",
@@ -78,6 +77,14 @@ def test_a_form_that_says_much_of_what_is_said_outside_of_links_is_what_the_page
     for chrome in ("hidden", "style='display: none'", "role=search"):
         order = ORDER.replace("form", f"form {chrome}", 1).format(product)
         assert product not in cleaned(f"<body>{shop}{order}</body>"), chrome
+
+
+def test_what_has_gone_is_taken_off_the_size_of_the_links_that_it_was_in():
+    card = "<a href=/hat><div>A hat<form action=/cart>How many of them?</form></div></a>"
+    measures = clean_page(f"<body>{PROSE}{card * 3}").measures
+    sizes = {tag: [m for e, m in measures.items() if e.tag == tag] for tag in ("a", "body")}
+    assert {(link.text, link.links) for link in sizes["a"]} == {(4, 4)}
+    assert [body.links for body in sizes["body"]] == [12]
 
 
 def test_the_menu_or_footer_of_a_short_page_goes_although_it_is_larger_than_the_article():
