@@ -131,7 +131,8 @@ def test_the_answers_of_the_library_are_those_that_it_gives() -> None:
     assert results.failed == 0
 
 
-def test_every_public_name_is_documented() -> None:
+def test_every_public_name_is_there_and_documented() -> None:
     table = LIBRARY.partition("## All public names")[2]
     for name in simhash_gate.__all__:
         assert re.search(rf"`{name}[(`]", table), name
+        assert getattr(simhash_gate, name).__name__ == name

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simhash_gate import Gate, Options, Policy, open_store, read_page, simhash
+from simhash_gate import Gate, Options, Policy, open_store, read_page
 from simhash_gate.gate.judge import MOST_LOOKS
-from simhash_gate.pipeline import read_closely
 
 MENU = "".join(f"<ul class=menu><li><a href=/{n}>Hats and gloves {n}</a></ul>" for n in range(120))
 DELIVERY = (
@@ -48,14 +47,3 @@ def test_pages_of_other_titles_are_no_copies(judged):
     assert judged("/b", "Gloves | The old shop of London") != "duplicate"
     assert judged("/c", "Your basket | Shop", menu=MENU[: len(MENU) // 8]) != "duplicate"
     assert judged("/d", "") != "duplicate"
-
-
-def test_the_features_of_such_a_page_are_told_with_its_title():
-    html = "<html><title>{}</title><body>{}<div><p>{}</p></div></body></html>"
-    hats, gloves = (
-        read_closely(html.format(title, MENU, DELIVERY).encode())
-        for title in ("Hats | Shop", "Gloves | Shop")
-    )
-    assert hats.hashed == gloves.hashed
-    assert not hats.features.keys() & gloves.features.keys()
-    assert simhash(hats.features) == hats.page.fingerprint

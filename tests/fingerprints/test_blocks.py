@@ -21,13 +21,3 @@ def test_some_probe_reaches_a_part_of_a_block_of_every_neighbour(widest, blocks,
     asked = probes(blocks, radius, widest)
     assert sum(len(probe.flips) for probe in asked) == probe_count(blocks, radius, widest)
     assert any(difference >> cut[table].shift & cut[table].mask in flips for table, flips in asked)
-
-
-def test_blocks_cover_every_bit_once_and_evenly():
-    for blocks in range(1, 65):
-        cut = split(blocks)
-        widths = [block.width for block in cut]
-        assert sum(block.mask << block.shift for block in cut) == 2**64 - 1, blocks
-        assert (len(cut), sum(widths)) == (blocks, 64)
-        assert max(widths) - min(widths) <= 1, blocks
-        assert max(block.width for block in split(blocks, 7)) <= 7, blocks

@@ -47,19 +47,14 @@ PRICE = "Price: 19.99 EUR"
     ("change", "named"),
     [
         (("weighs less", "weighs more"), "'weighs less' → 'weighs more'"),
-        (("six weeks", "9 weeks"), "'for six' → 'for 9'"),
-        (("and disliked the case", ""), "'grip and disliked the case.' → 'grip .'"),
         (("19.99", "24.99"), "'Price: 19.99' → 'Price: 24.99'"),
         ((PRICE, ""), "'Price: 19.99 EUR' is gone"),
+        ((PRICE, f"{PRICE}. Sold out!"), "'Sold out!' was added"),
     ],
 )
 def test_another_word_or_price_makes_another_page_and_is_named(change, named) -> None:
     altered = [text.replace(*change) for text in (*TEXT, PRICE)]
     assert compare(page(*TEXT, PRICE), page(*altered)) == (False, named)
-
-
-def test_a_sentence_more_makes_another_page_and_is_named() -> None:
-    assert compare(page(*TEXT[:2]), page(*TEXT)).difference.endswith("was added")
 
 
 def test_another_headline_makes_another_page_but_not_the_name_of_the_site_in_it() -> None:
@@ -139,8 +134,6 @@ def test_a_sentence_more_that_the_site_repeats_makes_no_other_page() -> None:
     assert compare(plain, printed, is_repeated=repeated.__contains__).same
     assert compare(printed, plain, is_repeated=repeated.__contains__).same
     other = page(*TEXT[:2], line)
-    assert not compare(plain, other, is_repeated=lambda _: True).same
-
-
-def test_few_words_count_though_the_site_repeats_them() -> None:
-    assert not compare(page(*TEXT), page(*TEXT, "Sold out!"), is_repeated=lambda _: True).same
+    few = page(*TEXT, "Sold out!")
+    for changed in (other, few):
+        assert not compare(plain, changed, is_repeated=lambda _: True).same

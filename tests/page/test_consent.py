@@ -10,7 +10,6 @@ LAYER = f"<div class=cmplz-cookiebanner>{SAID}<button>Fine</button></div>"
     "layer",
     [
         LAYER,
-        f"<div><div>{LAYER}</div></div>",
         f"<div class=x1>{SAID}<a role=button href=#>Fine</a></div>",
         f"<div class=x1>{SAID}<a href='javascript:go()'>Fine</a></div>",
         f"<div class=x1>{3 * SAID}<p>Choose:</p><input type=checkbox> All of them</div>",
@@ -26,7 +25,6 @@ def test_what_asks_for_consent_goes_whatever_its_name(layer):
     "text",
     [
         f"<main>{LAYER}</main>",
-        f"<article>{LAYER}</article>",
         f"<div><div><div>{PROSE}{PROSE}<div>{LAYER}</div></div></div></div>",
         f"<div class=x1>{SAID}</div>",
         f"<div class=x1>{SAID}{PROSE}{PROSE}<button>Fine</button></div>",

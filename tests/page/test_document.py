@@ -63,14 +63,12 @@ def test_a_recipe_is_what_to_take_and_what_to_do():
     "data",
     [
         {"@type": "Organization", "name": "X", "description": BODY},
-        {"@type": "WebSite", "name": "X", "description": BODY},
         {"@type": "WebPage", "name": "X", "description": BODY},
         {"@type": "NewsArticle", "headline": "A storm", "description": BODY},
         {"@type": "NewsArticle", "headline": "A storm", "articleBody": "Read more."},
         {"@type": "NewsArticle", "headline": "A storm", "comment": {"text": BODY}},
         [STORY, {**STORY, "headline": "A calm"}],
     ],
-    ids=range(7),
 )
 def test_what_is_not_the_text_of_the_page_is_none(data):
     page = shell(data)
@@ -90,11 +88,9 @@ def test_a_page_that_has_a_text_keeps_it_and_text_and_markdown_tell_one_story():
         {"@type": "Recipe", "recipeInstructions": [[["x"]], {"itemListElement": {"text": 1}}, 3]},
         {"@type": "Recipe", "recipeIngredient": {"name": None}, "description": ["x", 1]},
         {"@type": "Article", "articleBody": "<p>" * 10_000 + "\x00\ud800" + BODY},
-        {"@type": "Article", "articleBody": "\x00\x07\ud800" + BODY},
         {"@type": "Article", "articleBody": "<" * 200_000},
         {"@type": "Recipe", "recipeIngredient": ["x"] * 20_000},
     ],
-    ids=range(6),
 )
 def test_odd_data_do_no_harm(data):
     page = shell(data)

@@ -1,8 +1,7 @@
 import pytest
-from lxml import html
 
 from simhash_gate.page import extract
-from simhash_gate.page.blocks import blocks, captions
+from simhash_gate.page.blocks import blocks
 from simhash_gate.page.extract import ReadabilityExtractor, SteadyExtractor
 from simhash_gate.page.flow import flow
 from tests.page.pages import clean_page
@@ -27,12 +26,10 @@ def extracted(body, extractor=SteadyExtractor, title=HEADLINE):
     "template",
     [
         "<body>{}</body>",
-        "<body><article>{}</article></body>",
         "<body><header><a href=/>News</a></header><main>{}</main><footer>c</footer></body>",
         "<body><div><div><div><div id=content>{}</div></div></div></div></body>",
         "<body><div class=has-sidebar><div>{}</div><div class=sidebar>Weather</div></div></body>",
         "<body><div>{}</div><div><ul><li><a href=1>More</a><li><a href=2>Old</a></ul></div></body>",
-        "<body><table><tr><td><a href=/>Home</a></td><td>{}</td></tr></table></body>",
     ],
 )
 def test_the_same_article_comes_out_of_every_template(template):
@@ -68,9 +65,7 @@ def test_an_article_shorter_than_its_header_is_not_its_header():
     [
         f"<header><h1>{HEADLINE}</h1></header><div><p>By Ada</p></div><div>{STORY}</div>",
         f"<header></header><div><p>By Ada</p></div><div>{STORY}</div>",
-        f"<div><font>{HEADLINE}</font><br>{STORY}</div>",
     ],
-    ids=["in the header", "in the title alone", "as plain text"],
 )
 def test_the_headline_comes_along_wherever_the_template_keeps_it(body):
     assert extracted(f"<body>{body}</body>") == [HEADLINE, *PARAGRAPHS]
@@ -82,7 +77,6 @@ def test_the_headline_comes_along_wherever_the_template_keeps_it(body):
         "<div class=side><div>{side}</div></div><div class=post>{post}</div>",
         "<div class=post>{post}</div><aside><div>{side}</div></aside>",
         "<div class=post>{post}</div><div class=widget-area><div>{side}</div></div>",
-        "<div class=post>{post}</div><div id=sidebar><div>{side}</div></div>",
     ],
 )
 def test_a_short_post_is_not_the_longer_column_beside_it(template):
@@ -98,7 +92,6 @@ def test_a_short_post_is_not_the_longer_column_beside_it(template):
     [
         "<div><span>Advertisement</span><div>Fly away for 99</div></div>",
         "<table><tr><td>Anzeige<br>Fly away for 99</td></tr></table>",
-        "<div><p>إعلان</p><p>Fly away for 99</p></div>",
         "<p>Sponsored: fly away for 99</p>",
     ],
 )
@@ -116,14 +109,6 @@ def test_paid_links_and_link_lists_inside_an_article_are_left_out_and_tables_of_
     assert extracted(f"<body>{article}</body>") == [HEADLINE, *PARAGRAPHS]
     rows = "".join(f"<tr><td><a href={n}>Class{n}</a></td><td>Does {n}.</td></tr>" for n in "abc")
     assert "Classa" in extracted(f"<body>{ARTICLE}<table>{rows}</table></body>")
-
-
-def test_a_listing_is_its_entries():
-    entries = "".join(f"<li><a href=/{n}>Story number {n} of today</a></li>" for n in range(20))
-    found = extracted(
-        f"<body><nav><a href=/>Home</a></nav><ul>{entries}</ul></body>", title="Today"
-    )
-    assert found == ["Today", *(f"Story number {n} of today" for n in range(20))]
 
 
 BANNER = "<div class=row><p>Free delivery on all orders of more than fifty pounds.</p></div>"
@@ -153,19 +138,3 @@ def test_readability_alone_finds_an_article_or_takes_the_usual_containers():
     for container in ("article", "main", "div role=main", "div id=content"):
         body = f"<body><div>x</div><{container}>{items}</{container.split()[0]}></body>"
         assert "item 29" in " ".join(extracted(body, ReadabilityExtractor)), container
-
-
-IMAGES = "<a href=/1><img src=1.png></a><a href=/2><img src=2.png></a>"
-
-
-@pytest.mark.parametrize(
-    ("box", "told"),
-    [
-        (f"<figure>{IMAGES}<figcaption>Two bees</figcaption></figure>", ["Two bees"]),
-        (f"<div>{IMAGES}<p>{'much more text ' * 20}</p></div>", []),
-        (f"<div>{IMAGES}</div>", []),
-    ],
-)
-def test_the_caption_of_several_images_is_told_once(box, told):
-    article = html.fromstring(f"<article><p>Before</p>{box}<p>After</p></article>")
-    assert [block.text for block in captions(article)] == told

