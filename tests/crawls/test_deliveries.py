@@ -300,3 +300,14 @@ def test_a_page_that_is_being_worked_on_does_not_count_after_a_kill(
         process.kill()
         finish()
     assert remembered(store) == {"/0"}
+
+
+def test_without_it_a_kill_leaves_nothing(tmp_path, store, settings) -> None:
+    del settings["SIMHASH_GATE_DURABLE"]
+    with Site(dict(PAGES)).running() as site:
+        paths = " ".join(PAGES)
+        process, finish = start(tmp_path, site, paths, spider=SINKING, settings=settings)
+        until(lambda: len(sunk(tmp_path)) >= 4)
+        process.kill()
+        finish()
+    assert remembered(store) == set()
