@@ -92,7 +92,7 @@ def test_an_interrupted_demo_ends_with_its_figures_and_stops_its_site():
         crawl.send_signal(signal.SIGINT)
         stdout, _ = crawl.communicate(timeout=120)
     figures = json.loads(stdout.splitlines()[-1])
-    assert figures["articles"] == 120
+    assert figures["articles"] == 300
     assert 0 < figures["fetched"] < 1000
     with pytest.raises(SiteError, match="no demonstration site answers"):
         serve_number(site_of(log))
