@@ -21,7 +21,25 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 HERE = Path(__file__).parent
-SLOW_ROOMS = {"benchmarks", "crawls", "examples"}
+SLOW_ROOMS = {"benchmarks", "crawler", "crawls", "examples"}
+SLOW_MODULES = {
+    "collection/test_pairs.py",
+    "collection/test_stream.py",
+    "offline/test_bad_input.py",
+    "offline/test_dedupe_command.py",
+    "offline/test_idf_command.py",
+    "offline/test_label_dialogue.py",
+    "offline/test_page_cache.py",
+    "offline/test_replay_http_cache.py",
+    "offline/test_report_command.py",
+    "offline/test_store_import_command.py",
+    "sources/test_parquet_pages.py",
+    "sources/test_read_pages.py",
+    "stores/test_network.py",
+    "stores/test_redis_server.py",
+    "urls/test_traps.py",
+}
+"""Whose items take more than half a second on average, or start processes."""
 SLOW_FIXTURES = {
     "apart",
     "at_terminal",
@@ -55,8 +73,12 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
-        room = item.path.relative_to(HERE).parts[0]
-        if room in SLOW_ROOMS or SLOW_FIXTURES.intersection(item.fixturenames):
+        module = item.path.relative_to(HERE)
+        if (
+            module.parts[0] in SLOW_ROOMS
+            or module.as_posix() in SLOW_MODULES
+            or SLOW_FIXTURES.intersection(item.fixturenames)
+        ):
             item.add_marker(pytest.mark.slow)
 
 
