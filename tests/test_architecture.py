@@ -115,16 +115,16 @@ def makes_files(source: str) -> list[str]:
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call):
             continue
-        call, name = ast.unparse(node), ast.unparse(node.func)
+        name = ast.unparse(node.func)
         last = name.rpartition(".")[2]
         if (
             last in {"mkdir", "makedirs", "touch", "write_text", "write_bytes", "copyfile"}
             or last in {"FileLock", "SoftFileLock", "mkstemp", "NamedTemporaryFile"}
             or name in {"sqlite3.connect", "os.mkdir", "os.creat"}
-            or (name == "os.open" and "O_CREAT" in call)
+            or (name == "os.open" and "O_CREAT" in ast.unparse(node))
             or (name != "os.open" and last == "open" and _may_write(node))
         ):
-            found.append(call)
+            found.append(name)
     return found
 
 

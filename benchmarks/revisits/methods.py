@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simhash_gate.history.due import Known, plan, rates_of
-from simhash_gate.history.rates import DAY, Rates, certain, gaps_of, likeliest_rate
+from simhash_gate.history.rates import DAY, Rates, certain, gaps_of
 from simhash_gate.history.schedule import POLICIES, Hints, chosen
 from simhash_gate.history.versions import History, Version
 from simhash_gate.offline.history import groups_of
@@ -108,6 +109,26 @@ class Alone(Planned):
         """Return what the visits to each page tell."""
         own = (likeliest_rate(gaps_of(page.history, at)) for page in pages)
         return certain(min(rate, 1.0) for rate in own)
+
+
+def likeliest_rate(gaps: np.ndarray) -> float:
+    """Return the rate, in changes a day, by which these gaps are likeliest.
+
+    It is the root of Σ t / (exp(λt) - 1) over the gaps with a change = Σ t over those without: Cho
+    and Garcia-Molina, Estimating frequency of change, ACM TOIT 3 (2003), section 4.3. It is 0
+    without a change, and infinite without a gap that had none.
+    """
+    days, hits, _ = gaps.T
+    changed, quiet = days[hits > 0], float(days[hits == 0].sum())
+    if not changed.size or not quiet:
+        return inf if changed.size else 0.0
+    low, high = 1e-9, 1e9
+    for _ in range(100):
+        middle = float(np.sqrt(low * high))
+        with np.errstate(over="ignore"):
+            told = float(np.sum(changed / np.expm1(middle * changed)))
+        low, high = (middle, high) if told > quiet else (low, middle)
+    return low
 
 
 class Oracle:

@@ -73,25 +73,6 @@ def gaps_of(history: History, at: float) -> Floats:
     return np.asarray(np.stack((days, changed[1:], weight), axis=1)[days > 0])
 
 
-def likeliest_rate(gaps: Gaps) -> float:
-    """Return the rate, in changes a day, by which these gaps are likeliest (section 4.3).
-
-    It is the root of Σ t / (exp(λt) - 1) over the gaps with a change = Σ t over those without.
-    It is 0 without a change, and infinite without a gap that had none.
-    """
-    days, hits, _ = _rows(gaps).T
-    changed, quiet = days[hits > 0], float(days[hits == 0].sum())
-    if not changed.size or not quiet:
-        return np.inf if changed.size else 0.0
-    low, high = 1e-9, 1e9
-    for _ in range(100):
-        middle = float(np.sqrt(low * high))
-        with np.errstate(over="ignore"):
-            told = float(np.sum(changed / np.expm1(middle * changed)))
-        low, high = (middle, high) if told > quiet else (low, middle)
-    return low
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Rates:
     """What is known of the rates of pages: of each page, how likely each rate of `GRID` is."""

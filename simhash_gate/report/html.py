@@ -6,6 +6,7 @@ import base64
 import hashlib
 import time
 from datetime import datetime, timezone
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
+    from jinja2 import Template
     from markupsafe import Markup
 
     from simhash_gate.report.fleet import Fleet
@@ -76,26 +78,13 @@ def render(
     `MissingExtraError`.
     """
     check_installed()
-    import jinja2
     from markupsafe import Markup
 
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters |= {"count": "{:,}".format, "how_many": how_many}
-    environment.filters |= {"share": _share, "size": _size, "utc": _utc}
-    environment.tests["web"] = _is_web
-    environment.filters |= {"code": _code, "safe_text": safe}
-    environment.globals |= {"difference": difference, "total_of": total_of}
     figures = _figures(summary)
     pairs = side_by_side(summary.duplicates.ranked(), texts)
     style, script = ((HERE / name).read_text("utf-8") for name in ("report.css", "report.js"))
     style += labels(figures["tables"])
-    page = environment.get_template("report.html.jinja").render(
+    page = _template().render(
         name=name,
         summary=summary,
         style=Markup(style),
@@ -114,6 +103,26 @@ def render(
         **figures,
     )
     return page.encode("utf-8", "replace")  # a lone surrogate is no character
+
+
+@cache
+def _template() -> Template:
+    """Compile the template: once, since that takes longer than to fill it in."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"count": "{:,}".format, "how_many": how_many}
+    environment.filters |= {"share": _share, "size": _size, "utc": _utc}
+    environment.tests["web"] = _is_web
+    environment.filters |= {"code": _code, "safe_text": safe}
+    environment.globals |= {"difference": difference, "total_of": total_of}
+    return environment.get_template("report.html.jinja")
 
 
 def _figures(summary: Summary) -> dict[str, Any]:

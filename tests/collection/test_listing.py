@@ -31,6 +31,7 @@ def tell(_):
     pass
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(
     pages=crowded(scopes="xyz"),

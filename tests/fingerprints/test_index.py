@@ -44,7 +44,7 @@ def planted(draw):
 
 
 @pytest.mark.parametrize("radius", RADII)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(planted(), st.sampled_from(BLOCKS))
 def test_lookups_find_what_brute_force_finds(radius, case, blocks):
     query, stored = case

@@ -66,6 +66,7 @@ def test_words_of_many_texts_are_those_of_each(texts):
     assert tokens & characters == unsegmented(tokens)
 
 
+@pytest.mark.slow
 def test_every_character_is_folded_as_it_is_by_itself():
     """But of plain letters, most of them ideographs, every tenth stands for its neighbours."""
     every = [chr(code) for code in range(0x30000) if code != ord("\n")]

@@ -14,7 +14,6 @@ from simhash_gate.history.rates import (
     certain,
     estimate,
     gaps_of,
-    likeliest_rate,
 )
 from simhash_gate.history.versions import History, Visit
 
@@ -41,16 +40,6 @@ def test_gaps_are_those_between_visits_and_old_ones_count_less() -> None:
     assert rare[-1] == Gap(30, True, pytest.approx(0.5))
     # Those out of order are no gaps.
     assert [gap.days for gap in gaps((5, True), (2, True), (6, False), at=6)] == [4]
-
-
-def test_the_likeliest_rate_solves_the_equation_of_the_paper() -> None:
-    gaps = [Gap(1, True), Gap(9, True), Gap(4, False), Gap(0.5, False)]
-    rate = likeliest_rate(gaps)
-    assert sum(t / math.expm1(rate * t) for t in (1, 9)) == pytest.approx(4.5)
-    regular = [Gap(9, True)] * 3 + [Gap(9, False)] * 7
-    assert likeliest_rate(regular) == pytest.approx(-math.log(0.7) / 9)
-    assert likeliest_rate([Gap(1, True), Gap(3, True)]) == math.inf
-    assert likeliest_rate([Gap(1, False), Gap(3, False)]) == likeliest_rate([]) == 0
 
 
 @pytest.mark.parametrize("rate", [1 / 60, 1 / 7, 1.0])

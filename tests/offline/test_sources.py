@@ -128,6 +128,7 @@ def test_what_commands_print_is_a_source(run, tmp_path) -> None:
         assert len(run("pairs", name).lines) == 3
 
 
+@pytest.mark.slow
 def test_the_verdict_log_of_an_audited_crawl_is_a_source(run, tmp_path) -> None:
     settings = {"SIMHASH_GATE_AUDIT": 1, "SIMHASH_GATE_VERDICTS": "verdicts.jsonl"}
     with Site({"/a": page(1), "/copy": page(1, noise=2)}).running() as running:

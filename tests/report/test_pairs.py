@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from simhash_gate.report.html import render
 from simhash_gate.report.pairs import MOST_BYTES, MOST_TEXTS, Pairs, Texts, side_by_side
 from simhash_gate.report.summary import Summary
@@ -84,6 +86,7 @@ def test_a_text_that_says_another_price_puts_its_page_first_and_one_that_agrees_
     ]
 
 
+@pytest.mark.slow
 def test_the_texts_of_a_report_are_bounded_in_number_and_together() -> None:
     """Marks around every word, and characters that HTML writes as five."""
     lines = [copy(f"p{n}", "a", 2, **SAME) for n in range(2 * MOST_TEXTS)]

@@ -125,6 +125,7 @@ def test_long_texts_are_cut() -> None:
     assert len(page.url) < 2_100
 
 
+@pytest.mark.slow
 def test_it_says_what_its_figures_lack_and_what_does_not_fit_in_its_tables() -> None:
     summary = Summary()
     summary.add_line(copy("a", "x", threshold=5))

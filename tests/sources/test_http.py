@@ -6,6 +6,7 @@ import gzip
 import random
 import sys
 import zlib
+from functools import partial
 from importlib import import_module
 
 import pytest
@@ -39,7 +40,7 @@ def test_a_small_body_that_unpacks_to_a_huge_one_is_cut_off(coding: str) -> None
     compress = {
         "gzip": gzip.compress,
         "deflate": zlib.compress,
-        "br": import_module("brotli").compress,
+        "br": partial(import_module("brotli").compress, quality=1),
         "zstd": zstd.compress,
     }[coding]
     body = decoded(compress(bytes(20_000_000)), coding, 100_000)

@@ -122,6 +122,7 @@ def test_any_damage_is_said_and_nothing_else_happens(tmp_path: Path) -> None:
         assert len(found.entries) == 3 or found.complaints
 
 
+@pytest.mark.slow
 def test_bombs_are_not_held_in_memory(tmp_path: Path) -> None:
     """Members of a small file that unpack to more than the command may have of memory."""
     memory, bomb = 150 << 20, 250  # the bomb in MB

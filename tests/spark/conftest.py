@@ -8,10 +8,10 @@ import shutil
 import socket
 import sys
 import warnings
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyspark
 import pytest
 
 from tests.crawls.harness import ROOT
@@ -75,7 +75,7 @@ def apart(java: str, tmp_path) -> dict[str, str]:
 
 def connect_server() -> dict[str, str]:
     """Return what lets the session serve clients of Spark Connect, on a free port of loopback."""
-    if pyspark.__version__ < "4":
+    if version("pyspark") < "4":
         return {}
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

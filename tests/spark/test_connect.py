@@ -6,8 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 
-import pyspark
 import pytest
 
 from tests.crawls.harness import ROOT
@@ -39,7 +39,7 @@ spark.stop()
 
 
 @pytest.mark.skipif(
-    pyspark.__version__ < "4", reason="PySpark brings the server of Spark Connect from 4.0 on"
+    version("pyspark") < "4", reason="PySpark brings the server of Spark Connect from 4.0 on"
 )
 def test_all_functions_work_over_spark_connect(spark) -> None:
     port = spark.conf.get("spark.connect.grpc.binding.port")

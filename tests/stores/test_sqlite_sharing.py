@@ -51,7 +51,7 @@ def test_what_others_do_is_seen_at_once_however_many_fingerprints_are_kept_in_me
         other.begin("other")
         store._mirror._most = most
         window = Window(pages=50)
-        for number in range(1_500 // scopes):  # in one scope, more than are left once they are gone
+        for number in range(600 // scopes):  # in one scope, more than are left once they are gone
             scope = f"{chance.randrange(scopes)}.example"
             page = make_record(chance.getrandbits(64), scope=scope)
             assert store.check_and_add(page, 3, window=window).added
