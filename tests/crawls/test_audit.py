@@ -173,3 +173,31 @@ def test_wrong_drops_are_a_warning_with_advice_as_soon_as_they_are_too_many(tmp_
         assert f"SIMHASH_GATE_{name}" in warning
     assert result.log.index(warning) < result.log.index("Closing spider")
     assert "WARNING: Audit: 5 of 35 compared duplicates were wrong drops: 14.3%" in result.log
+
+
+BEATING = """
+    async def start(self):
+        import asyncio
+        self.beating = asyncio.ensure_future(self.beat())
+        async for request in super().start():
+            yield request
+    async def beat(self):
+        import asyncio, time
+        while True:
+            began = time.thread_time()  # of the processor: others may keep it busy
+            await asyncio.sleep(0.01)
+            self.crawler.stats.max_value("longest", time.thread_time() - began)
+    def parse(self, response):
+        path = response.url[-5:]
+        texts = ["a." * 60_000 + "@", f"{path} <b>{response.url}</b> 1 b" * 5_000]
+        for number in range(6):
+            yield {"path": path, "number": number, "texts": texts}
+            yield {"path": path, "text": texts[number % 2] + str(number) + path * 2_000}
+"""
+
+
+def test_long_items_do_not_stop_the_crawl(tmp_path) -> None:
+    with Site(ROUTES).running() as site:
+        result = crawl(tmp_path, site, "/a /copy /b", spider=BEATING, settings=ALL)
+    assert result.count("audit/compared") == 1
+    assert result.stats["longest"] < 1
