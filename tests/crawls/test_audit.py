@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -161,6 +162,7 @@ def test_pages_that_an_earlier_crawl_kept_have_no_items_to_compare_with(tmp_path
 
 def test_wrong_drops_are_a_warning_with_advice_as_soon_as_they_are_too_many(tmp_path) -> None:
     routes = {f"/{n}": page(1, noise=n if n > 30 else 0) for n in range(36)}
+    routes["/last"] = replace(page(2), delay=1.0)  # by then all others are compared
     with Site(routes).running() as site:
         result = crawl(tmp_path, site, " ".join(routes), spider=VISITORS, settings=ALL)
     assert result.count("audit/wrong") == 5
