@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -17,11 +16,12 @@ from scrapy.http.request import NO_CALLBACK
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.revisit import Sent
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.browser_page import close, orphaned_page
-from simhash_gate.plugin.conditions import sent_with
+from simhash_gate.plugin.conditions import said_by
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.head_start import taken
@@ -128,6 +128,7 @@ class SimhashGateMiddleware(CrawlGate):
         closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self._store.run, closes=closes)
         crawl = Crawl(crawler, settings, self._store)
+        self._variants = crawl.variants
         self._audit = Audit.for_crawl(crawl)
         stats = GateStats(crawl)
         self._url_rules = UrlRules.for_crawl(crawl)
@@ -224,7 +225,7 @@ class SimhashGateMiddleware(CrawlGate):
         reason = self._why_not(request, response)
         if reason:
             if response.status in GONE:
-                self._note_gone(request, site)
+                note_gone(self._store, request, site, self.crawler.request_fingerprinter)
             page = await self._recovered_page(response) if reason == "recovered" else None
             verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)
@@ -308,7 +309,7 @@ class SimhashGateMiddleware(CrawlGate):
                 request=fingerprint,
                 retry=is_retry(request, fingerprint),
                 at=time_of_visit(request),
-                sent=sent_with(response, moved),
+                sent=Sent(said_by(response), self._variants.of(request, response), moved),
             )
             verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
             return verdict, fingerprint
@@ -324,12 +325,6 @@ class SimhashGateMiddleware(CrawlGate):
             logger.exception("Passed %s unjudged", without_credentials(response.url))
         verdict = Verdict("error", reason, policy, page, not_compared=not_compared)
         return verdict, fingerprint
-
-    def _note_gone(self, request: Request, site: Site) -> None:
-        """Let the store know that a page is gone; where that fails, nothing is lost."""
-        with suppress(Exception):
-            fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
-            note_gone(self._store, request, site, fingerprint)
 
     def _started(self) -> None:
         # Before its engine starts, a spider can't be closed.
