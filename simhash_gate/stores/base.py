@@ -34,6 +34,10 @@ class StoreError(Exception):
     """A store can't be opened, read or written; the message names it and says what to do."""
 
 
+class StoreMissing(StoreError):  # noqa: N818 - the same
+    """There is no store yet, and none is to be made."""
+
+
 class StoreUnavailable(StoreError):  # noqa: N818 - a state of the store, as users know it
     """A store can't be reached or written just now: worth trying again later."""
 
