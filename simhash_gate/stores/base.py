@@ -34,7 +34,7 @@ class StoreError(Exception):
     """A store can't be opened, read or written; the message names it and says what to do."""
 
 
-class StoreMissing(StoreError):  # noqa: N818 - the same
+class StoreMissing(StoreError):  # noqa: N818 - a state, as below
     """There is no store yet, and none is to be made."""
 
 
