@@ -114,6 +114,7 @@ class Settings:
 
     enabled: bool = setting(True, FLAG)
     store: str = setting("", STORE)
+    store_mode: Literal["write", "read"] = setting("write", one_of("write", "read"))
     scope: Scope = setting("domain", one_of("domain", "host", "crawl"))
     workers: int = field(default_factory=default_workers, metadata={"kind": whole_number(0)})
     max_bytes: int = setting(10 * MIB, whole_number(1))

@@ -118,12 +118,15 @@ class SimhashGateMiddleware(CrawlGate):
         self.settings = settings
         self._links = is_installed(crawler.settings)
         self._opening: Future[None] | None = None
+        self._read = ""
         # Other components change requests and want verdicts: the arguments that callbacks were
         # sent with, and what was judged before it came here.
         self._sent: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()
         self._early: WeakSet[Request] = WeakSet()
         self._store = StoreThread(
-            pipeline_version(settings.options), durable=settings.durable == "page"
+            pipeline_version(settings.options),
+            durable=settings.durable == "page",
+            reads=settings.store_mode == "read",
         )
         closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self._store.run, closes=closes)
@@ -332,8 +335,9 @@ class SimhashGateMiddleware(CrawlGate):
 
     def _open(self, spider: Spider) -> None:
         settings = self.settings
-        passes = settings.store_failure == "pass"
-        url = store_url(settings.store, self.crawler.settings, spider.name, falls_back=passes)
+        reads = settings.store_mode == "read"
+        falls_back = settings.store_failure == "pass" and not reads
+        url = store_url(settings.store, self.crawler.settings, spider.name, falls_back=falls_back)
         remembers = not url.startswith("memory:")
         # To compare sketches takes its time too.
         self._opening = self._store.open(url, at_once=not (remembers or settings.options.sketch))
@@ -341,7 +345,9 @@ class SimhashGateMiddleware(CrawlGate):
         self.lifecycle.settles = remembers
         self.lifecycle.opened(spider)
         self.reader.open(taken(self.crawler.addons.addons))
-        logger.info("Near-duplicates are looked for in %s", without_password(url))
+        self._read = without_password(url) if reads and remembers else ""
+        only = ", which is only read" if self._read else ""
+        logger.info("Near-duplicates are looked for in %s%s", without_password(url), only)
 
     def _failed(self, response: Response | Failure | None) -> None:
         self.lifecycle.failed(getattr(response, "request", None))
@@ -355,6 +361,8 @@ class SimhashGateMiddleware(CrawlGate):
     async def _closed(self) -> None:
         self.reader.close()
         await self.lifecycle.closed()
+        if self._read:
+            logger.info("Later crawls won't know of this one: %s was only read", self._read)
 
     async def _stopped(self) -> None:
         self.lifecycle.forget_swallowed()
