@@ -205,7 +205,7 @@ def test_who_only_looks_leaves_nothing_behind_and_the_next_crawl_sees_every_page
             "BROWSER": "true",
         }
         process = LoadedProcess("scrapy", *arguments, cwd=tmp_path, env=environment)
-        output, log = process.communicate(timeout=60)
+        output, log = process.communicate(timeout=300)
         assert "Traceback" not in log, log
         assert process.returncode == 0, log
         return output, log
