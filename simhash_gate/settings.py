@@ -46,7 +46,7 @@ GIB = 1 << 30
 SQLITE_DEFAULT = "sqlite:"
 """The store that the plugin finds a path for."""
 _MOST_SHOWN = 20
-_HOST = re.compile(r"[a-zA-Z0-9._-]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
+_HOST = re.compile(r"[a-zA-Z0-9._-]+|(?=[^:]*:[^:]*:)[0-9a-fA-F:.]+")
 
 
 def _store_url(value: Any) -> str:
@@ -114,6 +114,7 @@ class Settings:
 
     enabled: bool = setting(True, FLAG)
     store: str = setting("", STORE)
+    store_mode: Literal["write", "read"] = setting("write", one_of("write", "read"))
     scope: Scope = setting("domain", one_of("domain", "host", "crawl"))
     workers: int = field(default_factory=default_workers, metadata={"kind": whole_number(0)})
     max_bytes: int = setting(10 * MIB, whole_number(1))

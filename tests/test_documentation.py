@@ -29,7 +29,7 @@ DOCUMENTS = [
 PLAIN = """
     log keep_markdown url_probes url_bound revalidate_probes enabled scope timeout max_bytes
     worker_memory journal journal_bytes recover store_failure durable verdicts report audit_items
-    audit_fields audit_log monitor_min_dropped monitor_max_dropped monitor_max_unjudged
+    audit_fields audit_log store_mode monitor_min_dropped monitor_max_dropped monitor_max_unjudged
     monitor_max_wrong monitor_max_collapses
 """
 

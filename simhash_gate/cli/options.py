@@ -95,7 +95,7 @@ def moment(value: str) -> float:
 
 def distances(value: str) -> tuple[int, int]:
     """Return the range of a distance in bits, such as 4, 4..12, 4.. or ..12."""
-    found = re.fullmatch(r"(\d*)(\.\.)?(\d*)", value)
+    found = re.fullmatch(r"(\d*)(\.\.(\d*))?", value)
     if not found or not (found[1] or found[3]):
         raise click.BadParameter(f"{value!r}: expected a number of bits, or a range such as 4..12")
     low = int(found[1] or 0)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-_CREDENTIALS = re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/?#]*@")
+_CREDENTIALS = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/?#]*@")
+# Where a scheme may begin anywhere, each letter of a text would be the beginning of one.
+_IN_TEXT = re.compile(r"://[^\s/?#]*@")
 
 
 def without_credentials(url: str) -> str:
@@ -20,7 +22,7 @@ def without_credentials(url: str) -> str:
 
 def text_without_credentials(text: str) -> str:
     """Return a text whose URLs have no user name and password any more."""
-    return _CREDENTIALS.sub(r"\1", text) if "@" in text else text
+    return _IN_TEXT.sub("://", text) if "@" in text else text
 
 
 def host_of(url: str) -> str:

@@ -54,8 +54,8 @@ _LABEL = 2  # words
 _LABEL_END = re.compile(r"(?::|#|\b(?:no|nr)\.?)\s*\Z", re.IGNORECASE)
 _MONEY = frozenset("$€£¥₹")
 _ONE_PRODUCT = 3  # numbers or prices: more are those of its variants
-_COUNTER = re.compile(r"\s*[(\[]\d+[)\]]\s*")
-_VERSION = re.compile(r"\s*\([^()]*\d\.\d[^()]*\)\s*\Z")
+_COUNTER = re.compile(r"\A\s*[(\[]\d+[)\]]\s*")
+_VERSION = re.compile(r"\((?=[^()]*\)\s*\Z)[^()]*\d\.\d.*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,10 +271,7 @@ def _own_words(name: str) -> frozenset[str]:
     A number goes with the word before it. In scripts without word spaces, two characters make a
     word. The version of a piece of software, as templates put it behind the name, is left out.
     """
-    rest = _VERSION.sub("", name)
-    counter = _COUNTER.match(rest)
-    rest = rest[counter.end() :] if counter else rest
-    tokens = words(rest or name)
+    tokens = words(_COUNTER.sub("", _VERSION.sub("", name)).strip() or name)
     pairs, alone = _pairs(tokens)
     return frozenset(pairs | alone)
 

@@ -101,7 +101,9 @@ def lasting_part(text: str) -> str:
 
     A byline, or a label, is none: it has no full stop.
     """
-    if not _ENDS.search(text) or any(of.match(text) for of in (_LEGAL, _AD_LABEL, _CHANGED)):
+    if not _ENDS.search(text) or _LEGAL.match(text):
+        return ""
+    if _AD_LABEL.match(text) or _CHANGED.match(text):
         return ""
     return _LINKING.sub("", _VOLATILE.sub("", text))
 

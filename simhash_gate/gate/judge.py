@@ -56,6 +56,7 @@ class Judging(NamedTuple):
     sent: Sent
     dismissed: Collection[Record]
     memory: SiteMemory | None
+    retry: bool
 
 
 class Gate:
@@ -65,7 +66,7 @@ class Gate:
         self.store = store
         self.run = run
         self.pipeline = pipeline
-        self._over: set[str] = set()
+        self._over = {run}
         self._memories = SiteMemories(store)
         self._revisits = Revisits(store, run, pipeline)
 
@@ -99,7 +100,10 @@ class Gate:
         scope = scope_of(url, "domain") if scope is None else scope
         if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):
             trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
-            return _not_judged(page, policy, self._previous(trace, policy))
+            before = None
+            with suppress(StoreError):
+                before = self._revisits.of(trace, policy).previous
+            return _not_judged(page, policy, before)
 
         record = Record(
             scope=scope,
@@ -119,8 +123,8 @@ class Gate:
         revisit = self._revisits.of(record, policy, sent.moved_from)
         if revisit.kept and any(revisit.kept.identity == other.identity for other in dismissed):
             revisit = Revisit(revisit.history)
-        judged = Judging(page, policy, record, sent, dismissed, memory)
-        verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit, retry=retry)
+        judged = Judging(page, policy, record, sent, dismissed, memory, retry)
+        verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit)
         if memory is not None and page.claims:
             claims = decode_claims(page.claims)
             if claims.names:
@@ -158,12 +162,6 @@ class Gate:
         """Let the store keep what sites repeat, for other crawls. Raises `StoreError`."""
         self._memories.keep()
 
-    def _previous(self, record: Record, policy: Policy) -> Version | None:
-        """Return what a page was that says nothing now; None where the store can't tell."""
-        with suppress(StoreError):
-            return self._revisits.of(record, policy).previous
-        return None
-
     def _unchanged(self, judged: Judging, revisit: Revisit) -> Verdict | None:
         """Return the verdict on a page that says what it said before; None if it does not."""
         page, policy, record, sent, *_ = judged
@@ -187,24 +185,24 @@ class Gate:
             else verdict
         )
 
-    def _compared(self, judged: Judging, revisit: Revisit, *, retry: bool) -> Verdict:
+    def _compared(self, judged: Judging, revisit: Revisit) -> Verdict:
         """Return the verdict on a page that is compared with the others of its scope."""
-        page, policy, record, sent, dismissed, memory = judged
+        page, policy, record, sent, dismissed, memory, _ = judged
         kept = revisit.kept
         if kept is not None:
             dismissed = (*dismissed, kept)
             if kept.identity == record.identity:  # two records of one identity can't be told apart
                 self.store.forget(kept)
         match, added, found, passed = self._look_up(record, page, policy, dismissed, memory)
-        if kept is None and match is not None and self._is_earlier(match.record, record):
-            # A store that is older than histories, or keeps none, has the record alone.
-            revisit = Revisit(revisit.history, version_in(match.record), match.record)
+        earlier = self._earlier(match.record, judged, revisit) if match else None
+        if match is not None and earlier is not None:
+            # Another variant of the page was seen last; or the store keeps no histories.
+            revisit = Revisit(revisit.history, earlier, match.record)
             if not added:
-                return self._unchanged(judged, revisit) or self._compared(
-                    judged, revisit, retry=retry
-                )
+                judged = judged._replace(dismissed=dismissed)
+                return self._unchanged(judged, revisit) or self._compared(judged, revisit)
         if not added:
-            return self._seen(judged, revisit, Match(*match) if match else None, found, retry)
+            return self._seen(judged, revisit, Match(*match) if match else None, found)
         verdict = _kept(judged, revisit, match, found, passed)
         if revisit.kept is not None and revisit.kept.identity != record.identity:
             self.store.forget(revisit.kept)
@@ -213,17 +211,12 @@ class Gate:
         return verdict
 
     def _seen(
-        self,
-        judged: Judging,
-        revisit: Revisit,
-        match: Match | None,
-        found: Finding,
-        retry: bool,
+        self, judged: Judging, revisit: Revisit, match: Match | None, found: Finding
     ) -> Verdict:
         """Return the verdict on a page that is like another one."""
         page, policy, record, *_ = judged
         assert match is not None
-        if retry and match.record.request == record.request and match.record.run == self.run:
+        if judged.retry and match.record.request == record.request and match.record.run == self.run:
             reason = "the same request, sent again"
             return Verdict("unchanged", reason, policy, page, match, match.record)
         if revisit.kept is not None:  # nobody has it any more as it was
@@ -233,13 +226,15 @@ class Gate:
         said = f"distance {match.distance}, threshold {policy.threshold}{why and '; '}{why}"
         return Verdict("duplicate", said, policy, page, match, previous=revisit.previous)
 
-    def _is_earlier(self, other: Record, record: Record) -> bool:
-        """Tell whether a record is that of the same request in a run that has ended."""
-        same = other.request == record.request and other.run != self.run
-        return same and self._is_over(other.run)
+    def _earlier(self, other: Record, judged: Judging, revisit: Revisit) -> Version | None:
+        """Return the version that a record remembers, if it is that of an earlier visit."""
+        if other.request != judged.record.request or not self._is_over(other.run):
+            return None
+        version = version_in(other, revisit.history)
+        return version if self._revisits.counts(version, judged.record, judged.policy) else None
 
     def _is_over(self, run: str) -> bool:
-        """Tell whether another run has ended; who asks the store each time asks for each page."""
+        """Tell whether a run is no other that lives; the store is asked once of one that ended."""
         if run not in self._over and not self.store.is_live(run):
             self._over.add(run)
         return run in self._over

@@ -17,6 +17,7 @@ from simhash_gate.fingerprints.claims import TEXT_ALONE, UNKNOWN, decode_claims,
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.verdict import Verdict
+from simhash_gate.history.validators import NOTHING, Validators
 from simhash_gate.history.versions import History, Offer, Version
 from simhash_gate.page import Page
 from simhash_gate.stores.base import Match, PageHistory, Record
@@ -26,16 +27,17 @@ if TYPE_CHECKING:
     from simhash_gate.stores.base import Store
 
 _SHOWN = 60
+_OF_VERSION = ("fingerprint", "digest", "words", "title", "run", "first_seen", "last_seen")
 
 
 class Sent(NamedTuple):
-    """What a server sent with a page: `ETag` and `Last-Modified`, to ask about it later.
+    """What a server sent with a page, to ask about it later, and which `variant` that was.
 
     `moved_from` is the request that it said the page has moved from for good, "" if there is none.
     """
 
-    etag: str = ""
-    modified: str = ""
+    validators: Validators = NOTHING
+    variant: str = ""
     moved_from: str = ""
 
 
@@ -84,7 +86,7 @@ class Revisits:
             record = replace(record, request=moved_from)
             history = self._history(record)
         last = history.last_of(self._pipeline)
-        if last is None or history.gone is not None or not self._counts(last, record, policy):
+        if last is None or history.gone is not None or not self.counts(last, record, policy):
             return Revisit(history)
         kept = record_of(last, record)
         if moved:  # from now on this run has kept it
@@ -125,7 +127,7 @@ class Revisits:
         except ValueError:  # of a later release, or damaged: the page is new then
             return History()
 
-    def _counts(self, last: Version, record: Record, policy: Policy) -> bool:
+    def counts(self, last: Version, record: Record, policy: Policy) -> bool:
         """Tell whether a version that a run kept is an earlier one."""
         age = abs(record.last_seen - last.last_seen)
         if policy.ttl is not None and age > policy.ttl:
@@ -156,13 +158,16 @@ def version_of(page: Page, record: Record, sent: Sent = NOTHING_SENT) -> Version
         page.structure,
         headline,
         offers,
-        sent.etag,
-        sent.modified,
+        *sent.validators,
+        sent.variant,
     )
 
 
-def version_in(record: Record) -> Version:
-    """Return the version that a record without a history remembers."""
+def version_in(record: Record, history: History) -> Version:
+    """Return the version that a record remembers, also if its history does not."""
+    for version in history.versions:
+        if (version.run, version.fingerprint) == (record.run, record.fingerprint):
+            return version
     claimed = _Claimed("", None, of_text=False)
     with suppress(ValueError):  # it has no claims, or of another version
         claimed = _claimed(split_claims(record.sketch)[0])
@@ -182,18 +187,8 @@ def version_in(record: Record) -> Version:
 
 def record_of(version: Version, record: Record) -> Record:
     """Return the record of an earlier version of the page of `record`, as far as it is known."""
-    return replace(
-        record,
-        fingerprint=version.fingerprint,
-        digest=version.digest,
-        words=version.words,
-        title=version.title,
-        run=version.run,
-        first_seen=version.first_seen,
-        last_seen=version.last_seen,
-        sketch=b"",
-        settled=True,
-    )
+    told = {name: getattr(version, name) for name in _OF_VERSION}
+    return replace(record, **told, sketch=b"", settled=True)
 
 
 def unfetched(revisit: Revisit, record: Record, policy: Policy, why: str) -> Verdict:

@@ -31,7 +31,7 @@ class Source(NamedTuple):
     """A page as it was fetched: its body without content encoding, and what goes with it.
 
     `encoding` is the one that was declared for it, if any; `headers` are in their order, in
-    Latin-1. `request` is the fingerprint of the request in hex.
+    Latin-1. `request` is the fingerprint of the request in hex, and the variant that it asked for.
     """
 
     request: str

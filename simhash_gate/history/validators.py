@@ -8,17 +8,17 @@ from pages that are fetched whatever they say.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from simhash_gate.common.proportion import wilson
 from simhash_gate.common.times import unix_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
 State = Literal["", "wrong", "useless"]
 
@@ -104,12 +104,9 @@ def is_strong(known: Validators) -> bool:
     return bool(known.etag) and not known.etag.startswith(("W/", "w/"))
 
 
-def contradict(versions: Sequence[Named]) -> bool:
+def contradict(versions: Iterable[Validators]) -> bool:
     """Tell whether two versions of a page, one after the other, had the same name."""
-    return any(
-        same_version(Validators(one.etag, one.modified), Validators(two.etag, two.modified))
-        for one, two in pairwise(versions)
-    )
+    return any(same_version(one, two) for one, two in pairwise(versions))
 
 
 def latest_moment(said: object) -> float | None:
@@ -151,18 +148,6 @@ def _opaque(etag: str) -> str:
     return _bare(etag.removeprefix("W/").removeprefix("w/"))
 
 
-class Named(Protocol):
-    """A version of a page, as its server named it."""
-
-    @property
-    def etag(self) -> str:
-        """Its `ETag`, "" for none."""
-
-    @property
-    def modified(self) -> str:
-        """Its `Last-Modified`, "" for none."""
-
-
 class Seen(NamedTuple):
     """What one visit tells of what was said before: whether it was fetched `plain`, without it.
 
@@ -174,13 +159,6 @@ class Seen(NamedTuple):
     same: bool
     changed: bool
     plain: bool = True
-
-
-class Example(NamedTuple):
-    """A page that had changed though it was said to be the same, and when that was found."""
-
-    url: str
-    at: float
 
 
 @dataclass
@@ -199,7 +177,7 @@ class Trust:
     idle: int = 0
     spared: int = 0
     recent: list[bool] = field(default_factory=list)
-    examples: list[Example] = field(default_factory=list)
+    examples: list[Seen] = field(default_factory=list)
     state: State = ""
     since: float = 0.0
     times: int = 0
@@ -233,12 +211,14 @@ class Trust:
             return Trust(times=self.times)
         return self
 
-    def sent_nothing(self) -> None:
-        """Count a page that was the same as was said, and was not fetched for it."""
-        self.spared += 1
+    def learn(self, seen: Seen | None) -> State:
+        """Take in what a visit tells; return the state that comes of it, "" for no other.
 
-    def learn(self, seen: Seen) -> State:
-        """Take in what a visit tells; return the state that comes of it, "" for no other."""
+        None is a page that was the same as was said, and was not fetched for it.
+        """
+        if seen is None:
+            self.spared += 1
+            return ""
         if seen.same:
             self._said_the_same(seen)
         elif seen.changed and seen.plain:  # of pages with a condition, others could not be seen
@@ -261,7 +241,7 @@ class Trust:
         if any(example.url == seen.url for example in self.examples):
             return  # one page that changes by itself says little of all others
         self.recent.append(True)
-        self.examples = [*self.examples, Example(seen.url, seen.at)][-FEWEST_WRONG:]
+        self.examples = [*self.examples, seen][-FEWEST_WRONG:]
 
     def _found(self) -> State:
         missed = wilson(sum(self.recent), len(self.recent)).low
@@ -277,13 +257,7 @@ class Trust:
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it, as JSON has it."""
-        return {
-            **{name: getattr(self, name) for name in _COUNTS},
-            "recent": [int(missed) for missed in self.recent],
-            "examples": [[example.url, round(example.at, 3)] for example in self.examples],
-            "state": self.state,
-            "since": round(self.since, 3),
-        }
+        return asdict(self)
 
     @classmethod
     def of_json(cls, said: Any) -> Trust:
@@ -295,7 +269,7 @@ class Trust:
             return cls(
                 **counts,
                 recent=[bool(missed) for missed in said["recent"]][-RECENT:],
-                examples=[Example(str(url), float(at)) for url, at in said["examples"]],
+                examples=[Seen(str(url), float(at), *how) for url, at, *how in said["examples"]],
                 state=said["state"],
                 since=float(said["since"]),
             )

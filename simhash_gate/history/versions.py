@@ -7,6 +7,8 @@ import zlib
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from simhash_gate.history.validators import Validators
+
 MOST_VISITS = 60
 """Of one page; a rate of change that is found from so many is known well enough."""
 
@@ -36,7 +38,7 @@ class Version:
     or none that can be compared.
     `run` is the run that kept this version. `headline` and `offers` are what the page claims;
     `offers` is None where that is not known.
-    `etag` and `modified` are what the server sent with it (`ETag`, `Last-Modified`).
+    `etag` and `modified` are its `ETag` and `Last-Modified`; `variant` names what was asked for.
     """
 
     first_seen: float
@@ -53,6 +55,12 @@ class Version:
     offers: tuple[Offer, ...] | None = None
     etag: str = ""
     modified: str = ""
+    variant: str = ""
+
+    @property
+    def validators(self) -> Validators:
+        """How the server named it."""
+        return Validators(self.etag, self.modified)
 
     @property
     def time(self) -> float:
@@ -114,7 +122,7 @@ class History:
 
     def encode(self) -> bytes:
         """Return the history as bytes: about 100 for each version."""
-        versions = [_fields_of(version) for version in self.versions]
+        versions = [[getattr(version, name) for name in _NAMES] for version in self.versions]
         visits = [[round(visit.time, 3), int(visit.changed)] for visit in self.visits]
         told = json.dumps([_FORMAT, versions, visits, self.gone], separators=(",", ":"))
         return zlib.compress(told.encode(), 1)
@@ -141,10 +149,6 @@ class History:
 
 
 _NAMES = tuple(Version.__dataclass_fields__)
-
-
-def _fields_of(version: Version) -> list[Any]:
-    return [getattr(version, name) for name in _NAMES]
 
 
 def version_of_fields(fields: list[Any]) -> Version:

@@ -27,7 +27,7 @@ _ROWS = 200  # pages that are in memory at once, with their Markdown
 _SEGMENT, _SEGMENTS = 80, 12
 _UNSAFE = re.compile(r"[^\w.-]+")
 _ENDING = re.compile(r"\.x?html?\Z", re.IGNORECASE)
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:/*", re.IGNORECASE)
+_SCHEME = re.compile(r"\A[a-z][a-z0-9+.-]*:/*", re.IGNORECASE)
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 # Names that Windows keeps for devices.
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)

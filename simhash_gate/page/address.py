@@ -109,7 +109,7 @@ _PLACES = (
     ("src",),
 )
 _POSTER = (("data-poster",), ("poster",))
-_CANDIDATE = re.compile(r"([^\s,]\S*?)(?:,+(?=\s|$)|\s[^,]*|$)")  # of a `srcset`
+_CANDIDATE = re.compile(r"([^\s,]\S*?)(?:(?<!,),+(?=\s|$)|\s[^,]*|$)")  # of a `srcset`
 _FILE_NAME = re.compile(r"(?<![^/])[^/?#]*(?=[?#]|$)")  # the first match is one
 # What a name says of the size, as `300px-bees.jpg`, `bees-300x200.jpg` and `bees@2x.jpg` do.
 _SIZE = re.compile(

@@ -60,7 +60,7 @@ def _tidy(text: str) -> str:
         return text.strip()
     if "```" not in text:
         return _BLANK_LINES.sub("\n\n", text).strip()
-    parts = re.split(r"(^(`{3,})[^\n]*\n.*?^\2$)", text, flags=re.M | re.S)
+    parts = re.split(r"(^(`{3,})[^\n]*\n.*?(?:^\2$|\Z))", text, flags=re.M | re.S)
     # split yields: prose, a fenced block, its fence, prose, ...
     kept = [
         _BLANK_LINES.sub("\n\n", part) if i % 3 == 0 else part

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from simhash_gate.page.facts import Facts
 
 
-SEPARATOR = re.compile(r"\s+[-–—|·•»«:/]+\s+|\s*[|»«]\s*")
+SEPARATOR = re.compile(r"(?<!\s)\s+[-–—|·•»«:/]+\s+|(?:(?<!\s)\s+)?[|»«]\s*")
 """What stands between the parts of a title."""
 
 _WORD = re.compile(r"\w+")
@@ -114,7 +114,7 @@ def _names_of(host: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset({label, *wholes}), frozenset({*map(_joined, names), label, *wholes})
 
 
-_REMARK = re.compile(r"\s*\([^()]*\)$")
+_REMARK = re.compile(r"\([^()]*\)$")
 HEADLINES = 20
 """Headings that are read for a headline: a page may have thousands."""
 

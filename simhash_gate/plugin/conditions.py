@@ -1,13 +1,14 @@
-"""Requests with conditions, and what answers them when a page is as it was: headers and bodies."""
+"""Requests with conditions, which variant of a page they are for, and what answers them."""
 
 from __future__ import annotations
 
+import re
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from scrapy.http import Headers, HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
-from simhash_gate.gate.revisit import Sent
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.validators import Validators, conditions, validators_of
 from simhash_gate.plugin.requests import CONDITION_KEY, META_KEY, PLAIN_KEY, RECOVERED_KEY
@@ -26,6 +27,13 @@ STORED_FLAG = "simhash_gate_stored"
 _OWN = ("If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "Range")
 _FETCHED_ELSEWHERE = ("playwright", "splash", "zyte_api", "zyte_api_automap")
 """Keys in the meta of requests whose pages browsers or services fetch, which cache by themselves"""
+
+MOST_COOKIES = 50_000
+"""Of those that servers gave; the ones out of use for longest count as the crawl's own then."""
+_ALWAYS = ("accept-language", "authorization", "cookie")
+"""What tells variants apart, whether or not `Vary` says so."""
+_LONGEST = 200  # characters of a `Vary`
+_WORD = re.compile(rb"\D{0,20}")
 
 
 def may_have_condition(request: Request) -> bool:
@@ -63,11 +71,6 @@ def said_by(response: Response) -> Validators:
     return validators_of({**said, "vary": vary.decode("latin-1")})
 
 
-def sent_with(response: Response, moved_from: str) -> Sent:
-    """Return what a server sent with a page to ask about it later, and where it was before."""
-    return Sent(*said_by(response), moved_from)
-
-
 def needs_page(policy: Policy) -> bool:
     """Tell whether an unchanged page reaches its callback all the same."""
     verdict = Verdict("unchanged", "", policy)
@@ -82,3 +85,61 @@ def response_of(url: str, source: Source) -> HtmlResponse:
     return HtmlResponse(
         url, headers=headers, body=source.body, encoding=source.encoding, flags=[STORED_FLAG]
     )
+
+
+class Variants:
+    """Names the variants that requests ask for (RFC 9111, section 4.1), by no more than a digest.
+
+    A cookie that a server gave to whoever came says who visits, such as a session id, and makes no
+    variant, unless it is a word, such as a language. After a request with a body, such as a login,
+    the cookies that are there stand for what it said: they are the crawl's own, like those that
+    its requests bring.
+    """
+
+    def __init__(self) -> None:
+        self._given: dict[int, None] = {}
+
+    def learn(self, request: Request, response: Response) -> None:
+        """Take note of the cookies that a server gives with any answer."""
+        if request.body or request.method not in {"GET", "HEAD"}:
+            self._given.clear()
+            return
+        sent = _sent(request)
+        own = {cookie.partition(b"=")[0] for cookie in sent if hash(cookie) not in self._given}
+        lines = response.headers.getlist("Set-Cookie")
+        for cookie in (*sent, *(line.partition(b";")[0].strip() for line in lines)):
+            if cookie.partition(b"=")[0] not in own:
+                self._given.pop(hash(cookie), None)
+                self._given[hash(cookie)] = None
+        while len(self._given) > MOST_COOKIES:
+            del self._given[next(iter(self._given))]
+
+    def of(self, request: Request, response: Response) -> str:
+        """Return a name for the variant of a page that a request got: what `Vary` names, a digest.
+
+        Of `Vary: *` there are no two alike.
+        """
+        vary = b",".join(response.headers.getlist("Vary")).decode("latin-1").lower()
+        names = {"".join(name.split()) for name in vary.split(",")} - {""}
+        return self._named(request, ",".join(sorted(names)) if len(vary) <= _LONGEST else "*")
+
+    def same(self, request: Request, variant: str) -> bool:
+        """Tell whether a request asks for the variant of a page that has this name."""
+        names = variant.rpartition(" ")[0]
+        return "*" not in names and variant == self._named(request, names)
+
+    def _named(self, request: Request, names: str) -> str:
+        said = {name: request.headers.getlist(name) for name in (*names.split(","), *_ALWAYS)}
+        said["cookie"] = [each for each in _sent(request) if self._tells(each)]
+        digest = blake2b(repr(sorted(said.items())).encode(), digest_size=4)
+        return f"{names} {digest.hexdigest()}"
+
+    def _tells(self, cookie: bytes) -> bool:
+        value = cookie.partition(b"=")[2]
+        return hash(cookie) not in self._given or _WORD.fullmatch(value) is not None
+
+
+def _sent(request: Request) -> list[bytes]:
+    """Return the cookies that go with a request, `name=value` each, in one order."""
+    lines = b";".join(request.headers.getlist("Cookie"))
+    return sorted({cookie.strip() for cookie in lines.split(b";")} - {b""})

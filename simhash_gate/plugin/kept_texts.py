@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.page import Page
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
@@ -64,7 +63,7 @@ class KeptTexts(Listener):
         if address is None:
             return verdict
         try:
-            packed = await result(self._crawl.store.submit(partial(_text, address=address)))
+            packed = await result(self._crawl.store.submit(lambda gate: gate.store.text(*address)))
         except Exception as error:
             self._failed(error)
             return verdict
@@ -73,10 +72,11 @@ class KeptTexts(Listener):
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Let the store keep the text of a kept page; or keep that of an unchanged one longer."""
         verdict = judged.verdict
-        if judged.skipped or verdict.page is None or not verdict.page.digest:
+        read = verdict.page
+        if judged.skipped or read is None or not read.digest:
             return
         if verdict.outcome in _KEPT and verdict.record is not None:
-            address = Address(verdict.record.scope, verdict.page.digest)
+            address = Address(verdict.record.scope, read.digest)
         elif verdict.outcome == "unchanged" and (found := standing(verdict)) is not None:
             address = found
         else:
@@ -88,13 +88,12 @@ class KeptTexts(Listener):
         packed = verdict.kept.packed if verdict.kept is not None and stays else b""
         if judged.not_modified and not packed:
             return
-        ask = partial(
-            _keep,
-            address=address,
-            pack_it=partial(_packed, verdict.page, at, source, packed),
-            at=at,
-            budget=self._budget,
-        )
+
+        def text() -> bytes:
+            told = {"url": read.url, "title": read.title, "markdown": read.markdown}
+            return packed or pack(**told, time=at, links=read.all_links, source=source)
+
+        ask = partial(_keep, address=address, text=text, at=at, budget=self._budget)
         self._crawl.store.submit(ask).add_done_callback(self._kept)
 
     def _source_of(self, judged: Judged) -> Source | None:
@@ -106,7 +105,8 @@ class KeptTexts(Listener):
             return None
         if not any(said_by(response)) and not judged.request.meta.get(LASTMOD_KEY):
             return None
-        return _source_of(response, judged.fingerprint)
+        variant = self._crawl.variants.of(judged.request, response)
+        return _source_of(response, f"{judged.fingerprint} {variant}")
 
     def _kept(self, kept: Future[bool]) -> None:
         error = kept.exception()
@@ -144,27 +144,12 @@ def _source_of(response: Response, request: str) -> Source:
     return Source(request, response.body, headers, encoding)
 
 
-def _packed(page: Page, at: float, source: Source | None, packed: bytes) -> bytes:
-    return packed or pack(
-        url=page.url,
-        title=page.title,
-        markdown=page.markdown,
-        time=at,
-        links=page.all_links,
-        source=source,
-    )
-
-
-def _text(gate: Gate, *, address: Address) -> bytes:
-    return gate.store.text(*address)
-
-
 def _keep(
-    gate: Gate, *, address: Address, pack_it: Callable[[], bytes], at: float, budget: int
+    gate: Gate, *, address: Address, text: Callable[[], bytes], at: float, budget: int
 ) -> bool:
     """Keep a text, if it alone is within the budget; tell whether it was kept."""
-    packed = pack_it()
-    if not packed or len(packed) > budget:
+    packed = text()
+    if len(packed) > budget:
         return False
     gate.store.keep_text(*address, packed, at, budget)
     return True

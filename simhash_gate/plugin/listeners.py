@@ -7,6 +7,8 @@ from enum import IntEnum, auto
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from simhash_gate.plugin.conditions import Variants
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -106,11 +108,12 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What listeners are made from: a crawl, its settings and its store."""
+    """What listeners are made from: a crawl, its settings, its store, and what it asks for."""
 
     crawler: Crawler
     settings: Settings
     store: StoreThread
+    variants: Variants = field(default_factory=Variants)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -17,11 +16,12 @@ from scrapy.http.request import NO_CALLBACK
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.revisit import Sent
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.browser_page import close, orphaned_page
-from simhash_gate.plugin.conditions import sent_with
+from simhash_gate.plugin.conditions import said_by
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.head_start import taken
@@ -119,16 +119,20 @@ class SimhashGateMiddleware(CrawlGate):
         self.settings = settings
         self._links = is_installed(crawler.settings)
         self._opening: Future[None] | None = None
+        self._read = ""
         # Other components change requests and want verdicts: the arguments that callbacks were
         # sent with, and what was judged before it came here.
         self._sent: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()
         self._early: WeakSet[Request] = WeakSet()
         self._store = StoreThread(
-            pipeline_version(settings.options), durable=settings.durable == "page"
+            pipeline_version(settings.options),
+            durable=settings.durable == "page",
+            reads=settings.store_mode == "read",
         )
         closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self._store.run, closes=closes)
         crawl = Crawl(crawler, settings, self._store)
+        self._variants = crawl.variants
         self._audit = Audit.for_crawl(crawl)
         stats = GateStats(crawl)
         self._url_rules = UrlRules.for_crawl(crawl)
@@ -226,7 +230,7 @@ class SimhashGateMiddleware(CrawlGate):
         reason = self._why_not(request, response)
         if reason:
             if response.status in GONE:
-                self._note_gone(request, site)
+                note_gone(self._store, request, site, self.crawler.request_fingerprinter)
             page = await self._recovered_page(response) if reason == "recovered" else None
             verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)
@@ -312,7 +316,7 @@ class SimhashGateMiddleware(CrawlGate):
                 request=fingerprint,
                 retry=is_retry(request, fingerprint),
                 at=time_of_visit(request),
-                sent=sent_with(response, moved),
+                sent=Sent(said_by(response), self._variants.of(request, response), moved),
             )
             verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
             return verdict, fingerprint
@@ -329,20 +333,15 @@ class SimhashGateMiddleware(CrawlGate):
         verdict = Verdict("error", reason, policy, page, not_compared=not_compared)
         return verdict, fingerprint
 
-    def _note_gone(self, request: Request, site: Site) -> None:
-        """Let the store know that a page is gone; where that fails, nothing is lost."""
-        with suppress(Exception):
-            fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
-            note_gone(self._store, request, site, fingerprint)
-
     def _started(self) -> None:
         # Before its engine starts, a spider can't be closed.
         self._store_failures.started(self._opening)
 
     def _open(self, spider: Spider) -> None:
         settings = self.settings
-        passes = settings.store_failure == "pass"
-        url = store_url(settings.store, self.crawler.settings, spider.name, falls_back=passes)
+        reads = settings.store_mode == "read"
+        falls_back = settings.store_failure == "pass" and not reads
+        url = store_url(settings.store, self.crawler.settings, spider.name, falls_back=falls_back)
         remembers = not url.startswith("memory:")
         # To compare sketches takes its time too.
         self._opening = self._store.open(url, at_once=not (remembers or settings.options.sketch))
@@ -350,7 +349,9 @@ class SimhashGateMiddleware(CrawlGate):
         self.lifecycle.settles = remembers
         self.lifecycle.opened(spider)
         self.reader.open(taken(self.crawler.addons.addons))
-        logger.info("Near-duplicates are looked for in %s", without_password(url))
+        self._read = without_password(url) if reads and remembers else ""
+        only = ", which is only read" if self._read else ""
+        logger.info("Near-duplicates are looked for in %s%s", without_password(url), only)
 
     def _failed(self, response: Response | Failure | None) -> None:
         self.lifecycle.failed(getattr(response, "request", None))
@@ -364,6 +365,8 @@ class SimhashGateMiddleware(CrawlGate):
     async def _closed(self) -> None:
         self.reader.close()
         await self.lifecycle.closed()
+        if self._read:
+            logger.info("Later crawls won't know of this one: %s was only read", self._read)
 
     async def _stopped(self) -> None:
         self.lifecycle.forget_swallowed()

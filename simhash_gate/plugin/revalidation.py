@@ -17,7 +17,6 @@ from simhash_gate.history.texts import KeptPage
 from simhash_gate.history.validators import (
     Seen,
     Validators,
-    conditions,
     contradict,
     is_strong,
     latest_moment,
@@ -89,17 +88,13 @@ class Known(NamedTuple):
     kept: KeptPage | None
 
     @property
-    def validators(self) -> Validators:
-        """How the server named the version that is known."""
-        return Validators(self.previous.etag, self.previous.modified)
-
-    @property
     def source(self) -> Source | None:
         """The page as it was fetched, if just that version of it is kept."""
         source = self.kept.source if self.kept is not None else None
-        if source is None or source.request != self.page.request:
+        before = self.previous
+        if source is None or source.request != f"{self.page.request} {before.variant}":
             return None
-        return source if said_by(response_of(self.page.url, source)) == self.validators else None
+        return source if said_by(response_of(self.page.url, source)) == before.validators else None
 
     @property
     def can_be_spared(self) -> bool:
@@ -163,12 +158,13 @@ class Revalidation(Listener):
             return None
         if known is None:
             return None
-        if said and known.can_be_spared and self._proved(known.site("lastmod"), known):
-            if not self._is_probe(request, known.site("lastmod")):
+        site = known.site("lastmod")
+        if said and known.can_be_spared and self._trusts.of(site, known.page.last_seen).proved:
+            if not self._is_probe(request, site):
                 return self._spare(request, known)
         elif self._may_ask(request, known):
             self._asked[request] = known
-            add_condition(request, known.validators)
+            add_condition(request, known.previous.validators)
             self._count("validators/sent")
         return None
 
@@ -176,6 +172,7 @@ class Revalidation(Listener):
         """Return what answers a request: in place of a 304 the page, where it is needed."""
         known = self._asked.pop(request, None)
         take_condition(request)
+        self._crawl.variants.learn(request, response)
         if known is None:
             return response
         if response.status != NOT_MODIFIED:
@@ -185,7 +182,7 @@ class Revalidation(Listener):
         source = known.source
         site = known.site("http")
         refused = (
-            same_version(known.validators, said_by(response)) is False
+            same_version(known.previous.validators, said_by(response)) is False
             or self._trusts.of(site, known.page.last_seen).state == "wrong"
         )
         if refused or (source is None and needs_page(known.policy)):
@@ -229,13 +226,14 @@ class Revalidation(Listener):
         fetched = response.status != NOT_MODIFIED and STORED_FLAG not in response.flags
         if before is None or not fetched or judged.skipped or not verdict.policy.revalidate:
             return
+        if not self._crawl.variants.same(request, before.variant):
+            return
         scope = self._settings.policies.site_of(response.url).scope
         changed = verdict.outcome != "unchanged"
         url = without_credentials(response.url)
         at = verdict.record.last_seen if verdict.record is not None else time_of_visit(request)
-        known = Validators(before.etag, before.modified)
-        said = same_version(known, said_by(response))
-        if said is not None and not (changed and _is_trifle(known, verdict)):
+        said = same_version(before.validators, said_by(response))
+        if said is not None and not (changed and _is_trifle(before.validators, verdict)):
             plain = request not in self._conditional
             self._learn(Site(scope, judged.domain, "http"), Seen(url, at, said, changed, plain))
         said = self._lastmod_says(request, before)
@@ -257,8 +255,7 @@ class Revalidation(Listener):
         if is_retry(request, fingerprint):
             return None
         at, run = time_of_visit(request), self._crawl.store.run
-        url = without_credentials(request.url)
-        names = (site.scope, url, fingerprint)
+        names = (site.scope, without_credentials(request.url), fingerprint)
         page = Record(*names, 0, 0, 0, "", run.pipeline, run.name, at, at)
         wants_notes = self._trusts.lacks(site.scope)
         wants_text = bool(self._settings.keep_markdown)
@@ -266,29 +263,28 @@ class Revalidation(Listener):
         revisit, kept, notes = await result(self._crawl.store.submit(ask))
         if notes is not None:
             self._trusts.load(site.scope, notes)
-        if revisit.previous is None:
+        before = revisit.previous
+        if before is None or not self._crawl.variants.same(request, before.variant):
             return None
-        return Known(page, policy, site.domain, revisit, revisit.previous, kept)
+        return Known(page, policy, site.domain, revisit, before, kept)
 
     def _lastmod_says(self, request: Request, before: Version) -> bool | None:
         """Tell whether a page is said to be as it was at a visit; None if nothing is said."""
         moment = latest_moment(request.meta.get(LASTMOD_KEY))
         return None if moment is None else moment <= before.last_seen
 
-    def _proved(self, site: Site, known: Known) -> bool:
-        """Tell whether a page need not be fetched at all for what is said of it."""
-        return self._trusts.of(site, known.page.last_seen).proved
-
     def _may_ask(self, request: Request, known: Known) -> bool:
         """Tell whether a condition is added to a request."""
-        if not conditions(known.validators):
+        if not any(known.previous.validators):
             return False
         site = known.site("http")
         trust = self._trusts.of(site, known.page.last_seen)
         if trust.state:
             self._tell_once(site, trust)
             return False
-        if contradict(known.revisit.history.versions):  # whatever others of its domain do
+        variant, versions = known.previous.variant, known.revisit.history.versions
+        alike = [version.validators for version in versions if version.variant == variant]
+        if contradict(alike):  # whatever others of its domain do
             return False
         return known.can_be_spared and not self._is_probe(request, site)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -50,13 +51,11 @@ def without_links(policy: Policy, *, holds_items: bool) -> Policy:
     return replace(policy, revisit="pass")
 
 
-def note_gone(store: StoreThread, request: Request, site: Site, fingerprint: str) -> None:
-    """Tell the store that a page is gone: the next copy of it is new. Whether it can, it logs."""
-    ask = partial(
-        Gate.found_gone,
-        scope=site.scope,
-        url=request.url,
-        request=fingerprint,
-        at=time_of_visit(request),
-    )
-    store.submit(ask)
+def note_gone(
+    store: StoreThread, request: Request, site: Site, fingerprinter: RequestFingerprinterProtocol
+) -> None:
+    """Tell the store that a page is gone: the next copy of it is new. If that fails, it is not."""
+    with suppress(Exception):
+        name, at = fingerprinter.fingerprint(request).hex(), time_of_visit(request)
+        ask = partial(Gate.found_gone, scope=site.scope, url=request.url, request=name, at=at)
+        store.submit(ask)  # it logs whether that can be

@@ -6,6 +6,7 @@ Two spider middlewares and an item pipeline tell the gate how far each page has 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -42,8 +43,22 @@ def settings_of(crawler: Crawler) -> Settings:
     """Return the gate's settings of a crawl, read once. Raises `SettingsError`."""
     settings = _settings.get(crawler)
     if settings is None:
-        settings = _settings[crawler] = read_settings(crawler.settings)
+        settings = read_settings(crawler.settings)
+        if only_looks(crawler):
+            settings = replace(
+                settings, store_mode="read", verdicts="", report="", audit_log="", journal=""
+            )
+        _settings[crawler] = settings
     return settings
+
+
+def only_looks(crawler: Crawler) -> bool:
+    """Tell whether a command looks at pages: `scrapy fetch`, `shell`, `parse`, `view`, ...
+
+    These have requests of their own in place of the spider's; the shell has no crawl at all.
+    """
+    start = getattr(crawler.spidercls, "start", None)
+    return not crawler.crawling or getattr(start, "__module__", "").startswith("scrapy.commands.")
 
 
 class CrawlGate:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.judge import Gate
-from simhash_gate.stores import Record, StoreError, StoreUnavailable, open_store
+from simhash_gate.stores import Record, StoreError, StoreUnavailable, open_store, read_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -67,15 +67,17 @@ class StoreRun:
 
     Any thread may read the run's `name`, `outages`, and `failure`: what every call raises at
     present, if anything. A store that is unavailable, from the start or later, is tried again after
-    `retry_at`; one that can't be used for another reason is not.
+    `retry_at`; one that can't be used for another reason is not. With `reads` it is only read.
     """
 
-    def __init__(self, pipeline: str, *, durable: bool) -> None:
+    def __init__(self, pipeline: str, *, durable: bool, reads: bool = False) -> None:
         self.name = uuid.uuid4().hex
         self.outages = 0
         self.failure: StoreError | None = None
         self.pipeline = pipeline
         self._durable = durable
+        self._open_store = read_store if reads else open_store
+        self._told_lost = False
         self._url = ""
         self._gate: Gate | None = None
         self._outage: Outage | None = None
@@ -135,10 +137,21 @@ class StoreRun:
             return
         try:
             self._gate.store.renew(self.name)
+            self._tell_lost(self._gate.store)
         except StoreUnavailable as error:
             self._went_down(error)
         except StoreError as error:
             logger.error("The gate's store failed: %s", error)
+
+    def _tell_lost(self, store: Store) -> None:
+        """Say once that the store has lost the run, which was begun anew."""
+        if store.was_lost(self.name) and not self._told_lost:
+            self._told_lost = True
+            logger.warning(
+                "The store has lost what this crawl kept: somebody emptied it, or took the crawl "
+                "for dead. Pages that are like those pass once more, here and in later crawls. "
+                "What is kept from now on counts"
+            )
 
     def retry(self) -> None:
         """Try whether the store works again; the next calls that are answered end the outage."""
@@ -166,6 +179,7 @@ class StoreRun:
             self._keep_memories(self._gate)
             if ended:
                 store.end(self.name)
+                self._tell_lost(store)
         except StoreError as error:
             logger.error("The gate could not end its run: its pages won't count as seen: %s", error)
         except Exception:
@@ -182,7 +196,7 @@ class StoreRun:
 
     def _begin(self) -> None:
         try:
-            store = open_store(self._url)
+            store = self._open_store(self._url)
             try:
                 store.begin(self.name)
             except BaseException:

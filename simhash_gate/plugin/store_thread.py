@@ -50,8 +50,8 @@ class StoreThread:
     one thread, that of the event loop.
     """
 
-    def __init__(self, pipeline: str, *, durable: bool = False) -> None:
-        self.run = StoreRun(pipeline, durable=durable)
+    def __init__(self, pipeline: str, *, durable: bool = False, reads: bool = False) -> None:
+        self.run = StoreRun(pipeline, durable=durable, reads=reads)
         self._calls: queue.SimpleQueue[Call | None] = queue.SimpleQueue()
         self._settled: deque[Record] = deque()
         self._settle_at = self._renew_at = _NEVER

@@ -29,6 +29,7 @@ from simhash_gate.plugin.requests import (
 )
 from simhash_gate.plugin.resend_dropped import MOST_BYTES
 from simhash_gate.plugin.skipped_requests import Skipped, SkippedRequests, keep, taken
+from simhash_gate.plugin.spider_middleware import only_looks
 from simhash_gate.urls.fetched import MOST_WORDS, Fetched, content_of, relation
 from simhash_gate.urls.learn import Told, told_by
 from simhash_gate.urls.learner import Learner
@@ -111,7 +112,7 @@ class UrlRules(Listener):
         self._asked_for: WeakKeyDictionary[FollowedPage, list[str]] = WeakKeyDictionary()
         self._probes: dict[str, _Probe] = {}
         self._lost: set[int] = set()
-        self._is_over = False
+        self._is_over = self._has_job = False
         self._tested: dict[tuple[str, Rule], _Tested] = {}
 
     @classmethod
@@ -123,9 +124,10 @@ class UrlRules(Listener):
 
     def opened(self, spider: Spider) -> None:
         """Open the file of what was fetched."""
-        folder = job_dir(self._crawler.settings)
+        folder = None if only_looks(self._crawler) else job_dir(self._crawler.settings)
         try:
             self._visits = Visits(str(Path(folder) / JOB_FILE) if folder else "")
+            self._has_job = folder is not None
         except (OSError, sqlite3.Error) as error:
             logger.error("No request is skipped (%sURLS): %s", PREFIX, error)
         with self._failing_open():
@@ -415,7 +417,7 @@ class UrlRules(Listener):
         with self._failing_open():
             self._learned.keep()
             if self._visits is not None:
-                if job_dir(self._crawler.settings) and not self._is_over:
+                if self._has_job and not self._is_over:
                     assert self._crawler.spider is not None
                     keep(self._waiting, self._visits, self._crawler.spider)
                 self._visits.close()

@@ -49,7 +49,7 @@ class Trusts:
         self._store = store
         self._loaded: set[str] = set()
         self._known: dict[Site, Trust] = {}
-        self._new: dict[Site, list[Seen | None]] = {}
+        self._new: dict[str, dict[tuple[str, str], list[Seen | None]]] = {}
 
     def lacks(self, scope: str) -> bool:
         """Tell whether nobody has said yet what the store knows of a scope."""
@@ -79,23 +79,19 @@ class Trusts:
 
     def spared(self, site: Site, at: float) -> None:
         """Count a page that was not fetched for what was said."""
-        self.of(site, at).sent_nothing()
+        self.of(site, at).learn(None)
         self._add(site, None)
 
     def keep(self) -> None:
         """Let the store keep what was learned since the last time."""
-        for scope in {site.scope for site in self._new}:
-            new = {
-                (site.domain, site.kind): visits
-                for site, visits in self._new.items()
-                if site.scope == scope
-            }
+        for scope, new in self._new.items():
             self._store.submit(partial(_keep, scope=scope, new=new))
         self._new = {}
 
     def _add(self, site: Site, seen: Seen | None) -> None:
-        self._new.setdefault(site, []).append(seen)
-        if len(self._new[site]) >= _MOST_NEW:
+        visits = self._new.setdefault(site.scope, {}).setdefault(site[1:], [])
+        visits.append(seen)
+        if len(visits) >= _MOST_NEW:
             self.keep()
 
 
@@ -107,11 +103,8 @@ def _keep(gate: Gate, *, scope: str, new: Mapping[tuple[str, str], Sequence[Seen
         kinds = known.pop(domain, {})
         trust = _trust_of(kinds[kind], domain) if kind in kinds else Trust()
         for seen in visits:
-            if seen is None:
-                trust.sent_nothing()
-            else:
-                trust = trust.rested(seen.at)
-                trust.learn(seen)
+            trust = trust.rested(seen.at) if seen is not None else trust
+            trust.learn(seen)
         known[domain] = {**kinds, kind: trust.as_json()}
     kept = dict([*known.items()][-MOST_DOMAINS:])
     gate.store.keep_site_notes(scope, with_note(notes, NOTE, kept))

@@ -8,7 +8,7 @@ from typing import Any
 
 _FENCE = re.compile(r"---[ \t]*\r?\n")
 _END = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
-_LINE = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t]+(.*))?")
+_LINE = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t](.*))?")
 
 
 def front_matter(text: str) -> tuple[dict[str, Any], str]:

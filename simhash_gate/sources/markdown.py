@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
 _FENCE = re.compile(r"\s*(`{3,})")
 _CONTAINERS = re.compile(r"\s*(?:(?:[-+>]|\d{1,9}[.)]|:)(?:\s+|$))*")
-_HEADING = re.compile(r"(#{1,6})\s+(.*)")
+_HEADING = re.compile(r"(#{1,6})\s(.*)")
 _RULE = re.compile(r"(?:-{3,}|\|(?:\s*:?-+:?\s*\|)+)\s*")
 _CELL = re.compile(r"(?<!\\)\|")
 _INLINE = re.compile(
     r"\\([^\w\s])"  # a sign that is no mark
-    r"|(`+)(.+?)(?<!`)\2(?!`)"  # code
+    r"|(`+)(?!`)(.+?)(?<!`)\2(?!`)"  # code
     r"|(!?\[)"  # the start of a link or an image
     r"|\]\(<?((?:[^()<>\s]|\([^()\s]*\))*)>?(?:\s+\"[^\"]*\")?\)"  # its end
+    r"|(`+)"  # no code: nothing ends it
     r"|\*+|~~"  # other marks
 )
 
@@ -44,7 +45,7 @@ def _blocks(markdown: str) -> Iterator[str]:
     paragraph: list[str] = []
     rows: list[str] = []
     for raw in lines:
-        line = raw[_end_of(_CONTAINERS, raw) :]
+        line = _CONTAINERS.sub("", raw, count=1)
         fence = _FENCE.match(line)
         row = line.startswith("|")
         heading = _HEADING.fullmatch(line)
@@ -62,11 +63,6 @@ def _blocks(markdown: str) -> Iterator[str]:
         elif line and not _RULE.fullmatch(line):
             paragraph.append(line)
     yield from filter(None, (_table(rows), _paragraph(paragraph)))
-
-
-def _end_of(pattern: re.Pattern[str], text: str) -> int:
-    found = pattern.match(text)
-    return found.end() if found else 0
 
 
 def _paragraph(lines: list[str]) -> str:
@@ -104,9 +100,9 @@ def _inline(text: str) -> str:
     for mark in _INLINE.finditer(text):
         parts.append(escape(text[place : mark.start()]))
         place = mark.end()
-        sign, _, code, start, address = mark.groups()
-        if sign or code:
-            parts.append(escape(sign) if sign else f"<code>{escape(code)}</code>")
+        sign, _, code, start, address, ticks = mark.groups()
+        if sign or code or ticks:
+            parts.append(f"<code>{escape(code)}</code>" if code else escape(sign or ticks))
         elif start:
             opened.append(len(parts))
             parts.append(start)
@@ -122,5 +118,5 @@ def _close(parts: list[str], opened: list[int], address: str) -> None:
         parts[at] = f'<a href="{escape(address)}">'
         parts.append("</a>")
     else:
-        alt = re.sub("<[^>]*>", "", "".join(parts[at + 1 :]))
+        alt = re.sub("<[^<>]*>", "", "".join(parts[at + 1 :]))
         parts[at:] = [f'<img src="{escape(address)}" alt="{alt}">']

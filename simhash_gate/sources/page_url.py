@@ -19,7 +19,7 @@ _START = 1 << 18  # bytes of a page that are searched
 _MOST_TAGS = 20
 _LONGEST_TAG = 4096
 _LONGEST_URL = 2048
-_ATTRIBUTE = re.compile(rb"""([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+_ATTRIBUTE = re.compile(rb"""(?<![a-z])([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.I)
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+(?:[:+]\d{1,5})?")
 _INDEX = re.compile(r"/index\.(?:x?html?|xht)$", re.IGNORECASE)
 _SAFE = "/%?=&~:@!$'()*+,;"

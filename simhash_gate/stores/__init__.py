@@ -12,6 +12,7 @@ from simhash_gate.stores.base import (
     Record,
     Store,
     StoreError,
+    StoreMissing,
     StoreUnavailable,
     Window,
 )
@@ -27,9 +28,11 @@ __all__ = [
     "Record",
     "Store",
     "StoreError",
+    "StoreMissing",
     "StoreUnavailable",
     "Window",
     "open_store",
+    "read_store",
     "store_opener",
 ]
 
@@ -52,9 +55,22 @@ def open_store(url: str, *, create: bool = True) -> Store:
     """Open the store that a URL names: `memory:`, `sqlite:///path`, `redis://host`, ...
 
     `docs/stores.md` has them all. Raises StoreError for any other URL, and for a store that can't
-    be opened; without `create`, also where a file or tables would have to be made for it.
+    be opened; without `create`, StoreMissing where a file or tables would have to be made for it.
     """
     return store_opener(url, create=create)()
+
+
+def read_store(url: str) -> Store:
+    """Open a store to read it: what a run keeps here is gone when the store is closed.
+
+    Nothing is made where there is no store yet. Raises StoreError like `open_store`.
+    """
+    from simhash_gate.stores.memory.read_only import ReadOnlyStore
+
+    try:
+        return ReadOnlyStore(open_store(url, create=False))
+    except StoreMissing:
+        return open_store("memory:")
 
 
 def store_opener(url: str, *, create: bool = True) -> Callable[[], Store]:

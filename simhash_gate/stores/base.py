@@ -34,6 +34,10 @@ class StoreError(Exception):
     """A store can't be opened, read or written; the message names it and says what to do."""
 
 
+class StoreMissing(StoreError):  # noqa: N818 - a state, as below
+    """There is no store yet, and none is to be made."""
+
+
 class StoreUnavailable(StoreError):  # noqa: N818 - a state of the store, as users know it
     """A store can't be reached or written just now: worth trying again later."""
 
@@ -225,6 +229,7 @@ class Store(ABC):
         self._name = name
         self._lock = RLock()
         self._live: set[str] = set()  # the runs that were begun here and have not ended
+        self._lost: set[str] = set()  # of these, those that had to be begun anew
         self._closed = False
 
     def begin(self, run: str) -> None:
@@ -251,6 +256,14 @@ class Store(ABC):
             self._require_live(run)
             self._end(run)
             self._live.remove(run)
+
+    def was_lost(self, run: str) -> bool:
+        """Tell whether a run that was begun here had to be begun anew.
+
+        The store was emptied, or took the run for dead: what it had kept does not count. That is
+        found by `renew` and `end` at the latest. What the run keeps from then on counts.
+        """
+        return run in self._lost
 
     def check_and_add(
         self,
@@ -462,11 +475,11 @@ class Store(ABC):
 
     @abstractmethod
     def _renew(self, run: str) -> None:
-        """Renew a run that is live here."""
+        """Renew a run that is live here; begin it anew, and put it in `_lost`, if it is gone."""
 
     @abstractmethod
     def _end(self, run: str) -> None:
-        """Close a run that is live here."""
+        """Close a run that is live here; if it is gone, begin it anew before, as for `_renew`."""
 
     @abstractmethod
     def _look_up(self, lookup: Lookup) -> Answer:

@@ -8,16 +8,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.quality.__main__ import main
-from benchmarks.quality.contents import KINDS, Contents, Labelled, compare
+from benchmarks.quality.contents import KINDS, Labelled, compare
 from benchmarks.quality.labelled import HALVES
-from benchmarks.quality.methods import CONTENT_OURS, CONTENT_PEERS, create_extractor
-from benchmarks.quality.methods.base import Content, Reading
-
-
-def page(
-    id_: str = "a", *, kind: str = "article", title: str = "A title", text: str = ""
-) -> Labelled:
-    return Labelled(id=id_, path=Path(id_), url="", kind=kind, title=title, text=text)
+from benchmarks.quality.methods import CONTENT_OURS, CONTENT_PEERS
+from benchmarks.quality.methods.base import Content
 
 
 @pytest.mark.parametrize(
@@ -33,32 +27,9 @@ def page(
     ],
 )
 def test_words_found_are_scored(text, found, precision, recall, f1) -> None:
-    scored = compare(page(text=text), Content(found, None))
+    page = Labelled(id="a", path=Path("a"), url="", kind="article", title="A title", text=text)
+    scored = compare(page, Content(found, None))
     assert scored[:3] == pytest.approx((precision, recall, f1))
-    assert compare(page(text="one"), Content("—", None)).empty
-
-
-def test_kinds_are_means_over_their_pages_and_a_page_that_failed_is_empty() -> None:
-    pages = [
-        page("a", text="one two"),
-        page("b", text="one two three four"),
-        page("c", kind="forum", text="one"),
-    ]
-    readings = {
-        "a": Reading(Content("one two", "A title"), 1.0),
-        "b": Reading(Content("one", "Another title"), 3.0),
-        "c": Reading(None, 2.0, "ValueError: odd"),
-    }
-    result = Contents(pages).result("page-text", create_extractor("page-text"), readings)
-    article, forum, whole = (result.scores[group] for group in ("article", "forum", "all"))
-    assert (article.pages, article.precision, article.recall) == (2, 1, 5 / 8)
-    assert (article.titles, article.empty) == (1 / 2, 0)
-    assert (forum.f1, forum.empty) == (0, 1)
-    assert (whole.pages, whole.precision, whole.empty) == (3, 2 / 3, 1 / 3)
-    assert (result.milliseconds, result.errors) == (2, 1)
-    row = dict(zip(Contents.columns, result.row, strict=True))
-    assert (row["F1"], row["article"], row["forum"]) == ("0.467", "0.700", "0.000")
-    assert (row["product"], row["titles right"], row["empty"]) == ("–", "0.500", "33.3 %")
 
 
 def test_a_set_end_to_end_with_what_is_always_installed(tmp_path: Path, capsys) -> None:

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_gate import near_duplicate_pairs
 from simhash_gate.collection import disk, pairs
 from simhash_gate.collection.pairs import stream_pairs
 from simhash_gate.fingerprints import arrays
@@ -43,19 +42,6 @@ def test_every_path_finds_the_pairs_that_brute_force_finds(pages, radius, at_onc
         within = streamed(values, radius, most=most, scopes=scopes)
     assert across == [pair[:2] for pair in brute_force(pages, radius)]
     assert within == [pair[:2] for pair in brute_force(pages, radius, across=False)]
-
-
-@pytest.mark.parametrize("most", [None, 3_000])
-def test_many_on_several_threads_give_what_is_listed(most, monkeypatch):
-    monkeypatch.setattr("simhash_gate.fingerprints.block_sort._FEW", 1_000)
-    random = np.random.default_rng(1)
-    values = random.integers(0, 2**64, 20_000, dtype=np.uint64)
-    bits = np.uint64(1) << random.integers(0, 64, (3, 10_000), dtype=np.uint64)
-    values[10_000:] = values[:10_000] ^ np.bitwise_xor.reduce(bits)
-    found = near_duplicate_pairs(values)
-    listed = list(zip(found.i.tolist(), found.j.tolist(), strict=True))
-    assert streamed(values, 3, most=most) == listed
-    assert len(listed) >= 10_000
 
 
 def test_more_pairs_than_memory_holds_come_in_portions():

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import random
 import re
 from html import unescape
 from typing import Any
@@ -10,7 +9,6 @@ import pytest
 
 from crawler.site.scenes.address import Address
 from crawler.site.scenes.catalogue import TRAPS, VARIANTS, make_site
-from crawler.site.site import Site
 
 LINK = re.compile(r'<a [^>]*?href="([^"#]*)"')
 
@@ -32,24 +30,20 @@ def links(site, url, reply):
             yield found
 
 
-def walk(site, *, rng=None, once=False, traps=True, most=100_000):
-    """Follow links from the home page; replies by URL.
-
-    A crawler that goes `once` fetches one page of each content; one without `traps` none of them.
-    """
-    found, had, queue = {}, set(), [home(site)]
+def walk(site, *, traps=True, most=100_000):
+    """Follow links from the home page, into traps or not; replies by URL."""
+    found, queue = {}, [home(site)]
     while queue and len(found) < most:
-        url = queue.pop(rng.randrange(len(queue)) if rng else 0)
+        url = queue.pop(0)
         if url in found or urlsplit(url).path in ("/search", "/account/login"):
             continue
         expected = site.find(Address.of(url), 1)
-        if (once and expected.key in had) or (expected.trap and not traps):
+        if expected.trap and not traps:
             continue
         reply = site.reply(url)
         assert reply.status == 200
         assert reply.content == expected.key or reply.trap
         found[url] = reply
-        had.add(reply.content)
         queue += [link for link in links(site, url, reply) if link not in found]
     return found
 
@@ -62,36 +56,30 @@ def everything(site):
     return {article.id for article in site.articles}
 
 
-@pytest.fixture(scope="module")
-def walked():
-    """The sites with variants, and all that links lead to there."""
-    many = {"turning": 24}  # Half of its articles are from before it turns.
-    sites = {name: scene(name, many.get(name, 12), 5) for name in VARIANTS}
-    return {name: (site, walk(site)) for name, site in sites.items()}
+WAYS = {
+    "tracking": (r"[?&]utm_source=", r"[?&]ref=", r"[?&]fbclid=", r"[?&]qzn=", r"[?&]id="),
+    "sessions": (r"PHPSESSID=\w{32}$", r";jsessionid=[0-9A-F]{32}$", r"/s/[0-9a-f]{24}/"),
+    "aliases": (
+        *(r"/amp$", r"/index\.html$", r"\d/$", r"//[^/]+/[A-Z]", r"/[a-z-]+/\d{4}$"),
+        *(r"^https:", r"^http:", r"//www\.", r"//m\.", r"\?id=.*&lang", r"\?lang="),
+    ),
+    "print": (r"/print/\w+/\d", r"/print$", r"printable=yes"),
+}
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_a_crawler_that_takes_each_content_once_finds_every_article_in_any_order(name):
-    site = scene(name, 8, 1)
-    found = walk(site, rng=random.Random(1), once=True)
-    contents = [reply.content for reply in found.values()]
-    assert len(contents) == len(set(contents))
-    assert articles(found) == everything(site)
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_a_quarter_of_what_is_linked_shows_the_one_article_or_list_of_another_url(name, walked):
-    site, found = walked[name]
+def test_a_quarter_of_what_is_linked_shows_what_another_way_to_write_its_url_does(name):
+    # Half of the articles of the one that turns are from before it does.
+    site = scene(name, 24 if name == "turning" else 12, 5)
+    found = walk(site)
+    for way in WAYS.get(name, ()):
+        assert any(re.search(way, url) for url in found), way
     contents = [reply.content for reply in found.values()]
     assert articles(found) == everything(site)
     assert len(contents) - len(set(contents)) >= len(contents) / 4
-    shown = {}
     for url, reply in found.items():
-        headline = re.search(r"<title[^>]*>(?:Print: )?(.*?)(?: [-|] .*)?<", reply.body.decode())
-        shown.setdefault(reply.content, set()).add((reply.article, headline[1]))
         assert reply.content == f"{reply.article};1" or not reply.article, url
         assert not reply.trap, url
-    assert all(len(each) == 1 for each in shown.values())
 
 
 def leads_on(found):
@@ -102,7 +90,7 @@ def leads_on(found):
 @pytest.mark.parametrize("name", TRAPS)
 def test_a_trap_has_no_end_and_every_article_is_found_without_a_step_into_it(name):
     site = scene(name, 8, 1)
-    assert articles(walk(site, rng=random.Random(1), traps=False)) == everything(site)
+    assert articles(walk(site, traps=False)) == everything(site)
     # In its width and in its depth.
     assert sum(reply.trap for reply in walk(site, most=90).values()) > 30
     url, seen = urljoin(home(site), site.door.href), set()
@@ -112,39 +100,6 @@ def test_a_trap_has_no_end_and_every_article_is_found_without_a_step_into_it(nam
         seen.add(url)
         onward = reversed([link for link in links(site, url, reply) if link not in seen])
         url = next(link for link in onward if leads_on(site.find(Address.of(link), 1)))
-
-
-@pytest.mark.parametrize("name", ["aliases", "partial", "calendar", ""])
-def test_what_a_url_shows_is_told_without_serving_it(name):
-    site, other = scene(name, 12, 1), scene(name, 12, 1)
-    assert isinstance(site, Site) == (not name)  # Without a scenario it is the news.
-    walked = list(walk(site, most=20)) if name else [*site.pages.views][:20]
-    served = [other.reply(url) for url in walked]
-    before = len(other.log)
-    told = other.contents(walked)
-    assert len(other.log) == before
-    for content, reply in zip(told, served, strict=True):
-        assert content == reply.content or reply.status != 200 or reply.trap
-    assert len(set(told)) > 3
-
-
-@pytest.mark.parametrize(
-    ("name", "ways"),
-    [
-        ("tracking", (r"[?&]utm_source=", r"[?&]ref=", r"[?&]fbclid=", r"[?&]qzn=", r"[?&]id=")),
-        ("sessions", (r"PHPSESSID=\w{32}$", r";jsessionid=[0-9A-F]{32}$", r"/s/[0-9a-f]{24}/")),
-        ("aliases", (r"/amp$", r"/index\.html$", r"\d/$", r"//[^/]+/[A-Z]", r"/[a-z-]+/\d{4}$")),
-        (
-            "aliases",
-            (r"^https:", r"^http:", r"//www\.", r"//m\.", r"\?id=.*&lang", r"\?lang="),
-        ),
-        ("print", (r"/print/\w+/\d", r"/print$", r"printable=yes")),
-    ],
-)
-def test_each_way_to_write_a_url_is_served(name, ways, walked):
-    _, found = walked[name]
-    for way in ways:
-        assert any(re.search(way, url) for url in found), way
 
 
 def test_of_the_facets_of_a_list_some_matter_and_some_do_not():
@@ -183,12 +138,3 @@ def test_a_parameter_begins_to_matter_when_half_of_the_crawl_is_done():
     assert told == ["a00010;1", "a00011;1"]
     old = site.contents([f"/stories/{number - 1}", f"/stories/{number - 1}?edition=morning"])
     assert old == ["a00009;1"] * 2
-
-
-def test_a_site_ends_a_trap_that_is_not_left_and_says_so():
-    site = scene("sort", 12, 1)
-    site.trap_limit = 3
-    replies = [site.reply(f"/browse?sort={number}") for number in range(4)]
-    assert [reply.status for reply in replies] == [200, 200, 200, 410]
-    assert [reply.headers.get("X-Demo-Trap") for reply in replies] == [None] * 3 + ["full"]
-    assert site.reply("/").status == 200

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -161,6 +162,7 @@ def test_pages_that_an_earlier_crawl_kept_have_no_items_to_compare_with(tmp_path
 
 def test_wrong_drops_are_a_warning_with_advice_as_soon_as_they_are_too_many(tmp_path) -> None:
     routes = {f"/{n}": page(1, noise=n if n > 30 else 0) for n in range(36)}
+    routes["/last"] = replace(page(2), delay=1.0)  # by then all others are compared
     with Site(routes).running() as site:
         result = crawl(tmp_path, site, " ".join(routes), spider=VISITORS, settings=ALL)
     assert result.count("audit/wrong") == 5
@@ -173,3 +175,31 @@ def test_wrong_drops_are_a_warning_with_advice_as_soon_as_they_are_too_many(tmp_
         assert f"SIMHASH_GATE_{name}" in warning
     assert result.log.index(warning) < result.log.index("Closing spider")
     assert "WARNING: Audit: 5 of 35 compared duplicates were wrong drops: 14.3%" in result.log
+
+
+BEATING = """
+    async def start(self):
+        import asyncio
+        self.beating = asyncio.ensure_future(self.beat())
+        async for request in super().start():
+            yield request
+    async def beat(self):
+        import asyncio, time
+        while True:
+            began = time.thread_time()  # of the processor: others may keep it busy
+            await asyncio.sleep(0.01)
+            self.crawler.stats.max_value("longest", time.thread_time() - began)
+    def parse(self, response):
+        path = response.url[-5:]
+        texts = ["a." * 60_000 + "@", f"{path} <b>{response.url}</b> 1 b" * 5_000]
+        for number in range(6):
+            yield {"path": path, "number": number, "texts": texts}
+            yield {"path": path, "text": texts[number % 2] + str(number) + path * 2_000}
+"""
+
+
+def test_long_items_do_not_stop_the_crawl(tmp_path) -> None:
+    with Site(ROUTES).running() as site:
+        result = crawl(tmp_path, site, "/a /copy /b", spider=BEATING, settings=ALL)
+    assert result.count("audit/compared") == 1
+    assert result.stats["longest"] < 1

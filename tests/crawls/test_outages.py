@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -69,8 +70,20 @@ class LockedFile:
 
     hang, go_on = go, come_back
 
+    def empty(self):
+        for table in ("record", "history", "site_memory", "scope", "run"):
+            self._other.execute(f"DELETE FROM {table}")
+
     def close(self):
         self._other.close()
+
+
+class RemovedFile(LockedFile):
+    """A SQLite file that somebody removes, with all that lies beside it."""
+
+    def empty(self):
+        for path in Path(self.url.removeprefix("sqlite:///")).parent.glob("store.sqlite*"):
+            path.unlink()
 
 
 class KilledServer:
@@ -83,6 +96,10 @@ class KilledServer:
         self.go, self.come_back = self._server.kill, self._server.start
         self.hang, self.go_on = self._server.pause, self._server.resume
         self.close = self._server.kill
+
+    def empty(self):
+        with self._server.client() as client:
+            client.flushall()
 
     def require_password(self, password):
         with self._server.client() as client:
@@ -265,3 +282,22 @@ def test_a_wrong_password_is_named_once_and_not_shown(tmp_path, redis, failure) 
     else:
         assert ["Closing the spider" in line for line in closing] == [True]
         assert result.stats["finish_reason"] == "simhash_gate_store_failed"
+
+
+@pytest.mark.parametrize("kind", [LockedFile, RemovedFile, KilledServer])
+def test_a_store_that_is_emptied_under_a_crawl_is_told_of_once_and_what_follows_counts(
+    tmp_path, kind
+) -> None:
+    with closing(kind(tmp_path)) as store:
+        routes = {**COPIES, "/empty": doing(store.empty)}
+        routes["/1"] = Answer(**{**vars(COPIES["/1"]), "delay": 1.0})  # until it is noticed
+        settings = {"SIMHASH_GATE_STORE": store.url, "CONCURRENT_REQUESTS": 1}
+        with Site(routes).running() as site:
+            often = "from simhash_gate.plugin import store_thread as thread\n"
+            often += "thread.RENEW_INTERVAL = 0.2\n"
+            first = crawl(tmp_path, site, "/0 /2 /empty /1 /3", spider=often, settings=settings)
+            second = crawl(tmp_path / "second", site, "/4", settings=settings)
+    assert first.delivered() == ["/0", "/1", "/empty"]
+    assert first.log.count("The store has lost what this crawl kept") == 1
+    assert "Traceback" not in first.log
+    assert second.count("duplicate") == 1

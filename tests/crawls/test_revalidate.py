@@ -9,16 +9,18 @@ import zlib
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
-from typing import TYPE_CHECKING
+from itertools import count
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
 from simhash_gate.history.validators import FEWEST_UNCHANGED
+from simhash_gate.history.versions import History
 from simhash_gate.stores import open_store
 from tests.crawls.harness import Answer, Answering, Crawl, Site, crawl, html_answer, page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 DROP = {
@@ -319,8 +321,8 @@ def test_what_never_changed_is_believed_after_many_pages_and_fetched_again_if_th
 
 
 def test_validators_that_change_with_each_answer_are_useless_and_no_lie(tmp_path) -> None:
-    count = iter(range(10**6))
-    routes = stated(says=lambda _: {"ETag": f'"{next(count)}"'})
+    numbers = count()
+    routes = stated(says=lambda _: {"ETag": f'"{next(numbers)}"'})
     with Site(routes).running() as site:
         _, second, third = (visit(tmp_path, site) for _ in range(3))
     assert second.delivered() == third.delivered() == []
@@ -329,3 +331,102 @@ def test_validators_that_change_with_each_answer_are_useless_and_no_lie(tmp_path
     assert "are wrong" not in second.log + third.log
     assert second.count("validators/sent") == third.count("validators/sent") == 0
     assert third.count("unchanged") == len(PATHS)
+
+
+SPOKEN = """
+    def request(self, path, **kwargs):
+        said, way = self.settings["TEST_SAYS"], int(path[1:]) % 5
+        own = [{"cookies": {"lang": said}}, {"headers": {"Accept-Language": said}},
+               {"headers": {"Authorization": said}}, {"headers": {"X-Region": said}}, {}]
+        return super().request(path, meta={"cookiejar": way}, **own[way], **kwargs)
+    def parse(self, response):
+        yield {**next(super().parse(response)), "text": response.css("article").get()}
+"""
+SAYING = ("Cookie", "Accept-Language", "Authorization", "X-Region")
+
+
+@dataclass
+class Spoken(Stated):
+    """A page in two languages under one validator, whose server gives each visitor a number."""
+
+    other: Answer = field(default_factory=lambda: Answer(b""))
+    vary: str = ""
+    visitors: ClassVar[Iterator[int]] = count(1)
+
+    def answer_to(self, headers: Mapping[str, str]) -> Answer:
+        answer = super().answer_to(headers)
+        if answer.status == 200 and any("second" in headers.get(name, "") for name in SAYING):
+            answer = replace(answer, body=self.other.body)
+        given = {"Vary": self.vary} if self.vary else {}
+        if "visitor" not in headers.get("Cookie", ""):
+            given["Set-Cookie"] = f"visitor={next(self.visitors):032x}; Path=/"
+        return replace(answer, headers={**answer.headers, **given})
+
+
+def test_no_condition_is_sent_for_another_variant_of_a_page(tmp_path) -> None:
+    """Whatever its `Vary` says; but a visitor's number makes no variant."""
+    varies = ["Cookie", "", "Accept-Encoding", "X-Region", "Accept-Encoding, Cookie"]
+    routes = {
+        path: Spoken(page(number), other=page(1000 + number), vary=varies[number % 5])
+        for number, path in enumerate(PATHS)
+    }
+    routes["/10"].vary, routes["/19"].vary = "", "*"
+    alike = set(PATHS[4::5]) - {"/19"}
+    settings = {**KEEP, "SIMHASH_GATE_REVISIT": "pass"}
+    first, second = ({**settings, "TEST_SAYS": said} for said in ("first", "second"))
+    with Site(routes).running() as site:
+        visit(tmp_path, site, settings=first, spider=SPOKEN)
+        change(routes, "/4")
+        visit(tmp_path, site, settings=first, spider=SPOKEN)
+        assert len(answered(site, 304)) == len(PATHS) - PROBED - 1
+        third = visit(tmp_path, site, settings=second, spider=SPOKEN)
+        assert answered(site, 304) == sorted(alike)
+        texts = {item["path"]: item["text"] for item in third.items}
+        for path, route in routes.items():
+            shown = route.answer if path in {*alike, "/19"} else route.other
+            assert texts[path] in shown.body.decode()
+        visit(tmp_path, site, settings=second, spider=SPOKEN)
+        assert len(answered(site, 304)) == len(PATHS) - 1
+    assert third.count("validators/wrong") == 0
+
+
+def test_a_crawl_in_two_languages_gets_each_update_and_each_page_in_its_own(tmp_path) -> None:
+    """That the other language was seen last makes a page neither a copy nor that page."""
+    both = """
+    async def start(self):
+        for path in self.settings["TEST_PATHS"].split():
+            for said in ("first", "second"):
+                meta = {"cookiejar": said, "said": said}
+                yield self.request(path, cookies={"lang": said}, meta=meta, dont_filter=True)
+    def parse(self, response):
+        item = next(super().parse(response))
+        yield {**item, "said": response.meta["said"], "text": response.css("article").get()}
+"""
+    routes = {path: Spoken(page(n), other=page(1000 + n)) for n, path in enumerate(FEW)}
+
+    def corrected(answer: Answer) -> Answer:
+        return replace(answer, body=answer.body.replace(b"</p>", b" Corrected.</p>", 1))
+
+    def told(result: Crawl, outcome: str) -> list[tuple[str, str]]:
+        assert len(result.items) == 2 * len(FEW)
+        for item in result.items:
+            route = routes[item["path"]]
+            shown = route.other if item["said"] == "second" else route.answer
+            assert item["text"] in shown.body.decode()
+        items = [item for item in result.items if item["outcome"] == outcome]
+        return sorted((item["path"], item["said"]) for item in items)
+
+    settings = {**KEEP, "SIMHASH_GATE_REVISIT": "pass"}
+    with Site(routes).running() as site:
+        first = visit(tmp_path, site, FEW, settings, spider=both)
+        assert len(told(first, "new")) == 2 * len(FEW)
+        routes["/0"].answer = corrected(routes["/0"].answer)
+        routes["/1"].other = corrected(routes["/1"].other)
+        second = visit(tmp_path, site, FEW, settings, spider=both)
+        assert told(second, "updated") == [("/0", "first"), ("/1", "second")]
+        third = visit(tmp_path, site, FEW, {**settings, "CONCURRENT_REQUESTS": 4}, spider=both)
+    assert len(told(second, "unchanged")) == 2 * len(FEW) - 2
+    assert len(told(third, "unchanged")) == 2 * len(FEW)
+    with closing(open_store(f"sqlite:///{tmp_path}/store.sqlite")) as store:
+        kept = [len(History.decode(page.history).versions) for page in store.histories()]
+    assert sorted(kept) == [2] * (len(FEW) - 2) + [3, 3]

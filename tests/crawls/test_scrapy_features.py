@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 import scrapy
 from packaging.version import Version
 
-from tests.crawls.harness import Answer, Site, crawl, page, start, until
+from tests.crawls.harness import ROOT, Answer, Site, crawl, page, start, until
+from tests.crawls.loaded import LoadedProcess
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 SELECT = "twisted.internet.selectreactor.SelectReactor"
@@ -135,3 +139,98 @@ class Fetching:
         result = crawl(tmp_path, site, "/", spider=spider)
     assert result.items[0]["title"] == "北京天气"
     assert "今天北京晴，气温下降。" in result.items[0]["markdown"]
+
+
+PROJECT = {
+    "scrapy.cfg": "[settings]\ndefault = project\n",
+    "project.py": """
+ADDONS = {{"simhash_gate.Addon": 0}}
+SPIDER_MODULES = ["spiders"]
+TELNETCONSOLE_ENABLED = False
+CONCURRENT_REQUESTS = 1
+SIMHASH_GATE_WORKERS = 0
+SIMHASH_GATE_STORE = "sqlite:///kept/store.sqlite"
+SIMHASH_GATE_URLS, SIMHASH_GATE_KEEP_MARKDOWN = "skip", 1 << 20
+SIMHASH_GATE_AUDIT, SIMHASH_GATE_AUDIT_LOG = 1.0, "kept/audit.jsonl"
+SIMHASH_GATE_VERDICTS, SIMHASH_GATE_REPORT = "kept/verdicts.jsonl", "kept/report.html"
+SIMHASH_GATE_JOURNAL = "kept/journal"
+""",
+    "spiders.py": '''
+import scrapy
+class News(scrapy.Spider):
+    name = "news"
+    paths = "/a /copy"
+    async def start(self):
+        for path in self.paths.split():
+            yield scrapy.Request("{url}" + path)
+    def parse(self, response):
+        """Say where it is.
+
+        @url {url}/a
+        @returns items 1 1
+        """
+        yield {{"path": response.url[len("{url}"):]}}
+''',
+}
+LOOKING = (
+    "fetch -s JOBDIR=job {url}/a",
+    "shell -c response.status {url}/a",
+    "view {url}/a",
+    "parse --spider=news {url}/a",
+    "check",
+    "bench -s CLOSESPIDER_PAGECOUNT=5",
+)
+
+
+@pytest.mark.timeout(300)
+def test_who_only_looks_leaves_nothing_behind_and_the_next_crawl_sees_every_page(tmp_path) -> None:
+    def kept():
+        """Return all that the gate has written."""
+        files = [file for name in ("kept", "job") for file in (tmp_path / name).rglob("*")]
+        return {
+            file: dump(file) if file.suffix == ".sqlite" else file.read_bytes()
+            for file in files
+            if file.is_file() and ("kept" in file.parts or "simhash_gate" in file.name)
+        }
+
+    def dump(path):
+        with closing(sqlite3.connect(path)) as db:
+            return [*db.iterdump()]
+
+    def run(command):
+        arguments = command.format(url=site.url).split()
+        environment = {
+            **os.environ,
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}",
+            "BROWSER": "true",
+        }
+        process = LoadedProcess("scrapy", *arguments, cwd=tmp_path, env=environment)
+        output, log = process.communicate(timeout=60)
+        assert "Traceback" not in log, log
+        assert process.returncode == 0, log
+        return output, log
+
+    with Site({"/a": page(1), "/copy": page(1, noise=2), "/new": page(3)}).running() as site:
+        for name, text in PROJECT.items():
+            (tmp_path / name).write_text(text.format(url=site.url))
+        for command in LOOKING:
+            run(command)
+            assert kept() == {}, command
+        trial = "crawl news -O {}.jsonl -s SIMHASH_GATE_STORE_MODE=read "
+        for number in range(2):  # its pages are compared with each other, and not remembered
+            _, log = run(trial.format(number))
+            assert (tmp_path / f"{number}.jsonl").read_text() == '{"path": "/a"}\n'
+            assert "was only read" in log
+            assert not [*tmp_path.glob("kept/store*")]
+        run("crawl news -O first.jsonl")
+        assert (tmp_path / "first.jsonl").read_text().count("path") == 1
+        before = kept()
+        assert tmp_path / "kept/store.sqlite" in before
+        for command in LOOKING:
+            run(command.replace("/a", "/new"))
+            assert kept() == before, command
+        # What the store has is known to who reads it: both pages are copies of one there.
+        run(trial.format("known"))
+        assert (tmp_path / "known.jsonl").read_text() == ""
+        assert dump(tmp_path / "kept/store.sqlite") == before[tmp_path / "kept/store.sqlite"]
+        run("crawl news -O new.jsonl ")

@@ -52,14 +52,6 @@ def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_each_example_has_a_readme_with_one_command_and_is_listed() -> None:
-    listed = re.findall(r"\]\((\w+)/README.md\)", (EXAMPLES / "README.md").read_text("utf-8"))
-    folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir()}
-    assert set(listed) == folders
-    for name in listed:
-        assert len(COMMAND.findall((EXAMPLES / name / "README.md").read_text("utf-8"))) == 1
-
-
 def test_the_news_are_delivered_once(run) -> None:
     folder, log = run("news_aggregator")
     monday, tuesday = lines(folder / "monday.jsonl"), lines(folder / "tuesday.jsonl")
@@ -107,13 +99,6 @@ def test_a_warc_becomes_chunks_without_copies(run) -> None:
     pages, chunks = lines(folder / "corpus.jsonl"), lines(folder / "chunks.jsonl")
     assert len({page["fingerprint"] for page in pages}) == len(pages) > 40
     assert {chunk["id"].rpartition("#")[0] for chunk in chunks} == {page["id"] for page in pages}
-    for chunk in chunks:
-        # A paragraph that is longer stays whole.
-        assert len(chunk["text"].split()) <= 200 or "\n\n" not in chunk["text"]
-    words = Counter(word for page in pages for word in page["markdown"].split())
-    own = Counter(word for chunk in chunks for word in chunk["text"].split())
-    assert not own - words
-    assert sum(own.values()) > 0.9 * sum(words.values())
     others = lines(folder / "others.jsonl")
     assert len(others) == 134
     assert (folder / "report.html").exists()

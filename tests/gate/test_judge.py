@@ -291,6 +291,21 @@ def test_a_page_that_moved_for_good_takes_its_past_along(gate) -> None:
     assert judge(last, a_page(2), "/new", sent=moved).outcome == "unchanged"
 
 
+@pytest.mark.parametrize("endless", [False, True])
+def test_a_page_in_two_languages_is_compared_with_what_it_said_in_each(gate, endless) -> None:
+    policy = Policy(revisit_after=60) if endless else DEFAULT
+    for at, page in enumerate((a_page(), a_page(30))):
+        assert judge(gate, page, "/a", policy, at=1e9 + at).outcome == "new"
+    gate = gate if endless else the_next_run(gate)
+    found = (a_page(2), "updated"), (a_page(30), "unchanged"), (a_page(2), "unchanged")
+    for at, (page, outcome) in enumerate(found):
+        gate = gate if endless else the_next_run(gate, f"run{at}")
+        assert judge(gate, page, "/a", policy, at=1e9 + 100 * (at + 1)).outcome == outcome
+    gate.store.end(gate.run)
+    (kept,) = gate.store.histories()
+    assert [version.digest for version in History.decode(kept.history).versions] == [100, 130, 102]
+
+
 def test_a_page_whose_callback_failed_is_what_it_was_before(gate) -> None:
     judge(gate, a_page(), "/a")
     later = the_next_run(gate)

@@ -153,7 +153,7 @@ def test_evidence_is_kept_as_json() -> None:
     trust = Trust()
     learn(trust, 7, same=True, changed=False)
     learn(trust, 3, same=True, changed=True)
-    trust.sent_nothing()
+    trust.learn(None)
     assert Trust.of_json(trust.as_json()) == trust
     for said in (None, {}, {**trust.as_json(), "state": "?"}, {**trust.as_json(), "right": "x"}):
         with pytest.raises(ValueError, match="no evidence"):

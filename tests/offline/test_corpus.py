@@ -19,11 +19,9 @@ def kept(url: str, *, name: str = "1", title: str = "Title") -> Kept:
         ("https://example.com/a/b.html", "example.com/a/b.md"),
         ("https://example.com/a?id=5&x=y", "example.com/a-id-5-x-y.md"),
         ("https://example.com/../../etc/passwd", "example.com/etc/passwd.md"),
-        ("https://example.com/.hidden", "example.com/hidden.md"),
         ("https://example.com/con", "example.com/con-.md"),
         ("https://example.com/b\0c\n", "example.com/b-c.md"),
         ("https://bücher.example/größe", "bücher.example/größe.md"),
-        ("C:\\pages\\a.html", "pages-a.md"),
         ("", "page.md"),
     ],
 )

@@ -8,7 +8,6 @@ import shlex
 import shutil
 from contextlib import closing
 
-import click
 import pytest
 
 from simhash_gate.cli import cli
@@ -136,17 +135,3 @@ def test_an_example_shows_what_comes_out(run, command: str, shown: str) -> None:
 
 def test_every_command_has_an_example() -> None:
     assert {command.split()[0] for command, _ in EXAMPLES} == set(cli.commands)
-
-
-def test_the_help_of_every_command_has_an_example() -> None:
-    commands = {}
-    for name, command in cli.commands.items():
-        if isinstance(command, click.Group):
-            commands |= {f"{name} {inner}": each for inner, each in command.commands.items()}
-        else:
-            commands[name] = command
-    assert {"store info", "urls list", "pairs"} <= commands.keys()
-    for name, command in commands.items():
-        start, _, arguments = (command.epilog or "").partition(f" {name} ")
-        assert start == "Example: simhash-gate"
-        assert command.make_context(name, shlex.split(arguments.partition(" > ")[0]))

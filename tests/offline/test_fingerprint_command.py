@@ -79,7 +79,9 @@ def test_a_manifest_is_relative_to_its_folder_and_its_ids_and_encodings_count(
         {"path": "polish.html", "encoding": "iso-8859-2"},
         name="pages/m.jsonl",
     )
-    first, second, third = run("fingerprint", "--input", path).lines
+    result = run("fingerprint", "--input", path, "--progress")
+    assert "3/3" in result.err
+    first, second, third = result.lines
     assert first["id"] == {"any": ["value"]}
     assert "id" not in second
     assert first["path"] == second["path"] == "a.html"

@@ -37,18 +37,24 @@ def test_a_list_of_fingerprints_gives_the_numbers_of_lines(run, tmp_path) -> Non
     assert "list:4: not a fingerprint of 16 hex digits: 'none'" in result.err
 
 
-def test_parquet_without_names_gives_the_numbers_of_rows(run, tmp_path) -> None:
+def test_parquet_gives_the_numbers_of_rows_and_what_is_none_or_lacks_the_column_is_named(
+    run, tmp_path
+) -> None:
     values = pa.array([None, 1 << 63, 255, (1 << 63) + 1], pa.uint64())
     pa.parquet.write_table(pa.table({"fingerprint": values}), tmp_path / "bits.parquet")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1" * 10)
+    pa.parquet.write_table(pa.table({"bits": [1]}), tmp_path / "other.parquet")
     assert run("pairs", "bits.parquet").lines == [{"a": 2, "b": 4, "distance": 1}]
+    result = run("pairs", "bad.parquet", "other.parquet")
+    assert result.status == 1
+    assert "bad.parquet: no Parquet file: " in result.err
+    assert "other.parquet: no column 'fingerprint'; there are bits" in result.err
 
 
 @pytest.mark.usefixtures("pages")
 def test_sources_that_have_the_same_file_pair_it_with_none_of_itself(run, tmp_path) -> None:
     (tmp_path / "link").symlink_to("pages")
     for sources in (
-        "pages pages",
-        "pages pages/a.html ./pages/deep",
         "pages/deep/../a.html link pages",
         "pages/a.html pages/deep/copy.HTM pages/other.xhtml pages/a.html link/a.html",
     ):
@@ -101,15 +107,6 @@ def test_pages_of_other_pipeline_versions_are_not_compared_and_that_is_said(
     )
     result = run("pairs", path)
     assert (result.status, len(result.lines)) == (0, 1)
-
-
-def test_what_is_no_parquet_file_or_lacks_the_column_is_named(run, tmp_path) -> None:
-    (tmp_path / "bad.parquet").write_bytes(b"PAR1" * 10)
-    pa.parquet.write_table(pa.table({"bits": [1]}), tmp_path / "other.parquet")
-    result = run("pairs", "bad.parquet", "other.parquet")
-    assert result.status == 1
-    assert "bad.parquet: no Parquet file: " in result.err
-    assert "other.parquet: no column 'fingerprint'; there are bits" in result.err
 
 
 @pytest.mark.parametrize(

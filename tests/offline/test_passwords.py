@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from scrapy import Request
-from scrapy.utils.request import fingerprint
 
 from simhash_gate.journal.warc import warcinfo
-from simhash_gate.sources import Entry
 from tests.journal.pages import packed
 from tests.offline.kept_pages import record
 
@@ -39,7 +36,6 @@ def said(result) -> str:
     [
         "replay {}",
         "fingerprint --input {}",
-        "pairs {}",
         "pairs {} --clusters",
         f"similar {{}} {SECRET}nowhere",
         "tune {}",
@@ -113,12 +109,3 @@ def test_the_pages_of_a_journal_are_listed_without_passwords(run, tmp_path) -> N
         assert result.column("url") == [f"{SHOWN}0"]
         assert "secret" not in said(result)
     assert "secret" not in said(run("replay", "some.warc.gz"))
-
-
-def test_a_request_is_known_by_the_url_that_was_sent() -> None:
-    sent = f"{SECRET}a?z=1&b=2"
-    entry = Entry("place", url=sent)
-    assert entry.url == f"{SHOWN}a?z=1&b=2"
-    assert entry.request == fingerprint(Request(sent)).hex()
-    assert Entry("place", url=sent, request="known").request == "known"
-    assert Entry("place", url=SHOWN).request == ""

@@ -50,15 +50,6 @@ def test_a_replay_its_output_and_its_input_give_the_same_report(
     assert tiles(run("report", log).out).items() >= FIGURES.items()
 
 
-def test_settings_hold_for_pages_that_are_replayed_and_are_named(run, pages) -> None:
-    tag = ("-s", "SIMHASH_GATE_ACTION=tag")
-    report = run("report", pages, *tag).out
-    assert tiles(report).items() >= (FIGURES | {"Dropped": "0"}).items()
-    root = html.fromstring(report)
-    said = [code.text_content() for code in root.xpath("//header//tbody//code")]
-    assert "SIMHASH_GATE_ACTION = tag" in said
-
-
 def marks(page: str) -> list[list[str]]:
     """Return, for each duplicate of a report, the words of its texts that are marked."""
     root = html.fromstring(page)
@@ -105,20 +96,6 @@ def test_what_differs_in_the_texts_is_marked_where_the_pages_are_there(
     assert "Its text is not to be had here." in half.out
 
 
-def test_pages_that_fail_are_told_once(run, write_named, manifest) -> None:
-    for name in "ab":
-        write_named(f"{name}.html", "broken")
-    pages = manifest(*({"path": f"{n}.html", "url": SITE + n} for n in ("a", "missing", "b")))
-    broken = "SIMHASH_GATE_EXTRACTOR=tests.offline.extractors.Broken"
-    result = run("report", pages, "-s", broken)
-    assert result.status == 1
-    root = html.fromstring(result.out)
-    assert [item.text_content() for item in root.xpath("//section[@id='answer']//li/b")] == [
-        "2 pages could not be judged: unreadable: RuntimeError: no (2).",
-        "1 input could not be used, and can't be counted here.",
-    ]
-
-
 def dropped(folder: Path, *drops: bytes) -> Path:
     folder.mkdir()
     path = folder / "dropped-20240601T120000000000Z-0badcafe.warc.gz"
@@ -131,9 +108,8 @@ def test_texts_of_dropped_pages_come_from_the_journal(run, write, doubtful, tmp_
     drops = [packed(1, url=SITE + "other"), packed(2, url=SITE + "b", body=body)]
     dropped(tmp_path / "dropped", *drops)
     log = tmp_path / "log.jsonl"
-    said = [json.loads(line) for line in run("replay", doubtful, *BY_DISTANCE).out.splitlines()]
+    said = run("replay", doubtful, *BY_DISTANCE).lines
     log.write_text("\n".join(map(json.dumps, said)))
-    assert texts_of(run("report", log).out) == [0]
     page = run("report", log, "--journal", "dropped")
     assert (page.status, texts_of(page.out)) == (0, [1])
     assert "Now 13 €." in page.out

@@ -87,6 +87,7 @@ def test_items_are_compared_whichever_page_comes_out_first(audit, first: str) ->
     if first == "audited":
         assert audit.figures.total.compared == 0
         kept.comes_out({"price": 5})
+    asyncio.run(audit.closed(Closing()))
     (row,) = audit.figures.rows()
     assert (row.domain, row.audited, row.compared, row.wrong) == ("example.com", 2, 2, 1)
     assert row.fields == {"price": 1}
@@ -114,6 +115,7 @@ def test_a_kept_page_that_comes_again_starts_anew(audit) -> None:
     again = Crawled(audit, 0)
     Crawled(audit, 1, of=0).comes_out({"price": 5})
     again.comes_out({"price": 5})
+    asyncio.run(audit.closed(Closing()))
     assert audit.figures.total.compared == 1
     assert audit.figures.total.wrong == 0
 
@@ -127,5 +129,6 @@ def test_the_oldest_items_make_room(audit, monkeypatch: pytest.MonkeyPatch) -> N
         Crawled(audit, n).comes_out({"price": n})
     Crawled(audit, 1001, of=1).comes_out({"price": 1})
     Crawled(audit, 1002, of=99).comes_out({"price": 99})
+    asyncio.run(audit.closed(Closing()))
     assert audit.figures.total.not_comparable == {"forgotten": 2}
     assert audit.figures.total.compared == 1

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import runpy
 import shutil
 import subprocess
 
 from pyarrow import parquet
 
-from tests.crawls.harness import ROOT, page
+from tests.crawls.harness import ROOT
 from tests.examples.test_examples import COMMAND, EXAMPLES
-from tests.offline.test_replay_warc import record
 
 EXAMPLE = EXAMPLES / "spark_warc"
 
@@ -47,14 +44,3 @@ def test_spark_submit_makes_the_corpus_of_the_command(apart, run, tmp_path) -> N
     assert {url: row["reason"] for url, row in others.items()} == {
         row["url"]: row["reason"] for row in left_out
     }
-
-
-def test_a_damaged_file_is_named_and_the_rest_is_read(tmp_path) -> None:
-    of_file = runpy.run_path(str(EXAMPLE / "warc_to_corpus.py"))["of_file"]
-    whole = gzip.compress(record(page(1).body))
-    (tmp_path / "cut.warc.gz").write_bytes(whole + whole[:-200])
-    rows = list(of_file(str(tmp_path / "cut.warc.gz")))
-    assert [row[0] for row in rows] == ["cut.warc.gz:00000001", "cut.warc.gz:00000002"]
-    assert rows[0][2] == page(1).body
-    assert "cut off" in rows[1][4]
-    assert str(tmp_path / "cut.warc.gz") in rows[1][4]

@@ -10,7 +10,6 @@ import pytest
 
 from simhash_gate import near_duplicate_pairs
 from simhash_gate.spark import clustering, clusters, near_duplicates, pairs
-from simhash_gate.spark.groups import kinds, pieces_of
 from simhash_gate.stores.values import signed
 
 ROWS = "id bigint, fingerprint bigint"
@@ -60,24 +59,6 @@ def test_all_pairs_are_found_once_also_in_groups_too_large_for_a_task(
     if distance:
         monkeypatch.setattr(pairs, "MOST_TOGETHER", 5)
         assert found_in(near_duplicates(df, distance)) == expected
-
-
-@pytest.mark.parametrize("distance", range(1, 9))
-def test_a_pair_belongs_to_one_group_and_to_one_of_the_smaller_ones(distance: int) -> None:
-    chance = random.Random(distance)
-    known = kinds(distance)
-    for _ in range(100):
-        bits = chance.sample(range(64), chance.randrange(1, distance + 1))
-        differ = sum(1 << bit for bit in bits)
-        own = [
-            not differ & kind.same and all(differ & mask for mask in kind.differ) for kind in known
-        ]
-        assert sum(own[: distance + 1]) == 1
-        block = own.index(True)
-        assert [number for number in range(distance + 1, len(own)) if own[number]] == [
-            number for number in pieces_of(block, distance) if own[number]
-        ]
-        assert sum(own) == 2
 
 
 def test_scopes_are_apart_an_id_is_one_page_and_what_lacks_a_fingerprint_is_in_no_pair(

@@ -83,12 +83,11 @@ def crawl(store, run, seed):
 
 def keep(store, run, seed):
     """Add one page and stay; a child outlives it."""
-    child = os.fork()
-    if not child:
+    store.check_and_add(record(run, int(seed)), 3)
+    if not os.fork():  # what it holds of its parent, it lets go before it says so
+        print(os.getpid(), flush=True)
         time.sleep(60)
         os._exit(0)
-    store.check_and_add(record(run, int(seed)), 3)
-    print(child, flush=True)
     time.sleep(60)
 
 

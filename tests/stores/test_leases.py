@@ -47,9 +47,10 @@ def test_a_run_that_slept_past_its_lease_was_dead_and_goes_on(leased_url, make_r
                     assert late.check_and_add(second, 3).added
                 else:
                     late.keep_history(visit("late", 2))
+            assert late.was_lost("late")
             # Not settled: it lives, for as long as it is renewed.
-            until(lambda: late.renew("late") or store.current(second) == second)
-            until(lambda: late.renew("late") or store.is_live("late"))
+            until(lambda: [late.renew("late")] and store.current(second) == second)
+            until(lambda: [late.renew("late")] and store.is_live("late"))
             if ends:
                 late.end("late")
         late_pages = [durable, second] if ends else [durable]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from simhash_gate.stores import Answer, PageHistory, StoreError, open_store
+from simhash_gate.stores import Answer, PageHistory, StoreError, open_store, read_store
 
 BASE = 0x9E3779B97F4A7C15
 
@@ -19,6 +20,7 @@ def test_a_run_lives_from_begin_to_end_and_once(store, make_record):
         store.begin("run")
     store.renew("run")
     assert store.is_live("run")
+    assert not store.was_lost("run")
     for name in ("unknown", "run"):
         if name == "run":
             store.end("run")
@@ -123,6 +125,51 @@ def stored(lasting_url, request):
         return repr(rows).encode()
 
     return {"sqlite": of_sqlite, "redis": of_redis, "postgresql": of_postgresql}[parts.scheme]
+
+
+def test_who_reads_a_store_knows_what_counts_there_and_leaves_it_as_it_was(
+    lasting_url, stored, make_record
+):
+    scope = "example.com"
+    page, dead = make_record(BASE, digest=7), make_record(~BASE % 2**64, run="dead")
+    names = ("site_memory", "url_rules", "site_notes")
+
+    def keep(store, run, what):
+        for name in names:
+            getattr(store, f"keep_{name}")(scope, what)
+        store.keep_history(PageHistory(scope, page.request, "u", run, 1.0, what))
+        store.keep_text(scope, 7, what, 1.0, 100)
+
+    def known(store, run):
+        kept = [getattr(store, name)(scope) for name in names]
+        return {*kept, store.history(scope, page.request, run), store.text(scope, 7)}
+
+    with closing(read_store(lasting_url)) as reader:
+        reader.begin("look")
+        assert reader.check_and_add(replace(page, run="look"), 3).added
+    with closing(open_store(lasting_url)) as store:
+        assert [*store.records()] == []
+        for added in (page, dead):
+            store.begin(added.run)
+            assert store.check_and_add(added, 3).added
+        keep(store, "run", b"there")
+        store.end("run")
+    before = stored()
+    with closing(read_store(lasting_url)) as reader:
+        reader.begin("look")
+        assert known(reader, "look") == {b"there"}
+        assert reader.versions()["v1"] > 0
+        match = reader.check_and_add(make_record(BASE ^ 1, run="look"), 3).match
+        assert match == (replace(page, settled=True), 1)
+        assert reader.current(page) == match[0]
+        added = replace(dead, run="look", request="ab" * 20)
+        assert reader.check_and_add(added, 3).added
+        assert reader.check_and_add(replace(added, request="cd" * 20), 3).match.record == added
+        keep(reader, "look", b"here")
+        assert known(reader, "look") == {b"here"}
+        assert reader.forget(page)
+        reader.end("look")
+    assert stored() == before
 
 
 def test_of_what_was_forgotten_and_swept_nothing_is_left(lasting_url, stored, make_record):

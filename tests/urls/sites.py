@@ -14,6 +14,7 @@ from simhash_gate.urls.traps import Change, TrapShield, Visit
 
 HOST, SITE = "https://site.example", "site.example"
 LOG_WORDS = math.log(100_000)
+IN_FLIGHT = 8
 SYLLABLES = ("ba", "co", "di", "fu", "ga", "ho", "ki", "lu", "me", "no", "pa", "ri", "so", "tu")
 
 
@@ -76,22 +77,14 @@ class Crawled:
     changes: list[Change] = field(default_factory=list)
 
 
-def crawl(
-    pages: Pages,
-    start: str = "/",
-    *,
-    order: str = "breadth",
-    most: int = 3_000,
-    in_flight: int = 8,
-    seed: int = 1,
-) -> Crawled:
+def crawl(pages: Pages, start: str, most: int, *, order: str = "breadth") -> Crawled:
     """Crawl generated pages as a spider does that follows every link once."""
-    done, shield, rng = Crawled(), TrapShield(), random.Random(seed)
+    done, shield, rng = Crawled(), TrapShield(), random.Random(1)
     queue: deque[tuple[str, Visit | None]] = deque([(start, None)])
     seen, texts = {start}, set()
     while queue and len(done.fetched) < most:
         batch = []
-        while queue and len(batch) < in_flight:
+        while queue and len(batch) < IN_FLIGHT:
             if order == "shuffled":
                 queue.rotate(rng.randrange(len(queue)))
             path, parent = queue.pop() if order == "depth" else queue.popleft()
@@ -140,23 +133,13 @@ def listed(size: int, page: Pages, title: Callable[[str], str]) -> Pages:
     return pages
 
 
-def archive(
-    size: int, *, vocabulary: int = 0, related: int = 0, neighbours: bool = False, words: int = 160
-) -> Pages:
-    """Articles with links among them, or none."""
+def archive(size: int, *, vocabulary: int = 0, words: int = 160) -> Pages:
+    """Articles that are found from listings alone."""
 
     def page(path: str) -> Made:
-        rng = random.Random(path)
-        links = ["/", *(f"/article/{rng.randrange(size)}" for _ in range(related))]
-        links += _neighbours(path, size) if neighbours else []
-        return article(path, links, vocabulary=vocabulary, words=words)
+        return article(path, ["/"], vocabulary=vocabulary, words=words)
 
     return listed(size, page, lambda path: _title(path, vocabulary))
-
-
-def _neighbours(path: str, size: int) -> list[str]:
-    number, folder = _number(path), path.rpartition("/")[0]
-    return [f"{folder}/{each}" for each in (number - 1, number + 1) if 0 <= each < size]
 
 
 def catalogue(size: int) -> Pages:
@@ -169,12 +152,18 @@ def catalogue(size: int) -> Pages:
     return listed(size, page, _name)
 
 
-def chain(size: int, vocabulary: int = 0) -> Pages:
+def chain(size: int, vocabulary: int) -> Pages:
     """Articles that are found from the one before alone."""
-    return lambda path: article(path, _neighbours(path, size), vocabulary=vocabulary)
+
+    def pages(path: str) -> Made:
+        number = _number(path)
+        links = [f"/story/{each}" for each in (number - 1, number + 1) if 0 <= each < size]
+        return article(path, links, vocabulary=vocabulary)
+
+    return pages
 
 
-def web(size: int, vocabulary: int = 0) -> Pages:
+def web(size: int, vocabulary: int) -> Pages:
     """Pages of one shape that link to any others, as in a wiki without a listing."""
 
     def pages(path: str) -> Made:
@@ -212,7 +201,6 @@ def maze(style: str) -> Pages:
 
         into = {
             "number": lambda: f"/maze/{rng.randrange(10**12)}",
-            "words": lambda: f"/maze/{slugs(2)}",
             "root": lambda: f"/{slugs(rng.randrange(2, 5))}",
             "deeper": lambda: f"{path.rstrip('/')}/{slugs(1)}",
         }

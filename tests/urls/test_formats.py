@@ -70,7 +70,6 @@ def test_the_package_merges_what_our_rules_merge_and_no_more(tmp_path) -> None:
     ("form", "plain"),
     [
         ("/story/{n}/some-old-name", "/story/{n}/some-new-name"),
-        ("/story/{n}/printed/", "/story/{n}/"),
         ("/printed/story/{n}", "/story/{n}"),
     ],
 )
@@ -150,7 +149,6 @@ CATALOGUE = {
         ["trail", "field-x", "p[fd]_[a-z]*"],
     ),
     "plain": ("^https?:\\/\\/www\\.plain\\.example\\/", ["w"]),
-    "many": ("^https?:\\/\\/(?:[a-z]+\\.)*?many(?:\\.[a-z]{2,}){1,}", ["never"]),
     "two": ("^https?:\\/\\/(one\\.example|two\\.example)", ["never"]),
     "part": ("^https?:\\/\\/a\\.example\\/watch", ["never"]),
     "broken": (".*", 5),
@@ -170,5 +168,5 @@ def test_plain_names_in_a_catalogue_of_clearurls_are_guesses() -> None:
     ]
     for entry in read.entries:
         assert entry == prior(entry["scope"], Rule("parameter", entry["name"], "*"))
-    assert read.left_out == 6
+    assert read.left_out == 5
     assert from_json(to_json(read.entries), "rules.json") == read.entries

@@ -29,26 +29,6 @@ def test_no_more_than_so_much_evidence_is_kept_but_of_rules_that_act(monkeypatch
     assert learner.active >= 60
 
 
-def test_no_more_than_so_many_pages_places_and_values_are_remembered(monkeypatch) -> None:
-    for module, name in (
-        (siblings, "MOST_SEEN"),
-        (first_values, "MOST_PAGES"),
-        (parts, "MOST_PLACES"),
-    ):
-        monkeypatch.setattr(module, name, 20)
-    learner, values = Learner(), first_values.FirstValues()
-    urls = [f"https://{number}.{SITE}/a?x=1&y={number}" for number in range(60)]
-    for url in urls:
-        learner.observe(SITE, url)
-        values.later(SITE, parts_of(url), parts_of(url))
-    groups = learner._siblings._groups.values()
-    assert {page.url for group in groups for page in group} == {*urls[-20:]}
-    assert 0 < len(learner.shapes._places) <= 20
-    assert 0 < len({**values._old, **values._new}) <= 22
-    split = [learner.shapes.split("a.example/a", f"p{number}") for number in range(20)]
-    assert split.count(True) == parts.MOST_NAMES < 20
-
-
 PATHS = ["a", "b", "1", "2", "print", "index.html", "A", "x;s=1", "x;s=2"]
 URLS = st.builds(
     lambda scheme, host, path, slash, query: (
@@ -74,6 +54,26 @@ RULES = st.sampled_from(
     ]
 )
 WORDS = st.tuples(RULES, st.sampled_from(["pinned", "forbidden", "guess"]))
+
+
+def test_no_more_than_so_many_pages_places_and_values_are_remembered(monkeypatch) -> None:
+    for module, name in (
+        (siblings, "MOST_SEEN"),
+        (first_values, "MOST_PAGES"),
+        (parts, "MOST_PLACES"),
+    ):
+        monkeypatch.setattr(module, name, 20)
+    learner, values = Learner(), first_values.FirstValues()
+    urls = [f"https://{number}.{SITE}/a?x=1&y={number}" for number in range(60)]
+    for url in urls:
+        learner.observe(SITE, url)
+        values.later(SITE, parts_of(url), parts_of(url))
+    groups = learner._siblings._groups.values()
+    assert {page.url for group in groups for page in group} == {*urls[-20:]}
+    assert 0 < len(learner.shapes._places) <= 20
+    assert 0 < len({**values._old, **values._new}) <= 22
+    split = [learner.shapes.split("a.example/a", f"p{number}") for number in range(20)]
+    assert split.count(True) == parts.MOST_NAMES < 20
 
 
 def watched(steps: list) -> Learner:

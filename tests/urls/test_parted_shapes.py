@@ -64,12 +64,3 @@ def test_a_rule_that_fails_beside_a_parameter_goes_on_without_it() -> None:
     assert learner.shapes.of(parts_of(one)) == WITH_Y
     changes = teach(learner, [("/a/801?x=1", "/a/801")], same=False)
     assert [(each.shape, each.state) for each in changes] == [(SHAPE, "suspended")]
-
-
-@pytest.mark.parametrize(("cases", "parts"), [(0, True), (1, True), (2, False)])
-def test_a_shape_is_parted_by_what_few_cases_had(cases: int, parts: bool) -> None:
-    learner = Learner()
-    teach(learner, pairs_by("/a/{n}?x={n}&y=5", "/a/{n}?y=5", 100, cases))
-    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}", count=45 - cases))
-    teach(learner, [("/a/99?x=1&y=5", "/a/99?y=5")], same=False)
-    assert (evidence(learner, X, SHAPE).state == "active") == parts

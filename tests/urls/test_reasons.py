@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
-import pytest
-
 from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.evidence import CONFIRMED, Evidence
 from simhash_gate.urls.learner import Learner
-from simhash_gate.urls.rules import Rule
-from simhash_gate.urls.visits import Visits
 from tests.urls.teaching import ENOUGH, HOME, PRINT, SHAPE, SITE, TITLE, X, pairs_by, teach
 
 
@@ -31,7 +25,7 @@ def test_a_second_value_of_a_page_is_another_case_than_the_first() -> None:
 
 def test_a_second_value_is_known_as_such_by_every_way_to_the_page() -> None:
     learner = Learner()
-    for rule in (TITLE, PRINT, Rule("slash")):
+    for rule in (TITLE, PRINT):
         learner.put(SITE, EVERY, rule, Evidence(word="pinned"))
     teach(learner, pairs_by("/index.php?title=a-b-{n}&x={n}", "/index.php?title=a-b-{n}"))
     asked = [f"{HOME}/index.php?title=a-b-900&x={value}" for value in (1, 2)]
@@ -41,26 +35,6 @@ def test_a_second_value_is_known_as_such_by_every_way_to_the_page() -> None:
         assert learner.canonical(SITE, asked[0]) == learner.canonical(SITE, other)
         assert {rule for _, rule in learner.reasons(SITE, asked[0], other)} >= {TITLE, X}
         assert not learner.reasons(SITE, asked[1], other)
-    teach(learner, pairs_by("/a/{n}?x={n}", "/a/{n}"))
-    assert learner.reasons(SITE, f"{HOME}/a/900?x=1", f"{HOME}/a/900")
-    assert not learner.reasons(SITE, f"{HOME}/a/900/?x=2", f"{HOME}/a/900")
-    assert learner.reasons(SITE, f"{HOME}/a/900/?x=1", f"{HOME}/a/900")
-
-
-@pytest.mark.parametrize("caught_up", [True, False])
-def test_a_first_value_is_known_by_what_later_rules_leave_of_its_url(caught_up: bool) -> None:
-    learner = Learner()
-    with closing(Visits()) as visits:
-        asked = f"{HOME}/index.php?title=a-b-900&x=1"
-        shape, canonical = learner.place(SITE, asked)
-        visits.add(SITE, shape, asked, canonical)
-        learner.put(SITE, EVERY, TITLE, Evidence(word="pinned"))
-        teach(learner, pairs_by("/wiki/a-b-{n}?x={n}", "/wiki/a-b-{n}"))
-        visits.rules_changed(SITE, shape)
-        if caught_up:
-            visits.catch_up(learner.place)
-    second, bare = f"{HOME}/wiki/a-b-900?x=2", f"{HOME}/wiki/a-b-900"
-    assert bool(learner.reasons(SITE, second, bare)) != caught_up
 
 
 def test_another_value_of_a_parameter_is_another_case_than_none() -> None:

@@ -9,9 +9,8 @@ import pytest
 from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.evidence import ENOUGH_CONTENTS, POOLED
 from simhash_gate.urls.learner import Learner
-from simhash_gate.urls.rules import Rule
 from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, merged, to_json
-from tests.urls.teaching import ENOUGH, HOME, SHAPE, SITE, X, cut, evidence, pairs_by, teach
+from tests.urls.teaching import ENOUGH, HOME, SHAPE, SITE, X, cut, pairs_by, teach
 
 RULE = {"scope": SITE, "shape": SHAPE, "kind": "parameter", "name": "x", "value": "*"}
 
@@ -104,7 +103,6 @@ def test_the_rules_with_the_most_evidence_are_kept(monkeypatch) -> None:
     ("text", "message"),
     [
         ("{", "not JSON: "),
-        (b"\xff", "not JSON: "),
         ("[" * 100_000, "not JSON: "),
         ("{}", "expected a list of rules"),
         ("[5]", "rule 1: expected an object"),
@@ -119,22 +117,17 @@ def test_a_wrong_file_is_named(text, message: str) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"scope": ""}, "'scope' is ''"),
         ({"shape": 5}, "'shape' is 5: expected a text"),
         ({"kind": "colour"}, "'kind' is 'colour': expected one of scheme, host"),
         ({"word": "never"}, "'word' is 'never': expected one of pinned, forbidden"),
-        ({"state": 1}, "'state' is 1: expected one of learning"),
         ({"value": None}, "'value' is None: expected a text"),
-        ({"support": -1}, "'support' is -1: expected a number"),
         ({"support": float("nan")}, "'support' is nan: expected a number"),
         ({"against": 10**400}, "'against' is 1000"),
-        ({"contradictions": True}, "'contradictions' is True: expected a number"),
         ({"name": ""}, "'name' is missing: a rule of kind 'parameter' needs it"),
         ({"kind": "host", "value": ""}, "'value' is missing: a rule of kind 'host'"),
         ({"kind": "place", "name": "-1"}, "'name' is '-1': expected a place in the path"),
         ({"kind": "segment", "value": "9" * 9}, "expected a place in the path"),
         ({"kind": "path", "value": "/a?b=*"}, "expected a path such as"),
-        ({"kind": "path", "value": "../*"}, "expected a path such as"),
         ({"kind": "value", "value": "5"}, "'value' is '5': expected one of {number}, {code}"),
     ],
 )
@@ -143,14 +136,6 @@ def test_a_wrong_rule_is_named_with_its_place(change: dict, message: str) -> Non
         from_json(json.dumps([RULE, RULE | change]), "rules.json")
     assert str(caught.value).startswith("rules.json: rule 2: ")
     assert message in str(caught.value)
-
-
-def test_examples_that_are_none_are_left_out() -> None:
-    for examples in (5, [5], [["one"]], [[1, 2]], [["a", "b"], "c"]):
-        learner = Learner()
-        load(learner, from_json(json.dumps([{**RULE, "examples": examples}]), "rules.json"))
-        expected = (("a", "b"),) if examples == [["a", "b"], "c"] else ()
-        assert evidence(learner, Rule("parameter", "x", "*")).examples == expected
 
 
 def test_what_a_person_said_of_a_rule_outlives_what_crawls_learn() -> None:

@@ -12,11 +12,12 @@ import logging
 import secrets
 import time
 import zlib
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from contextlib import closing as closed_after
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -31,7 +32,7 @@ from simhash_gate.plugin.spider_middleware import sees_pages_end
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from scrapy import Spider
     from scrapy.http import Response
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.audit.items import Difference
-    from simhash_gate.plugin.lines import Line
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
 
 logger = logging.getLogger(__name__)
@@ -107,7 +107,9 @@ class Audit(Listener):
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self.figures = AuditFigures(crawl.crawler.stats)
-        self._log: LineThread[Line] | None = None
+        self._thread = LineThread("audited pair", self._compare_all)
+        self._path = ""
+        self._compared: deque[tuple[AuditedHarvest, list[Difference] | None]] = deque()
         self._reader = Reader(crawl.settings.audit_fields, began=time.time())
         # Of one crawl, so that a retry is chosen alike, and not the same pages day after day.
         self._seed = secrets.token_bytes(16)
@@ -136,13 +138,12 @@ class Audit(Listener):
         return replace(verdict, audited=True)
 
     def opened(self, spider: Spider) -> None:
-        """Start the log of pairs, if there is to be one."""
-        if self._crawl.settings.audit_log:
-            path = fill_in(self._crawl.settings.audit_log, spider.name)
-            self._log = LineThread("audited pair", partial(_write, path))
+        """Name the log of pairs, if there is to be one."""
+        self._path = fill_in(self._crawl.settings.audit_log, spider.name)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Get ready for the items of a kept page, or of one that was chosen."""
+        self._note_compared()
         verdict = judged.verdict
         if page is None:
             return
@@ -192,14 +193,14 @@ class Audit(Listener):
 
     async def closed(self, closing: Closing) -> None:
         """Write the closing figures, and leave them to the table and the verdict log."""
+        await self._thread.close()
+        self._note_compared()
         self.figures.close()
         closing.columns.append(self.figures.columns())
         closing.lines += [row.as_line() for row in self.figures.rows()]
         if self.figures.total.audited and self._reader.unseen:
             names = ", ".join(sorted(self._reader.unseen))
             logger.warning("%sAUDIT_FIELDS: no item has a value in %s", PREFIX, names)
-        if self._log is not None:
-            await self._log.close()
 
     def _chooses(self, fingerprint: str, share: float) -> bool:
         digest = blake2b(fingerprint.encode(), key=self._seed, digest_size=8).digest()
@@ -246,45 +247,43 @@ class Audit(Listener):
             reason = "kept_page_failed" if kept.failure == "failed" else kept.failure
             self._not_comparable(page, reason)
             return
-        differences = self._reader.news(kept.snapshots(), page.snapshots())
-        fields = [difference.field for difference in differences]
-        self.figures.compared(page.domain, fields, page.verdict.policy)
-        if self._log is not None:
-            self._log.start()
-            self._log.put(_line(page, differences))
-        if differences:
-            assert page.verdict.match is not None
-            logger.warning(
-                "Wrong drop? %s says what %s does not (%s): %s",
-                page.url,
-                page.verdict.match.record.url,
-                page.verdict.reason,
-                "; ".join(f"{field}: {change}" for field, change in differences),
-            )
+        self._thread.start()
+        self._thread.put((kept, page))
+
+    def _compare_all(self, batches: Iterator[list[tuple[KeptHarvest, AuditedHarvest]]]) -> None:
+        """Compare pages, off the event loop: long items take their time. Write the pairs down.
+
+        `a` is the kept page and `b` the dropped one; `duplicate` tells whether the items agree,
+        `distance` is in bits, `fields` are those that differ.
+        """
+        log = LineFile(self._path, open_to_append, setting="AUDIT_LOG", what="audited pair")
+        with closed_after(log):
+            for kept, page in chain.from_iterable(batches):
+                differences, match = None, page.verdict.match
+                assert match is not None
+                with suppress(Exception):  # what spiders yield can be nested too deeply
+                    differences = self._reader.news(kept.snapshots(), page.snapshots())
+                    fields = list(dict.fromkeys(difference.field for difference in differences))
+                    pair = {"a": match.record.url, "b": page.url, "duplicate": not fields}
+                    log.write([{**pair, "distance": match.distance, "fields": fields}])
+                self._compared.append((page, differences))
+
+    def _note_compared(self) -> None:
+        """Count the pages that were compared since, and warn of wrong drops."""
+        while self._compared:
+            page, differences = self._compared.popleft()
+            if differences is None:
+                self._not_comparable(page, "unreadable_item")
+                continue
+            fields = [difference.field for difference in differences]
+            self.figures.compared(page.domain, fields, page.verdict.policy)
+            if differences:
+                assert page.verdict.match is not None
+                logger.warning(
+                    "Wrong drop? %s says what %s does not (%s): %s",
+                    *(page.url, page.verdict.match.record.url, page.verdict.reason),
+                    "; ".join(f"{field}: {change}" for field, change in differences),
+                )
 
     def _not_comparable(self, page: AuditedHarvest, reason: str) -> None:
         self.figures.not_comparable(page.domain, reason)
-
-
-def _line(page: AuditedHarvest, differences: Iterable[Difference]) -> Line:
-    """Return a compared pair for the log.
-
-    `a` is the kept page and `b` the dropped one; `duplicate` tells whether the items agree,
-    `distance` is in bits, `fields` are those that differ.
-    """
-    assert page.verdict.match is not None
-    fields = [difference.field for difference in differences]
-    return {
-        "a": page.verdict.match.record.url,
-        "b": page.url,
-        "duplicate": not fields,
-        "distance": page.verdict.match.distance,
-        "fields": list(dict.fromkeys(fields)),
-    }
-
-
-def _write(path: str, batches: Iterator[list[Line]]) -> None:
-    file = LineFile(path, open_to_append, setting="AUDIT_LOG", what="audited pair")
-    with closed_after(file):
-        for lines in batches:
-            file.write(lines)

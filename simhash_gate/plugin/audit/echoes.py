@@ -81,8 +81,8 @@ class Said:
                 left = left.replace(str(thing), "") if thing is not None else left
         for telling in self._telling:
             left = left.replace(telling, "")
-        if left == text:
-            return text
+        if left == text or len(left) > _LONGEST_FRAME:
+            return left
         if len(words(left)) <= SHORT:
             left = self._any.sub("", left)
         return left if words(left) else ""

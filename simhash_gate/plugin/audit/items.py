@@ -152,16 +152,15 @@ def _change(before: str, after: str) -> str:
     """Return in words what the second text says beyond the first; "" if nothing."""
     if " ".join(before.split()) == " ".join(after.split()):
         return ""
-    shown = f"{_short(before)} → {_short(after)}" if before else f"{_short(after)} is new"
     if not before:
-        return shown
+        return f"{_short(after)} is new"
     old, new = words(before), words(after)
     if len(new) > LONG:
         share = _new_share(before, after)
         return f"{share:.0%} of its words are new" if share > REAL_CHANGE else ""
     if min(len(old), len(new)) >= PHRASE and _contains(old, new):
         return ""
-    return shown
+    return f"{_short(before)} → {_short(after)}"
 
 
 def _new_share(before: str, after: str) -> float:
@@ -233,7 +232,7 @@ def _each_text(change: Callable[[str], str], value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    return text_without_credentials(_text(value))[:MOST_CHARACTERS]
+    return text_without_credentials(_text(value)[:MOST_CHARACTERS])
 
 
 def _structure(text: str) -> Any:

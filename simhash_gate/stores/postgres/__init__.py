@@ -277,6 +277,8 @@ class PostgresStore(Store):
         return number is not None
 
     def _announce_again(self, run: str) -> None:
+        self._lost.add(run)
+        self._pipelines.clear()
         if not self._announce(run):
             raise self._error(f"run {run!r} was begun before; take a new name")
 

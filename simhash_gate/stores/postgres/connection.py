@@ -13,7 +13,7 @@ import psycopg
 from psycopg import sql
 from psycopg.types.composite import CompositeInfo, register_composite
 
-from simhash_gate.stores.base import StoreError, StoreUnavailable
+from simhash_gate.stores.base import StoreError, StoreMissing, StoreUnavailable
 from simhash_gate.stores.urls import Server, read_server, refusal, without_password
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
 SCHEMA = "simhash_gate"
+VERSION = 8
+"""Of the tables and functions in `schema.sql`."""
 OLDEST_SERVER = 140000
 _LONGEST_NAME = 63  # bytes, of a schema
 
@@ -113,7 +115,7 @@ class PatientConnection(psycopg.Connection[Any]):
 
 
 def connect(address: Address, *, create: bool) -> PatientConnection:
-    """Open a connection in autocommit mode, its schema made, or brought to the newest version.
+    """Open a connection in autocommit mode, its schema made.
 
     Raises StoreUnavailable if the server can't be reached, StoreError if it can't be used, or if
     there is no such schema and none is to be made.
@@ -135,7 +137,7 @@ def connect(address: Address, *, create: bool) -> PatientConnection:
             " AS setting (name, value)",
             (list(settings), list(settings.values())),
         )
-        _migrate(connection, address, create=create)
+        _make(connection, address, create=create)
         answer = CompositeInfo.fetch(connection, "answer")
         assert answer is not None
         register_composite(answer, connection)
@@ -191,46 +193,39 @@ def _check_server(connection: PatientConnection, address: Address) -> None:
         )
 
 
-def _migrate(connection: PatientConnection, address: Address, *, create: bool) -> None:
-    """Run the numbered scripts that the schema has not seen, all or none.
+def _make(connection: PatientConnection, address: Address, *, create: bool) -> None:
+    """Make the schema where there is none, all of it or nothing.
 
     Crawlers that start at once take turns; where nothing is to be done, nobody waits.
     """
-    scripts = sorted(
-        (entry for entry in files(__package__).iterdir() if entry.name.startswith("schema_")),
-        key=lambda entry: entry.name,
-    )
-    version = _version(connection, address, len(scripts))
-    if version == len(scripts):
+    if _is_made(connection, address):
         return
-    if version is None and not create:
-        raise StoreError(f"{address.name}: there is no store in schema {address.schema!r}")
-    schema = sql.Identifier(address.schema)
+    if not create:
+        raise StoreMissing(f"{address.name}: there is no store in schema {address.schema!r}")
     with connection.transaction():
         lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 23))"
         connection.execute(lock, (address.schema,))
-        version = _version(connection, address, len(scripts))
-        if version is None:
-            known = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
-            if not connection.execute(known, (address.schema,)).fetchone():
-                connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
-            connection.execute("CREATE TABLE simhash_gate_schema (version integer NOT NULL)")
-            connection.execute("INSERT INTO simhash_gate_schema VALUES (0)")
-        for script in scripts[version or 0 :]:
-            connection.execute(sql.SQL(script.read_text("utf-8")))
-        connection.execute("UPDATE simhash_gate_schema SET version = %s", (len(scripts),))
+        if _is_made(connection, address):
+            return
+        known = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
+        if not connection.execute(known, (address.schema,)).fetchone():
+            schema = sql.Identifier(address.schema)
+            connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
+        connection.execute("CREATE TABLE simhash_gate_schema (version integer NOT NULL)")
+        connection.execute("INSERT INTO simhash_gate_schema VALUES (%s)", (VERSION,))
+        connection.execute(sql.SQL(files(__package__).joinpath("schema.sql").read_text("utf-8")))
 
 
-def _version(connection: PatientConnection, address: Address, newest: int) -> int | None:
-    """Return the version of the schema, None if it is not ours yet."""
+def _is_made(connection: PatientConnection, address: Address) -> bool:
+    """Tell whether the schema is there. Raises StoreError for one of another version."""
     find = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'simhash_gate_schema'"
     if not connection.execute(find, (address.schema,)).fetchone():
-        return None
+        return False
     row = connection.execute("SELECT max(version) FROM simhash_gate_schema").fetchone()
     version = int(row[0] or 0) if row else 0
-    if version > newest:
+    if version != VERSION:
         raise StoreError(
             f"{address.name}: schema {address.schema!r} has version {version}, "
-            f"this simhash-gate knows {newest}; update simhash-gate, or name another schema"
+            f"this simhash-gate knows {VERSION}; update simhash-gate, or name another schema"
         )
-    return version
+    return True

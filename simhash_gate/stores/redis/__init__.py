@@ -50,7 +50,7 @@ class RedisStore(Store):
     """Remembers kept pages on the Redis server that `url` names.
 
     A scope is one key. A run lives as long as its lease is renewed; the records of a run that has
-    died are removed by the next `begin` or `records`, or when one of them would match. Until then
+    died are removed by the next `begin` or `sweep`, or when one of them would match. Until then
     they take up places in the window. After `StoreUnavailable` a page may have been added or not:
     an answer that got lost can't be asked for again.
     """
@@ -58,7 +58,7 @@ class RedisStore(Store):
     def __init__(self, url: str) -> None:
         self._address = read_address(url)
         super().__init__(self._address.name)
-        self._runs = Runs(self._ask_runs, self._address.lease)
+        self._runs = Runs(self._ask_runs, self._address.lease, self._lost)
         self._client: Any = connect(self._address, self._runs.connected)
         self._check = self._script(_ONES, *map(_read, _CHECK))
         self._change = self._script(*map(_read, ("scope", "write", "change")))
@@ -101,7 +101,7 @@ class RedisStore(Store):
 
         Over all scopes, the order is that of the servers' clocks.
         """
-        self._reap()
+        self._require_open()
         scopes = self._scopes() if scope is None else [scope]
         find = cache(self._runs.find)
         for _, page, name in merge(*map(self._pages, scopes), key=itemgetter(0)):
@@ -199,6 +199,7 @@ class RedisStore(Store):
 
     def sweep(self) -> None:
         """Remove them; a scope without pages has no key any more."""
+        self._reap()
         empty = set(self._runs.ended())  # these get no more pages
         scopes = self._scopes()
         for scope in scopes:

@@ -17,14 +17,15 @@ end
 local operations = {}
 
 -- Announce a run of which the server may have lost sight: owner, name, lease in ms. Returns 0 if
--- another owner has the name.
+-- another owner has the name, 2 if it was not known, or taken for dead.
 function operations.renew(owner, name, lease)
   local known = call('HGET', names, run)
+  local before = call('ZSCORE', leases, run)
   if lives() and known and string.sub(known, 1, #owner) ~= owner then return 0 end
   call('HSET', names, run, owner .. name)
   call('ZADD', leases, now + lease, run)
   call('SREM', ended, run) -- it was taken for dead, but for its durable pages
-  return 1
+  return before and 1 or 2
 end
 
 function operations.begin(owner, name, lease)

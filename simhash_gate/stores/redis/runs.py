@@ -12,17 +12,21 @@ from simhash_gate.stores.values import as_bytes, as_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_ANEW = 2  # what `runs.lua` says of a run that it did not know
+
 
 class Runs:
     """The runs of this store, which it keeps alive, and what it knows of those of others.
 
     `ask` runs `runs.lua`. Runs have keys of their own, so that in a cluster a scope can lie
     on another server: whether the run of a page lives is asked apart, for others' pages only.
+    Runs that the server had lost are put in `lost`.
     """
 
-    def __init__(self, ask: Callable[..., Any], lease: float) -> None:
+    def __init__(self, ask: Callable[..., Any], lease: float, lost: set[str]) -> None:
         self._ask = ask
         self._lease = lease
+        self._lost = lost
         self._owner = os.urandom(8)
         self._connections = 0
         self._renewed: dict[str, tuple[int, float]] = {}
@@ -35,11 +39,12 @@ class Runs:
 
     def begin(self, run: str) -> bool:
         """Announce a run; False if another one has its name, or had it and ended."""
-        return self._announce("begin", run)
+        return self._announce("begin", run) > 0
 
     def renew(self, run: str) -> None:
         """Renew the lease of a run; announce it again if the server lost it."""
-        self._announce("renew", run)
+        if self._announce("renew", run) == _ANEW:
+            self._lost.add(run)
 
     def keep_alive(self, run: str) -> None:
         """Renew the lease of a run that the server may have lost, or that is half over."""
@@ -49,7 +54,8 @@ class Runs:
 
     def end(self, run: str) -> None:
         """Close a run normally."""
-        self._ask("end", run_digest(run), self._owner, as_bytes(run))
+        if not self._ask("end", run_digest(run), self._owner, as_bytes(run)):
+            self._lost.add(run)
         self._known.pop(run_digest(run), None)
 
     def release(self, run: str) -> None:
@@ -87,11 +93,11 @@ class Runs:
             self._known[digest] = run
         return run
 
-    def _announce(self, operation: str, run: str) -> bool:
+    def _announce(self, operation: str, run: str) -> int:
         asked = (self._connections, time.monotonic())
         milliseconds = int(self._lease * 1000)
-        done = self._ask(operation, run_digest(run), self._owner, as_bytes(run), milliseconds)
+        done: int = self._ask(operation, run_digest(run), self._owner, as_bytes(run), milliseconds)
         if done:
             self._renewed[run] = asked
             self._known[run_digest(run)] = Run(run, "live")
-        return bool(done)
+        return done

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
+from os.path import samestat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from simhash_gate.stores.sqlite.file import connect, failure
 from simhash_gate.stores.sqlite.locks import RunLocks
 from simhash_gate.stores.sqlite.mirror import Mirror, scope_number
 from simhash_gate.stores.sqlite.rows import (
+    ADD_RUN,
     BURY,
     CLOSE_RUN,
     DROP_RUN,
@@ -26,6 +28,7 @@ from simhash_gate.stores.sqlite.rows import (
     INSERT,
     LAST,
     LIVES,
+    MARK,
     NUMBER,
     ONE,
     PAGE,
@@ -33,6 +36,7 @@ from simhash_gate.stores.sqlite.rows import (
     RUN,
     RUN_LIVES,
     RUN_NAME,
+    RUN_NUMBER,
     SEE,
     SETTLE,
     SETTLED,
@@ -57,18 +61,17 @@ class SQLiteStore(Store):
 
     Crawlers on one machine share it: one at a time writes, and waits up to `timeout` seconds for
     the others. A live run holds a lock file beside the database; a run whose lock is free without
-    its having ended is dead, and its records are removed by the next `begin` or `records`, or when
+    its having ended is dead, and its records are removed by the next `begin` or `sweep`, or when
     one of them would match. Until then they take up places in the window.
     """
 
     def __init__(self, path: str | Path, *, timeout: float = 10.0, create: bool = True) -> None:
         self.path = Path(path).absolute()
         super().__init__(f"SQLite store {self.path}")
-        self._db = connect(self.path, timeout, create=create)
-        self._cursor = self._db.cursor()
+        self._timeout = timeout
+        self._connect(create=create)
         self._locks = RunLocks(self.path)
         self._mirror = Mirror()
-        self._numbers: dict[str, int] = {}  # of the runs that were begun here
         self._batched = False
 
     def forget(self, record: Record) -> bool:
@@ -106,14 +109,17 @@ class SQLiteStore(Store):
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield what is remembered, oldest first; read in parts, so that others can go on."""
-        with self._transaction() as db:
-            self._reap(db)
         page, names = (PAGE, ()) if scope is None else (PAGE_OF_SCOPE, (as_bytes(scope),))
+        dead = cache(self._is_dead)
         last: int | None = 0
         while last is not None:
             with self._transaction() as db:
                 rows = db.execute(page, (last, *names)).fetchall()
-                some = [to_record(row) for row in rows]
+                some = [
+                    to_record(row)
+                    for row in rows
+                    if not row[RUN_LIVES] or row[MARK] == DURABLE or not dead(row[RUN_NAME])
+                ]
             yield from some
             last = rows[-1][NUMBER] if rows else None
 
@@ -246,28 +252,29 @@ class SQLiteStore(Store):
         with self._transaction() as db:
             self._mirror.clear()  # scopes may have been swept
             self._locks.sweep(self._reap(db))
-            known = "SELECT 1 FROM run WHERE name = CAST(? AS TEXT)"
-            if db.execute(known, (as_bytes(run),)).fetchone() or not self._locks.take(run):
+            if db.execute(RUN_NUMBER, (as_bytes(run),)).fetchone() or not self._locks.take(run):
                 return False
-            add = "INSERT INTO run (name, live) VALUES (CAST(? AS TEXT), 1)"
-            self._numbers[run] = db.execute(add, (as_bytes(run),)).lastrowid or 0
+            db.execute(ADD_RUN, (as_bytes(run),))
         return True
 
     def _renew(self, run: str) -> None:
         """Write, to see that it can be done; the lock speaks for the run."""
+        self._follow()
         with self._transaction() as db:
-            db.execute("UPDATE run SET live = 1 WHERE id = ?", (self._numbers[run],))
+            db.execute("UPDATE run SET live = 1 WHERE id = ?", (self._number(db, run),))
 
     def _end(self, run: str) -> None:
         """Commit that the records of a run count, then let go of its lock."""
+        self._follow()
         with self._transaction() as db:
-            db.execute(CLOSE_RUN, (self._numbers[run],))
+            db.execute(CLOSE_RUN, (self._number(db, run),))
         self._locks.release(run)
 
     def _look_up(self, lookup: Lookup) -> Answer:
         """Look and add in one transaction."""
         record = lookup.record
         with self._transaction() as db:
+            run = self._number(db, record.run)  # first: with it the scopes are lost
             scope = self._mirror.scope(db, record.scope)
             found = None
             if lookup.radius is not None:
@@ -281,7 +288,6 @@ class SQLiteStore(Store):
                         db.execute(SEE, (seen.last_seen, number))
                     return Answer(False, Match(seen, distance))
             number = db.execute(LAST).fetchone()[0] + 1
-            run = self._numbers[record.run]
             db.execute(INSERT, to_row(number, record, scope.number, run))
             scope.add(number, record.pipeline, record.fingerprint)
             scope.evict(db, lookup.window, record)
@@ -290,12 +296,24 @@ class SQLiteStore(Store):
     def _keep_history(self, history: PageHistory) -> None:
         """Write it in one transaction."""
         with self._transaction() as db:
-            histories.keep(db, history, self._numbers[history.run])
+            histories.keep(db, history, self._number(db, history.run))
 
     def _close(self) -> None:
         """Let go of the file and of the locks of all runs."""
         self._locks.drop()
         self._db.close()
+
+    def _connect(self, *, create: bool = True) -> None:
+        self._db = connect(self.path, self._timeout, create=create)
+        self._cursor = self._db.cursor()
+        self._file = self.path.stat()
+
+    def _follow(self) -> None:
+        """Leave a file that was removed or replaced: what is written there, nobody ever reads."""
+        before = self._db
+        if not (self.path.exists() and samestat(self._file, self.path.stat())):
+            self._connect()
+            before.close()
 
     @contextmanager
     def _transaction(self, kind: str = "IMMEDIATE") -> Iterator[sqlite3.Cursor]:
@@ -330,6 +348,17 @@ class SQLiteStore(Store):
         """Raise StoreError if a part of the batch has failed."""
         if not self._db.in_transaction:
             raise self._error("a call of this batch failed, and all were taken back")
+
+    def _number(self, db: sqlite3.Cursor, run: str) -> int:
+        """Return the number of a run that is live here. One that somebody removed begins anew."""
+        row = db.execute(RUN_NUMBER, (as_bytes(run),)).fetchone()
+        if row is None:
+            self._lost.add(run)
+            self._mirror.clear()
+            self._locks.release(run)  # its file may be gone, too
+            self._locks.take(run)
+            return db.execute(ADD_RUN, (as_bytes(run),)).lastrowid or 0
+        return int(row[0])
 
     def _is_dead(self, run: str) -> bool:
         return run not in self._live and self._locks.is_dead(run)

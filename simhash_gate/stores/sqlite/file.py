@@ -1,4 +1,4 @@
-"""The file under a SQLite store: made, recognised, brought to the newest schema; never harmed.
+"""The file under a SQLite store: made, recognised, never harmed.
 
 Only SQLite opens the file. On POSIX, a process that closes any descriptor of a file gives up all
 `fcntl` locks that it holds on it, SQLite's too: another process then believes that nobody uses the
@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 from filelock import Timeout
 
 from simhash_gate.common.files import open_database, private_folder, private_lock
-from simhash_gate.stores.base import StoreError, StoreUnavailable
+from simhash_gate.stores.base import StoreError, StoreMissing, StoreUnavailable
 from simhash_gate.stores.values import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-# "SHGT"; schema_001.sql writes it.
-APPLICATION_ID = 0x53484754
+APPLICATION_ID = 0x53484754  # "SHGT"
+VERSION = 6
+"""Of the tables in `schema.sql`."""
 
 _PASSING = {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOSPC}
 _ELSEWHERE = "name another file, or move this one away to start afresh"
@@ -41,7 +41,7 @@ def connect(path: Path, timeout: float, *, create: bool) -> sqlite3.Connection:
         if not _exists(path):
             if not create:
                 what = "an empty file" if path.exists() else "there is no such file"
-                raise StoreError(f"SQLite store {path}: {what}")
+                raise StoreMissing(f"SQLite store {path}: {what}")
             private_folder(path.parent)
             _make(path, timeout)
         _require_writable(path)
@@ -132,7 +132,9 @@ def _open(path: Path, timeout: float, *, new: bool = False) -> sqlite3.Connectio
         (health,) = db.execute("PRAGMA quick_check(1)").fetchone()
         if health != "ok":
             raise sqlite3.DatabaseError(" ".join(health.split()))
-        _migrate(db, path)
+        if new:
+            _make_tables(db)
+        _require_tables(db, path)
         # One writer, many readers; after a power cut the last commits may be missing, no more.
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
@@ -148,32 +150,18 @@ def _open(path: Path, timeout: float, *, new: bool = False) -> sqlite3.Connectio
     return db
 
 
-def _migrate(db: sqlite3.Connection, path: Path) -> None:
-    """Run the numbered scripts that the database has not seen, all or none."""
-    scripts = sorted(
-        (entry for entry in files(__package__).iterdir() if entry.name.startswith("schema_")),
-        key=lambda entry: entry.name,
-    )
-    db.execute("BEGIN IMMEDIATE")
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > len(scripts):
+def _make_tables(db: sqlite3.Connection) -> None:
+    script = files(__package__).joinpath("schema.sql").read_text("utf-8")
+    marks = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
+    db.executescript(f"BEGIN; {marks} {script} COMMIT;")
+
+
+def _require_tables(db: sqlite3.Connection, path: Path) -> None:
+    """Raise StoreError if the database has another version, sqlite3.Error if tables are missing."""
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if version != VERSION:
         raise StoreError(
             f"SQLite store {path}: its schema has version {version}, this simhash-gate knows "
-            f"{len(scripts)}; update simhash-gate, or name another file"
+            f"{VERSION}; update simhash-gate, or name another file"
         )
-    for number, script in enumerate(scripts[version:], version + 1):
-        for statement in _statements(script.read_text("utf-8")):
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version = {number}")
-    db.execute("COMMIT")
     db.execute("SELECT 1 FROM run, scope, record LIMIT 0")
-
-
-def _statements(script: str) -> Iterator[str]:
-    """Split a script; `executescript` would commit the transaction that is open."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""

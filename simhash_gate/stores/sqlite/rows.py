@@ -16,7 +16,7 @@ SELECT scope.name, url, request, fingerprint, digest, words, title, pipeline, ru
     last_seen, sketch, settled, live, run, record.id
 FROM record JOIN scope ON scope.id = scope LEFT JOIN run ON run.id = run
 """
-RUN_NAME, RUN_LIVES, RUN, NUMBER = 8, 13, 14, 15
+RUN_NAME, MARK, RUN_LIVES, RUN, NUMBER = 8, 12, 13, 14, 15
 ONE = f"{_RECORDS} WHERE record.id = ?"
 PAGE = f"{_RECORDS} WHERE record.id > ? ORDER BY record.id LIMIT 1000"
 PAGE_OF_SCOPE = f"""{_RECORDS}
@@ -41,6 +41,8 @@ WHERE id = ? AND scope = ? AND run = (SELECT id FROM run WHERE name = CAST(? AS 
 FORGET = "DELETE FROM record WHERE id = ?"
 SETTLE = "UPDATE record SET settled = max(settled, ?) WHERE id = ?"
 VERSIONS = "SELECT pipeline, count(*) FROM record GROUP BY pipeline"
+RUN_NUMBER = "SELECT id FROM run WHERE name = CAST(? AS TEXT)"
+ADD_RUN = "INSERT INTO run (name, live) VALUES (CAST(? AS TEXT), 1)"
 LIVES = "SELECT live FROM run WHERE name = CAST(? AS TEXT)"
 BURY = "DELETE FROM record WHERE run = ? AND settled < ?"
 CLOSE_RUN = "UPDATE run SET live = 0 WHERE id = ?"
