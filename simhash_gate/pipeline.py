@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain, compress, filterfalse, islice
 from operator import not_
 from typing import TYPE_CHECKING, Any
@@ -36,7 +34,7 @@ from simhash_gate.page.document import read_document
 from simhash_gate.page.flow import unpack
 from simhash_gate.page.insets import MANY_LINKS
 from simhash_gate.page.skeleton import link_targets, tag_paths
-from simhash_gate.urls.known import SESSION, TRACKING
+from simhash_gate.urls.known import without_visitor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -133,7 +131,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         "date": facts.date,
         "price": facts.price,
         "structure": simhash_of_set(tag_paths(document.skeleton.tags)),
-        "links": _links(document.skeleton.hrefs, joined(url, facts.base)),
+        "targets": _targets(document.skeleton.hrefs, joined(url, facts.base)),
     }
     if not found:
         return _without("no text", options, title, of_page)
@@ -200,6 +198,8 @@ def _features(tokens: list[str], options: Options) -> dict[str, float]:
 
 _FLEETING = frozenset({"text", "heading"})
 _LONG = 40  # words
+MOST_TARGETS = 2_000
+"""Addresses that a page is said to link to."""
 _FLEETING_LINES = 10
 _FEW_LINES = 8
 
@@ -249,25 +249,10 @@ def _digest(
     return mmh3.hash64(text, signed=False)[0] if text else 0
 
 
-_PARAMETER = re.compile(r"([?&;])([^=&;?\n]+)=[^&;\n]*")
-
-
-def _links(hrefs: set[str], base: str) -> int:
-    """Hash where a page leads. The number of a visitor, in an address, leads nowhere else."""
-    known = "\n".join(link_targets(hrefs, base))
-    if "=" in known:
-        known = _PARAMETER.sub(_unless_of_visitor, known)
-    targets = sorted(set(known.split("\n"))) if known else []
-    return mmh3.hash64("\n".join(targets), signed=False)[0] if targets else 0
-
-
-def _unless_of_visitor(found: re.Match[str]) -> str:
-    return "" if _is_of_visitor(found[2]) else found[0]
-
-
-@lru_cache(maxsize=1024)
-def _is_of_visitor(name: str) -> bool:
-    return SESSION.match(name) is not None or TRACKING.match(name) is not None
+def _targets(hrefs: set[str], base: str) -> str:
+    """Return where a page leads. The number of a visitor, in an address, leads nowhere else."""
+    known = without_visitor("\n".join(link_targets(hrefs, base)))
+    return "\n".join(sorted(set(known.split("\n")))[:MOST_TARGETS])
 
 
 def _lasting(said: list[str], headline: list[str]) -> list[str]:

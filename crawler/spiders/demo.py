@@ -28,7 +28,7 @@ from crawler.site.process import (
 )
 from crawler.site.scenes.catalogue import SCENES
 from crawler.truth import Skips, score
-from simhash_gate.plugin.requests import META_KEY
+from simhash_gate.plugin.requests import META_KEY, VERDICT_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
 
 if TYPE_CHECKING:
@@ -164,7 +164,10 @@ class DemoSpider(Spider):
     def parse(self, response: Response) -> Iterator[DemoItem | Request]:
         """Note that the page came, and yield it and the requests of its links."""
         mine = response.meta.get(META_KEY) is not False
-        if mine:
+        verdict = response.meta.get(VERDICT_KEY)
+        if verdict is not None and verdict.follows:  # its items are held back
+            self.judged.add(_serve(response))
+        elif mine:
             self.delivered.add(_serve(response))
         if not isinstance(response, HtmlResponse):
             return

@@ -26,7 +26,7 @@ from simhash_gate.values import (
     whole_number,
 )
 
-Action = Literal["drop", "tag", "links"]
+Action = Literal["drop", "discard", "tag", "links"]
 Revisit = Literal["pass", "drop", "links"]
 Scope = Literal["domain", "host", "crawl"]
 Verify = Literal["distance", "names", "text"]
@@ -83,7 +83,7 @@ class Policy:
 
     threshold: int = setting(3, whole_number(0, 64))
     near: int = setting(8, whole_number(0, 64))
-    action: Action = setting("drop", one_of("drop", "tag", "links"))
+    action: Action = setting("drop", one_of("drop", "discard", "tag", "links"))
     window: int = setting(10_000, whole_number(1))
     ttl: float | None = setting(None, OPTIONAL_SECONDS)
     min_words: int = setting(20, whole_number(0))

@@ -205,7 +205,6 @@ def unfetched(revisit: Revisit, record: Record, policy: Policy, why: str) -> Ver
         None,
         url=record.url,
         structure=before.structure,
-        links=before.links,
     )
     reason = f"{why}, {age_of(before, record.last_seen)}"
     return Verdict("unchanged", reason, policy, page, Match(kept, 0), previous=before)

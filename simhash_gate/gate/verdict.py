@@ -38,7 +38,8 @@ class Verdict:
     `differs` says in what a page that passed differs from the match, though it is as near;
     with `repeats`, what they have in common is what the site repeats. `previous` is what this page
     was when it was seen before, with its `fingerprint`, `title` and `time`. `kept` is what a store
-    has kept of the text of the page that was found, if it has.
+    has kept of the text of the page that was found, if it has. A copy `follows` so many links that
+    no page of the crawl had before it.
     """
 
     outcome: Outcome
@@ -52,6 +53,7 @@ class Verdict:
     differs: Differs = ""
     previous: Version | None = None
     kept: KeptPage | None = None
+    follows: int = 0
 
     @property
     def rejected(self) -> bool:
@@ -61,14 +63,16 @@ class Verdict:
 
     @property
     def action(self) -> Action:
-        """What happens to the page if it is rejected.
+        """What happens to the page if it is rejected: "drop", "tag" or "links".
 
-        Of one that has not changed, links may count. Dropped, it would be dropped with links that
-        nobody has followed: so those that it did not have before are followed in any case.
+        Dropped, it would be dropped with links that nobody has followed: so those that no other
+        page had, or that it did not have at its last visit, are followed in any case.
         """
         policy = self.policy
-        if self.outcome != "unchanged" or policy.action != "drop":
+        if policy.action not in ("drop", "discard"):
             return policy.action
+        if self.outcome != "unchanged":
+            return "links" if self.follows else "drop"
         return "links" if policy.revisit == "links" or self.has_other_links else "drop"
 
     @property

@@ -11,6 +11,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import mmh3
+
 if TYPE_CHECKING:
     from simhash_gate.page.clean import Cleaned
     from simhash_gate.page.extract import (
@@ -57,10 +59,10 @@ class Page:
     data say of it, None where they don't. `url` is where the page was read from, without user name
     and password. `article` is what its Markdown is made from, as `Flow.pack` writes it. `anchors`
     are all links of the page, as `pack_anchors` writes them, if the options ask for them.
-    `structure` is the SimHash of the paths of its tags, and `links` a hash of the addresses that it
-    links to, without mail and fragments and without what counts visitors. Both are of the whole
-    page as it was served, its chrome included, unsigned 64-bit numbers, and 0 for none. A list of 5
-    entries and one of 50 have the same structure.
+    `structure` is the SimHash of the paths of its tags, an unsigned 64-bit number, and 0 for none;
+    a list of 5 entries and one of 50 have the same. `targets` are the addresses that it links to, a
+    line each, without mail and fragments and without what counts visitors. Both are of the whole
+    page as it was served, its chrome included.
     """
 
     title: str
@@ -80,7 +82,7 @@ class Page:
     url: str = ""
     article: bytes = field(default=b"", repr=False)
     structure: int = 0
-    links: int = 0
+    targets: str = field(default="", repr=False)
     anchors: bytes = field(default=b"", repr=False)
 
     @cached_property
@@ -92,6 +94,11 @@ class Page:
         from simhash_gate.page.markdown import write
 
         return write(unpack(self.article), self.url)
+
+    @property
+    def links(self) -> int:
+        """A hash of the targets of its links, an unsigned 64-bit number; 0 without any."""
+        return mmh3.hash64(self.targets, signed=False)[0] if self.targets else 0
 
     @property
     def all_links(self) -> tuple[tuple[str, str], ...]:
@@ -106,7 +113,7 @@ class Page:
     def weight(self) -> int:
         """Bytes of what is known of it beside its title."""
         parts = (self.claims, self.sentences, self.sketch, self.article, self.anchors)
-        return sum(map(len, parts))
+        return sum(map(len, parts)) + len(self.targets)
 
     @property
     def unreadable(self) -> bool:

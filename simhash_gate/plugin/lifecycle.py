@@ -86,10 +86,9 @@ class Lifecycle:
         for listener in self._listeners:
             listener.judged(judged, page)
 
-    def found(self, request: Request, response: Response) -> None:
-        """Tell on which page a request was found."""
-        for listener in self._listeners:
-            listener.found(request, response)
+    def found(self, request: Request, response: Response) -> bool:
+        """Tell on which page a request was found; return whether it may go on."""
+        return all(listener.found(request, response) for listener in self._listeners)
 
     def received(self, request: Request) -> None:
         """Note that Scrapy has the page: no downloader middleware swallowed it."""

@@ -156,8 +156,9 @@ class Listener:
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """A response has its verdict; it is followed as `page` if it can still fail."""
 
-    def found(self, request: Request, response: Response) -> None:
-        """A request leaves the spider middlewares; it was found on a page."""
+    def found(self, request: Request, response: Response) -> bool:
+        """A request leaves the spider middlewares; it was found on a page. May it go on?"""
+        return True
 
     def item(self, page: FollowedPage, response: Response, item: Any) -> None:
         """An item came out of a followed page."""

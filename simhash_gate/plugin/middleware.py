@@ -29,6 +29,7 @@ from simhash_gate.plugin.journal import Journal
 from simhash_gate.plugin.kept_texts import KeptTexts
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
+from simhash_gate.plugin.new_links import NewLinks
 from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.redesigns import RedesignWatch
@@ -138,8 +139,9 @@ class SimhashGateMiddleware(CrawlGate):
         self._traps = TrapGuard.for_crawl(crawl)
         self._texts = KeptTexts.for_crawl(crawl)
         self.revalidation = Revalidation.for_crawl(crawl)
+        self._new_links = NewLinks.for_crawl(crawl)
         own = (self._audit, stats, self._url_rules, self._traps, self._texts, self.revalidation)
-        made = (*own, *(kind.for_crawl(crawl) for kind in LISTENERS))
+        made = (*own, self._new_links, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
         self._judge = SureJudge(self._store, self.lifecycle, crawler.stats)
         self._deliveries = Deliveries(crawler)
@@ -238,6 +240,8 @@ class SimhashGateMiddleware(CrawlGate):
             verdict = await self._texts.given(verdict)
         if self._audit is not None:
             verdict = self._audit.choose(site.domain, fingerprint, verdict)
+        if self._new_links is not None:
+            verdict = self._new_links.given(verdict, request, site.domain)
         seconds = time.perf_counter() - start
         return self._with_verdict(request, response, site, verdict, fingerprint, seconds)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from w3lib.encoding import http_content_type_encoding
 
-from simhash_gate.common.urls import host_of, without_credentials
+from simhash_gate.common.urls import without_credentials
 from simhash_gate.plugin.awaiting import result
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
@@ -81,17 +81,15 @@ class PageReader:
 class RecentPages:
     """The pages that were read last, by a cryptographic hash of their bodies.
 
-    A fingerprint depends on the body, its declared encoding and the options. Where the page was
-    fetched decides only where its relative links lead, which is seen in the Markdown and, by the
-    page's own address, in a sketch: with sketches only the same URL is a repeat, and with
-    anchors too. Which fields are compared depends on the host. The hash of its links is not known
-    of a page that was read at another URL.
+    The path where a page was fetched decides where its links lead: a repeat has the same, whatever
+    its query. In a sketch the page's own address is seen: with sketches only the same URL is a
+    repeat, and with anchors too.
     """
 
     def __init__(
         self, options: Options, *, most_pages: int = MOST_PAGES, most_bytes: int = MOST_BYTES
     ) -> None:
-        self._options = options
+        self._whole = options.sketch or options.anchors
         self._most_pages = most_pages
         self._most_bytes = most_bytes
         self._pages: OrderedDict[Key, tuple[Page, int]] = OrderedDict()
@@ -102,9 +100,7 @@ class RecentPages:
 
     def key(self, body: bytes, url: str, encoding: str | None) -> Key:
         """Return what two bodies share only if the same is read from them."""
-        options = self._options
-        whole = options.sketch or options.anchors
-        where = url if whole else host_of(url) if options.compare else ""
+        where = url if self._whole else url.partition("?")[0]
         return sha256(body).digest(), encoding or "", where
 
     def find(self, key: Key, url: str) -> Page | None:
@@ -112,9 +108,7 @@ class RecentPages:
         if key not in self._pages:
             return None
         self._pages.move_to_end(key)
-        page, _ = self._pages[key]
-        own = without_credentials(url)
-        return replace(page, url=own, links=page.links if own == page.url else 0)
+        return replace(self._pages[key][0], url=without_credentials(url))
 
     def add(self, key: Key, page: Page) -> None:
         """Keep a page that was read, and let go of those that were not asked for the longest."""

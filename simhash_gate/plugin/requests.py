@@ -170,6 +170,10 @@ FOUND_KEY = "simhash_gate_found"
 """Where the gate notes on which page a request was found, for the trap shield."""
 
 
+COPY_KEY = "simhash_gate_of_copy"
+"""Where the gate notes that only a copy led to a request."""
+
+
 def mark_kept(request: Request, fingerprint: str) -> None:
     """Note in the request's meta that its page was kept, for the requests that are made from it."""
     request.meta[KEPT_KEY] = [fingerprint, request.meta.get("retry_times", 0)]

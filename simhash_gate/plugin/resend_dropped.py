@@ -177,7 +177,8 @@ def remembered(judged: Judged) -> Dropped:
     request, verdict = judged.as_sent, judged.verdict
     assert verdict.page is not None
     assert verdict.match is not None
-    page = replace(verdict.page, article=b"", anchors=b"", gist=b"")  # none is needed to compare it
+    # None of these is needed to compare it.
+    page = replace(verdict.page, article=b"", anchors=b"", gist=b"", targets="")
     again = request.replace(
         # Whatever its shape has brought since, it is fetched.
         meta={k: value for k, value in request.meta.items() if k not in (VERDICT_KEY, FOUND_KEY)},

@@ -208,7 +208,7 @@ class Revalidation(Listener):
         verdict = unfetched(known.revisit, known.page, known.policy, "not modified (304)")
         return replace(verdict, kept=known.kept), known.page.request
 
-    def found(self, request: Request, response: Response) -> None:
+    def found(self, request: Request, response: Response) -> bool:
         """Note on a request what a sitemap says of its page."""
         said = request.meta.get(LASTMOD_KEY)
         page = response.request
@@ -216,6 +216,7 @@ class Revalidation(Listener):
         if said is not None and said == of_page:
             del request.meta[LASTMOD_KEY]  # it came with the rest of the page's meta
         note_lastmod(self._crawler.spider, request)
+        return True
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Learn from a page that was fetched whether what was said of it was so."""

@@ -141,8 +141,7 @@ class SimhashGateSpiderMiddleware(GateFollower):
         if isinstance(output, Request):
             if output is not response.request:
                 output.meta.pop(VERDICT_KEY, None)
-                if self.gate is not None:
-                    self.gate.lifecycle.found(output, response)
+                return self.gate is None or self.gate.lifecycle.found(output, response)
             return True
         return self.gate is None or self.gate.lifecycle.item_out(response, output)
 

@@ -7,15 +7,11 @@ something new.
 from __future__ import annotations
 
 import logging
-import re
 from collections import Counter
 from dataclasses import dataclass, field
-from html import unescape
 from typing import TYPE_CHECKING
-from urllib.parse import urldefrag, urljoin
 from weakref import WeakKeyDictionary
 
-from scrapy.http import TextResponse
 from scrapy.http.request import NO_CALLBACK
 
 from simhash_gate.common.urls import without_credentials
@@ -39,12 +35,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_LINKS = 500
-"""Links of one page that are looked at."""
 MOST_TALLIES = 1_000
 """Shapes that the closing lines know."""
 _SHOWN = 10
-_HREF = re.compile(r"""<a\s[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
 _OUTCOMES = frozenset({"new", "near", "updated", "rewritten", "duplicate", "unchanged"})
 _BECAUSE = {
     "barren": "pages of its shape bring nothing new",
@@ -108,12 +101,13 @@ class TrapGuard(Listener):
         if visit.held:
             self._hold(request, visit, limits=mode == "limit")
 
-    def found(self, request: Request, response: Response) -> None:
+    def found(self, request: Request, response: Response) -> bool:
         """Note on a request what is known of the page that it was found on."""
         request.meta.pop(FOUND_KEY, None)
         visit = self._visits.get(response.request) if response.request is not None else None
         if visit is not None:
             request.meta[FOUND_KEY] = list(visit.as_origin)
+        return True
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Tell the shield what a page brought; send again what waited for that."""
@@ -128,7 +122,7 @@ class TrapGuard(Listener):
             passed=judged.verdict.outcome != "duplicate",
             title=read.title,
             gist=read_gist(read.gist),
-            links=lambda: _links(judged.response),
+            links=lambda: read.targets.split("\n"),
         )
         if visit.held:
             self._seen(visit)
@@ -239,19 +233,3 @@ def _is_ours(request: Request) -> bool:
         and meta.get(META_KEY) is not False
         and RECOVERED_KEY not in meta
     )
-
-
-def _links(response: Response) -> set[str]:
-    """Return where the links of a page lead, without fragments."""
-    if not isinstance(response, TextResponse):
-        return set()
-    found = set()
-    for match in _HREF.finditer(response.text):
-        try:
-            href = unescape(next(filter(None, match.groups()), "")).strip()
-            found.add(urldefrag(urljoin(response.url, href)).url)
-        except ValueError:  # like http://[
-            continue
-        if len(found) >= MOST_LINKS:
-            break
-    return found

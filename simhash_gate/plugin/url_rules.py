@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 import mmh3
 from scrapy.http.request import NO_CALLBACK
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.gate.policy import Site
+    from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
     from simhash_gate.urls.active_rules import Reasons
     from simhash_gate.urls.learner import Change
@@ -107,6 +109,7 @@ class UrlRules(Listener):
         self._visits: Visits | None = None
         self._waiting = SkippedRequests()
         self._on_their_way: dict[str, int] = {}
+        self._asked_for: WeakKeyDictionary[FollowedPage, list[str]] = WeakKeyDictionary()
         self._probes: dict[str, _Probe] = {}
         self._lost: set[int] = set()
         self._is_over = self._has_job = False
@@ -223,9 +226,9 @@ class UrlRules(Listener):
         if self._visits is None or judged.request.callback is NO_CALLBACK:
             return
         with self._failing_open():
-            self._learn(self._visits, judged)
+            self._learn(self._visits, judged, page)
 
-    def _learn(self, visits: Visits, judged: Judged) -> None:
+    def _learn(self, visits: Visits, judged: Judged, page: FollowedPage | None) -> None:
         site = self._settings.policies.site_of(judged.response.url)
         if site.policy.urls == "off":
             return
@@ -236,9 +239,12 @@ class UrlRules(Listener):
             return
         if 200 <= judged.response.status < 300:
             self._learn_from(visits, judged, site, answered)
-            return
-        for visit in answered:
-            self._release(visit)
+        if page is not None:
+            self._asked_for[page] = asked
+        if not _stands(judged.verdict):
+            self._fell(asked)
+            for visit in answered:
+                self._release(visit)
 
     def _learn_from(self, visits: Visits, judged: Judged, site: Site, answered: list[int]) -> None:
         """Learn from a page that was fetched, and note what it says."""
@@ -352,11 +358,21 @@ class UrlRules(Listener):
                 self._release(visit)
 
     def moved(self, page: FollowedPage) -> None:
-        """Send what was skipped for a page that was taken back."""
-        if page.record is None or page.stage is not Stage.FAILED:
-            return
-        if visit := self._waiting.visit_of(page.record.url):
-            self._release(visit)
+        """Send what was skipped for a page that was taken back: it stands for nothing any more."""
+        if page.record is not None and page.stage is Stage.FAILED:
+            self._fell(self._asked_for.get(page, [page.record.url]))
+
+    def _fell(self, urls: list[str]) -> None:
+        """Let no visit of these URLs stand for another one any more."""
+        for url in urls:
+            with self._failing_open():
+                scope = self._settings.policies.site_of(url).scope
+                _, canonical = self._learner.place(scope, url)
+                found = self._visits.find(scope, canonical) if self._visits is not None else ()
+                for visit in [visit.id for visit in found if visit.url == url]:
+                    self._release(visit)
+            if visit := self._waiting.visit_of(url):  # whose rules have changed since
+                self._release(visit)
 
     def idle(self) -> None:
         """Test rules that were tested too little; send what waits for answers that never came."""
@@ -429,6 +445,12 @@ def _asked(request: Request, url: str) -> list[str]:
     """Return the URLs by which a page came, the first one first: those of redirects too."""
     urls = [*request.meta.get("redirect_urls", ()), request.url, url]
     return list(dict.fromkeys(map(without_credentials, urls)))
+
+
+def _stands(verdict: Verdict) -> bool:
+    """Tell whether a page can stand for others: it was kept, or is a copy of one that was."""
+    seen = verdict.outcome in ("duplicate", "unchanged") and verdict.match is not None
+    return verdict.record is not None or seen
 
 
 def _counts(request: Request) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from simhash_gate.urls.rules import ANY_VALUE, Rule, without_alias
 
@@ -40,3 +41,20 @@ def is_known(rule: Rule) -> bool:
     if rule.kind == "host":
         return without_alias(rule.name) == rule.value
     return rule.kind in ("scheme", "index", "path")
+
+
+_PARAMETER = re.compile(r"([?&;])([^=&;?\n]+)=[^&;\n]*")
+
+
+def without_visitor(urls: str) -> str:
+    """Return URLs, a line each, without the parameters that tell of sessions and of campaigns."""
+    return _PARAMETER.sub(_unless_of_visitor, urls) if "=" in urls else urls
+
+
+def _unless_of_visitor(found: re.Match[str]) -> str:
+    return "" if _is_of_visitor(found[2]) else found[0]
+
+
+@lru_cache(maxsize=1024)
+def _is_of_visitor(name: str) -> bool:
+    return SESSION.match(name) is not None or TRACKING.match(name) is not None

@@ -59,7 +59,7 @@ def page(seed: int, *, noise: int = 0, words: int = 300, links: str = "") -> Ans
     paragraphs = "".join(f"<p>{part}.</p>" for part in text(seed, words).split(". "))
     furniture = text(100_000 + noise, 40)
     html = f"""<!doctype html><html><head><meta charset="utf-8"><title>Story {seed}</title></head>
-    <body><nav><a href="/">Home</a> <a href="/{noise}">{noise}</a></nav>
+    <body><nav><a href="/">Home</a> <b>{noise}</b></nav>
     <main><article><h1>{text(seed, 5)}</h1>{paragraphs}</article></main>
     <aside class="ad" id="ad-{noise}">{furniture}</aside>
     <footer>{links} {noise} visitors</footer></body></html>"""

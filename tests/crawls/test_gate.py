@@ -70,6 +70,33 @@ def placed_by_hand() -> dict[str, str]:
     return {"ADDONS": "{}", **{name: json.dumps(eval(value)) for name, value in blocks.items()}}
 
 
+def test_what_only_a_copy_leads_to_is_fetched_once_whatever_names_the_visitor(tmp_path) -> None:
+    """Copies under a session lead where other pages lead: that costs no request."""
+
+    def links(*names: str, end: str = "") -> str:
+        return "".join(f'<a href="/{name}{end}">{name}</a>' for name in names)
+
+    mine, others = [f"m{n}" for n in range(10)], [f"o{n}" for n in range(10)]
+    routes = {
+        "/a": page(1, links=links(*mine)),
+        "/b": page(1, noise=2, links=links(*mine[5:], *others, end="?sid=7&utm_source=b")),
+        "/c": page(1, noise=3, links=links(*mine, *others, end="?sid=8")),
+        **{f"/{name}": page(10 + n) for n, name in enumerate(mine)},
+        **{f"/{name}?sid=7&utm_source=b": page(50 + n) for n, name in enumerate(others)},
+    }
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, "/a /b /c", spider=LINKS_SPIDER, settings=IN_ORDER)
+        assert site.hits.keys() == routes.keys()
+        assert set(site.hits.values()) == {1}
+    assert len(result.delivered()) == 21
+    assert "10 links that no page had are followed" in result.log
+    assert {"path": "/c", "failure": "NearDuplicate"} in result.items
+    with Site(routes).running() as site:
+        settings = {**IN_ORDER, "SIMHASH_GATE_ACTION": "discard"}
+        crawl(tmp_path / "discard", site, "/a /b", spider=LINKS_SPIDER, settings=settings)
+        assert len(site.hits) == 12
+
+
 @pytest.mark.parametrize("installed", [{}, placed_by_hand()], ids=["add-on", "by hand"])
 def test_links_of_a_duplicate_are_followed_and_its_items_held_back(tmp_path, installed) -> None:
     routes = {"/a": page(1), "/b": page(1, noise=2, links='<a href="/c">c</a>'), "/c": page(3)}
@@ -245,7 +272,7 @@ def test_a_body_that_comes_again_is_judged_as_before_and_not_read_again(
     (tmp_path / "counting.py").write_text(COUNTING)
     monkeypatch.setenv("TEST_READINGS", str(tmp_path / "readings"))
     same = html_answer(f"<main><h1>Story</h1><p>{text(1)}</p><p><a href='x'>Next</a></p></main>")
-    routes = {"/a": same, "/a?session=1": same, "/b/": same, "/c": page(3)}
+    routes = {"/a": same, "/a?session=1": same, "/b": same, "/c": page(3)}
     workers = {"SIMHASH_GATE_EXTRACTOR": "counting.Counting", "SIMHASH_GATE_WORKERS": 1}
     spider = """
     def failed(self, failure):
@@ -257,11 +284,11 @@ def test_a_body_that_comes_again_is_judged_as_before_and_not_read_again(
         result = crawl(tmp_path, site, " ".join(routes), spider=spider, settings=settings)
     assert result.delivered() == ["/a", "/c"]
     links = [re.findall(rf"\({site.url}(/.*)\)", item["markdown"]) for item in result.items]
-    assert links == [["/x"], ["/x"], ["/b/x"], []]
-    assert result.count("repeated") == 2
+    assert links == [["/x"], ["/x"], ["/x"], []]
+    assert result.count("repeated") == 1
     assert (result.count("new"), result.count("duplicate"), result.count("checked")) == (2, 2, 4)
     readers = (tmp_path / "readings").read_text().split()
-    assert len(readers) == 2
+    assert len(readers) == 3
     assert len(set(readers)) == 1
 
 

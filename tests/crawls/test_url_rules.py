@@ -159,6 +159,19 @@ class Breaks(Spider):
     assert any(path.startswith("/story/20?") for path in visited(result))
 
 
+@pytest.mark.parametrize("empty", [html_answer("<div id=app></div>"), Answer(b"{}")])
+def test_a_page_that_carries_nothing_stands_for_no_other(tmp_path, empty) -> None:
+    """An app shell, or JSON: what comes under the next URL is fetched, before it and after it."""
+    routes = site_of(LEARNED + 10)
+    empty.headers.setdefault("Content-Type", "application/json")
+    routes |= {f"/story/{number}": empty for number in range(LEARNED, LEARNED + 10)}
+    with Site(routes).running() as site:
+        result = follow(tmp_path, site, SIMHASH_GATE_URL_PROBES=0)
+    assert result.count("url/avoided") > 0
+    told = {number_of(item["path"]) for item in result.items if item.get("markdown")}
+    assert told >= set(range(LEARNED + 10))
+
+
 def test_what_is_asked_for_on_purpose_is_sent(tmp_path) -> None:
     on_purpose = FOLLOWS.replace(
         "return {}",

@@ -202,18 +202,18 @@ def test_a_page_that_says_again_what_it_said_long_ago_is_an_update(gate) -> None
 
 def test_a_revisit_is_dropped_with_its_links_only_if_these_are_the_same(gate) -> None:
     drop = Policy(revisit="drop")
-    judge(gate, a_page(links=1), "/a", drop, at=1e9)
+    judge(gate, a_page(targets="1"), "/a", drop, at=1e9)
     later = the_next_run(gate)
-    verdict = judge(later, a_page(links=2), "/a", drop, at=1e9 + 60)
+    verdict = judge(later, a_page(targets="2"), "/a", drop, at=1e9 + 60)
     assert (verdict.outcome, verdict.action) == ("unchanged", "links")
     assert verdict.reason == "the same text, last seen 1 minute ago; other links"
     again = the_next_run(later, "again")
-    assert judge(again, a_page(links=2), "/a", drop).action == "drop"
+    assert judge(again, a_page(targets="2"), "/a", drop).action == "drop"
     assert (
-        judge(again, a_page(links=0), "/a", drop).action == "drop"
+        judge(again, a_page(targets=""), "/a", drop).action == "drop"
     )  # where they lead is not known
     tagged = Policy(revisit="drop", action="tag")
-    assert judge(again, a_page(links=3), "/a", tagged).action == "tag"
+    assert judge(again, a_page(targets="3"), "/a", tagged).action == "tag"
 
 
 def test_a_page_is_known_though_its_window_is_too_small_to_hold_it(gate) -> None:

@@ -61,7 +61,7 @@ def test_overrides_leave_the_rest_and_a_profile_what_is_written_beside_it() -> N
         ({"threshold": True}, "expected a whole number"),
         ({"window": 0}, "expected a whole number at least 1"),
         ({"ttl": -1}, "a number of seconds above 0, or None"),
-        ({"action": ["drop"]}, "one of 'drop', 'tag', 'links'"),
+        ({"action": ["drop"]}, "one of 'drop', 'discard', 'tag', 'links'"),
         ({"profile": "blog"}, r"here\['profile'\] = 'blog': expected one of 'news', 'docs'"),
         ("drop", "expected a mapping of policy values"),
     ],
