@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Action
     from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.parked import ParkedRequests
     from simhash_gate.plugin.requests import NotSent
     from simhash_gate.plugin.store_thread import StoreThread
     from simhash_gate.settings import Settings
@@ -106,11 +107,12 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What listeners are made from: a crawl, its settings and its store."""
+    """What listeners are made from: a crawl, its settings, its store, and what waits in it."""
 
     crawler: Crawler
     settings: Settings
     store: StoreThread
+    parked: ParkedRequests
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +172,6 @@ class Listener:
 
     def idle(self) -> None:
         """Nothing is on its way any more."""
-
-    def last_chance(self) -> None:
-        """The spider closes, and Scrapy still takes requests for the next start of its job."""
 
     async def closed(self, closing: Closing) -> None:
         """The spider was closed."""

@@ -30,6 +30,7 @@ from simhash_gate.plugin.kept_texts import KeptTexts
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.one_line import told_in_one_line
+from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.redesigns import RedesignWatch
 from simhash_gate.plugin.requests import (
@@ -127,7 +128,7 @@ class SimhashGateMiddleware(CrawlGate):
         )
         closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self._store.run, closes=closes)
-        crawl = Crawl(crawler, settings, self._store)
+        crawl = Crawl(crawler, settings, self._store, ParkedRequests(crawler))
         self._audit = Audit.for_crawl(crawl)
         stats = GateStats(crawl)
         self._url_rules = UrlRules.for_crawl(crawl)
@@ -357,12 +358,11 @@ class SimhashGateMiddleware(CrawlGate):
     def _item_scraped(self, response: Response | None) -> None:
         self.lifecycle.item_done(response, well=self._deliveries.item_scraped())
 
-    async def _closed(self) -> None:
+    async def _closed(self, spider: Spider, reason: str) -> None:
         self.reader.close()
-        await self.lifecycle.closed()
+        await self.lifecycle.closed(spider, paused=reason != "finished")
 
     async def _stopped(self) -> None:
-        self.lifecycle.forget_swallowed()
         missing = self._deliveries.missing()
         if missing:
             why = "; ".join(missing)

@@ -15,6 +15,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from mmh3 import hash64
+
 from simhash_gate.urls.trap_budget import Budget
 from simhash_gate.urls.trap_contents import Contents, Novelty
 from simhash_gate.urls.trap_maze import Known, Maze
@@ -142,7 +144,10 @@ class _Scope:
 
 
 class TrapShield:
-    """Says of each request whether it leads into a trap. Its memory is bounded."""
+    """Says of each request whether it leads into a trap. Its memory is bounded.
+
+    It can be pickled: its hashes are the same in every process.
+    """
 
     def __init__(self) -> None:
         self.contents = Contents()
@@ -246,10 +251,10 @@ class TrapShield:
             return []
         if maze.resting():
             return []
-        page = hash(visit.url)
+        page = hash64(visit.url)[0]
         before = len(scope.known)
-        scope.known.add(page, hash(visit.origin.url))
-        own = {hash(url) for url in links() if _leads_deeper(scope, group, url)}
+        scope.known.add(page, hash64(visit.origin.url)[0])
+        own = {hash64(url)[0] for url in links() if _leads_deeper(scope, group, url)}
         was = maze.endless
         maze.step(own, scope.known, page, novelty.words)
         self._known += len(scope.known) - before

@@ -16,7 +16,7 @@ from simhash_gate.urls.fetched import Fetched, content_of
 from simhash_gate.urls.parts import parts_of, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS visit (
@@ -27,7 +27,6 @@ CREATE TABLE IF NOT EXISTS visit (
 CREATE INDEX IF NOT EXISTS visit_key ON visit (key);
 CREATE INDEX IF NOT EXISTS visit_place ON visit (place, id);
 CREATE TABLE IF NOT EXISTS ended (visit INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS skipped (visit INTEGER NOT NULL, said TEXT NOT NULL);
 """
 _SLICE = 200
 _COMMIT_EVERY = 1_000
@@ -145,16 +144,6 @@ class Visits:
             del self._behind[scope, shape]
         else:
             self._behind[scope, shape] = rows[-1][0]
-
-    def keep_skipped(self, skipped: Iterable[tuple[int, str]]) -> None:
-        """Keep requests for the next part of the job, each with the visit that stands for it."""
-        self._db.executemany("INSERT INTO skipped (visit, said) VALUES (?, ?)", skipped)
-
-    def take_skipped(self) -> list[tuple[int, str]]:
-        """Return the requests that the last part of the job kept; they are kept no more."""
-        found = self._db.execute("SELECT visit, said FROM skipped ORDER BY rowid").fetchall()
-        self._db.execute("DELETE FROM skipped")
-        return found
 
     def close(self) -> None:
         """Write what is left, and let go of the file: what it has counts from now on."""

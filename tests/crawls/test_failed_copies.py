@@ -128,13 +128,13 @@ Spider.parse = parse
 
 
 def test_that_too_many_copies_wait_is_said_and_what_it_costs(tmp_path) -> None:
-    little = "\nfrom simhash_gate.plugin import resend_dropped\nresend_dropped.MOST_BYTES = 6_000\n"
+    little = "\nfrom simhash_gate.plugin import parked\nparked.MOST_BYTES = 12_000\n"
     copies = {f"/{n}": page(1, noise=n) for n in range(6)}
     with Site(dict(copies)).running() as site:
         result = crawl(tmp_path, site, " ".join(copies), spider=first_fails(5) + little)
-    assert result.log.count("of dropped requests wait for what becomes of the pages") == 1
-    assert 0 < result.count("copies_let_go") <= 5
-    assert f"and {result.count('copies_let_go')} pages that were dropped for it" in result.log
+    assert result.log.count("requests wait, most of them for one reason (copy)") == 1
+    assert 0 < result.count("parked/let_go/copy") <= 5
+    assert f"failed, and {result.count('parked/let_go/copy')} request" in result.log
 
 
 def test_a_paused_crawl_goes_on_with_what_waits_to_be_fetched_again(tmp_path) -> None:
