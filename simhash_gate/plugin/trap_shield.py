@@ -68,6 +68,13 @@ class HeldBack(NotSent):
         self.shape = shape
 
 
+@dataclass(eq=False)
+class Held(Parked):
+    """A request that waits until its shape brings something new, or the maze of a group ends."""
+
+    group: str
+
+
 @dataclass(slots=True)
 class _Tally:
     """What was held back of one shape, or would have been; `missed` brought something new."""
@@ -150,8 +157,10 @@ class TrapGuard(Listener):
         ends = any(change.why == "endless" and not change.limited for change in changes)
         group = visit.shape.group
         if ends:
-            for belief in self._parked.beliefs("trap", visit.scope, group.name):
-                self._send(belief)
+            held: list[Held] = self._parked.of_kind("trap")
+            for belief in {each.belief for each in held if each.group == group.name}:
+                if visit.scope in belief:
+                    self._send(belief)
         elif not visit.barren and not group.maze.endless:
             self._send(_belief(visit), AT_ONCE)
 
@@ -172,7 +181,7 @@ class TrapGuard(Listener):
             self._count("would_hold")
             return
         self._count("held")
-        self._parked.add(Parked(_belief(visit), request), MOST_OF_SHAPE)
+        self._parked.add(Held(_belief(visit), request, visit.shape.group.name), MOST_OF_SHAPE)
         error = HeldBack(without_credentials(request.url), visit.why, shape)
         crawler = self._crawl.crawler
         crawler.signals.send_catch_log(
@@ -243,7 +252,7 @@ class TrapGuard(Listener):
 
 
 def _belief(visit: Visit) -> Belief:
-    return "trap", visit.scope, visit.shape.group.name, visit.shape.name
+    return "trap", visit.scope, visit.shape.name
 
 
 def _is_ours(request: Request) -> bool:

@@ -149,3 +149,34 @@ def test_a_paused_crawl_goes_on_with_what_waits_to_be_fetched_again(tmp_path) ->
     assert paused.delivered() == []
     assert paused.count("forgotten") == 1
     assert says(resumed, 1) == says(resumed, 2) == 1
+
+
+SWALLOWS = """
+import asyncio
+class Swallowing:
+    calls = 0
+    @classmethod
+    def from_crawler(cls, crawler):
+        cls.crawler = crawler
+        return cls()
+    async def process_response(self, request, response):
+        Swallowing.calls += 1
+        if Swallowing.calls > 1:
+            return response
+        while self.crawler.stats.get_value("simhash_gate/dropped", 0) < 4:
+            await asyncio.sleep(0.02)
+        asyncio.ensure_future(self.crawler.engine.close_spider_async(reason="paused"))
+        raise scrapy.exceptions.IgnoreRequest("swallowed after the gate")
+Spider.custom_settings = {"DOWNLOADER_MIDDLEWARES": {Swallowing: 5}}
+"""
+
+
+def test_a_page_that_was_swallowed_before_a_pause_takes_no_copy_with_it(tmp_path) -> None:
+    copies = {f"/{n}": page(1, noise=n) for n in range(5)}
+    settings = {"JOBDIR": str(tmp_path / "job")}
+    with Site(dict(copies)).running() as site:
+        paths = " ".join(copies)
+        paused = crawl(tmp_path, site, paths, spider=SWALLOWS, settings=settings)
+        resumed = crawl(tmp_path, site, paths, settings=settings)
+    assert paused.delivered() == []
+    assert len(resumed.delivered()) == 1
