@@ -76,6 +76,7 @@ class ParkedRequests:
         self._unsent: list[Parked] = []
         self._known: dict[str, Any] = {}
         self._known_before: dict[str, Any] = {}
+        self._told: set[Hashable] = set()
         self._file: Path | None = None
         self._takes_requests = True
 
@@ -90,7 +91,8 @@ class ParkedRequests:
         self._bytes[kind] += size
         while self._bytes.total() > MOST_BYTES:
             kind, _ = self._bytes.most_common(1)[0]
-            if not self._crawler.stats.get_value(f"simhash_gate/parked/let_go/{kind}"):
+            if kind not in self._told:
+                self._told.add(kind)
                 logger.warning(
                     "More than %d MiB of requests wait, most of them for one reason (%s): of these "
                     "the oldest are not sent any more, whatever proves wrong",
@@ -148,6 +150,8 @@ class ParkedRequests:
     def idle(self) -> None:
         """Send what waits for nothing that is believed now."""
         unsent, self._unsent = self._unsent, []
+        if unsent:
+            logger.info("Sending %s that waited before the pause", how_many(len(unsent), "request"))
         for parked in unsent:
             self.send(parked.request)
 
@@ -175,7 +179,7 @@ class ParkedRequests:
                 written, packed, waiting = pickle.load(file)
             if written != _FORMAT:
                 raise ValueError(f"its format is {written}, not {_FORMAT}")
-            self._known_before = pickle.loads(packed)
+            self._known_before, self._let_go = pickle.loads(packed)
         except FileNotFoundError:
             return
         except Exception as error:  # a pickle may raise anything
@@ -201,11 +205,8 @@ class ParkedRequests:
         """Write with a job that is paused what waits; a job that has ended leaves nothing."""
         if self._file is None:
             return
-        if not paused:
-            self._file.unlink(missing_ok=True)
-            return
         waiting, lost = [], []
-        for parked in chain(*self._kinds.values(), self._unsent):
+        for parked in chain(*self._kinds.values(), self._unsent) if paused else ():
             try:
                 said: Any = parked.request.to_dict(spider=spider)
                 waiting.append(pickle.dumps(replace(parked, request=said)))
@@ -215,10 +216,13 @@ class ParkedRequests:
             why = "they have a callback that is no method of the spider, or what can't be pickled"
             self._lose("that wait", lost, why)
         try:
+            if not paused:
+                self._file.unlink(missing_ok=True)
+                return
             with whole_file(self._file) as file:
-                pickle.dump((_FORMAT, pickle.dumps(self._known), waiting), file)
+                pickle.dump((_FORMAT, pickle.dumps((self._known, self._let_go)), waiting), file)
         except Exception as error:
-            logger.error("%s that wait are lost: %s", how_many(len(waiting), "request"), error)
+            logger.error("What waits can't be written with the job: %s: %s", self._file, error)
 
     def _lose(self, which: str, lost: list[str], why: str) -> None:
         self._crawler.stats.inc_value("simhash_gate/parked/lost", len(lost))

@@ -77,8 +77,8 @@ class Contents:
         self._scopes.move_to_end(scope)
         before = len(own)
         named = _WORD.findall(title.lower())
-        names = own.new(frozenset(hash64(f" {word}")[0] for word in named))
-        name = own.new(frozenset([hash64(" ".join(named))[0]] if named else ()))
+        names = own.new(frozenset(stable_hash(f" {word}") for word in named))
+        name = own.new(frozenset([stable_hash(" ".join(named))] if named else ()))
         pairs = own.new(gist.pairs)
         words = own.new(frozenset(word << 1 for word in gist.words))
         self._kept += len(own) - before
@@ -87,3 +87,8 @@ class Contents:
         enough = pairs >= max(_NEW_PAIRS, _NEW_SHARE * len(gist.pairs))
         mostly = pairs >= max(_NEW_PAIRS, _MOSTLY * len(gist.pairs))
         return Novelty(bool(names) or enough, mostly, bool(name), words)
+
+
+def stable_hash(text: str) -> int:
+    """Return a hash that is the same in every process."""
+    return int(hash64(text.encode("utf-8", "surrogatepass"))[0])

@@ -15,10 +15,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from mmh3 import hash64
-
 from simhash_gate.urls.trap_budget import Budget
-from simhash_gate.urls.trap_contents import Contents, Novelty
+from simhash_gate.urls.trap_contents import Contents, Novelty, stable_hash
 from simhash_gate.urls.trap_maze import Known, Maze
 from simhash_gate.urls.trap_shapes import TrapShapes
 
@@ -251,10 +249,10 @@ class TrapShield:
             return []
         if maze.resting():
             return []
-        page = hash64(visit.url)[0]
+        page = stable_hash(visit.url)
         before = len(scope.known)
-        scope.known.add(page, hash64(visit.origin.url)[0])
-        own = {hash64(url)[0] for url in links() if _leads_deeper(scope, group, url)}
+        scope.known.add(page, stable_hash(visit.origin.url))
+        own = {stable_hash(url) for url in links() if _leads_deeper(scope, group, url)}
         was = maze.endless
         maze.step(own, scope.known, page, novelty.words)
         self._known += len(scope.known) - before

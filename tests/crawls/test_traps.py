@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simhash_gate.plugin.parked import JOB_FILE
 from tests.crawls.harness import Answer, Site, crawl, html_answer, page
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ def test_what_was_held_before_a_pause_is_sent_after_it(paused, tmp_path: Path) -
     assert sent == paused[2]
     assert {f"/tag?t={number}" for number in range(59, 100)} <= set(fetched)
     assert second.count("parked/restored") == len(sent)
+    assert not (tmp_path / "job" / JOB_FILE).exists()
     held = len(sent) + second.count("trap/held")
     assert f"{held} requests held back; {second.count('trap/resent')} sent again" in second.log
 
