@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from simhash_gate.plugin.sitemap_lastmod import LastmodSitemapSpider
     from simhash_gate.plugin.spider_middleware import (
         CallbackWitness,
-        ClosingWitness,
         SimhashGateSpiderMiddleware,
     )
     from simhash_gate.plugin.trap_shield import HeldBack
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 _HOMES = {
     "Addon": "plugin.addon",
     "CallbackWitness": "plugin.spider_middleware",
-    "ClosingWitness": "plugin.spider_middleware",
     "ConditionalRequests": "plugin.conditional_requests",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
@@ -64,7 +62,6 @@ _HOMES = {
 __all__ = [
     "Addon",
     "CallbackWitness",
-    "ClosingWitness",
     "ConditionalRequests",
     "Gate",
     "HammingIndex",

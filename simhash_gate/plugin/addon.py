@@ -29,7 +29,6 @@ class Addon:
         from simhash_gate.plugin.one_line import told_in_one_line
         from simhash_gate.plugin.spider_middleware import (
             CallbackWitness,
-            ClosingWitness,
             SimhashGateSpiderMiddleware,
         )
 
@@ -38,7 +37,6 @@ class Addon:
             ("DOWNLOADER_MIDDLEWARES", ConditionalRequests, CONDITIONS_ORDER),
             ("SPIDER_MIDDLEWARES", SimhashGateSpiderMiddleware, OUTERMOST),
             ("SPIDER_MIDDLEWARES", CallbackWitness, INNERMOST),
-            ("ITEM_PIPELINES", ClosingWitness, INNERMOST),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
         with told_in_one_line():

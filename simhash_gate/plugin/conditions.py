@@ -11,7 +11,13 @@ from scrapy.http.request import NO_CALLBACK
 
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.validators import Validators, conditions, validators_of
-from simhash_gate.plugin.requests import CONDITION_KEY, META_KEY, PLAIN_KEY, RECOVERED_KEY
+from simhash_gate.plugin.requests import (
+    CONDITION_KEY,
+    META_KEY,
+    PLAIN_KEY,
+    RECOVERED_KEY,
+    VERDICT_KEY,
+)
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -85,6 +91,14 @@ def response_of(url: str, source: Source) -> HtmlResponse:
     return HtmlResponse(
         url, headers=headers, body=source.body, encoding=source.encoding, flags=[STORED_FLAG]
     )
+
+
+def plainly(request: Request) -> Request:
+    """Return a request that is sent again, whatever is said of its page."""
+    meta = {**request.meta, PLAIN_KEY: True}
+    for added in (VERDICT_KEY, CONDITION_KEY):
+        meta.pop(added, None)
+    return request.replace(dont_filter=True, meta=meta)
 
 
 class Variants:

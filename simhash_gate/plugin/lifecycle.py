@@ -41,6 +41,7 @@ class Lifecycle:
     def __init__(self, crawl: Crawl, listeners: Sequence[Listener]) -> None:
         self.sees_end = self.settles = False
         self._listeners = listeners
+        self._parked = crawl.parked
         self._store = crawl.store
         self._stats = crawl.crawler.stats
         self._audit_passes = crawl.settings.audit_items == "pass"
@@ -67,7 +68,8 @@ class Lifecycle:
         return record.identity in self._forgotten
 
     def opened(self, spider: Spider) -> None:
-        """Tell that the spider was opened."""
+        """Tell that the spider was opened, with what the last part of its job has left."""
+        self._parked.restore(spider)
         for listener in self._listeners:
             listener.opened(spider)
 
@@ -157,27 +159,21 @@ class Lifecycle:
 
     def idle(self) -> None:
         """Look for what got lost on its way, now that nothing is on its way any more."""
+        self._parked.idle()
         for listener in self._listeners:
             listener.idle()
         for page in [page for page in self._kept.values() if page.stage in SWALLOWED]:
             self._fail(page)
 
-    def last_chance(self) -> None:
-        """Tell that no page and no item is on its way, and Scrapy still takes requests."""
-        for listener in self._listeners:
-            listener.last_chance()
-
-    async def closed(self) -> None:
-        """Tell that the spider was closed, one listener after the other."""
+    async def closed(self, spider: Spider, *, paused: bool) -> None:
+        """Tell that the spider was closed, one listener after the other; no page can fail later."""
+        self._parked.close()
+        for page in list(self._kept.values()):
+            self._let_go(page)
         closing = Closing()
         for listener in self._listeners:
             await listener.closed(closing)
-
-    def forget_swallowed(self) -> None:
-        """Forget the pages that never reached their callback, at the end of the crawl."""
-        for page in self._kept.values():
-            if page.stage in SWALLOWED and page.record is not None:
-                self._store.forget(page.record)
+        self._parked.keep(spider, paused=paused)
 
     def _of(self, request: Request | None) -> FollowedPage | None:
         verdict: Verdict | None = request.meta.get(VERDICT_KEY) if request is not None else None
@@ -193,12 +189,15 @@ class Lifecycle:
         page.stage = Stage.PASSED
         self._kept.move_to_end(record.identity)
         while len(self._kept) > self._most:
-            oldest = next(iter(self._kept.values()))
-            if oldest.stage in SWALLOWED:
-                self._fail(oldest)
-            else:
-                self._take_out(oldest, Stage.OUT_OF_SIGHT)
+            self._let_go(next(iter(self._kept.values())))
         return page
+
+    def _let_go(self, page: FollowedPage) -> None:
+        """Follow a page no more; one that never reached its callback has failed."""
+        if page.stage in SWALLOWED:
+            self._fail(page)
+        else:
+            self._take_out(page, Stage.OUT_OF_SIGHT)
 
     def _settle(self, page: FollowedPage) -> None:
         """Settle a page if it has left and all of its items are done."""

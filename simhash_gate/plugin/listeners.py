@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Action
     from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.parked import ParkedRequests
     from simhash_gate.plugin.requests import NotSent
     from simhash_gate.plugin.store_thread import StoreThread
     from simhash_gate.settings import Settings
@@ -113,6 +114,7 @@ class Crawl:
     crawler: Crawler
     settings: Settings
     store: StoreThread
+    parked: ParkedRequests
     variants: Variants = field(default_factory=Variants)
 
 
@@ -174,9 +176,6 @@ class Listener:
 
     def idle(self) -> None:
         """Nothing is on its way any more."""
-
-    def last_chance(self) -> None:
-        """The spider closes, and Scrapy still takes requests for the next start of its job."""
 
     async def closed(self, closing: Closing) -> None:
         """The spider was closed."""

@@ -12,6 +12,7 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.job import job_dir
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.eligibility import why_ineligible
@@ -31,6 +32,7 @@ from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.new_links import NewLinks
 from simhash_gate.plugin.one_line import told_in_one_line
+from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.redesigns import RedesignWatch
 from simhash_gate.plugin.requests import (
@@ -55,6 +57,7 @@ from simhash_gate.plugin.site_warnings import Collapses, SelectorWatch, Swallowi
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     is_installed,
+    only_looks,
     sees_pages_end,
     settings_of,
 )
@@ -131,7 +134,8 @@ class SimhashGateMiddleware(CrawlGate):
         )
         closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self._store.run, closes=closes)
-        crawl = Crawl(crawler, settings, self._store)
+        folder = None if only_looks(crawler) else job_dir(crawler.settings)
+        crawl = Crawl(crawler, settings, self._store, ParkedRequests(crawler, folder))
         self._variants = crawl.variants
         self._audit = Audit.for_crawl(crawl)
         stats = GateStats(crawl)
@@ -362,14 +366,13 @@ class SimhashGateMiddleware(CrawlGate):
     def _item_scraped(self, response: Response | None) -> None:
         self.lifecycle.item_done(response, well=self._deliveries.item_scraped())
 
-    async def _closed(self) -> None:
+    async def _closed(self, spider: Spider, reason: str) -> None:
         self.reader.close()
-        await self.lifecycle.closed()
+        await self.lifecycle.closed(spider, paused=reason != "finished")
         if self._read:
             logger.info("Later crawls won't know of this one: %s was only read", self._read)
 
     async def _stopped(self) -> None:
-        self.lifecycle.forget_swallowed()
         missing = self._deliveries.missing()
         if missing:
             why = "; ".join(missing)

@@ -29,16 +29,17 @@ from simhash_gate.plugin.conditions import (
     add_condition,
     may_have_condition,
     needs_page,
+    plainly,
     response_of,
     said_by,
     take_condition,
 )
 from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
 from simhash_gate.plugin.revisits import time_of_visit, without_links
 from simhash_gate.plugin.sitemap_lastmod import note_lastmod
-from simhash_gate.plugin.spared_pages import SparedPages, plainly
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.validator_trust import Site, Trusts, day_of, tell
 from simhash_gate.stores import Record, StoreError
@@ -47,7 +48,7 @@ from simhash_gate.values import PREFIX
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from scrapy import Request
+    from scrapy import Request, Spider
     from scrapy.http import Response
     from typing_extensions import Self
 
@@ -116,7 +117,7 @@ class Revalidation(Listener):
         self._stats = crawl.crawler.stats
         self._links = is_installed(crawl.crawler.settings)
         self._trusts = Trusts(crawl.store)
-        self._spared = SparedPages()
+        self._parked = crawl.parked
         self._tested: dict[Site, int] = {}
         self._told: set[object] = set()
         self._asked: WeakKeyDictionary[Request, Known] = WeakKeyDictionary()
@@ -141,6 +142,11 @@ class Revalidation(Listener):
                 *(PREFIX, PREFIX, PREFIX),
             )
         return cls(crawl)
+
+    def opened(self, spider: Spider) -> None:
+        """Remember what the last part of the job has spared."""
+        site_of = self._settings.policies.site_of
+        self._parked.claim("unchanged", None, lambda r: site_of(r.url).policy.revalidate)
 
     async def ask(self, request: Request) -> Response | None:
         """Add a condition to a request, if that can spare a page.
@@ -188,7 +194,7 @@ class Revalidation(Listener):
         if refused or (source is None and needs_page(known.policy)):
             return plainly(request)
         self._trusts.spared(site, known.page.last_seen)
-        self._spared.add(site, request)
+        self._parked.add(Parked(("unchanged", *site), plainly(request)))
         if source is not None and needs_page(known.policy):
             return response_of(request.url, source)
         self._unmodified[request] = known
@@ -303,7 +309,7 @@ class Revalidation(Listener):
         """Answer for a page that is as it was, by its sitemap; raise `PageUnchanged` if it may."""
         site = known.site("lastmod")
         self._trusts.spared(site, known.page.last_seen)
-        self._spared.add(site, request)
+        self._parked.add(Parked(("unchanged", *site), plainly(request)))
         self._count("lastmod/unchanged")
         source = known.source
         if source is not None and needs_page(known.policy):
@@ -329,16 +335,16 @@ class Revalidation(Listener):
         if not state:
             return
         self._told.add(site)
-        again = self._spared.pop(site)
-        if state == "wrong":
-            self._count(f"{_STATS[site.kind]}/distrusted")
-        tell(site, self._trusts.of(site, seen.at), len(again) if state == "wrong" else 0)
-        engine = self._crawler.engine
-        if state != "wrong" or engine is None or engine.spider is None:
+        wrong = state == "wrong"
+        why = f"What {site.domain} says of its pages is wrong" if wrong else ""
+        again = self._parked.take(("unchanged", *site), why)
+        tell(site, self._trusts.of(site, seen.at), len(again) if wrong else 0)
+        if not wrong:
             return
-        for request in again:
+        self._count(f"{_STATS[site.kind]}/distrusted")
+        for parked in again:
             self._count(f"{_STATS[site.kind]}/fetched_again")
-            engine.crawl(request)
+            self._parked.send(parked.request)
 
     def _tell_once(self, site: Site, trust: Trust) -> None:
         """Say why no page of a site is asked for with a condition."""

@@ -16,16 +16,18 @@ from simhash_gate.common.urls import end_of, without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.claims import decode_claims, same_name, split_claims
 from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.resend_dropped import remembered, send_again
+from simhash_gate.plugin.parked import Parked
+from simhash_gate.plugin.resend_dropped import send_again, to_send_again
 from simhash_gate.report.findings import SWALLOWED
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
+    from scrapy import Spider
     from typing_extensions import Self
 
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
-    from simhash_gate.plugin.resend_dropped import Dropped
+    from simhash_gate.plugin.parked import Belief
 
 logger = logging.getLogger(__name__)
 
@@ -39,13 +41,18 @@ _SHOWN = 200  # characters of the text that they share
 
 @dataclass(slots=True)
 class _Cluster:
-    """Pages that read alike: names, samples of addresses, ends of paths, and what was dropped."""
+    """Pages that read alike: the first kept one, names, samples of addresses, ends of paths."""
 
+    first: Identity
     names: set[str] = field(default_factory=set)
     samples: list[str] = field(default_factory=list)
     ends: set[str] = field(default_factory=set)
-    dropped: list[Dropped] = field(default_factory=list)
     told: bool = False
+
+    @property
+    def belief(self) -> Belief:
+        """That these are one page."""
+        return "alike", self.first
 
 
 class Collapses(Listener):
@@ -58,8 +65,13 @@ class Collapses(Listener):
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._crawler = crawl.crawler
+        self._parked = crawl.parked
         self._clusters: OrderedDict[Identity, _Cluster] = OrderedDict()
         self._told: set[str] = set()
+
+    def opened(self, spider: Spider) -> None:
+        """Go on with what the last part of the job has seen."""
+        self._clusters = self._parked.claim("alike", self._clusters, lambda _: True)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Count a page that reads like a kept one."""
@@ -70,7 +82,9 @@ class Collapses(Listener):
         if verdict.differs not in ("names", "repeats") and not judged.dropped:
             return
         kept = match.record
-        cluster = self._clusters.get(kept.identity) or _Cluster({kept.title}, [kept.url])
+        cluster = self._clusters.get(kept.identity) or _Cluster(
+            kept.identity, {kept.title}, [kept.url]
+        )
         self._put(kept.identity, cluster)
         if verdict.record is not None:
             self._put(verdict.record.identity, cluster)
@@ -93,18 +107,16 @@ class Collapses(Listener):
     def _dropped(self, cluster: _Cluster, judged: Judged) -> None:
         if len(cluster.ends) < MANY:
             cluster.ends.add(end_of(judged.request.url))
-        unsure = not cluster.told and len(cluster.dropped) < _MOST_DROPPED
-        if unsure and not _of_one_name(judged.verdict):
-            cluster.dropped.append(remembered(judged))
+        if not cluster.told and not _of_one_name(judged.verdict):
+            self._parked.add(Parked(cluster.belief, to_send_again(judged)), _MOST_DROPPED)
 
     def _tell(self, domain: str, cluster: _Cluster, verdict: Verdict) -> None:
         """Warn of a domain once; fetch again what was dropped though its name was another."""
         self._crawler.stats.inc_value("simhash_gate/collapses")
-        back, cluster.dropped = cluster.dropped, []
         named = len(cluster.names) >= MANY
-        if named:
-            for dropped in back:
-                send_again(self._crawler, dropped, _MANY_NAMES)
+        for parked in self._parked.take(cluster.belief, _MANY_NAMES if named else ""):
+            if named:
+                send_again(self._crawl, parked.request, _MANY_NAMES)
         if domain in self._told:
             return
         self._told.add(domain)

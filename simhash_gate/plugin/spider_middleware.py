@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.conf import build_component_list
-from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
 from simhash_gate.plugin.listeners import Stage
@@ -184,19 +183,6 @@ class CallbackWitness(GateFollower):
     def _finished(self, response: Response, seconds: float) -> None:
         if self.gate:
             self.gate.lifecycle.finished(response.request, seconds)
-
-
-class ClosingWitness(GateFollower):
-    """An item pipeline that sees a crawl close while Scrapy still takes requests.
-
-    A crawl that is paused goes on with what is handed over here: no signal is sent between the last
-    item and the moment when the queue of a JOBDIR is written.
-    """
-
-    def close_spider(self) -> None:
-        """Tell the gate that no page and no item is on its way any more."""
-        if self.gate and job_dir(self._crawler.settings):
-            self.gate.lifecycle.last_chance()
 
 
 def is_installed(settings: BaseSettings, middleware: type = SimhashGateSpiderMiddleware) -> bool:

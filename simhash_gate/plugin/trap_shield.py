@@ -17,8 +17,8 @@ from scrapy.http.request import NO_CALLBACK
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.gist import read_gist
-from simhash_gate.plugin.held_requests import HeldRequests
 from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import FOUND_KEY, META_KEY, RECOVERED_KEY, NotSent
 from simhash_gate.plugin.signals import request_held_back
 from simhash_gate.plugin.spider_middleware import is_installed
@@ -26,17 +26,22 @@ from simhash_gate.urls.traps import Origin, TrapShield
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from scrapy import Request, Spider
     from scrapy.http import Response
     from typing_extensions import Self
 
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.plugin.parked import Belief
     from simhash_gate.urls.traps import Change, Visit
 
 logger = logging.getLogger(__name__)
 
 MOST_TALLIES = 1_000
 """Shapes that the closing lines know."""
+MOST_OF_SHAPE = 1_000
+"""Requests that wait until it brings something new."""
+AT_ONCE = 14
+"""So many of a shape are sent again for one page that brings something new."""
 _SHOWN = 10
 _OUTCOMES = frozenset({"new", "near", "updated", "rewritten", "duplicate", "unchanged"})
 _BECAUSE = {
@@ -56,6 +61,13 @@ class HeldBack(NotSent):
         self.shape = shape
 
 
+@dataclass(eq=False)
+class Held(Parked):
+    """A request that waits until its shape brings something new, or the maze of a group ends."""
+
+    group: str
+
+
 @dataclass(slots=True)
 class _Tally:
     """What was held back of one shape, or would have been; `missed` brought something new."""
@@ -72,9 +84,9 @@ class TrapGuard(Listener):
         super().__init__(crawl)
         self._policies = crawl.settings.policies
         self._stats = crawl.crawler.stats
+        self._parked = crawl.parked
         self._shield = TrapShield()
         self._visits: WeakKeyDictionary[Request, Visit] = WeakKeyDictionary()
-        self._held = HeldRequests()
         self._tallies: dict[str, _Tally] = {}
         self._counts: Counter[str] = Counter()
 
@@ -83,6 +95,14 @@ class TrapGuard(Listener):
         """Return the guard if any domain asks for it, and pages can be seen to lead somewhere."""
         wanted = any(policy.traps != "off" for policy in crawl.settings.policies.all)
         return cls(crawl) if wanted and is_installed(crawl.crawler.settings) else None
+
+    def opened(self, spider: Spider) -> None:
+        """Go on with what the last part of the job knew, held back and counted."""
+        known = (self._shield, self._tallies, self._counts)
+        site_of = self._policies.site_of
+        self._shield, self._tallies, self._counts = self._parked.claim(
+            "trap", known, lambda request: site_of(request.url).policy.traps == "limit"
+        )
 
     def ask(self, request: Request) -> None:
         """Raise `HeldBack` for a request that leads into a trap, where traps are limited."""
@@ -129,10 +149,14 @@ class TrapGuard(Listener):
         for change in changes:
             self._changed(change)
         ends = any(change.why == "endless" and not change.limited for change in changes)
+        group = visit.shape.group
         if ends:
-            self._send(self._held.of_group(visit.scope, visit.shape.group.name))
-        elif not visit.barren and not visit.shape.group.maze.endless:
-            self._send(self._held.of_shape(visit.scope, visit.shape.name))
+            held: list[Held] = self._parked.of_kind("trap")
+            for belief in {each.belief for each in held if each.group == group.name}:
+                if visit.scope in belief:
+                    self._send(belief)
+        elif not visit.barren and not group.maze.endless:
+            self._send(_belief(visit), AT_ONCE)
 
     async def closed(self, closing: Closing) -> None:
         """Say what was held back, or would have been."""
@@ -151,8 +175,7 @@ class TrapGuard(Listener):
             self._count("would_hold")
             return
         self._count("held")
-        if not self._held.add(visit, request):
-            self._count("let_go")
+        self._parked.add(Held(_belief(visit), request, visit.shape.group.name), MOST_OF_SHAPE)
         error = HeldBack(without_credentials(request.url), visit.why, shape)
         crawler = self._crawl.crawler
         crawler.signals.send_catch_log(
@@ -188,13 +211,11 @@ class TrapGuard(Listener):
             change.shape, examples, how_many(budget.fetched, "page"), budget.fruits,
         )  # fmt: skip
 
-    def _send(self, requests: list[Request]) -> None:
-        engine = self._crawl.crawler.engine
-        if engine is None or engine.spider is None:
-            return
-        for request in requests:
+    def _send(self, belief: Belief, most: int | None = None) -> None:
+        why = f"{belief[-1]} brings something new again"
+        for parked in self._parked.take(belief, why, most):
             self._count("resent")
-            engine.crawl(request.replace(dont_filter=True))
+            self._parked.send(parked.request)
 
     def _sum_up(self, *, limits: bool) -> None:
         mark = "=" if limits else "?"
@@ -222,6 +243,10 @@ class TrapGuard(Listener):
     def _count(self, name: str) -> None:
         self._counts[name] += 1
         self._stats.inc_value(f"simhash_gate/trap/{name}")
+
+
+def _belief(visit: Visit) -> Belief:
+    return "trap", visit.scope, visit.shape.name
 
 
 def _is_ours(request: Request) -> bool:

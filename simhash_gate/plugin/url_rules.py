@@ -6,7 +6,7 @@ import logging
 import math
 import sqlite3
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,8 +27,7 @@ from simhash_gate.plugin.requests import (
     RELEASED_KEY,
     NotSent,
 )
-from simhash_gate.plugin.resend_dropped import MOST_BYTES
-from simhash_gate.plugin.skipped_requests import Skipped, SkippedRequests, keep, taken
+from simhash_gate.plugin.skipped_requests import Skipped, sample, stands, take_by_rule
 from simhash_gate.plugin.spider_middleware import only_looks
 from simhash_gate.urls.fetched import MOST_WORDS, Fetched, content_of, relation
 from simhash_gate.urls.learn import Told, told_by
@@ -59,6 +58,7 @@ PROBES_OF_OTHERS = 20
 """So many of those are fetched where a rule proves wrong on a part of them alone."""
 _ASKED_FOR = 50_000  # URLs that the last part of a job asked for, whose values are remembered
 _LOOKED_AT = 20  # pages that may stand for a request
+_FAILED = "the page that stood for it failed"
 _LEFT_ALONE = ("redirect_times", "retry_times", RECOVERED_KEY)
 
 
@@ -107,12 +107,11 @@ class UrlRules(Listener):
         self._learner = Learner(settings.url_bound)
         self._learned = LearnedRules(self._learner, crawl.store)
         self._visits: Visits | None = None
-        self._waiting = SkippedRequests()
+        self._waiting = crawl.parked
         self._on_their_way: dict[str, int] = {}
         self._asked_for: WeakKeyDictionary[FollowedPage, list[str]] = WeakKeyDictionary()
         self._probes: dict[str, _Probe] = {}
         self._lost: set[int] = set()
-        self._is_over = self._has_job = False
         self._tested: dict[tuple[str, Rule], _Tested] = {}
 
     @classmethod
@@ -127,12 +126,11 @@ class UrlRules(Listener):
         folder = None if only_looks(self._crawler) else job_dir(self._crawler.settings)
         try:
             self._visits = Visits(str(Path(folder) / JOB_FILE) if folder else "")
-            self._has_job = folder is not None
         except (OSError, sqlite3.Error) as error:
             logger.error("No request is skipped (%sURLS): %s", PREFIX, error)
         with self._failing_open():
             if self._visits is not None:
-                self._restore(self._visits, spider)
+                self._restore(self._visits)
         policies = self._settings.policies.all
         if all(policy.urls == "off" or policy.verify == "distance" for policy in policies):
             logger.info(
@@ -141,22 +139,23 @@ class UrlRules(Listener):
                 *(PREFIX, PREFIX),
             )
 
-    def _restore(self, visits: Visits, spider: Spider) -> None:
+    def _restore(self, visits: Visits) -> None:
         """Remember what the last part of the job asked for, and what it skipped."""
-        restored = list(taken(visits, spider))
+        policies = self._settings.policies
+        self._waiting.claim("rule", None, lambda r: policies.site_of(r.url).policy.urls == "skip")
+        restored: list[Skipped] = self._waiting.of_kind("rule")
         for skipped in restored:  # first: what was skipped had the value that the rule was used for
             self._learner.place(skipped.scope, without_credentials(skipped.request.url))
         for url in visits.latest(_ASKED_FOR):
-            self._learner.place(self._settings.policies.site_of(url).scope, url)
+            self._learner.place(policies.site_of(url).scope, url)
         for skipped in restored:
-            self._remember(skipped)
+            skipped.earlier = True
             _count(self._tests(skipped), skipped=1)
             if visits.get(skipped.visit) is None:
                 self._lost.add(skipped.visit)
 
     def ask(self, request: Request, site: Site) -> None:
         """Raise `UrlSkipped` for a request that need not be sent; note any other one."""
-        self._is_over = False
         if self._visits is None or site.policy.urls == "off" or not _counts(request):
             return
         skipped = None
@@ -189,7 +188,7 @@ class UrlRules(Listener):
             self._on_their_way[url] = visits.add(scope, shape, url, url)
             return None
         _count(tested, skipped=1)
-        self._remember(Skipped(request, scope, stand_in.id, stand_in.url, rules))
+        self._waiting.add(Skipped(stands(stand_in.id), request, scope, *stand_in[:2], rules))
         self._stats.inc_value("simhash_gate/url/avoided")
         told = ", ".join(dict.fromkeys(str(rule) for _, rule in rules))
         return UrlSkipped(url, stand_in.url, told)
@@ -209,17 +208,6 @@ class UrlRules(Listener):
             return True
         drawn = mmh3.hash(f"{self._crawl.store.run.name} {url}", signed=False)
         return drawn < share * (1 << 32)
-
-    def _remember(self, skipped: Skipped) -> None:
-        full = self._waiting.add(skipped)
-        if full and not self._stats.get_value("simhash_gate/url/let_go"):
-            logger.warning(
-                "More than %d MiB of skipped requests are remembered: should a rule prove wrong, "
-                "the oldest of them are not sent",
-                MOST_BYTES >> 20,
-            )
-        if full:
-            self._stats.inc_value("simhash_gate/url/let_go")
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Learn from a verdict, and from what a probe brought."""
@@ -308,11 +296,13 @@ class UrlRules(Listener):
 
     def _unskip(self, scope: str, shape: str, rule: Rule, *, sure: bool = True) -> None:
         """Send what was skipped by a rule that is wrong, or may be wrong if that is not `sure`."""
-        why = "does make a difference" if sure else "may make a difference"
-        found = self._waiting.pop_by_rule(
-            *(scope, shape, rule), shape_of=self._shape, reasons=self._look_again
+        why = f"{rule} {'does' if sure else 'may'} make a difference"
+        found = take_by_rule(
+            *(self._waiting, scope, shape, rule, why),
+            shape_of=self._shape,
+            reasons=self._look_again,
         )
-        self._send(*found, f"{rule} {why}")
+        self._send(found, why)
 
     def _look_again(self, skipped: Skipped) -> Reasons:
         """Return the reasons of now to skip a request; these are what is to be tested."""
@@ -320,7 +310,7 @@ class UrlRules(Listener):
         reasons = self._learner.reasons(skipped.scope, url, skipped.stand_in)
         if reasons:
             _count(self._tests(skipped), skipped=-1)
-            _count(self._tests(skipped._replace(rules=reasons)), skipped=1)
+            _count(self._tests(replace(skipped, rules=reasons)), skipped=1)
         return reasons
 
     def _shape(self, url: str) -> str:
@@ -331,25 +321,19 @@ class UrlRules(Listener):
         with self._failing_open():
             if self._visits is not None:
                 self._visits.remove(visit)
-        self._send(*self._waiting.pop(visit), "the page that stood for it failed")
+        self._stands_no_more(visit)
 
-    def _send(self, requests: list[Skipped], let_go: int, why: str) -> None:
-        if let_go:
-            logger.error(
-                "%s that were skipped are not fetched: too many were remembered. The verdict log "
-                "has them (%sVERDICTS)",
-                *(how_many(let_go, "request"), PREFIX),
-            )
-        engine = self._crawler.engine
-        if engine is None or engine.spider is None:
-            return
+    def _stands_no_more(self, visit: int) -> None:
+        self._send(self._waiting.take(stands(visit), _FAILED), _FAILED)
+
+    def _send(self, requests: list[Skipped], why: str) -> None:
         for skipped in requests:
             _count(self._tests(skipped), skipped=-1)
             self._stats.inc_value("simhash_gate/url/avoided", -1 + skipped.earlier)
             self._stats.inc_value("simhash_gate/url/released")
             meta = {**skipped.request.meta, RELEASED_KEY: True}
             logger.info("Fetching %s after all: %s", skipped.request.url, why)
-            engine.crawl(skipped.request.replace(dont_filter=True, meta=meta))
+            self._waiting.send(skipped.request.replace(meta=meta))
 
     def failed(self, request: Request) -> None:
         """Send what was skipped for a request that has no answer."""
@@ -364,21 +348,17 @@ class UrlRules(Listener):
 
     def _fell(self, urls: list[str]) -> None:
         """Let no visit of these URLs stand for another one any more."""
-        for url in urls:
-            with self._failing_open():
-                scope = self._settings.policies.site_of(url).scope
-                _, canonical = self._learner.place(scope, url)
-                found = self._visits.find(scope, canonical) if self._visits is not None else ()
-                for visit in [visit.id for visit in found if visit.url == url]:
-                    self._release(visit)
-            if visit := self._waiting.visit_of(url):  # whose rules have changed since
-                self._release(visit)
+        waiting = self._waiting.of_kind("rule") if self._visits is None else ()
+        found = {skipped.visit for skipped in waiting if skipped.stand_in in urls}
+        with self._failing_open():
+            found |= self._visits.of(urls) if self._visits is not None else set()
+        for visit in found:
+            self._release(visit)
 
     def idle(self) -> None:
         """Test rules that were tested too little; send what waits for answers that never came."""
-        self._is_over = True
         for visit in self._lost:
-            self._send(*self._waiting.pop(visit), "the page that stood for it failed")
+            self._stands_no_more(visit)
         self._lost.clear()
         for url, visit in list(self._on_their_way.items()):
             del self._on_their_way[url]
@@ -395,15 +375,13 @@ class UrlRules(Listener):
 
     def _probe(self, scope: str, rule: Rule, count: int) -> None:
         """Fetch some of the requests that were skipped by a rule."""
-        engine = self._crawler.engine
-        for skipped in self._waiting.sample(scope, rule, count):
+        for skipped in sample(self._waiting, scope, rule, count):
             _count(self._tests(skipped), skipped=-1, probed=1)
             self._stats.inc_value("simhash_gate/url/avoided", -1 + skipped.earlier)
             self._stats.inc_value("simhash_gate/url/probed")
             url = without_credentials(skipped.request.url)
             self._probes[url] = _Probe(skipped.visit, scope, skipped.rules)
-            if engine is not None and engine.spider is not None:
-                engine.crawl(skipped.request.replace(dont_filter=True))
+            self._waiting.send(skipped.request)
 
     async def closed(self, closing: Closing) -> None:
         """Say what was saved, or could have been."""
@@ -417,9 +395,6 @@ class UrlRules(Listener):
         with self._failing_open():
             self._learned.keep()
             if self._visits is not None:
-                if self._has_job and not self._is_over:
-                    assert self._crawler.spider is not None
-                    keep(self._waiting, self._visits, self._crawler.spider)
                 self._visits.close()
 
     @contextmanager

@@ -10,6 +10,8 @@ import re
 from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
 
+from mmh3 import hash64
+
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.gist import Gist
 
@@ -75,8 +77,8 @@ class Contents:
         self._scopes.move_to_end(scope)
         before = len(own)
         named = _WORD.findall(title.lower())
-        names = own.new(frozenset(hash(("", word)) for word in named))
-        name = own.new(frozenset([hash(tuple(named))] if named else ()))
+        names = own.new(frozenset(stable_hash(f" {word}") for word in named))
+        name = own.new(frozenset([stable_hash(" ".join(named))] if named else ()))
         pairs = own.new(gist.pairs)
         words = own.new(frozenset(word << 1 for word in gist.words))
         self._kept += len(own) - before
@@ -85,3 +87,8 @@ class Contents:
         enough = pairs >= max(_NEW_PAIRS, _NEW_SHARE * len(gist.pairs))
         mostly = pairs >= max(_NEW_PAIRS, _MOSTLY * len(gist.pairs))
         return Novelty(bool(names) or enough, mostly, bool(name), words)
+
+
+def stable_hash(text: str) -> int:
+    """Return a hash that is the same in every process."""
+    return int(hash64(text.encode("utf-8", "surrogatepass"))[0])

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from simhash_gate.urls.trap_budget import Budget
-from simhash_gate.urls.trap_contents import Contents, Novelty
+from simhash_gate.urls.trap_contents import Contents, Novelty, stable_hash
 from simhash_gate.urls.trap_maze import Known, Maze
 from simhash_gate.urls.trap_shapes import TrapShapes
 
@@ -142,7 +142,10 @@ class _Scope:
 
 
 class TrapShield:
-    """Says of each request whether it leads into a trap. Its memory is bounded."""
+    """Says of each request whether it leads into a trap. Its memory is bounded.
+
+    It can be pickled: its hashes are the same in every process.
+    """
 
     def __init__(self) -> None:
         self.contents = Contents()
@@ -246,10 +249,10 @@ class TrapShield:
             return []
         if maze.resting():
             return []
-        page = hash(visit.url)
+        page = stable_hash(visit.url)
         before = len(scope.known)
-        scope.known.add(page, hash(visit.origin.url))
-        own = {hash(url) for url in links() if _leads_deeper(scope, group, url)}
+        scope.known.add(page, stable_hash(visit.origin.url))
+        own = {stable_hash(url) for url in links() if _leads_deeper(scope, group, url)}
         was = maze.endless
         maze.step(own, scope.known, page, novelty.words)
         self._known += len(scope.known) - before

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS visit (
     id INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER NOT NULL, url TEXT NOT NULL,
-    key INTEGER NOT NULL, answered INTEGER NOT NULL DEFAULT 0, content INTEGER, fingerprint INTEGER,
-    said BLOB
+    key INTEGER NOT NULL, address INTEGER NOT NULL, answered INTEGER NOT NULL DEFAULT 0,
+    content INTEGER, fingerprint INTEGER, said BLOB
 );
 CREATE INDEX IF NOT EXISTS visit_key ON visit (key);
+CREATE INDEX IF NOT EXISTS visit_address ON visit (address);
 CREATE INDEX IF NOT EXISTS visit_place ON visit (place, id);
 CREATE TABLE IF NOT EXISTS ended (visit INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS skipped (visit INTEGER NOT NULL, said TEXT NOT NULL);
 """
 _SLICE = 200
 _COMMIT_EVERY = 1_000
@@ -70,9 +70,9 @@ class Visits:
         if self._written % _COMMIT_EVERY == 0:
             self._db.execute("COMMIT")
             self._db.execute("BEGIN")
-        row = (key_of(scope, whole(shape)), url, key_of(scope, canonical))
+        row = (key_of(scope, whole(shape)), url, key_of(scope, canonical), key_of("", url))
         number = self._db.execute(
-            "INSERT INTO visit (place, url, key) VALUES (?, ?, ?)", row
+            "INSERT INTO visit (place, url, key, address) VALUES (?, ?, ?, ?)", row
         ).lastrowid
         assert number is not None
         return number
@@ -85,6 +85,14 @@ class Visits:
         )
         for number, url, content, fingerprint in found:
             yield Visit(number, url, _unsigned(content), _unsigned(fingerprint))
+
+    def of(self, urls: Iterable[str]) -> set[int]:
+        """Return the numbers of the visits to URLs."""
+        found = set()
+        for url in urls:
+            asked = "SELECT id FROM visit WHERE address = ? AND url = ?"
+            found |= {number for (number,) in self._db.execute(asked, (key_of("", url), url))}
+        return found
 
     def get(self, number: int) -> Visit | None:
         """Return a visit by its number."""
@@ -145,16 +153,6 @@ class Visits:
             del self._behind[scope, shape]
         else:
             self._behind[scope, shape] = rows[-1][0]
-
-    def keep_skipped(self, skipped: Iterable[tuple[int, str]]) -> None:
-        """Keep requests for the next part of the job, each with the visit that stands for it."""
-        self._db.executemany("INSERT INTO skipped (visit, said) VALUES (?, ?)", skipped)
-
-    def take_skipped(self) -> list[tuple[int, str]]:
-        """Return the requests that the last part of the job kept; they are kept no more."""
-        found = self._db.execute("SELECT visit, said FROM skipped ORDER BY rowid").fetchall()
-        self._db.execute("DELETE FROM skipped")
-        return found
 
     def close(self) -> None:
         """Write what is left, and let go of the file: what it has counts from now on."""

@@ -128,13 +128,13 @@ Spider.parse = parse
 
 
 def test_that_too_many_copies_wait_is_said_and_what_it_costs(tmp_path) -> None:
-    little = "\nfrom simhash_gate.plugin import resend_dropped\nresend_dropped.MOST_BYTES = 6_000\n"
+    little = "\nfrom simhash_gate.plugin import parked\nparked.MOST_BYTES = 12_000\n"
     copies = {f"/{n}": page(1, noise=n) for n in range(6)}
     with Site(dict(copies)).running() as site:
         result = crawl(tmp_path, site, " ".join(copies), spider=first_fails(5) + little)
-    assert result.log.count("of dropped requests wait for what becomes of the pages") == 1
-    assert 0 < result.count("copies_let_go") <= 5
-    assert f"and {result.count('copies_let_go')} pages that were dropped for it" in result.log
+    assert result.log.count("requests wait, most of them for one reason (copy)") == 1
+    assert 0 < result.count("parked/let_go/copy") <= 5
+    assert f"failed, and {result.count('parked/let_go/copy')} request" in result.log
 
 
 def test_a_paused_crawl_goes_on_with_what_waits_to_be_fetched_again(tmp_path) -> None:
@@ -149,3 +149,34 @@ def test_a_paused_crawl_goes_on_with_what_waits_to_be_fetched_again(tmp_path) ->
     assert paused.delivered() == []
     assert paused.count("forgotten") == 1
     assert says(resumed, 1) == says(resumed, 2) == 1
+
+
+SWALLOWS = """
+import asyncio
+class Swallowing:
+    calls = 0
+    @classmethod
+    def from_crawler(cls, crawler):
+        cls.crawler = crawler
+        return cls()
+    async def process_response(self, request, response):
+        Swallowing.calls += 1
+        if Swallowing.calls > 1:
+            return response
+        while self.crawler.stats.get_value("simhash_gate/dropped", 0) < 4:
+            await asyncio.sleep(0.02)
+        asyncio.ensure_future(self.crawler.engine.close_spider_async(reason="paused"))
+        raise scrapy.exceptions.IgnoreRequest("swallowed after the gate")
+Spider.custom_settings = {"DOWNLOADER_MIDDLEWARES": {Swallowing: 5}}
+"""
+
+
+def test_a_page_that_was_swallowed_before_a_pause_takes_no_copy_with_it(tmp_path) -> None:
+    copies = {f"/{n}": page(1, noise=n) for n in range(5)}
+    settings = {"JOBDIR": str(tmp_path / "job")}
+    with Site(dict(copies)).running() as site:
+        paths = " ".join(copies)
+        paused = crawl(tmp_path, site, paths, spider=SWALLOWS, settings=settings)
+        resumed = crawl(tmp_path, site, paths, settings=settings)
+    assert paused.delivered() == []
+    assert len(resumed.delivered()) == 1

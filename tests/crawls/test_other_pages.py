@@ -75,7 +75,10 @@ def test_a_selector_that_matches_nothing_is_reported_once(tmp_path) -> None:
     assert "'h1' has matched nothing" not in result.log
 
 
-def test_a_template_that_reads_alike_is_warned_of_and_what_was_dropped_comes_back(tmp_path) -> None:
+@pytest.mark.parametrize("pauses", [[], [3]])
+def test_a_template_that_reads_alike_is_warned_of_and_what_was_dropped_comes_back(
+    tmp_path, pauses
+) -> None:
     """A list and its second page have one name within the other: only what comes later tells."""
     rooms = ["Login", "Basket", "Orders", "Returns", "Terms", "Imprint"]
     routes = {
@@ -84,9 +87,13 @@ def test_a_template_that_reads_alike_is_warned_of_and_what_was_dropped_comes_bac
         **{f"/{room.lower()}": product(room) for room in rooms},
     }
     with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), settings=IN_ORDER)
+        delivered = []
+        for items in (*pauses, 0):
+            settings = {**IN_ORDER, "JOBDIR": "job", "CLOSESPIDER_ITEMCOUNT": items}
+            result = crawl(tmp_path, site, " ".join(routes), settings=settings)
+            delivered += result.delivered()
         assert site.hits["/shoes/2"] == 2
-    assert sorted(result.delivered()) == sorted(routes)
+    assert sorted(delivered) == sorted(routes)
     assert result.count("collapses") == 1
     assert result.log.count("Pages of 127.0.0.1 with different names read alike") == 1
     assert "/shoes/2" in result.log

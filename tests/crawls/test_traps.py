@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
+from simhash_gate.plugin.parked import JOB_FILE
 from tests.crawls.harness import Answer, Site, crawl, html_answer, page
 
 if TYPE_CHECKING:
@@ -16,12 +18,17 @@ SPIDER = """
 class Follows(Base):
     name = "follows"
     def parse(self, response):
+        return self.parse_links(response)
+    def parse_links(self, response):
         yield {"path": response.url[len(self.settings["TEST_SITE"]):]}
         for link in response.css("a::attr(href)").getall():
-            yield response.follow(link, self.parse, errback=self.failed)
+            yield response.follow(link, self.parse_links, errback=self.failed)
     def failed(self, failure):
         yield {"path": failure.request.url[len(self.settings["TEST_SITE"]):],
                "failure": type(failure.value).__name__, "why": getattr(failure.value, "why", "")}
+        held = self.crawler.stats.get_value("simhash_gate/trap/held")
+        if held == self.settings.getint("TEST_PAUSE"):
+            raise scrapy.exceptions.CloseSpider("paused")
 """
 
 
@@ -91,22 +98,82 @@ def test_a_request_that_asks_for_it_is_left_alone(tmp_path: Path) -> None:
     assert not any(path.endswith("7") for path in held)
 
 
-def test_a_shape_that_yields_again_gets_back_what_was_held(tmp_path: Path) -> None:
-    class Tags(Routes):
-        def get(self, path, default=None):
-            if path == "/":
-                return html_answer(_links([f"/tag?t={number}" for number in range(100)]))
-            number = int(path.rpartition("=")[2])
-            return page(number if number > 58 else 0)
+class Tags(Routes):
+    """A hundred pages of tags, of which only those after the 59th say something of their own."""
 
-    settings = {
-        "SIMHASH_GATE_TRAPS": "limit",
-        "CONCURRENT_REQUESTS": "1",
-        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
-    }
+    def get(self, path, default=None):
+        if path == "/":
+            return html_answer(_links([f"/tag?t={number}" for number in range(100)]))
+        if "=" not in path:
+            return Answer(b"not here", 404)
+        number = int(path.rpartition("=")[2])
+        return page(number if number > 58 else 0)
+
+
+ONE_BY_ONE = {
+    "SIMHASH_GATE_TRAPS": "limit",
+    "CONCURRENT_REQUESTS": "1",
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+}
+
+
+def test_a_shape_that_yields_again_gets_back_what_was_held(tmp_path: Path) -> None:
     with Site(Tags({})).running() as site:
-        done = crawl(tmp_path, site, "/", spider=SPIDER, settings=settings)
+        done = crawl(tmp_path, site, "/", spider=SPIDER, settings=ONE_BY_ONE)
     assert done.count("trap/recovered") >= 1
     assert done.count("trap/resent") >= 1
     fetched = {int(item["path"].rpartition("=")[2]) for item in done.items if "t=" in item["path"]}
     assert set(range(59, 100)) <= fetched
+
+
+@pytest.fixture(scope="module")
+def paused(tmp_path_factory):
+    """Return a job that was paused when its trap had not yet yielded again, and what it held."""
+    folder = tmp_path_factory.mktemp("paused")
+    settings = {**ONE_BY_ONE, "JOBDIR": "job", "TEST_PAUSE": "3"}
+    with Site(Tags({})).running() as site:
+        first = crawl(folder, site, "/", spider=SPIDER, settings=settings)
+        held = {item["path"] for item in first.items if item.get("failure") == "HeldBack"}
+        assert len(held) == first.count("trap/held") >= 2
+        assert held.isdisjoint(site.hits)
+        yield site, folder / "job", held
+
+
+def resumed(paused, folder: Path, spider: str = SPIDER, **settings):
+    """Crawl the second part of the job, in a copy."""
+    site, job, held = paused
+    shutil.copytree(job, folder / "job")
+    if spider != SPIDER:  # Scrapy itself reads nothing of what another spider has queued
+        shutil.rmtree(folder / "job/requests.queue")
+    settings = {**ONE_BY_ONE, "JOBDIR": "job", **settings}
+    before = site.hits.copy()
+    second = crawl(folder, site, "/", spider=spider, settings=settings)
+    fetched, site.hits = site.hits - before, before
+    return second, held & set(fetched), fetched
+
+
+def test_what_was_held_before_a_pause_is_sent_after_it(paused, tmp_path: Path) -> None:
+    second, sent, fetched = resumed(paused, tmp_path)
+    assert sent == paused[2]
+    assert {f"/tag?t={number}" for number in range(59, 100)} <= set(fetched)
+    assert second.count("parked/restored") == len(sent)
+    assert not (tmp_path / "job" / JOB_FILE).exists()
+    held = len(sent) + second.count("trap/held")
+    assert f"{held} requests held back; {second.count('trap/resent')} sent again" in second.log
+
+
+def test_what_is_no_longer_asked_for_after_a_pause_is_sent(paused, tmp_path: Path) -> None:
+    for mode in ("off", "observe"):
+        _, sent, _ = resumed(paused, tmp_path / mode, SIMHASH_GATE_TRAPS=mode)
+        assert sent == paused[2]
+
+
+def test_what_a_spider_does_not_know_after_a_pause_is_told_of(paused, tmp_path: Path) -> None:
+    other = SPIDER.replace("parse_links", "parse_all")
+    second, sent, _ = resumed(paused, tmp_path, other)
+    assert not sent
+    assert second.count("parked/lost") == len(paused[2])
+    told = f"{len(paused[2])} requests that waited before the pause are lost"
+    assert second.log.count(told) == 1
+    assert "Method 'parse_links' not found" in second.log

@@ -15,6 +15,7 @@ from simhash_gate.plugin import audit as module
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Closing, Crawl, Judged, Stage
+from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.requests import VERDICT_KEY
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
@@ -27,7 +28,8 @@ def audit_with(**settings) -> Audit:
     known = {f"SIMHASH_GATE_{name}": value for name, value in settings.items()}
     store = StoreThread("v1")
     store.run.name = RUN
-    return Audit(Crawl(get_crawler(), read_settings({"SIMHASH_GATE_AUDIT": 1, **known}), store))
+    crawler, read = get_crawler(), read_settings({"SIMHASH_GATE_AUDIT": 1, **known})
+    return Audit(Crawl(crawler, read, store, ParkedRequests(crawler)))
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.pipeline import read_page
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Stage
+from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.requests import VERDICT_KEY
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
@@ -40,7 +41,8 @@ class Followed:
     def __init__(self, **settings) -> None:
         self.store = StoreThread("v1")
         self.store.open("memory:", at_once=True)
-        crawl = Crawl(get_crawler(settings_dict=settings), read_settings({}), self.store)
+        crawler = get_crawler(settings_dict=settings)
+        crawl = Crawl(crawler, read_settings({}), self.store, ParkedRequests(crawler))
         self.diary = Diary(crawl)
         self.lifecycle = Lifecycle(crawl, [self.diary])
         self.lifecycle.sees_end = True

@@ -1,0 +1,244 @@
+"""Requests that are not sent for what is believed, and are sent after all when a belief falls.
+
+What waits when a job is paused is written with it, and waits on in its next part. It is pickled,
+as Scrapy's own queue in the same folder is: what that can carry over a pause, this can too.
+"""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import sys
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from scrapy.utils.request import request_from_dict
+
+from simhash_gate.common.files import whole_file
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import how_many
+from simhash_gate.values import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    Belief = tuple[Hashable, ...]
+    """What is believed: its kind, and what it is about."""
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+MOST_BYTES = 64 << 20
+"""What all requests of a crawl that wait take, roughly."""
+JOB_FILE = "simhash_gate_parked.pickle"
+_FORMAT = 1
+_OBJECTS = 2048  # bytes of a request and of what is known of it, without their contents
+_DEEPEST = 4
+_MOST_LET_GO = 100_000  # beliefs
+
+
+@dataclass(eq=False)
+class Parked:
+    """A request as it can be sent after all, and the belief that it waits for."""
+
+    belief: Belief
+    request: Request
+
+    @property
+    def size(self) -> int:
+        """Roughly the bytes that it takes."""
+        request = self.request
+        known = (request.url, request.body, dict(request.headers), request.meta, request.cb_kwargs)
+        return _OBJECTS + sum(map(_weight, known))
+
+
+class ParkedRequests:
+    """All that waits in a crawl, the oldest first, within `MOST_BYTES`; a job has a `folder`.
+
+    If there is more, the oldest of the kind that takes most is let go. What nobody claims after a
+    pause is sent when the crawl has nothing else to do.
+    """
+
+    def __init__(self, crawler: Crawler, folder: str | None = None) -> None:
+        self._crawler = crawler
+        self._kinds: defaultdict[Hashable, dict[Parked, int]] = defaultdict(dict)
+        self._beliefs: dict[Belief, dict[Parked, None]] = {}
+        self._let_go: Counter[Belief] = Counter()
+        self._bytes: Counter[Hashable] = Counter()
+        self._unsent: list[Parked] = []
+        self._known: dict[str, Any] = {}
+        self._known_before: dict[str, Any] = {}
+        self._told: set[Hashable] = set()
+        self._file = Path(folder).resolve() / JOB_FILE if folder else None
+        self._takes_requests = True
+
+    def add(self, parked: Parked, most: int | None = None) -> None:
+        """Let a request wait; with `most`, only if fewer wait for the same belief."""
+        belief, kind, size = parked.belief, parked.belief[0], parked.size
+        if most is not None and self.count(belief) >= most:
+            self._lets_go(belief)
+            return
+        self._kinds[kind][parked] = size
+        self._beliefs.setdefault(belief, {})[parked] = None
+        self._bytes[kind] += size
+        while self._bytes.total() > MOST_BYTES:
+            kind, _ = self._bytes.most_common(1)[0]
+            if kind not in self._told:
+                self._told.add(kind)
+                logger.warning(
+                    "More than %d MiB of requests wait, most of them for one reason (%s): of these "
+                    "the oldest are not sent any more, whatever proves wrong",
+                    *(MOST_BYTES >> 20, kind),
+                )
+            oldest = next(iter(self._kinds[kind]))
+            self.remove(oldest)
+            self._lets_go(oldest.belief)
+
+    def count(self, belief: Belief) -> int:
+        """Return how many requests wait for a belief."""
+        return len(self._beliefs.get(belief, ()))
+
+    def beliefs(self, *start: Hashable) -> list[Belief]:
+        """Return the beliefs that begin so, and for which requests wait."""
+        return [belief for belief in self._beliefs if belief[: len(start)] == start]
+
+    def of_kind(self, kind: str) -> list[Any]:
+        """Return what waits for beliefs of a kind."""
+        return list(self._kinds[kind])
+
+    def take(self, belief: Belief, why: str = "", most: int | None = None) -> list[Any]:
+        """Return what waits for a belief, the oldest first; it waits no more.
+
+        If the belief fell, `why` tells it of those that can't be sent any more.
+        """
+        let_go = self._let_go.pop(belief, 0)
+        if let_go and why:
+            logger.error(
+                "%s, and %s that waited for that are not sent: too many did. The verdict log has "
+                "them (%sVERDICTS)",
+                *(why, how_many(let_go, "request"), PREFIX),
+            )
+        taken = list(islice(self._beliefs.get(belief, ()), most))
+        for parked in taken:
+            self.remove(parked)
+        return taken
+
+    def remove(self, parked: Parked) -> None:
+        """Let a request wait no more."""
+        self._bytes[parked.belief[0]] -= self._kinds[parked.belief[0]].pop(parked)
+        waiting = self._beliefs[parked.belief]
+        del waiting[parked]
+        if not waiting:
+            del self._beliefs[parked.belief]
+
+    def send(self, request: Request) -> None:
+        """Send a request, whatever was asked for before; at an end, in the next part of the job."""
+        engine = self._crawler.engine
+        if engine is None or engine.spider is None or not self._takes_requests:
+            self._unsent.append(Parked(("unsent",), request))
+        else:
+            engine.crawl(request.replace(dont_filter=True))
+
+    def idle(self) -> None:
+        """Send what waits for nothing that is believed now."""
+        unsent, self._unsent = self._unsent, []
+        if unsent:
+            logger.info("Sending %s that waited before the pause", how_many(len(unsent), "request"))
+        for parked in unsent:
+            self.send(parked.request)
+
+    def claim(self, kind: str, known: T, holds: Callable[[Request], bool]) -> T:
+        """Return what was known of a kind of beliefs before a pause; else `known`.
+
+        It is written with the requests. These wait on if by the settings of now the belief `holds`.
+        """
+        found: T = self._known_before.pop(kind, known)
+        self._known[kind] = found
+        for parked in self._unsent:
+            if parked.belief[0] == kind and holds(parked.request):
+                self.add(parked)
+        self._unsent = [parked for parked in self._unsent if parked not in self._kinds[kind]]
+        return found
+
+    def restore(self, spider: Spider) -> None:
+        """Take up what the last part of the job has left."""
+        if self._file is None:
+            return
+        try:
+            with self._file.open("rb") as file:
+                written, packed, waiting = pickle.load(file)
+            if written != _FORMAT:
+                raise ValueError(f"its format is {written}, not {_FORMAT}")
+            self._known_before, self._let_go = pickle.loads(packed)
+        except FileNotFoundError:
+            return
+        except Exception as error:  # a pickle may raise anything
+            logger.error("What waited before the pause can't be read: %s: %s", self._file, error)
+            return
+        lost = []
+        for each in waiting:
+            try:
+                parked = pickle.loads(each)
+                parked.request = request_from_dict(parked.request, spider=spider)
+                self._unsent.append(parked)
+            except Exception as error:
+                lost.append(str(error))
+        self._crawler.stats.inc_value("simhash_gate/parked/restored", len(waiting) - len(lost))
+        if lost:
+            self._lose("that waited before the pause", lost, "the spider can't have them any more")
+
+    def close(self) -> None:
+        """Note that Scrapy takes no more requests."""
+        self._takes_requests = False
+
+    def keep(self, spider: Spider, *, paused: bool) -> None:
+        """Write with a job that is paused what waits; a job that has ended leaves nothing."""
+        if self._file is None:
+            return
+        waiting, lost = [], []
+        for parked in chain(*self._kinds.values(), self._unsent) if paused else ():
+            try:
+                said: Any = parked.request.to_dict(spider=spider)
+                waiting.append(pickle.dumps(replace(parked, request=said)))
+            except Exception:
+                lost.append(without_credentials(parked.request.url))
+        if lost:
+            why = "they have a callback that is no method of the spider, or what can't be pickled"
+            self._lose("that wait", lost, why)
+        try:
+            if not paused:
+                self._file.unlink(missing_ok=True)
+                return
+            with whole_file(self._file) as file:
+                pickle.dump((_FORMAT, pickle.dumps((self._known, self._let_go)), waiting), file)
+        except Exception as error:
+            logger.error("What waits can't be written with the job: %s: %s", self._file, error)
+
+    def _lose(self, which: str, lost: list[str], why: str) -> None:
+        self._crawler.stats.inc_value("simhash_gate/parked/lost", len(lost))
+        logger.warning(
+            "%s %s are lost: %s (%s)", how_many(len(lost), "request"), which, why, lost[0]
+        )
+
+    def _lets_go(self, belief: Belief) -> None:
+        self._crawler.stats.inc_value(f"simhash_gate/parked/let_go/{belief[0]}")
+        if len(self._let_go) < _MOST_LET_GO:
+            self._let_go[belief] += 1
+
+
+def _weight(value: Any, depth: int = 0) -> int:
+    """Return the bytes that a value takes, as far as it is made of what JSON has, and bytes."""
+    size = sys.getsizeof(value, 0)
+    if depth < _DEEPEST:
+        if isinstance(value, dict):
+            size += sum(_weight(part, depth + 1) for pair in value.items() for part in pair)
+        elif isinstance(value, (list, tuple, set)):
+            size += sum(_weight(part, depth + 1) for part in value)
+    return size
