@@ -169,7 +169,7 @@ class Gate:
         kept = revisit.kept
         if before is None or kept is None or what_changed(before, page, policy):
             return None
-        if kept.request == record.request:
+        if kept.request == record.request and self.store.current(kept) is not None:
             self.store.see(kept, record.last_seen)
         else:
             self.store.forget(kept)

@@ -22,14 +22,15 @@ OTHERS = 3
 """So many other pages with names of their own make a sentence the site's."""
 MOST_SENTENCES = 8_192
 """Of one scope, about 120 bytes each."""
-MOST_SCOPES = 1_000
-"""Scopes whose memories are at hand; those of others are in the store."""
+MOST_IN_ALL = 500_000
+"""Sentences at hand, 60 MB: those of other scopes are in the store."""
 PAGES_BETWEEN = 64
 """So many pages of a scope are learned before the store is told."""
 
 _NAME_BITS = 16
 _NAME = (1 << _NAME_BITS) - 1
 _ENTRY = struct.Struct(">IQ")
+_EMPTY = 100  # sentences that take as much as a scope without any
 _KEPT = 0.75  # of the sentences, when there is no room for another
 
 
@@ -114,7 +115,7 @@ class SiteMemories:
     the memories of several crawls become one: what two learn at the same moment may be lost.
     """
 
-    def __init__(self, store: Store, most: int = MOST_SCOPES) -> None:
+    def __init__(self, store: Store, most: int = MOST_IN_ALL) -> None:
         self._store = store
         self._most = most
         self._of: OrderedDict[str, SiteMemory] = OrderedDict()
@@ -125,17 +126,25 @@ class SiteMemories:
         if memory is None:
             memory = SiteMemory.of(self._store.site_memory(scope))
             self._of[scope] = memory
-            if len(self._of) > self._most:
-                self._of.popitem(last=False)
+            self._make_room()
         else:
             self._of.move_to_end(scope)
             if memory.learned >= PAGES_BETWEEN:
                 self._keep(scope, memory)
+                self._make_room()
         return memory
 
     def keep(self) -> None:
         """Let the store keep what was learned. Raises `StoreError`."""
         for scope, memory in self._of.items():
+            if memory.learned:
+                self._keep(scope, memory)
+
+    def _make_room(self) -> None:
+        taken = sum(map(len, self._of.values())) + _EMPTY * len(self._of)
+        while taken > self._most and len(self._of) > 1:
+            scope, memory = self._of.popitem(last=False)
+            taken -= len(memory) + _EMPTY
             if memory.learned:
                 self._keep(scope, memory)
 

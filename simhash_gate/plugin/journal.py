@@ -87,8 +87,8 @@ class Journal(Listener):
         except Exception as error:
             self._tell(error)
             return
-        self._queued_bytes += size
-        self._thread.put(_Waiting(judged.response, judged.verdict, said, unsaid, time.time()))
+        if self._thread.put(_Waiting(judged.response, judged.verdict, said, unsaid, time.time())):
+            self._queued_bytes += size
 
     async def closed(self, closing: Closing) -> None:
         """Write what is left, and the closing figures."""

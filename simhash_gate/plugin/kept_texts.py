@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.history.texts import KeptPage, Source, pack
-from simhash_gate.plugin.awaiting import result
+from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within, result
 from simhash_gate.plugin.conditions import STORED_FLAG, needs_page, said_by
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.requests import LASTMOD_KEY
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
+    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +52,7 @@ class KeptTexts(Listener):
         self._budget = crawl.settings.keep_markdown
         self._stats = crawl.crawler.stats
         self._told: set[str] = set()
+        self._asked: deque[Future[bool]] = deque()
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
@@ -94,7 +96,8 @@ class KeptTexts(Listener):
             return packed or pack(**told, time=at, links=read.all_links, source=source)
 
         ask = partial(_keep, address=address, text=text, at=at, budget=self._budget)
-        self._crawl.store.submit(ask).add_done_callback(self._kept)
+        self._asked.append(self._crawl.store.submit(ask))
+        self._count()
 
     def _source_of(self, judged: Judged) -> Source | None:
         """Return the page as it was fetched now, if a later visit may need it."""
@@ -108,12 +111,21 @@ class KeptTexts(Listener):
         variant = self._crawl.variants.of(judged.request, response)
         return _source_of(response, f"{judged.fingerprint} {variant}")
 
-    def _kept(self, kept: Future[bool]) -> None:
-        error = kept.exception()
-        if error is not None:
-            self._failed(error)
-        elif kept.result():
-            self._stats.inc_value("simhash_gate/texts/kept")
+    async def closed(self, closing: Closing) -> None:
+        """Count what the store has still to answer."""
+        if self._asked:
+            await done_within(self._asked[-1], LONGEST_CLOSING)
+        self._count()
+
+    def _count(self) -> None:
+        """Count the answers that are there."""
+        while self._asked and self._asked[0].done():
+            kept = self._asked.popleft()
+            error = kept.exception()
+            if error is not None:
+                self._failed(error)
+            elif kept.result():
+                self._stats.inc_value("simhash_gate/texts/kept")
 
     def _failed(self, error: BaseException) -> None:
         """Count a text that could not be kept or read; say once for each reason why."""

@@ -52,12 +52,13 @@ class LineThread(Generic[T]):
             name = f"simhash_gate-{self._what.replace(' ', '-')}s"
             Thread(target=self._run, args=(self._done,), name=name, daemon=True).start()
 
-    def put(self, line: T) -> None:
-        """Hand a line over."""
-        if self._lines.qsize() < MOST_WAITING:
-            self._lines.put(line)
-        else:
+    def put(self, line: T) -> bool:
+        """Hand a line over; tell whether there was room for it."""
+        if self._lines.qsize() >= MOST_WAITING:
             self.missed += 1
+            return False
+        self._lines.put(line)
+        return True
 
     async def close(self) -> None:
         """Wait until all is written; where the disk hangs, not for ever. The log says what is not.

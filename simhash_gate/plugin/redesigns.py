@@ -29,6 +29,7 @@ NOTE = "redesign"
 """The key of these notes on a scope: when a redesign of each domain was told, a Unix time."""
 MOST_DOMAINS = 1_000
 """Of one scope; those that were told last."""
+_MOST_ASKED = 10_000  # scopes
 
 
 class RedesignWatch(Listener):
@@ -68,6 +69,8 @@ class RedesignWatch(Listener):
         """Tell whether the store has said which redesigns of a scope were told; ask it, if not."""
         if scope not in self._asked:
             self._asked[scope] = self._crawl.store.submit(lambda gate: gate.store.site_notes(scope))
+            if len(self._asked) > _MOST_ASKED:  # one that comes again is asked for again
+                del self._asked[next(iter(self._asked))]
         answer = self._asked[scope]
         if answer is None:
             return True

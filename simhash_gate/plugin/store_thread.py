@@ -80,7 +80,8 @@ class StoreThread:
         `doubtful` has the identity of what the call may add; see `Call`.
         """
         call = Call(ask, Future(), doubtful)
-        if (failure := self.run.failure) is not None:
+        closed = None if self._ended is None else StoreError("the store is closed")
+        if (failure := self.run.failure or closed) is not None:
             call.future.set_exception(failure)
         elif self._at_once:
             self.run.answer([call])
@@ -136,6 +137,9 @@ class StoreThread:
         try:
             self.run.close(self._settled, ended=bool(self._ended))
         finally:
+            while not self._calls.empty():  # where the thread broke down, nobody else answers
+                if (call := self._calls.get()) is not None:
+                    call.future.set_exception(StoreError("the store is closed"))
             self._closed.set_result(None)
 
     def _waiting(self) -> list[Call]:

@@ -145,6 +145,15 @@ def claims_of(headline: str, *offered: tuple[str, str]) -> bytes:
     return Claims(headline, (headline,), said_by(["word"]), offered).encode()
 
 
+def test_a_page_that_fell_out_of_the_window_is_kept_again_when_it_is_visited(gate) -> None:
+    short = Policy(window=1)
+    judge(gate, a_page(), "/a", short)
+    judge(gate, a_page(30), "/b", short)
+    later = the_next_run(gate)
+    assert judge(later, a_page(), "/a", short).outcome == "unchanged"
+    assert judge(later, a_page(1), "/copy", short).outcome == "duplicate"
+
+
 def test_a_revisit_in_a_later_run_is_unchanged_and_its_items_are_held_back(gate) -> None:
     judge(gate, a_page(), "/a", at=1e9)
     later = the_next_run(gate)

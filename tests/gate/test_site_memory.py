@@ -57,9 +57,12 @@ def test_a_memory_is_bounded_and_keeps_what_the_site_repeats() -> None:
     assert memory.is_repeated(name(9), 0)
 
 
-def test_the_memory_of_a_scope_is_its_own() -> None:
-    with closing(open_store("memory:")) as store:
-        memories = SiteMemories(store, most=2)
+def test_the_memory_of_a_scope_is_its_own(tmp_path) -> None:
+    with closing(open_store(f"sqlite:///{tmp_path}/store.sqlite")) as store:
+        memories = SiteMemories(store, most=250)  # two scopes
         memories.of("a").learn(name(1), NOTES)
         assert len(memories.of("a")) == len(NOTES)
-        assert len(memories.of("b")) == len(memories.of("c")) == len(memories.of("a")) == 0
+        memories.of("a").learn(name(2), NOTES[1:])
+        # What does not fit into memory goes into the store; it keeps what several pages have.
+        assert len(memories.of("b")) == len(memories.of("c")) == 0
+        assert len(memories.of("a")) == len(NOTES) - 1

@@ -158,6 +158,14 @@ def test_a_store_that_breaks_down_when_it_is_tried_again_is_waited_for(thread, m
     assert thread.submit(ask(1)).result(timeout=60).outcome == "new"
 
 
+def test_what_is_asked_after_the_end_fails_at_once(path) -> None:
+    thread = opened(path)
+    closed = thread.close(ended=True)
+    with pytest.raises(StoreError, match="closed"):
+        thread.submit(ask(1)).result(timeout=60)
+    closed.result(timeout=60)
+
+
 def test_a_run_that_can_not_be_renewed_is_not_renewed_all_the_time(path, monkeypatch) -> None:
     renewals = []
 

@@ -46,11 +46,16 @@ def test_a_schema_of_a_newer_version_or_without_a_table_is_an_error_that_no_retr
         assert not isinstance(caught.value, StoreUnavailable)
 
 
-def test_commits_are_awaited_where_the_url_says_so_and_where_it_counts(postgresql_server, schema):
+def test_commits_are_awaited_where_the_url_says_so_and_where_it_counts(
+    postgresql_server, schema, monkeypatch
+):
+    # Whatever the server takes for an isolation level by default.
+    monkeypatch.setenv("PGOPTIONS", "-c default_transaction_isolation=serializable")
     for durable, expected in (("false", "off"), ("true", "on")):
         url = postgresql_server.url_with(schema=schema, durable=durable)
         with closing(PostgresStore(url)) as store:
             assert store._value("SHOW synchronous_commit", ()) == expected
+            assert store._value("SHOW transaction_isolation", ()) == "read committed"
 
 
 def test_no_lookup_reads_a_table_from_end_to_end(

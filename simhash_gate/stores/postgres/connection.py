@@ -40,6 +40,8 @@ _SESSION = {
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
     "client_encoding": "UTF8",
+    # Whoever waited for a lock must see what its holder has written.
+    "default_transaction_isolation": "read committed",
 }
 
 
