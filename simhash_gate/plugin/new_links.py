@@ -65,8 +65,7 @@ class NewLinks(Listener):
     def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
         """Return the verdict on a page as it is once its links are known."""
         page = verdict.page
-        is_copy = verdict.outcome == "duplicate" and not verdict.audited
-        if not is_copy or page is None or verdict.policy.action != "drop":
+        if not self._is_dropped_copy(verdict) or page is None:
             return verdict
         new = {
             link
@@ -84,6 +83,14 @@ class NewLinks(Listener):
         self._stats.inc_value("simhash_gate/links/copies")
         told = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
         return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {told} followed")
+
+    def _is_dropped_copy(self, verdict: Verdict) -> bool:
+        """Tell whether a page is dropped, and nobody asked for its links to go with it."""
+        if verdict.outcome != "duplicate" or verdict.audited or verdict.policy.action != "drop":
+            return False
+        assert verdict.match is not None
+        own = verdict.match.record.run == self._crawl.store.run.name
+        return own or verdict.policy.revisit != "drop"
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Know the links of a page that goes to its callback; note what a copy's link brought."""

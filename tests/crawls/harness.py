@@ -59,7 +59,7 @@ def page(seed: int, *, noise: int = 0, words: int = 300, links: str = "") -> Ans
     paragraphs = "".join(f"<p>{part}.</p>" for part in text(seed, words).split(". "))
     furniture = text(100_000 + noise, 40)
     html = f"""<!doctype html><html><head><meta charset="utf-8"><title>Story {seed}</title></head>
-    <body><nav><a href="/">Home</a> <b>{noise}</b></nav>
+    <body><nav>Home {noise}</nav>
     <main><article><h1>{text(seed, 5)}</h1>{paragraphs}</article></main>
     <aside class="ad" id="ad-{noise}">{furniture}</aside>
     <footer>{links} {noise} visitors</footer></body></html>"""
@@ -162,7 +162,7 @@ _started: list[LoadedProcess] = []
 
 def until(condition: Callable[[], object]) -> None:
     """Wait for what another process does; fail if it never does."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not condition():
         assert time.monotonic() < deadline, "nothing happens"
         time.sleep(0.02)
@@ -245,7 +245,7 @@ def end_crawls() -> None:
     """Kill the crawls that a test has started and not waited for."""
     while _started:
         process = _started.pop()
-        if process.poll() is None:
+        if not process.ended:
             process.kill()
             process.communicate()
 
@@ -258,7 +258,9 @@ def crawl(folder: Path, site: Site, paths: str, **kwargs) -> Crawl:
 def demonstration(*arguments: str) -> LoadedProcess:
     """Start a crawl of the demonstration: its spider's name, then arguments and settings."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return LoadedProcess("scrapy", "crawl", *arguments, cwd=ROOT, env=environment)
+    process = LoadedProcess("scrapy", "crawl", *arguments, cwd=ROOT, env=environment)
+    _started.append(process)
+    return process
 
 
 def told_by(process: LoadedProcess) -> tuple[dict, str, str]:

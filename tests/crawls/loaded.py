@@ -73,6 +73,11 @@ class LoadedProcess:
             socket.send_fds(_forker(), [b"."], [file.fileno() for file in handed_over])
         self.pid = self._next_number(60)
 
+    @property
+    def ended(self) -> bool:
+        """Whether what it has printed was read, or nobody can read it any more."""
+        return self._stdout.closed
+
     def poll(self) -> int | None:
         """Return its exit status, or None while it runs."""
         if self.returncode is None and select.select([self._told], [], [], 0)[0]:
