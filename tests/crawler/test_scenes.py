@@ -102,28 +102,6 @@ def test_a_trap_has_no_end_and_every_article_is_found_without_a_step_into_it(nam
         url = next(link for link in onward if leads_on(site.find(Address.of(link), 1)))
 
 
-def test_of_the_facets_of_a_list_some_matter_and_some_do_not():
-    site = scene("facets", 600, 1)
-    plain, grid, compact, first = site.contents(
-        f"/sport{query}" for query in ("", "?view=grid", "?view=compact&from=menu", "?page=1")
-    )
-    assert plain == grid == compact == first
-    others = ["sort=oldest", "sort=title", "length=long", "length=short", "year=2023"]
-    told = site.contents(f"/sport?{query}" for query in [*others, "year=2023&page=2"])
-    assert len({"", plain, *told}) == 8
-    assert site.contents(["/sport?page=99", "/sport?page=x"]) == ["", ""]
-
-
-def test_a_parameter_matters_on_some_paths_only():
-    site = scene("partial", 12, 1)
-    archived, reviewed, plain = (site.base(site.articles[number]) for number in (0, 1, 2))
-    assert site.contents([archived, f"{archived}&ref=rss"]) == ["a00000;1"] * 2
-    assert site.contents([reviewed, f"{reviewed}&v=3"]) == ["a00001;1"] * 2
-    assert site.contents([plain, f"{plain}?v=3", f"{plain}?ref=rss"]) == ["a00002;1"] * 3
-    others = [site.base(other) for other in site.articles[4::4]]
-    assert len(set(site.contents([archived, *others]))) == 3
-
-
 def test_a_parameter_begins_to_matter_when_half_of_the_crawl_is_done():
     site = scene("turning", 20, 1)
     latest = b'href="/latest"'

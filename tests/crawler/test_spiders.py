@@ -81,16 +81,3 @@ def test_articles_crawls_the_sites_it_is_given_and_stops_at_max_pages(tmp_path):
     # What the gate has read is in its items.
     assert any(len(page["markdown"]) > 500 for page in pages)
     assert any(int(page["fingerprint"] or "0", 16) for page in pages)
-
-
-def test_the_demo_says_where_its_report_is_and_leaves_a_store_alone(tmp_path):
-    written, store = tmp_path / "report of demo.html", tmp_path / "store.sqlite"
-    setting = f"SIMHASH_GATE_REPORT={tmp_path}/report of %(name)s.html"
-    store_setting = f"SIMHASH_GATE_STORE=sqlite:///{store}"
-    crawl = demonstration("demo", "-a", "articles=2", "-s", setting, "-s", store_setting)
-    figures, told, log = told_by(crawl)
-    assert told.splitlines()[-1] == f"The report of what was dropped, and why: {written}"
-    assert written.stat().st_size > 1000
-    assert "is for -a site=" in log
-    assert not store.exists()
-    assert figures["lost"] == 0

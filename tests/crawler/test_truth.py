@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.truth import NO_SKIPS, Served, Skips, changed_fraction, score, words
+from crawler.truth import NO_SKIPS, Served, Skips, score
 
 
 def page(serve, article="", version=0, *, status=200, html=True, product="", offer="", **more):
@@ -75,20 +75,3 @@ def test_a_request_for_what_was_delivered_can_be_avoided_after_the_warm_up():
     skips = Skips(avoided=4, probes=1, contents=["x", "y", "y", "lost"])
     result = figures(shown("x", "y"), {1, 2}, skips=skips)
     assert (result.avoidable, result.fetches_avoided, result.probes) == (3, 4, 1)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "changed"),
-    [
-        ("a b c d", "", 1.0),
-        ("a b c d", "a x c d", 0.25),
-        ("a b c d", "a b c d e f g h", 0.5),
-        ("a b c d", "b c d a", 0.25),
-        # A Chinese character is a word.
-        ("在 York, 你好 42", "在 York 你坏", 2 / 5),
-    ],
-)
-def test_the_changed_fraction_is_one_minus_the_common_subsequence_over_the_longer(
-    before, after, changed
-):
-    assert changed_fraction(words(before), words(after)) == pytest.approx(changed)
