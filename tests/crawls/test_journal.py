@@ -152,7 +152,6 @@ def test_verdicts_and_the_journal_know_the_text_of_the_kept_page_and_the_store_t
     assert dropped["url"] == f"{site.url}/a"
     assert dropped["markdown"] == kept["markdown"]
     assert len(dropped["markdown"]) > 1_000
-    assert [f"{site.url}/", "Home"] in dropped["links"]
     assert [f"{site.url}/more", "More"] in dropped["links"]
     assert first.count("texts/kept") == 1
     assert [item["matched"] for item in again.items] == [kept["markdown"]]
