@@ -7,16 +7,51 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
+import tempfile
 import time
-from contextlib import contextmanager
+import uuid
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
+KINDS = ("memory", "SQLite", "Redis", "PostgreSQL")
 _SECONDS = 30.0  # a server that does not answer by then never will
+
+
+@contextmanager
+def stores(
+    kinds: Collection[str] = KINDS, redis: str | None = None, postgres: str | None = None
+) -> Iterator[dict[str, Callable[[], str]]]:
+    """Yield what makes the URL of a new store, for each of these kinds that can be had here.
+
+    The servers are those that are given, or new ones.
+    """
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        forms = {"memory": "memory:", "SQLite": f"sqlite:///{folder}/{{}}.sqlite"}
+        servers: list[tuple[str, str | None, Any, str]] = [
+            ("Redis", redis, redis_server, "prefix=benchmark-{}:"),
+            ("PostgreSQL", postgres, postgres_server, "schema=benchmark_{}"),
+        ]
+        for kind, given, start, own in servers:
+            if kind not in kinds:
+                continue
+            try:
+                url = given or stack.enter_context(start(folder / kind))
+            except (ImportError, OSError) as error:
+                print(f"{kind}: left out: {error}", file=sys.stderr)
+            else:
+                forms[kind] = f"{url}{'&' if '?' in url else '?'}{own}"
+
+        def maker(form: str) -> Callable[[], str]:
+            return lambda: form.format(uuid.uuid4().hex)
+
+        yield {kind: maker(form) for kind, form in forms.items() if kind in kinds}
 
 
 @contextmanager

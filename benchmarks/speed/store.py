@@ -1,63 +1,76 @@
-"""`python -m benchmarks.speed.store`: what a check-and-insert and a revisit cost in each store.
+"""`python -m benchmarks.speed.store`: what stores cost: calls, crawlers at once, memory.
 
-A scope holds 100,000 pages and as many histories; half of what comes is a duplicate, and a page is
-revisited: its history is read and kept anew. Every store is asked by turns with
-the least that its server can be asked for: `PING`, or `SELECT 1` and a commit. So the ratio holds
-on a machine that does other things, too. Then eight processes crawl one scope.
+Calls: a scope holds 100,000 pages and as many histories; half of what comes is a duplicate, and a
+page is revisited: its history is read and kept anew. Every store is asked by turns with the least
+that its server can be asked for: `PING`, or `SELECT 1` and a commit. So the ratio holds on a
+machine that does other things, too.
+
+Crowds: 1 to 8 processes offer the same number of pages in all, to one scope or to many. Half of
+the pages are near copies of others, in the same process or in another one.
+
+Memory: one process meets many scopes that others have filled, with one page each; in memory it
+fills them itself.
+
+With `--against`, crowds and memory are those of two versions by turns, each with a store of its
+own on the same servers.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sqlite3
-import subprocess
 import sys
-import tempfile
 import time
 import uuid
-from collections import Counter
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks.servers import postgres_server, redis_server
+from benchmarks.servers import KINDS, stores
 from benchmarks.speed.measure import add_out, markdown_table, plotting, say, write_json
-from benchmarks.speed.store_pages import NEAR, RADIUS, WINDOW, make_history, make_page
-from simhash_gate.stores import StoreError, open_store
+from benchmarks.speed.store_crowds import crowds, crowds_table, meetings, meetings_table
+from benchmarks.speed.store_pages import NEAR, RADIUS, WINDOW, make_page
+from simhash_gate.stores import PageHistory, StoreError, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from simhash_gate.stores import Store
 
+    Measures = tuple[Callable[[], object], Callable[[], int]]
+
 PACKAGES = ("redis", "psycopg")
+PARTS = ("calls", "crowds", "memory")
+ROOT = Path(__file__).resolve().parents[2]
 SCOPE = "example.com"
-CRAWLERS = 8
 TURN = 20  # calls in a row: a crawler asks one store, whose code and data stay at hand
+HISTORY = 400  # bytes, of a page with three versions
 
 
 class Sizes(NamedTuple):
-    """Pages in the scope, check-and-inserts that are timed, pages of each crawler."""
+    """How much of each part.
+
+    Pages in the scope and check-and-inserts that are timed; pages that a crowd offers; scopes that
+    one process meets, with the pages of each.
+    """
 
     pages: int
     calls: int
     crawled: int
+    met: tuple[tuple[int, int], ...]
 
 
-FULL = Sizes(100_000, 4_000, 4_000)
-QUICK = Sizes(5_000, 500, 500)
+FULL = Sizes(100_000, 4_000, 24_000, ((20, 10_000), (10_000, 5)))
+QUICK = Sizes(5_000, 500, 1_000, ((2, 500), (50, 5)))
+ALL_SCOPES = ((1_000, 10_000), (100_000, 5))
 
 
 @dataclass
 class Row:
-    """One store: medians in µs, pages a second of all crawlers, and pages that two of them kept.
-
-    `read` and `keep` are those of a history.
-    """
+    """The calls to one store: medians in µs. `read` and `keep` are those of a history."""
 
     store: str
     call: float
@@ -66,24 +79,15 @@ class Row:
     read: float
     keep: float
     bytes_per_history: float | None
-    pages_per_second: float | None = None
-    kept_twice: int | None = None
 
 
 class Contender:
     """A store with its scope filled; `least` asks its server for the least, `size` is in bytes."""
 
-    def __init__(
-        self,
-        name: str,
-        url: str,
-        least: Callable[[], object] | None = None,
-        size: Callable[[], int] | None = None,
-    ) -> None:
+    def __init__(self, name: str, url: str) -> None:
         self.name = name
-        self.url = url
-        self.least = least
-        self._size = size
+        self.least: Callable[[], object] | None = None
+        self.size: Callable[[], int] | None = None
         self._run = uuid.uuid4().hex
         self._chance = random.Random(7)
         self._pages = 0
@@ -92,22 +96,22 @@ class Contender:
 
     def fill(self, pages: int) -> float | None:
         """Add pages; return how many bytes each takes, if the server tells."""
-        before = self._size() if self._size else 0
+        before = self.size() if self.size else 0
         for group in range(pages):
             page = make_page(group, self._run, SCOPE, self._chance)
             self.store.check_and_add(page, None, window=WINDOW)
         self._pages = pages
-        return (self._size() - before) / pages if self._size else None
+        return (self.size() - before) / pages if self.size else None
 
     def fill_histories(self) -> float | None:
         """Keep a history of each page in a run that ends; return how many bytes each takes."""
-        before = self._size() if self._size else 0
+        before = self.size() if self.size else 0
         past = uuid.uuid4().hex
         self.store.begin(past)
         for group in range(self._pages):
             self.store.keep_history(make_history(group, past, SCOPE, self._chance))
         self.store.end(past)
-        return (self._size() - before) / self._pages if self._size else None
+        return (self.size() - before) / self._pages if self.size else None
 
     def time_revisit(self) -> tuple[float, float]:
         """Return the seconds of reading a history of an ended run, and of keeping one."""
@@ -143,24 +147,41 @@ class Contender:
         return time.perf_counter() - start
 
 
+def make_history(group: int, run: str, scope: str, chance: random.Random) -> PageHistory:
+    """Return what a run knows of the visits to the page of a group."""
+    request = f"{random.Random(f'request {group}').getrandbits(160):040x}"
+    url = f"https://www.example.com/news/2024/05/what-an-article-is-about-{group:07d}.html"
+    return PageHistory(scope, request, url, run, time.time(), chance.randbytes(HISTORY))
+
+
 def main(arguments: Sequence[str] | None = None, sizes: Sizes | None = None) -> int:
-    """Measure, print the table, write figures and plot."""
+    """Measure, print the tables, write figures and plot."""
     options = _options(arguments)
     sizes = sizes or (QUICK if options.quick else FULL)
-    with ExitStack() as stack:
-        contenders = list(_contenders(stack, options))
-        rows = measure(contenders, sizes)
-        for row, contender in zip(rows, contenders, strict=True):
-            contender.store.close()
-            if contender.name != "memory":
-                row.pages_per_second, row.kept_twice = crowd(contender.url, sizes.crawled)
-    print(table(rows))
-    figures = {**sizes._asdict(), "stores": [asdict(row) for row in rows]}
+    if options.all_scopes:
+        sizes = sizes._replace(met=ALL_SCOPES)
+    servers = {name: getattr(options, name) for name in ("kinds", "redis", "postgres")}
+    versions = [ROOT, *(path.resolve() for path in options.against)]
+    figures: dict[str, Any] = sizes._asdict()
+    if "calls" in options.parts:
+        with ExitStack() as stack:
+            calls = measure(list(_contenders(stack, servers)), sizes)
+        print(table(calls))
+        figures["stores"] = [asdict(row) for row in calls]
+    if "crowds" in options.parts:
+        shared = crowds(servers, versions, sizes.crawled, options.rounds)
+        print(crowds_table(shared))
+        figures["crowds"] = [asdict(row) for row in shared]
+    if "memory" in options.parts:
+        met = meetings(servers, versions, sizes.met)
+        print(meetings_table(met))
+        figures["meetings"] = [asdict(row) for row in met]
     write_json(options.out / "store.json", figures, PACKAGES)
-    with plotting():
-        from benchmarks.speed.store_plot import save_plot
+    if {"calls", "crowds"} <= {*options.parts}:
+        with plotting():
+            from benchmarks.speed.store_plot import save_plot
 
-        say(f"wrote {save_plot(rows, options.out / 'store.svg')}")
+            say(f"wrote {save_plot(calls, shared, options.out / 'store.svg')}")
     return 0
 
 
@@ -196,76 +217,33 @@ def measure(contenders: Sequence[Contender], sizes: Sizes) -> list[Row]:
     ]
 
 
-def crowd(url: str, pages: int) -> tuple[float, int]:
-    """Return the pages a second of eight processes on one scope, and how many were kept twice."""
-    groups = CRAWLERS * pages // 2
-    command = [sys.executable, "-m", "benchmarks.speed.store_pages"]
-    processes = [
-        subprocess.Popen(
-            [*command, url, uuid.uuid4().hex, str(number), str(groups), str(pages)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(CRAWLERS)
-    ]
-    try:
-        _answers(processes)
-        results = [json.loads(line) for line in _answers(processes, "go\n")]
-        for process in processes:
-            process.communicate("end\n")
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-    kept = Counter(group for result in results for group in result["kept"])
-    if set(kept) != {group for result in results for group in result["seen"]}:
-        raise AssertionError(f"{url}: a page was lost")
-    taken = max(r["finished"] for r in results) - min(r["began"] for r in results)
-    return CRAWLERS * pages / taken, sum(count > 1 for count in kept.values())
-
-
-def _answers(processes: Sequence[subprocess.Popen[str]], word: str = "") -> list[str]:
-    """Send all processes a word, then read a line of each."""
-    for process in processes:
-        assert process.stdin
-        process.stdin.write(word)
-        process.stdin.flush()
-    return [process.stdout.readline() for process in processes if process.stdout]
-
-
-def _contenders(stack: ExitStack, options: argparse.Namespace) -> Iterator[Contender]:
+def _contenders(stack: ExitStack, servers: dict[str, Any]) -> Iterator[Contender]:
     """Yield the stores that can be measured here."""
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-    path = folder / "store.sqlite"
-    yield Contender("memory", "memory:")
-    yield Contender("SQLite", f"sqlite:///{path}", size=lambda: _size_of(path))
-    try:
-        url = options.redis or stack.enter_context(redis_server(folder / "redis"))
-        client = stack.enter_context(_redis_client(url))
-    except (ImportError, OSError, StoreError) as error:
-        say(f"Redis: left out: {error}")
-    else:
-        prefixed = f"{url}?prefix=benchmark-{uuid.uuid4().hex}:"
-        yield Contender(
-            "Redis", prefixed, client.ping, lambda: int(client.info("memory")["used_memory"])
-        )
-    try:
-        url = options.postgres or stack.enter_context(postgres_server(folder / "postgresql"))
-        yield _postgres(stack, url)
-    except (ImportError, OSError, StoreError) as error:
-        say(f"PostgreSQL: left out: {error}")
+    measures = {"Redis": _redis, "PostgreSQL": _postgres}
+    for kind, new_url in stack.enter_context(stores(**servers)).items():
+        url = new_url()
+        try:
+            contender = Contender(kind, url)
+            if kind == "SQLite":
+                path = Path(url.removeprefix("sqlite:///"))
+                contender.size = lambda path=path: _size_of(path)
+            elif kind in measures:
+                contender.least, contender.size = measures[kind](stack, url)
+        except (ImportError, StoreError) as error:
+            say(f"{kind}: left out: {error}")
+        else:
+            stack.callback(contender.store.close)
+            yield contender
 
 
-@contextmanager
-def _redis_client(url: str) -> Iterator[Any]:
+def _redis(stack: ExitStack, url: str) -> Measures:
     from redis import Redis
 
-    with closing(Redis.from_url(url, protocol=2)) as client:
-        yield client
+    client = stack.enter_context(closing(Redis.from_url(url.partition("?")[0], protocol=2)))
+    return client.ping, lambda: int(client.info("memory")["used_memory"])
 
 
-def _postgres(stack: ExitStack, url: str) -> Contender:
+def _postgres(stack: ExitStack, url: str) -> Measures:
     import psycopg
 
     from simhash_gate.stores.postgres.connection import read_address
@@ -281,7 +259,7 @@ def _postgres(stack: ExitStack, url: str) -> Contender:
             row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
         return int(row[0]) if row else 0
 
-    return Contender("PostgreSQL", url, least, size)
+    return least, size
 
 
 def _size_of(path: Path) -> int:
@@ -302,16 +280,13 @@ def table(rows: Sequence[Row]) -> str:
         "µs to read a history",
         "µs to keep one",
         "bytes a history",
-        f"pages/s, {CRAWLERS} processes",
-        "kept twice",
     )
     lines = []
     for row in rows:
         ratio = row.call / row.least if row.least else None
         histories = (row.read, row.keep, row.bytes_per_history)
-        crawls = (row.pages_per_second, row.kept_twice)
-        values = (row.least, ratio, row.bytes_per_page, *histories, *crawls)
-        formats = (".1f", ".2f", ",.0f", ".1f", ".1f", ",.0f", ",.0f", "d")
+        values = (row.least, ratio, row.bytes_per_page, *histories)
+        formats = (".1f", ".2f", ",.0f", ".1f", ".1f", ",.0f")
         cells = [
             "" if value is None else format(value, form)
             for value, form in zip(values, formats, strict=True)
@@ -322,7 +297,23 @@ def table(rows: Sequence[Row]) -> str:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.store", description=__doc__)
+    for name, all_of in (("--parts", PARTS), ("--kinds", KINDS)):
+        parser.add_argument(name, nargs="+", default=all_of, choices=all_of, help="all by default")
     parser.add_argument("--quick", action="store_true", help="fewer pages: does it run at all?")
+    parser.add_argument(
+        "--against",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="the checkout of another version, by turns",
+    )
+    parser.add_argument("--rounds", type=int, default=1, help="of crowds (%(default)s)")
+    parser.add_argument(
+        "--all-scopes",
+        action="store_true",
+        help="meet 1,000 scopes of 10,000 pages and 100,000 of 5, not 20 and 10,000",
+    )
     add_out(parser, "store.json and store.svg")
     parser.add_argument("--redis", metavar="URL", help="a server that runs, not one of its own")
     parser.add_argument(

@@ -4,11 +4,39 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import product
 
-from benchmarks.speed import crawl, crawl_site, index, journal, page, report, revisit, store
+import pytest
+
+from benchmarks.speed import (
+    crawl,
+    crawl_site,
+    index,
+    journal,
+    page,
+    report,
+    revisit,
+    store,
+    store_crowds,
+)
 from benchmarks.speed.page_methods import BARE, OURS, STAGES
 from benchmarks.speed.page_set import grown
 from benchmarks.speed.peers.pairs import NumpyBlocks
+
+FORGETFUL = """
+from types import SimpleNamespace
+Record = Window = SimpleNamespace
+class open_store:
+    def __init__(self, url):
+        pass
+    def begin(self, run):
+        pass
+    end = begin
+    def check_and_add(self, record, *args, **kwargs):
+        return SimpleNamespace(added=True)
+    def close(self):
+        pass
+"""
 
 
 def test_it_measures_real_crawls_or_says_that_there_are_no_pages(tmp_path, capsys) -> None:
@@ -53,12 +81,31 @@ def test_the_journal_is_measured_beside_its_peer(tmp_path, capsys) -> None:
 def test_each_store_that_is_there_is_measured_and_no_page_is_lost_or_kept_twice(
     tmp_path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(store, "CRAWLERS", 2)
-    assert store.main(["--out", str(tmp_path)], store.Sizes(pages=20, calls=2, crawled=8)) == 0
-    rows = json.loads((tmp_path / "store.json").read_text("utf-8"))["stores"]
-    assert [row["store"] for row in rows][:2] == ["memory", "SQLite"]
-    assert all(min(row["call"], row["read"], row["keep"]) > 0 for row in rows)
-    assert {row["kept_twice"] for row in rows} <= {None, 0}
+    monkeypatch.setattr(store_crowds, "PROCESSES", (2,))
+    sizes = store.Sizes(pages=20, calls=2, crawled=8, met=((2, 3),))
+    assert store.main(["--out", str(tmp_path)], sizes) == 0
+    figures = json.loads((tmp_path / "store.json").read_text("utf-8"))
+    kinds = [row["store"] for row in figures["stores"]]
+    assert kinds[:2] == ["memory", "SQLite"]
+    assert all(min(row["call"], row["read"], row["keep"]) > 0 for row in figures["stores"])
+    rows = {(row["store"], row["scopes"]): row["kept_twice"] for row in figures["crowds"]}
+    assert rows == dict.fromkeys(product(kinds[1:], (1, store_crowds.MANY)), 0)
+    assert [row["store"] for row in figures["meetings"]] == kinds
+    assert all(row["peak"] >= row["gained"] >= 0 for row in figures["meetings"])
+
+
+def test_a_page_that_two_crawlers_keep_is_counted_and_another_version_is_the_one_that_runs(
+    tmp_path, monkeypatch
+) -> None:
+    forgetful = tmp_path / "simhash_gate"
+    forgetful.mkdir()
+    (forgetful / "__init__.py").touch()
+    (forgetful / "stores.py").write_text(FORGETFUL)
+    monkeypatch.setattr(store_crowds, "PROCESSES", (2,))
+    rows = store_crowds.crowds({"kinds": ["SQLite"]}, [tmp_path], 40, 1)
+    assert all(row.kept_twice > 0 for row in rows)
+    with pytest.raises(AssertionError, match="has no simhash_gate"):
+        store_crowds.crowds({"kinds": ["SQLite"]}, [tmp_path / "nothing"], 8, 1)
 
 
 def test_a_page_is_measured_at_every_stage_and_size(tmp_path, capsys, monkeypatch) -> None:
