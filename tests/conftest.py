@@ -47,6 +47,7 @@ SLOW_FIXTURES = {
     "crawler",
     "own_redis",
     "postgresql_server",
+    "real_server",
     "redis_cluster_server",
     "redis_server",
     "spark",

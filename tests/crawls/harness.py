@@ -18,6 +18,7 @@ from pathlib import Path
 from tests.crawls.loaded import LoadedProcess
 
 ROOT = Path(__file__).parents[2]
+PLAIN_TEXT = {"Content-Type": "text/plain"}
 VOCABULARY = [
     "".join(random.Random(n).choices("bcdfglmnprst", k=2)) + f"{a}{b}r"
     for n, (a, b) in enumerate((a, b) for a in "aeiou" for b in "aeiou" for _ in range(24))
@@ -70,6 +71,16 @@ def html_answer(html: str | bytes, **kwargs) -> Answer:
     body = html.encode() if isinstance(html, str) else html
     headers = {"Content-Type": "text/html; charset=utf-8", **kwargs.pop("headers", {})}
     return Answer(body, headers=headers, **kwargs)
+
+
+def doing(action: Callable[[], object]) -> Route:
+    """Return a route that does something before it answers."""
+
+    def answer(_hits: int) -> Answer:
+        action()
+        return Answer(b"done", headers=PLAIN_TEXT)
+
+    return answer
 
 
 class Site:

@@ -14,11 +14,10 @@ import pytest
 
 from benchmarks.proxy import Proxy
 from simhash_gate.stores import open_store
-from tests.crawls.harness import Answer, Site, crawl, page
+from tests.crawls.harness import PLAIN_TEXT, Answer, Site, crawl, doing, page
 from tests.stores.redis_server import RedisServer
 
 COPIES = {f"/{n}": page(1, noise=n) for n in range(200)}
-PLAIN_TEXT = {"Content-Type": "text/plain"}
 
 # Pages one after the other; the site brings the store back; and on until a page is judged, and
 # one more.
@@ -116,14 +115,6 @@ def store(request, tmp_path):
 def redis(tmp_path):
     with closing(KilledServer(tmp_path)) as store:
         yield store
-
-
-def doing(action):
-    def answer(_hits):
-        action()
-        return Answer(b"done", headers=PLAIN_TEXT)
-
-    return answer
 
 
 @pytest.mark.parametrize("before", ["/0 /1 /back", "/away /0 /1 /back"], ids=["start", "middle"])

@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 
 from simhash_gate.report.fleet import Fleet
 from simhash_gate.stores import open_store
-from tests.crawls.harness import ROOT, Site, crawl, html_answer, page, start, until
+from tests.crawls.harness import ROOT, Site, crawl, doing, html_answer, page, start, until
 from tests.crawls.loaded import LoadedProcess
 
 COPIES = {"/a": page(1), "/b": page(1, noise=2)}
@@ -313,3 +314,69 @@ def test_two_stores_on_one_file_in_one_process_keep_their_locks(tmp_path, url) -
         assert (tmp_path / "store.sqlite-wal").exists()
         assert python(url, "print(store.is_live('run'))") == "True\n"
         assert first.is_live("run")
+
+
+# One page after the other, one with * as often as it takes to be judged; at | both crawls meet.
+IN_STEP = """
+    async def start(self):
+        self.known, met = asyncio.Event(), 0
+        for path in self.settings["TEST_PATHS"].split():
+            if path == "|":
+                met += 1
+                pathlib.Path(f"met{met}").touch()
+                while len([*pathlib.Path("..").glob(f"*/met{met}")]) < 2:
+                    await asyncio.sleep(0.02)
+                continue
+            for number in range(TRIES if path.endswith("*") else 1):
+                self.known.clear()
+                yield self.request(path.replace("*", str(number)))
+                await self.known.wait()
+                if self.outcome != "error":
+                    break
+                await asyncio.sleep(0.2)
+    def parse(self, response):
+        self.outcome = response.meta["simhash_gate_verdict"].outcome
+        self.known.set()
+        yield from super().parse(response)
+    def failed(self, failure):
+        self.outcome = "dropped"
+        self.known.set()
+        yield from super().failed(failure)
+import asyncio, pathlib
+TRIES = 100
+"""
+
+
+def test_two_crawls_share_each_real_server_through_its_stop_and_start(
+    tmp_path, real_server
+) -> None:
+    shared = [f"/{n}" for n in range(8)]
+    probes = {f"/{name}{n}": page(1000 + n + 200 * place)
+              for place, name in enumerate("ab") for n in range(101)}  # fmt: skip
+    routes = {path: page(number) for number, path in enumerate(shared)} | probes
+    routes |= {"/away": doing(real_server.stop), "/back": doing(real_server.start)}
+    ways = {
+        "a": "/0 /1 /2 /3 | /away | /a100 | /back | /a* | /4 /5 /6 /7",
+        "b": "/3 /2 /1 /0 | | /b100 | | /b* | /7 /6 /5 /4",
+    }
+    url = real_server.url + ("&" if "?" in real_server.url else "?") + "timeout=2"
+    settings = {"SIMHASH_GATE_STORE": url, "CONCURRENT_REQUESTS": 1}
+    with Site(routes).running() as site:
+        crawls = [
+            start(tmp_path / name, site, way, spider=IN_STEP, settings=settings)[1]
+            for name, way in ways.items()
+        ]
+        first, second = (finish() for finish in crawls)
+    for name, each in (("a", first), ("b", second)):
+        assert "Traceback" not in each.log, each.log
+        assert each.status == 0
+        outcomes = {item["path"]: item.get("outcome") for item in each.items}
+        assert outcomes[f"/{name}100"] == "error", each.log
+        assert each.count("store_outages") == each.log.count("The store is back after") == 1
+        assert "The store has lost" not in each.log
+    delivered = Counter(first.delivered() + second.delivered())
+    assert {path: delivered[path] for path in shared} == dict.fromkeys(shared, 1)
+    with closing(open_store(url)) as store:
+        kept = [record for record in store.records() if record.url.removeprefix(site.url) in shared]
+        assert len(kept) == len(shared)
+        assert all(record.settled for record in kept)

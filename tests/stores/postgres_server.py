@@ -62,7 +62,8 @@ def binaries():
 class Server:
     """A database cluster in a folder, and the process that serves it when it is up."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, **settings):
+        self.settings = SETTINGS | settings
         self.folder = folder
         self.data = folder / "data"
         # PostgreSQL refuses to run as root, and nobody must be able to read what runs.
@@ -91,7 +92,7 @@ class Server:
             return cursor.fetchall() if cursor.description else []
 
     def start(self):
-        settings = [f"-c{name}={value}" for name, value in SETTINGS.items()]
+        settings = [f"-c{name}={value}" for name, value in self.settings.items()]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [self.binaries / "postgres", "-D", self.data, f"-p{self.port}", *settings],
@@ -103,12 +104,19 @@ class Server:
             )
         self._await()
 
-    def kill(self):
+    def kill(self, how=signal.SIGQUIT):
         """End all of its processes without a word to anyone."""
         if self.process:
-            self.process.send_signal(signal.SIGQUIT)
+            self.process.send_signal(how)
             self.process.wait()
             self.process = None
+
+    def stop(self):
+        """As who serves it would: it writes what it has."""
+        self.kill(signal.SIGINT)
+
+    def close(self):
+        self.kill()  # nobody needs its data any more
 
     def lose_all(self):
         """Remove all that a store keeps."""
@@ -156,33 +164,78 @@ class Server:
             connection.execute("CREATE DATABASE pages OWNER crawler")
 
     def _await(self):
-        deadline = monotonic() + 60
         where = self.url_with(user="postgres", connect_timeout=2).replace("/pages?", "/postgres?")
+        self._await_answer(where, self.process)
+
+    def _await_answer(self, where, process):
+        """Wait until a process answers for this very server, and not another one."""
+        deadline = monotonic() + 60
         while True:
             with suppress(psycopg.OperationalError), psycopg.connect(where) as connection:
-                # Or another server would answer.
                 if connection.execute("SHOW data_directory").fetchone() == (str(self.data),):
                     return
-            if self.process.poll() is not None or monotonic() > deadline:
+            if process.poll() is not None or monotonic() > deadline:
                 log = (self.folder / "log").read_text()
                 raise NoServerError(f"PostgreSQL does not start: {log[-1000:]}")
             sleep(0.02)
 
 
+class Pooled(Server):
+    """A server behind a PgBouncer, which goes on when the server is away."""
+
+    def __init__(self, folder, mode):
+        program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
+        program = program or pytest.skip("no pgbouncer: install the package of this name")
+        super().__init__(folder)
+        self._port = free_port()
+        users = [f'"{user}" "{PASSWORD}"' for user in ("crawler", "postgres")]
+        (folder / "users").write_text("\n".join(users))
+        config = {
+            "listen_addr": "127.0.0.1",
+            "listen_port": self._port,
+            "unix_socket_dir": "",
+            "auth_type": "scram-sha-256",
+            "auth_file": folder / "users",
+            "pool_mode": mode,
+            "server_login_retry": 1,
+        }
+        lines = ["[databases]", f"pages = host=127.0.0.1 port={self.port}", "[pgbouncer]"]
+        lines += [f"{name} = {value}" for name, value in config.items()]
+        (folder / "pgbouncer.ini").write_text("\n".join(lines))
+        with (folder / "log").open("ab") as log:
+            self._pooler = subprocess.Popen(
+                [program, folder / "pgbouncer.ini"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                **self.user,
+            )
+        self._await_answer(self.url_with(self._port, "postgres"), self._pooler)
+
+    @property
+    def url(self):
+        return self.url_with(port=self._port)
+
+    def close(self):
+        super().close()
+        self._pooler.kill()
+        self._pooler.wait()
+
+
 @contextmanager
-def running():
+def running(make=Server, **options):
     """Yield a server that is up; stop it by its process id, and remove its folder."""
     folder = Path(tempfile.mkdtemp(prefix="simhash-gate-postgresql-"))
     server = None
     try:
         try:
-            server = Server(folder)
+            server = make(folder, **options)
         except NoServerError as error:
             pytest.skip(str(error))
         yield server
     finally:
         if server:
-            server.kill()  # nobody needs its data any more
+            server.close()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from hashlib import sha256
+from typing import Any
 
 import pytest
 
-from tests.stores.postgres_server import postgresql_server  # noqa: F401 - a fixture
-from tests.stores.redis_server import RedisServer
+from tests.stores.postgres_server import Pooled, postgresql_server, running  # noqa: F401
+from tests.stores.redis_server import (
+    DURABLE,
+    RedisSentinel,
+    RedisServer,
+    SecuredRedis,
+    Valkey,
+)
 
 STORES = [
     pytest.param("memory:", id="memory"),
@@ -17,6 +25,15 @@ STORES = [
 ]
 SERVERS = ["redis", "postgresql"]
 LASTING = STORES[1:]  # those that outlive their process
+REAL_SERVERS: dict[str, Any] = {
+    "redis": RedisServer,
+    "redis-tls-acl": SecuredRedis,
+    "redis-sentinel": RedisSentinel,
+    "valkey": Valkey,
+    "postgresql-serializable": partial(running, default_transaction_isolation="serializable"),
+    "pgbouncer-session": partial(running, Pooled, mode="session"),
+}
+"""What users have: how each is made, with the options of Redis or a context of its own."""
 
 
 def url_maker(request, form):
@@ -44,9 +61,22 @@ def redis_server(tmp_path_factory):
 @pytest.fixture
 def own_redis(tmp_path):
     """A Redis server that the test may treat as it likes."""
-    started = RedisServer(tmp_path / "redis", appendonly="yes", appendfsync="always")
+    started = RedisServer(tmp_path / "redis", **DURABLE)
     yield started
     started.kill()
+
+
+@pytest.fixture(params=REAL_SERVERS)
+def real_server(request, tmp_path):
+    """A server with what its `stop` and `start` leave of a store."""
+    make = REAL_SERVERS[request.param]
+    if isinstance(make, partial):
+        with make() as server:
+            yield server
+    else:
+        server = make(tmp_path / "server", **DURABLE)
+        yield server
+        server.kill()
 
 
 @pytest.fixture(params=LASTING)
