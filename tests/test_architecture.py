@@ -63,7 +63,8 @@ KNOWN = {
     "stores": {"common", "fingerprints"},
     "journal": {"common.files", "common.urls", "common.wording"},
     "history": {"common", "fingerprints", "=page"},
-    "gate": {"common", "fingerprints", "history", "=page", "stores.base", "values"},
+    "gate": {"common", "fingerprints", "history", "=page", "values"}
+    | {"stores.base", "stores.histories", "stores.store"},
     "workers": {"common.files", "options", "=page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "fingerprints.words"}
     | {"gate.policy", "values"},

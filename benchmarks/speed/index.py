@@ -23,8 +23,8 @@ from benchmarks.speed.peers.lookup import RADIUS, Faiss, PypiSimhash
 from benchmarks.speed.peers.pairs import DuckDb, NumpyBlocks, PairsPeer
 from benchmarks.speed.peers.seomoz import Seomoz
 from simhash_gate import HammingIndex, near_duplicate_pairs
+from simhash_gate.stores import open_store
 from simhash_gate.stores.base import Record, Window
-from simhash_gate.stores.memory import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -218,7 +218,7 @@ def _index_turn(values: Fingerprints) -> Callable[[int], None]:
 
 
 def _store_turn(values: Fingerprints, fresh: Fingerprints) -> Callable[[int], None]:
-    store, window = MemoryStore(), Window(pages=2 * len(values) + 1_000_000)
+    store, window = open_store("memory:"), Window(pages=2 * len(values) + 1_000_000)
     store.begin("run")
 
     def record(value: int) -> Record:

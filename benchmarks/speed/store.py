@@ -33,7 +33,9 @@ from benchmarks.servers import KINDS, stores
 from benchmarks.speed.measure import add_out, markdown_table, plotting, say, write_json
 from benchmarks.speed.store_crowds import crowds, crowds_table, meetings, meetings_table
 from benchmarks.speed.store_pages import NEAR, RADIUS, WINDOW, make_page
-from simhash_gate.stores import PageHistory, StoreError, open_store
+from simhash_gate.stores import StoreError, open_store
+from simhash_gate.stores.base import HISTORY as VISITS
+from simhash_gate.stores.histories import PageHistory, history_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -109,7 +111,7 @@ class Contender:
         past = uuid.uuid4().hex
         self.store.begin(past)
         for group in range(self._pages):
-            self.store.keep_history(make_history(group, past, SCOPE, self._chance))
+            self.store.put(make_history(group, past, SCOPE, self._chance).blob)
         self.store.end(past)
         return (self.size() - before) / self._pages if self.size else None
 
@@ -118,9 +120,9 @@ class Contender:
         group = self._chance.randrange(self._pages)
         history = make_history(group, self._run, SCOPE, self._chance)
         start = time.perf_counter()
-        found = self.store.history(SCOPE, history.request, self._run)
+        found = history_in(self.store.get(VISITS, SCOPE, history.request, run=self._run))
         read = time.perf_counter()
-        self.store.keep_history(history)
+        self.store.put(history.blob)
         kept = time.perf_counter()
         if len(found) != len(history.history):
             raise AssertionError(f"{self.name}: no history of page {group}")
@@ -246,7 +248,7 @@ def _redis(stack: ExitStack, url: str) -> Measures:
 def _postgres(stack: ExitStack, url: str) -> Measures:
     import psycopg
 
-    from simhash_gate.stores.postgres.connection import read_address
+    from simhash_gate.stores.postgres import read_address
 
     connection = stack.enter_context(psycopg.connect(read_address(url).conninfo))
 

@@ -8,6 +8,7 @@ from crawler.site.year.plan import unix
 from simhash_gate.history.notes import note_in
 from simhash_gate.plugin.redesigns import NOTE as REDESIGN_NOTE
 from simhash_gate.plugin.validator_trust import NOTE as VALIDATORS_NOTE
+from simhash_gate.stores.base import SITE_NOTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,7 +48,7 @@ def notes_of(store: Store, hosts: Iterable[str]) -> dict[str, Notes]:
     """Return what a store has noted of newspapers."""
     found = {}
     for host in hosts:
-        notes = store.site_notes(host)
+        notes = store.get(SITE_NOTES, host)
         trust = note_in(notes, VALIDATORS_NOTE).get(host, {}).get("http", {})
         told = note_in(notes, REDESIGN_NOTE).get(host, 0.0)
         found[host] = Notes(told, trust.get("state", ""))

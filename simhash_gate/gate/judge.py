@@ -26,6 +26,7 @@ from simhash_gate.gate.revisit import (
 from simhash_gate.gate.site_memory import SiteMemories
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.stores.base import Match, Record, StoreError, Window
+from simhash_gate.stores.histories import no_history
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.verdict import NotCompared, Outcome
     from simhash_gate.history.versions import Version
     from simhash_gate.page import Page
-    from simhash_gate.stores.base import Store
+    from simhash_gate.stores.store import Store
 
 DEFAULT_POLICY = Policy()
 # Below this a copy says nothing: "Not found" is the whole text of many different pages.
@@ -134,7 +135,7 @@ class Gate:
     def take_back(self, record: Record) -> None:
         """Forget a page that this run kept, as if it had not been visited. Raises `StoreError`."""
         self.store.forget(record)
-        self.store.forget_history(record.scope, record.request, record.run)
+        self.store.put(no_history(record.scope, record.request, record.run))
 
     def found_gone(self, scope: str, url: str, request: str, at: float) -> bool:
         """Note that a page is gone, and forget its record; False if it was not known.
@@ -144,7 +145,7 @@ class Gate:
         """
         trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
         kept = self._revisits.found_gone(trace)
-        return kept is not None and (self.store.forget(kept) or True)
+        return kept is not None and (self.store.forget(kept, adopted=True) or True)
 
     def known(self, record: Record, policy: Policy) -> Revisit:
         """Return what is known of the visits to the page of a record. Raises `StoreError`."""
@@ -154,7 +155,7 @@ class Gate:
         """Note that a page was as it had been, though it was not fetched. Raises `StoreError`."""
         revisit = self._revisits.of(record, policy)
         if revisit.previous is not None and revisit.kept is not None:
-            self.store.see(revisit.kept, record.last_seen)
+            self.store.update([revisit.kept], seen=record.last_seen)
             again = replace(revisit.previous, last_seen=record.last_seen)
             self._revisits.keep(revisit, again, record, policy)
 
@@ -170,9 +171,9 @@ class Gate:
         if before is None or kept is None or what_changed(before, page, policy):
             return None
         if kept.request == record.request and self.store.current(kept) is not None:
-            self.store.see(kept, record.last_seen)
+            self.store.update([kept], seen=record.last_seen)
         else:
-            self.store.forget(kept)
+            self.store.forget(kept, adopted=True)
             window = Window(policy.window, policy.ttl)
             self.store.check_and_add(replace(record, settled=True), None, window=window)
         self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
@@ -205,7 +206,7 @@ class Gate:
             return self._seen(judged, revisit, Match(*match) if match else None, found)
         verdict = _kept(judged, revisit, match, found, passed)
         if revisit.kept is not None and revisit.kept.identity != record.identity:
-            self.store.forget(revisit.kept)
+            self.store.forget(revisit.kept, adopted=True)
         revisit = Revisit(revisit.history)  # what was found is another version
         self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
         return verdict
@@ -220,7 +221,7 @@ class Gate:
             reason = "the same request, sent again"
             return Verdict("unchanged", reason, policy, page, match, match.record)
         if revisit.kept is not None:  # nobody has it any more as it was
-            self.store.forget(revisit.kept)
+            self.store.forget(revisit.kept, adopted=True)
             self._revisits.keep_visit(revisit, record)
         why = found.said
         said = f"distance {match.distance}, threshold {policy.threshold}{why and '; '}{why}"

@@ -20,11 +20,12 @@ from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.validators import NOTHING, Validators
 from simhash_gate.history.versions import History, Offer, Version
 from simhash_gate.page import Page
-from simhash_gate.stores.base import Match, PageHistory, Record
+from simhash_gate.stores.base import HISTORY, Match, Record
+from simhash_gate.stores.histories import PageHistory, history_in
 
 if TYPE_CHECKING:
     from simhash_gate.gate.policy import Policy
-    from simhash_gate.stores.base import Store
+    from simhash_gate.stores.store import Store
 
 _SHOWN = 60
 _OF_VERSION = ("fingerprint", "digest", "words", "title", "run", "first_seen", "last_seen")
@@ -121,9 +122,9 @@ class Revisits:
         return record_of(last, record)
 
     def _history(self, record: Record) -> History:
-        data = self._store.history(record.scope, record.request, self._run)
+        kept = self._store.get(HISTORY, record.scope, record.request, run=self._run)
         try:
-            return History.decode(data)
+            return History.decode(history_in(kept))
         except ValueError:  # of a later release, or damaged: the page is new then
             return History()
 
@@ -137,9 +138,10 @@ class Revisits:
         return policy.revisit_after is not None and age >= max(policy.revisit_after, 1e-3)
 
     def _write(self, record: Record, history: History, at: float) -> None:
-        self._store.keep_history(
-            PageHistory(record.scope, record.request, record.url, self._run, at, history.encode())
+        told = PageHistory(
+            record.scope, record.request, record.url, self._run, at, history.encode()
         )
+        self._store.put(told.blob)
 
 
 def version_of(page: Page, record: Record, sent: Sent = NOTHING_SENT) -> Version:

@@ -12,11 +12,13 @@ import struct
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from simhash_gate.stores.base import SITE_MEMORY, Blob
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simhash_gate.fingerprints.sketch import Sentence
-    from simhash_gate.stores.base import Store
+    from simhash_gate.stores.store import Store
 
 OTHERS = 3
 """So many other pages with names of their own make a sentence the site's."""
@@ -124,7 +126,7 @@ class SiteMemories:
         """Return the memory of a scope. Raises `StoreError`."""
         memory = self._of.get(scope)
         if memory is None:
-            memory = SiteMemory.of(self._store.site_memory(scope))
+            memory = SiteMemory.of(self._store.get(SITE_MEMORY, scope))
             self._of[scope] = memory
             self._make_room()
         else:
@@ -150,8 +152,8 @@ class SiteMemories:
 
     def _keep(self, scope: str, memory: SiteMemory) -> None:
         memory.learned = 0
-        memory.merge(self._store.site_memory(scope))
-        self._store.keep_site_memory(scope, memory.encode())
+        memory.merge(self._store.get(SITE_MEMORY, scope))
+        self._store.put(Blob(SITE_MEMORY, scope, "", memory.encode()))
 
 
 def _short(name: bytes) -> int:

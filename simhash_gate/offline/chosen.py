@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.urls import is_of_domain, without_credentials
+from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.notes import without_domain
 from simhash_gate.history.versions import History
+from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES
+from simhash_gate.stores.histories import histories_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simhash_gate.stores import PageHistory, Record, Store
+    from simhash_gate.stores import Blob, Record, Store
+    from simhash_gate.stores.histories import PageHistory
 
 
 @dataclass(frozen=True)
@@ -42,17 +46,17 @@ class Chosen:
 
     def histories(self, store: Store) -> Iterator[PageHistory]:
         """Yield what is known of the visits to the pages that are chosen, in any order."""
-        for history in store.histories(self.scope):
+        for history in histories_in(store.blobs(HISTORY, self.scope)):
             if self._has(history.url, history.seen):
                 yield history
 
-    def scopes(self, kept: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
-        """Yield the scopes that are chosen, whatever pages they have, and what is kept of them."""
+    def of_sites(self, store: Store, kind: str) -> Iterator[Blob]:
+        """Yield what is kept of the scopes that are chosen, whatever pages they have."""
         if self.page is None and self.age is None:
-            for scope, data in kept:
-                of_domain = self.domain is None or is_of_domain(f"http://{scope}/", self.domain)
-                if of_domain and self.scope in (None, scope):
-                    yield scope, data
+            for blob in store.blobs(kind, self.scope):
+                of_site = f"http://{blob.scope}/"
+                if self.domain is None or is_of_domain(of_site, self.domain):
+                    yield blob
 
     def _has(self, url: str, seen: float) -> bool:
         page = self.page and without_credentials(self.page)  # as pages are remembered
@@ -63,46 +67,43 @@ class Chosen:
         )
 
 
-def forget_histories(store: Store, histories: Iterable[PageHistory]) -> int:
-    """Forget all visits to these pages; return how many pages there were."""
-    pages = [(history.scope, history.request) for history in histories]
-    for page in pages:
-        store.forget_history(*page)
-    return len(pages)
-
-
-def forget_notes(store: Store, chosen: Chosen) -> int:
-    """Forget the notes on the sites that are chosen; return of how many scopes there were some."""
-    whole = [scope for scope, _ in chosen.scopes(store.all_site_notes())]
-    for scope in whole:
-        store.keep_site_notes(scope, b"")
-    if chosen.domain is None or chosen.page is not None or chosen.age is not None:
-        return len(whole)
-    parts = 0
-    for scope, notes in [*store.all_site_notes()]:  # a scope can have several domains
-        left = without_domain(notes, chosen.domain)
-        if chosen.scope in (None, scope) and left != notes:
-            store.keep_site_notes(scope, left)
-            parts += 1
-    return len(whole) + parts
-
-
-def forget_texts(store: Store) -> int:
-    """Forget the texts of no page that is remembered; return how many there were."""
-    if not store.texts_size():
-        return 0
-    known = {(record.scope, record.digest) for record in store.records()}
-    for history in store.histories():
-        known |= digests_of(history)
-    gone = [text for text in store.texts() if (text.scope, text.digest) not in known]
-    for text in gone:
-        store.forget_text(text.scope, text.digest)
+def forget_all(store: Store, blobs: Iterable[Blob]) -> int:
+    """Forget what is kept beside pages; return how much it was."""
+    gone = [*blobs]
+    for blob in gone:
+        store.put(replace(blob, data=b"", run=""))
     return len(gone)
 
 
-def digests_of(history: PageHistory) -> set[tuple[str, int]]:
-    """Return under what a store keeps the texts of a page's versions."""
+def forget_notes_on(store: Store, chosen: Chosen) -> int:
+    """Forget the notes on a domain in scopes that have several; return in how many."""
+    if chosen.domain is None or chosen.page is not None or chosen.age is not None:
+        return 0
+    parts = 0
+    for blob in [*store.blobs(SITE_NOTES, chosen.scope)]:
+        left = without_domain(blob.data, chosen.domain)
+        if left != blob.data:
+            store.put(replace(blob, data=left))
+            parts += 1
+    return parts
+
+
+def left_over(store: Store) -> Iterator[Blob]:
+    """Yield the texts of no page that is remembered, and what sites repeat that have no pages."""
+    texts = [*store.blobs(KEPT_TEXT, data=False)]
+    if texts:
+        known = {(record.scope, to_hex(record.digest)) for record in store.records()}
+        for history in histories_in(store.blobs(HISTORY)):
+            known |= texts_of(history)
+        yield from (text for text in texts if (text.scope, text.key) not in known)
+    for memory in [*store.blobs(SITE_MEMORY, data=False)]:
+        if next(store.records(memory.scope), None) is None:
+            yield memory
+
+
+def texts_of(history: PageHistory) -> set[tuple[str, str]]:
+    """Return under which scope and key a store keeps the texts of a page's versions."""
     with suppress(ValueError):  # of a later release
         versions = History.decode(history.history).versions
-        return {(history.scope, version.digest) for version in versions}
+        return {(history.scope, to_hex(version.digest)) for version in versions}
     return set()

@@ -1,4 +1,4 @@
-"""The lines of `simhash-gate store export`: a page, what is known of one, or of a site, in each."""
+"""The lines of `simhash-gate store export`: a page in each, or what is kept beside pages."""
 
 from __future__ import annotations
 
@@ -10,59 +10,56 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.wording import complaining
 from simhash_gate.fingerprints.hamming import from_hex, to_hex
-from simhash_gate.history.notes import notes_of
+from simhash_gate.gate.site_memory import SiteMemory
+from simhash_gate.history.notes import merged as merged_notes
 from simhash_gate.history.texts import unpack
 from simhash_gate.history.versions import History
 from simhash_gate.sources.jsonl import first_object, json_objects
-from simhash_gate.stores import PageHistory, Record
-from simhash_gate.urls.saved import from_json
+from simhash_gate.stores import Blob, Record
+from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
+from simhash_gate.stores.histories import history_in
+from simhash_gate.urls.saved import from_json, merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from simhash_gate.common.wording import Complain
 
-SITE_MEMORY = "site_memory"
-URL_RULES = "url_rules"
-HISTORY = "page_history"
-NOTES = "site_notes"
-TEXT = "kept_text"
 _EXAMPLE = "those that `simhash-gate store export` writes"
 _PAGE = ("request", "digest", "sketch")
+_BLOB = ("kind", "scope", "data")
 _LATEST = 253_402_300_799.0  # the end of the year 9999, the last that every store can show
 
 
-class Repeated(NamedTuple):
-    """A scope, and what it repeats, as `Store.site_memory` has it."""
+class Kind(NamedTuple):
+    """A kind of what is kept beside pages: its name in messages, and what its data must be.
 
-    scope: str
-    memory: bytes
+    `check` raises ValueError for other data. `merge` puts what a store knows together with more.
+    """
 
-
-class Rules(NamedTuple):
-    """A scope, and the rules about its URLs."""
-
-    scope: str
-    entries: list[dict[str, Any]]
+    named: str
+    check: Callable[[bytes], object]
+    merge: Callable[[bytes, bytes], bytes] = lambda _known, more: more
+    is_json: bool = False
 
 
-class Notes(NamedTuple):
-    """A scope, and the notes on it, as `Store.site_notes` has them."""
-
-    scope: str
-    notes: bytes
+def _notes(data: bytes) -> None:
+    if not isinstance(json.loads(data), dict):
+        raise ValueError("expected an object")
 
 
-class Text(NamedTuple):
-    """A text that is kept under the digest of a page, and when it was seen last."""
-
-    scope: str
-    digest: int
-    at: float
-    data: bytes
-
-
-Exported = Record | Repeated | Rules | PageHistory | Notes | Text
+KINDS = {
+    HISTORY: Kind("histories", lambda data: History.decode(history_in(data))),
+    KEPT_TEXT: Kind("texts", unpack),
+    SITE_MEMORY: Kind("site memories", SiteMemory.of, lambda *both: SiteMemory.of(*both).encode()),
+    SITE_NOTES: Kind("notes on sites", _notes, merged_notes, is_json=True),
+    URL_RULES: Kind(
+        "sets of rules about URLs",
+        lambda data: from_json(data, "data"),
+        lambda known, more: merged(known, from_json(more, "data"), "rules of the store"),
+        is_json=True,
+    ),
+}
 
 
 def page_line(record: Record) -> dict[str, Any]:
@@ -72,31 +69,12 @@ def page_line(record: Record) -> dict[str, Any]:
     return line | hexadecimal | {"sketch": _base64(record.sketch)}
 
 
-def memory_line(repeated: Repeated) -> dict[str, Any]:
-    """Return what a scope repeats."""
-    return {"scope": repeated.scope, SITE_MEMORY: _base64(repeated.memory)}
-
-
-def rules_line(rules: Rules) -> dict[str, Any]:
-    """Return the rules about the URLs of a scope."""
-    return {"scope": rules.scope, URL_RULES: rules.entries}
-
-
-def history_line(history: PageHistory) -> dict[str, Any]:
-    """Return what is known of the visits to a page; times are Unix times."""
-    line = {name: getattr(history, name) for name in ("scope", "request", "url", "run", "seen")}
-    return line | {HISTORY: _base64(history.history)}
-
-
-def notes_line(notes: Notes) -> dict[str, Any]:
-    """Return the notes on a scope."""
-    return {"scope": notes.scope, NOTES: notes_of(notes.notes)}
-
-
-def text_line(text: Text) -> dict[str, Any]:
-    """Return a text of a page."""
-    line = {"scope": text.scope, "digest": to_hex(text.digest), "at": text.at}
-    return line | {TEXT: _base64(text.data)}
+def blob_line(blob: Blob) -> dict[str, Any]:
+    """Return all of a blob. Raises ValueError for data that its kind can't have."""
+    kind = KINDS[blob.kind]
+    kind.check(blob.data)
+    line: dict[str, Any] = {name: getattr(blob, name) for name in ("kind", "scope", "key", "at")}
+    return line | {"data": json.loads(blob.data) if kind.is_json else _base64(blob.data)}
 
 
 def _base64(data: bytes) -> str:
@@ -106,54 +84,28 @@ def _base64(data: bytes) -> str:
 def is_exported(path: str) -> bool:
     """Tell if the first line of a file is one that `store export` writes."""
     first = first_object(path)
-    return any(key in first for key in _READERS) or all(key in first for key in _PAGE)
+    return any(all(key in first for key in keys) for keys in (_PAGE, _BLOB))
 
 
-def read_exported(path: str, complain: Complain) -> Iterator[Exported]:
-    """Yield what the lines of a file, or of stdin, are. Records have no run yet."""
+def read_exported(path: str, complain: Complain) -> Iterator[Record | Blob]:
+    """Yield what the lines of a file, or of stdin, are. They belong to no run yet."""
     for place, line in json_objects(path, complain, _EXAMPLE):
         with complaining(complain, place):
-            read = next((read for key, read in _READERS.items() if key in line), _record)
-            yield read(line)
+            yield _blob(line) if "kind" in line else _record(line)
 
 
-def _repeated(line: dict[str, Any]) -> Repeated:
-    return Repeated(_of(line, "scope"), _of(line, SITE_MEMORY))
-
-
-def _rules(line: dict[str, Any]) -> Rules:
-    scope = _of(line, "scope")
-    entries = from_json(json.dumps(line[URL_RULES]), repr(URL_RULES))
-    return Rules(scope, [entry | {"scope": scope} for entry in entries])
-
-
-def _history(line: dict[str, Any]) -> PageHistory:
-    history = _of(line, HISTORY)
-    History.decode(history)
-    scope, request, url = (_of(line, name) for name in ("scope", "request", "url"))
-    return PageHistory(scope, request, url, "", _of(line, "seen"), history)
-
-
-def _notes(line: dict[str, Any]) -> Notes:
-    notes = line[NOTES]
-    if not isinstance(notes, dict):
-        raise ValueError(f"{NOTES!r} is {notes!r}: expected an object")
-    return Notes(_of(line, "scope"), json.dumps(notes).encode())
-
-
-def _text(line: dict[str, Any]) -> Text:
-    data = _of(line, TEXT)
-    unpack(data)
-    return Text(_of(line, "scope"), _of(line, "digest"), _of(line, "at"), data)
-
-
-_READERS: dict[str, Callable[[dict[str, Any]], Exported]] = {
-    SITE_MEMORY: _repeated,
-    URL_RULES: _rules,
-    HISTORY: _history,
-    NOTES: _notes,
-    TEXT: _text,
-}
+def _blob(line: dict[str, Any]) -> Blob:
+    kind = KINDS.get(_of(line, "kind"))
+    if kind is None:
+        raise ValueError(f"'kind' is {line['kind']!r}: expected one of {', '.join(KINDS)}")
+    if kind.is_json:
+        line = line | {"data": _base64(json.dumps(line.get("data")).encode())}
+    scope, key, at, data = (_of(line, name) for name in ("scope", "key", "at", "data"))
+    try:
+        kind.check(data)
+    except ValueError as error:
+        raise ValueError(f"'data' of {line['kind']!r}: {error}") from None
+    return Blob(line["kind"], scope, key, data, at)
 
 
 def _record(line: dict[str, Any]) -> Record:
@@ -178,7 +130,7 @@ def _of(line: dict[str, Any], name: str) -> Any:
 def _value(name: str, value: Any) -> Any:
     if name in ("fingerprint", "digest"):
         return from_hex(_checked(value, str))
-    if name in ("first_seen", "last_seen", "seen", "at"):
+    if name in ("first_seen", "last_seen", "at"):
         seconds = float(_checked(value, int, float))
         if not (isfinite(seconds) and abs(seconds) <= _LATEST):
             raise ValueError("expected a time")
@@ -188,7 +140,7 @@ def _value(name: str, value: Any) -> Any:
             raise ValueError("expected a count")
         return value
     text = _checked(value, str)
-    if name in ("sketch", SITE_MEMORY, HISTORY, TEXT):
+    if name in ("sketch", "data"):
         return base64.b64decode(text, validate=True)
     return text
 

@@ -17,6 +17,8 @@ from simhash_gate.history.due import Known, plan, rates_of
 from simhash_gate.history.schedule import POLICIES, Hints, outlook, visit_rates
 from simhash_gate.history.versions import History
 from simhash_gate.sources.open import open_kept
+from simhash_gate.stores.base import HISTORY
+from simhash_gate.stores.histories import histories_in
 from simhash_gate.urls.parts import Shapes, parts_of
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from simhash_gate.history.rates import Rates
     from simhash_gate.history.schedule import Policy
     from simhash_gate.offline.console import Console
-    from simhash_gate.stores import PageHistory, Store
+    from simhash_gate.stores import Store
+    from simhash_gate.stores.histories import PageHistory
 
 NOTHING = "the store has no history of such pages. Crawls keep it when they end"
 
@@ -86,7 +89,7 @@ class Wanted:
         """Return the pages of a store with their histories, in the order of their URLs."""
         url = self.url and without_credentials(self.url)
         found = []
-        for page in store.histories(self.scope):
+        for page in histories_in(store.blobs(HISTORY, self.scope)):
             if url in (None, page.url) and (
                 self.domain is None or is_of_domain(page.url, self.domain)
             ):

@@ -15,6 +15,7 @@ from simhash_gate.history.texts import unpack
 from simhash_gate.offline.compare import Change, changes, printable
 from simhash_gate.offline.history import NOTHING, Wanted
 from simhash_gate.sources.open import open_kept
+from simhash_gate.stores.base import KEPT_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from simhash_gate.history.texts import KeptPage
     from simhash_gate.history.versions import History, Version
     from simhash_gate.offline.console import Console
-    from simhash_gate.stores import PageHistory, Store
+    from simhash_gate.stores import Store
+    from simhash_gate.stores.histories import PageHistory
 
 _NO_TEXT = "no text is kept of it. A crawl keeps texts with SIMHASH_GATE_KEEP_MARKDOWN"
 
@@ -59,7 +61,7 @@ def _two_of(history: History, numbers: Sequence[int]) -> tuple[Version, Version]
 
 
 def _text(store: Store, page: PageHistory, version: Version, console: Console) -> KeptPage | None:
-    data = store.text(page.scope, version.digest)
+    data = store.get(KEPT_TEXT, page.scope, to_hex(version.digest))
     with complaining(console.complain, f"{page.url}: text of {shown(version.first_seen)}"):
         return unpack(data) if data else None
     return None

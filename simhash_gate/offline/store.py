@@ -6,37 +6,23 @@ import uuid
 from collections import Counter, defaultdict
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from simhash_gate.common.times import shown
-from simhash_gate.common.wording import complaining, how_many
+from simhash_gate.common.wording import complaining
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import notes_of
-from simhash_gate.offline.chosen import (
-    digests_of,
-    forget_histories,
-    forget_notes,
-    forget_texts,
-)
-from simhash_gate.offline.exported import (
-    Notes,
-    Repeated,
-    Rules,
-    Text,
-    history_line,
-    memory_line,
-    notes_line,
-    page_line,
-    rules_line,
-    text_line,
-)
+from simhash_gate.offline.chosen import forget_all, forget_notes_on, left_over, texts_of
+from simhash_gate.offline.exported import KINDS, blob_line, page_line
 from simhash_gate.sources.open import open_kept
 from simhash_gate.stores import StoreError, open_store
-from simhash_gate.urls.saved import from_json
+from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
+from simhash_gate.stores.histories import no_history
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -46,6 +32,7 @@ if TYPE_CHECKING:
     from simhash_gate.stores import Record, Store
 
 RENEW_INTERVAL = 20.0  # seconds
+_OF_SITES = (SITE_NOTES, URL_RULES)
 _NOTHING = "the store has no pages that count"
 
 
@@ -55,15 +42,15 @@ def info(console: Console, *, url: str) -> int:
     with open_kept(url) as store:
         for record in console.bar(store.records()):
             scopes[record.scope].add(record)
-        for name, memory in store.site_memories():
-            scopes[name].repeated = len(SiteMemory.of(memory))
-        for history in store.histories():
-            scopes[history.scope].histories += 1
-        for text in store.texts():
-            scopes[text.scope].texts += 1
-            scopes[text.scope].text_bytes += text.size
-        for name, notes in store.all_site_notes():
-            scopes[name].notes = tuple(sorted(notes_of(notes)))
+        for blob in store.blobs(SITE_MEMORY):
+            scopes[blob.scope].repeated = len(SiteMemory.of(blob.data))
+        for blob in store.blobs(HISTORY):
+            scopes[blob.scope].histories += 1
+        for blob in store.blobs(KEPT_TEXT, data=False):
+            scopes[blob.scope].texts += 1
+            scopes[blob.scope].text_bytes += blob.size
+        for blob in store.blobs(SITE_NOTES):
+            scopes[blob.scope].notes = tuple(sorted(notes_of(blob.data)))
     for name, scope in sorted(scopes.items(), key=lambda item: (-item[1].pages, item[0])):
         console.write({"scope": name, **scope.as_json()})
     if not scopes:
@@ -94,24 +81,21 @@ def _exported(console: Console, store: Store, chosen: Chosen) -> Generator[dict[
     scopes, texts = set(), set()
     for record in chosen.of(store):
         scopes.add(record.scope)
-        texts.add((record.scope, record.digest))
+        texts.add((record.scope, to_hex(record.digest)))
         yield page_line(record)
     for history in chosen.histories(store):
-        texts |= digests_of(history)
-        yield history_line(history)
-    for text in store.texts(chosen.scope):
-        if not chosen or (text.scope, text.digest) in texts:
-            data = store.text(text.scope, text.digest)
-            yield text_line(Text(text.scope, text.digest, text.at, data))
-    for scope, memory in store.site_memories():
-        if scope in scopes or not chosen:
-            yield memory_line(Repeated(scope, memory))
-    for scope, notes in sorted(chosen.scopes(store.all_site_notes())):
-        yield notes_line(Notes(scope, notes))
-    for scope, rules in sorted(chosen.scopes(store.all_url_rules())):
-        place = f"rules about URLs of {scope}"
-        with complaining(console.complain, place):
-            yield rules_line(Rules(scope, from_json(rules, place)))
+        texts |= texts_of(history)
+        with complaining(console.complain, f"history of {history.url}"):
+            yield blob_line(history.blob)
+    for text in store.blobs(KEPT_TEXT, chosen.scope, data=False):
+        if not chosen or (text.scope, text.key) in texts:
+            data = store.get(KEPT_TEXT, text.scope, text.key)
+            with complaining(console.complain, f"text of {text.scope}"):
+                yield blob_line(replace(text, data=data))
+    memories = (it for it in store.blobs(SITE_MEMORY) if it.scope in scopes or not chosen)
+    for blob in chain(memories, *(chosen.of_sites(store, kind) for kind in _OF_SITES)):
+        with complaining(console.complain, f"{KINDS[blob.kind].named} of {blob.scope}"):
+            yield blob_line(blob)
 
 
 def prune(console: Console, *, url: str, chosen: Chosen, pages: int | None) -> int:
@@ -122,19 +106,19 @@ def prune(console: Console, *, url: str, chosen: Chosen, pages: int | None) -> i
     with open_kept(url) as store:
         _bury(url)
         ageless = replace(chosen, age=None)
-        gone = _Gone()
+        gone: Counter[str] = Counter()
+        removed = 0
         if chosen.age is not None:
-            gone.pages = _forget(console, store, chosen)
-            gone.histories = forget_histories(store, chosen.histories(store))
+            removed = _forget(console, store, chosen)
+            gone[HISTORY] = forget_all(store, (it.blob for it in chosen.histories(store)))
         if pages is not None:
             surplus = _all_but_the_last(pages, ageless.of(store))
-            gone.pages += _forget(console, store, ageless, surplus, visits=True)
+            removed += _forget(console, store, ageless, surplus, visits=True)
         if pages == 0:
-            gone.add_all(store, ageless)
-        gone.texts = forget_texts(store)
-        store.sweep()
-    console.say(f"pages removed, besides those of dead runs: {gone.pages}")
-    gone.tell(console)
+            _forget_beside(store, ageless, gone)
+        _forget_left_over(store, gone)
+    console.say(f"pages removed, besides those of dead runs: {removed}")
+    _tell(console, gone)
     return console.status()
 
 
@@ -144,41 +128,33 @@ def forget(console: Console, *, url: str, chosen: Chosen) -> int:
         raise click.UsageError("Name the pages to remove: --domain, --scope, --page or --age.")
     with open_kept(url) as store:
         _bury(url)
-        gone = _Gone(_forget(console, store, chosen))
-        gone.add_all(store, chosen)
-        gone.texts = forget_texts(store)
-        store.sweep()
-    console.say(f"pages removed: {gone.pages}")
-    gone.tell(console)
+        gone: Counter[str] = Counter()
+        removed = _forget(console, store, chosen)
+        _forget_beside(store, chosen, gone)
+        _forget_left_over(store, gone)
+    console.say(f"pages removed: {removed}")
+    _tell(console, gone)
     return console.status()
 
 
-@dataclass
-class _Gone:
-    """How much was removed; `ruled` and `noted` are scopes."""
+def _forget_beside(store: Store, chosen: Chosen, gone: Counter[str]) -> None:
+    """Remove the histories of the pages that are chosen, and what is known of whole sites."""
+    gone[HISTORY] += forget_all(store, (it.blob for it in chosen.histories(store)))
+    for kind in _OF_SITES:
+        gone[kind] += forget_all(store, chosen.of_sites(store, kind))
+    gone[SITE_NOTES] += forget_notes_on(store, chosen)
 
-    pages: int = 0
-    histories: int = 0
-    texts: int = 0
-    ruled: int = 0
-    noted: int = 0
 
-    def add_all(self, store: Store, chosen: Chosen) -> None:
-        """Remove the histories of the pages that are chosen, and what whole sites have."""
-        self.histories += forget_histories(store, chosen.histories(store))
-        self.ruled = _forget_rules(store, chosen)
-        self.noted = forget_notes(store, chosen)
+def _forget_left_over(store: Store, gone: Counter[str]) -> None:
+    for blob in [*left_over(store)]:
+        gone[blob.kind] += forget_all(store, [blob])
 
-    def tell(self, console: Console) -> None:
-        """Say what was removed besides pages."""
-        if self.histories:
-            console.say(f"histories removed: {self.histories}")
-        if self.texts:
-            console.say(f"texts removed: {self.texts}")
-        if self.noted:
-            console.say(f"notes were removed of {how_many(self.noted, 'scope')}")
-        if self.ruled:
-            console.say(f"rules about URLs were removed of {how_many(self.ruled, 'scope')}")
+
+def _tell(console: Console, gone: Counter[str]) -> None:
+    """Say what was removed besides pages."""
+    for kind, known in KINDS.items():
+        if gone[kind]:
+            console.say(f"{known.named} removed: {gone[kind]}")
 
 
 def _bury(url: str) -> None:
@@ -204,16 +180,8 @@ def _forget(
         if too(record):
             removed += store.forget(record)
             if visits:
-                store.forget_history(record.scope, record.request)
+                store.put(no_history(record.scope, record.request))
     return removed
-
-
-def _forget_rules(store: Store, chosen: Chosen) -> int:
-    """Forget the rules about URLs of the scopes that are chosen; return how many had some."""
-    scopes = [scope for scope, _ in chosen.scopes(store.all_url_rules())]
-    for scope in scopes:
-        store.keep_url_rules(scope, b"")
-    return len(scopes)
 
 
 def _all_but_the_last(pages: int, records: Iterable[Record]) -> Callable[[Record], bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -12,25 +13,16 @@ from typing import TYPE_CHECKING
 from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.fingerprints.claims import NO_CLAIMS, decode_claims, read_from_text
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.site_memory import SiteMemory
-from simhash_gate.history.notes import merged
-from simhash_gate.offline.exported import (
-    Notes,
-    Repeated,
-    Rules,
-    Text,
-    is_exported,
-    read_exported,
-)
+from simhash_gate.offline.exported import KINDS, is_exported, read_exported
 from simhash_gate.offline.store import live_run
-from simhash_gate.offline.urls import add_rules
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.sources import find, request_fingerprint
 from simhash_gate.sources.jsonl import STDIN
 from simhash_gate.sources.open import open_kept, pages_of
 from simhash_gate.sources.read_pages import read_pages
-from simhash_gate.stores import PageHistory, Record, StoreError, Window
+from simhash_gate.stores import Blob, Record, StoreError, Window
+from simhash_gate.stores.base import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -81,7 +73,7 @@ class _Import:
     def __init__(self, settings: Settings, console: Console, store: Store, run_name: str) -> None:
         self.gate = Gate(store, run=run_name, pipeline=pipeline_version(settings.options))
         self.added = self.copies = self.skipped = 0
-        self.sites = self.ruled = self.histories = self.texts = self.noted = 0
+        self.beside: Counter[str] = Counter()  # what is kept beside pages, by kind
         self._settings = settings
         self._console = console
         self._store = store
@@ -98,23 +90,15 @@ class _Import:
     @property
     def found_something(self) -> bool:
         """Tell if the sources had anything."""
-        pages = self.added + self.copies + self.skipped
-        return bool(pages + self.sites + self.ruled + self.histories + self.texts + self.noted)
+        return bool(self.added + self.copies + self.skipped + self.beside.total())
 
     def tell(self, url: str) -> None:
         """Say what was added, and of what a crawl does not know all."""
         say = self._console.say
         say(f"pages added: {self.added}, copies: {self.copies}, skipped: {self.skipped}")
-        if self.histories:
-            say(f"histories added: {self.histories}")
-        if self.texts:
-            say(f"texts added: {self.texts}")
-        if self.noted:
-            say(f"notes were added of {how_many(self.noted, 'scope')}")
-        if self.sites:
-            say(f"what sites repeat was added of {how_many(self.sites, 'scope')}")
-        if self.ruled:
-            say(f"rules about URLs were added of {how_many(self.ruled, 'scope')}")
+        for kind, known in KINDS.items():
+            if self.beside[kind]:
+                say(f"{known.named} added: {self.beside[kind]}")
         if self._other_versions:
             say(
                 f"{how_many(self._other_versions, 'page')} of another pipeline version: their "
@@ -196,7 +180,7 @@ class _Import:
                     if isinstance(thing, Record):
                         self._add(replace(thing, run=self.gate.run))
                     else:
-                        self._add_known(thing)
+                        self._add_beside(thing)
             yield from [None] * len(some)
 
     def _add(self, record: Record) -> None:
@@ -209,36 +193,17 @@ class _Import:
             self._store.check_and_add(record, None, window=EVERYTHING)
         self._count(record, self._settings.policies.site_of(record.url).policy)
 
-    def _add_known(self, thing: PageHistory | Text | Repeated | Notes | Rules) -> None:
-        """Add what is known of a page's past, or of a site."""
-        if isinstance(thing, PageHistory):
-            self._store.keep_history(replace(thing, run=self.gate.run))
-            self.histories += 1
-        elif isinstance(thing, Text):
-            self._store.keep_text(thing.scope, thing.digest, thing.data, thing.at, _ALL)
-            self.texts += 1
-        elif isinstance(thing, Repeated):
-            self._merge(thing)
-        elif isinstance(thing, Notes):
-            known = self._store.site_notes(thing.scope)
-            self._store.keep_site_notes(thing.scope, merged(known, thing.notes))
-            self.noted += 1
-        else:
-            self._add_rules(thing)
-
-    def _merge(self, repeated: Repeated) -> None:
-        """Add what a site repeats to what the store knows of it."""
-        known = self._store.site_memory(repeated.scope)
-        merged = SiteMemory.of(known, repeated.memory)
-        self._store.keep_site_memory(repeated.scope, merged.encode())
-        self.sites += 1
-
-    def _add_rules(self, rules: Rules) -> None:
-        """Add rules about the URLs of a scope; each takes the place of the same one."""
-        place = f"rules about URLs of {rules.scope}"
-        with complaining(self._console.complain, place):
-            add_rules(self._store, rules.scope, rules.entries, place)
-            self.ruled += 1
+    def _add_beside(self, blob: Blob) -> None:
+        """Add what is known beside pages to what the store knows."""
+        with complaining(self._console.complain, f"{KINDS[blob.kind].named} of {blob.scope}"):
+            if blob.kind == HISTORY:
+                blob = replace(blob, run=self.gate.run)
+            else:
+                known = self._store.get(blob.kind, blob.scope, blob.key)
+                data = KINDS[blob.kind].merge(known, blob.data)
+                blob = Blob(blob.kind, blob.scope, blob.key, data, blob.at)
+            self._store.put(blob)
+            self.beside[blob.kind] += 1
 
     def _warn_of_windows(self, url: str) -> None:
         """Name the scopes that have more pages now than a crawl compares with."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import closing, contextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,8 @@ from simhash_gate.offline.console import check_output, disk
 from simhash_gate.sources.find import names_store, shown
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import open_kept
-from simhash_gate.stores import StoreError, open_store
+from simhash_gate.stores import Blob, StoreError, open_store
+from simhash_gate.stores.base import URL_RULES
 from simhash_gate.urls.formats import from_clearurls, from_discarder, to_discarder
 from simhash_gate.urls.learn import learn_line
 from simhash_gate.urls.learner import Learner
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
     from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
-    from simhash_gate.stores import Store
 
 _EXAMPLE = '{"url": …, "outcome": …}'
 
@@ -186,8 +187,8 @@ def _read(source: str) -> list[dict[str, Any]]:
         with open_kept(source) as store:
             return [
                 entry
-                for scope, rules in sorted(store.all_url_rules())
-                for entry in from_json(rules, f"{shown(source)}: rules of {scope}")
+                for blob in sorted(store.blobs(URL_RULES), key=attrgetter("scope"))
+                for entry in from_json(blob.data, f"{shown(source)}: rules of {blob.scope}")
             ]
 
 
@@ -199,12 +200,9 @@ def _add(url: str, entries: Iterable[dict[str, Any]]) -> None:
         added[entry["scope"]].append(entry)
     with closing(open_store(url)) as store, _wrong_rules():
         for scope, rules in added.items():
-            add_rules(store, scope, rules, f"{shown(url)}: rules of {scope}")
-
-
-def add_rules(store: Store, scope: str, rules: Iterable[dict[str, Any]], where: str) -> None:
-    """Let a store keep the rules of a scope too. Raises `RulesError` for those that it has."""
-    store.keep_url_rules(scope, merged(store.url_rules(scope), rules, where))
+            where = f"{shown(url)}: rules of {scope}"
+            known = store.get(URL_RULES, scope)
+            store.put(Blob(URL_RULES, scope, "", merged(known, rules, where)))
 
 
 def _write(console: Console, text: str, output: str | None) -> None:

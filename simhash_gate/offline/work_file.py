@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from simhash_gate.common.encoded import as_bytes, as_text, signed, unsigned
 from simhash_gate.common.files import open_database
 from simhash_gate.common.times import unix_time
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.pipeline import read_page
 from simhash_gate.sources import Entry
-from simhash_gate.stores.values import as_bytes, as_text, signed, unsigned
 from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:

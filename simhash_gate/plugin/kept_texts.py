@@ -8,13 +8,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.texts import KeptPage, Source, pack
 from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within, result
 from simhash_gate.plugin.conditions import STORED_FLAG, needs_page, said_by
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.requests import LASTMOD_KEY
 from simhash_gate.plugin.revisits import time_of_visit
-from simhash_gate.stores import StoreError
+from simhash_gate.stores import Blob, StoreError
+from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -65,7 +67,9 @@ class KeptTexts(Listener):
         if address is None:
             return verdict
         try:
-            packed = await result(self._crawl.store.submit(lambda gate: gate.store.text(*address)))
+            scope, key = address.scope, to_hex(address.digest)
+            asked = self._crawl.store.submit(lambda gate: gate.store.get(KEPT_TEXT, scope, key))
+            packed = await result(asked)
         except Exception as error:
             self._failed(error)
             return verdict
@@ -163,5 +167,6 @@ def _keep(
     packed = text()
     if len(packed) > budget:
         return False
-    gate.store.keep_text(*address, packed, at, budget)
+    text_key = to_hex(address.digest)
+    gate.store.put(Blob(KEPT_TEXT, address.scope, text_key, packed, at), budget=budget)
     return True

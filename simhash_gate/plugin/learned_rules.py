@@ -6,7 +6,8 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.stores import StoreError
+from simhash_gate.stores import Blob, StoreError
+from simhash_gate.stores.base import URL_RULES
 from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, merged
 
@@ -54,15 +55,15 @@ class LearnedRules:
 
 
 def _known(gate: Gate, *, scope: str) -> bytes:
-    return gate.store.url_rules(scope)
+    return gate.store.get(URL_RULES, scope)
 
 
 def _keep(gate: Gate, *, scope: str, entries: list[dict[str, Any]]) -> None:
     """Add rules to those that the store has: other crawls may have written some meanwhile."""
-    known = gate.store.url_rules(scope)
+    known = gate.store.get(URL_RULES, scope)
     try:
         rules = merged(known, entries, "the store")
     except RulesError as error:
         logger.warning("What was known of the URLs of %s is replaced: %s", scope, error)
         rules = merged(b"", entries, "the store")
-    gate.store.keep_url_rules(scope, rules)
+    gate.store.put(Blob(URL_RULES, scope, "", rules))

@@ -13,7 +13,8 @@ from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.history.redesign import Again, Redesigns, Site
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.revisits import time_of_visit
-from simhash_gate.stores import StoreError
+from simhash_gate.stores import Blob, StoreError
+from simhash_gate.stores.base import SITE_NOTES
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ class RedesignWatch(Listener):
     def _recalls(self, scope: str) -> bool:
         """Tell whether the store has said which redesigns of a scope were told; ask it, if not."""
         if scope not in self._asked:
-            self._asked[scope] = self._crawl.store.submit(lambda gate: gate.store.site_notes(scope))
+            self._asked[scope] = self._crawl.store.submit(
+                lambda gate: gate.store.get(SITE_NOTES, scope)
+            )
             if len(self._asked) > _MOST_ASKED:  # one that comes again is asked for again
                 del self._asked[next(iter(self._asked))]
         answer = self._asked[scope]
@@ -124,8 +127,8 @@ _MISREAD = (
 
 def _keep(gate: Gate, *, site: Site, at: float) -> None:
     """Let the store remember when a redesign was told, beside those of other domains."""
-    notes = gate.store.site_notes(site.scope)
+    notes = gate.store.get(SITE_NOTES, site.scope)
     told = note_in(notes, NOTE)
     told.pop(site.domain, None)
     last = dict([*told.items(), (site.domain, at)][-MOST_DOMAINS:])
-    gate.store.keep_site_notes(site.scope, with_note(notes, NOTE, last))
+    gate.store.put(Blob(SITE_NOTES, site.scope, "", with_note(notes, NOTE, last)))

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import mmh3
 
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.revisit import unfetched
 from simhash_gate.history.texts import KeptPage
@@ -43,6 +44,7 @@ from simhash_gate.plugin.sitemap_lastmod import note_lastmod
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.validator_trust import Site, Trusts, day_of, tell
 from simhash_gate.stores import Record, StoreError
+from simhash_gate.stores.base import KEPT_TEXT, SITE_NOTES
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -377,11 +379,11 @@ def _known_of(
     before = revisit.previous
     packed = b""
     if text and before is not None and before.digest:
-        packed = gate.store.text(page.scope, before.digest)
+        packed = gate.store.get(KEPT_TEXT, page.scope, to_hex(before.digest))
     kept = KeptPage(packed) if packed else None
     if kept is not None:
         _ = kept.source  # it is unpacked here, and not where the crawl waits for it
-    return revisit, kept, gate.store.site_notes(page.scope) if notes else None
+    return revisit, kept, gate.store.get(SITE_NOTES, page.scope) if notes else None
 
 
 def _is_trifle(known: Validators, verdict: Verdict) -> bool:

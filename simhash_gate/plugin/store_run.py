@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import time
 import uuid
+from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.wording import how_many
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+MOST_COUNTED = 10_000  # pages, the oldest: those of another pipeline version are among them
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds between attempts in an outage
 
 
@@ -123,7 +126,7 @@ class StoreRun:
         if self._gate is None or self.failure:
             return False
         try:
-            self._gate.store.settle(records, durable=self._durable)
+            self._gate.store.update(records, settled=True, durable=self._durable)
         except StoreUnavailable as error:
             self._went_down(error)
             return False
@@ -145,7 +148,7 @@ class StoreRun:
 
     def _tell_lost(self, store: Store) -> None:
         """Say once that the store has lost the run, which was begun anew."""
-        if store.was_lost(self.name) and not self._told_lost:
+        if self.name in store.lost and not self._told_lost:
             self._told_lost = True
             logger.warning(
                 "The store has lost what this crawl kept: somebody emptied it, or took the crawl "
@@ -174,7 +177,7 @@ class StoreRun:
         store = self._gate.store
         try:
             if settled:
-                store.settle(settled, durable=self._durable)
+                store.update(settled, settled=True, durable=self._durable)
             self._forget_owed(self._gate)
             self._keep_memories(self._gate)
             if ended:
@@ -215,7 +218,8 @@ class StoreRun:
         if self._url.startswith("memory:"):
             return
         try:
-            counts = dict(store.versions())
+            oldest = islice(store.records(), MOST_COUNTED)
+            counts = Counter(record.pipeline for record in oldest)
         except Exception as error:
             logger.warning("Could not count the pages of earlier crawls: %s", error)
             return

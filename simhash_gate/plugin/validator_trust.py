@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from simhash_gate.common.wording import how_many
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.history.validators import Trust
+from simhash_gate.stores.base import SITE_NOTES, Blob
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,7 +98,7 @@ class Trusts:
 
 def _keep(gate: Gate, *, scope: str, new: Mapping[tuple[str, str], Sequence[Seen | None]]) -> None:
     """Add what was seen to what the store knows of a scope."""
-    notes = gate.store.site_notes(scope)
+    notes = gate.store.get(SITE_NOTES, scope)
     known: dict[str, dict[str, Any]] = note_in(notes, NOTE)
     for (domain, kind), visits in new.items():
         kinds = known.pop(domain, {})
@@ -107,7 +108,7 @@ def _keep(gate: Gate, *, scope: str, new: Mapping[tuple[str, str], Sequence[Seen
             trust.learn(seen)
         known[domain] = {**kinds, kind: trust.as_json()}
     kept = dict([*known.items()][-MOST_DOMAINS:])
-    gate.store.keep_site_notes(scope, with_note(notes, NOTE, kept))
+    gate.store.put(Blob(SITE_NOTES, scope, "", with_note(notes, NOTE, kept)))
 
 
 def tell(site: Site, trust: Trust, again: int) -> None:

@@ -9,10 +9,10 @@ import hashlib
 import sqlite3
 from typing import TYPE_CHECKING
 
+from simhash_gate.common.encoded import signed, unsigned
 from simhash_gate.common.files import open_database, private_folder
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
-from simhash_gate.stores.values import signed, unsigned
 
 if TYPE_CHECKING:
     from collections.abc import Callable

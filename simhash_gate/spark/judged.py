@@ -5,6 +5,7 @@ from __future__ import annotations
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from simhash_gate.common.encoded import unsigned
 from simhash_gate.gate.judge import Gate
 from simhash_gate.offline.dedupe import ALL_PAGES
 from simhash_gate.offline.replay import judge
@@ -13,7 +14,6 @@ from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.settings import read_settings
 from simhash_gate.sources import TOO_LARGE, Entry
-from simhash_gate.stores.values import unsigned
 from simhash_gate.values import PREFIX
 from simhash_gate.workers.pool import ReadError
 

@@ -18,12 +18,12 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from simhash_gate.common.encoded import signed
 from simhash_gate.options import pipeline_version
 from simhash_gate.pipeline import read_page
 from simhash_gate.settings import read_settings
 from simhash_gate.sources import TOO_LARGE, Entry
 from simhash_gate.sources.read_pages import extract_pages
-from simhash_gate.stores.values import signed
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sql
 
+from simhash_gate.common.encoded import signed
 from simhash_gate.fingerprints.hamming import require_distance
 from simhash_gate.spark.groups import FOUND, find_pairs, kinds, pieces_of
-from simhash_gate.stores.values import signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Memories of kept pages under one contract, and the URLs that open them."""
+"""Memories of kept pages: one `Store`, over drivers for memory, files and servers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.stores.base import (
     Answer,
+    Blob,
     Match,
-    PageHistory,
     Record,
-    Store,
     StoreError,
     StoreMissing,
     StoreUnavailable,
@@ -21,12 +20,14 @@ from simhash_gate.stores.urls import refusal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simhash_gate.stores.driver import Driver
+    from simhash_gate.stores.store import Store as Store
+
 __all__ = [
     "Answer",
+    "Blob",
     "Match",
-    "PageHistory",
     "Record",
-    "Store",
     "StoreError",
     "StoreMissing",
     "StoreUnavailable",
@@ -65,10 +66,11 @@ def read_store(url: str) -> Store:
 
     Nothing is made where there is no store yet. Raises StoreError like `open_store`.
     """
-    from simhash_gate.stores.memory.read_only import ReadOnlyStore
+    from simhash_gate.stores.driver import LookingDriver
+    from simhash_gate.stores.store import Store
 
     try:
-        return ReadOnlyStore(open_store(url, create=False))
+        return Store(LookingDriver(open_store(url, create=False).driver))
     except StoreMissing:
         return open_store("memory:")
 
@@ -79,18 +81,25 @@ def store_opener(url: str, *, create: bool = True) -> Callable[[], Store]:
     opener_of = _OPENERS.get(scheme.lower())
     if opener_of is None:
         raise _misspelt(url, "there is no such store")
-    return opener_of(url, rest, create)
+    open_driver = opener_of(url, rest, create)
+
+    def open_it() -> Store:
+        from simhash_gate.stores.store import Store  # with numpy, which settings need not load
+
+        return Store(open_driver())
+
+    return open_it
 
 
-def _memory(url: str, rest: str, _create: bool) -> Callable[[], Store]:
+def _memory(url: str, rest: str, _create: bool) -> Callable[[], Driver]:
     if rest not in ("", "//"):
         raise _misspelt(url, "a memory store takes no path")
-    from simhash_gate.stores.memory import MemoryStore
+    from simhash_gate.stores.driver import MemoryDriver
 
-    return MemoryStore
+    return MemoryDriver
 
 
-def _sqlite(url: str, rest: str, create: bool) -> Callable[[], Store]:
+def _sqlite(url: str, rest: str, create: bool) -> Callable[[], Driver]:
     path = rest.removeprefix("///")
     if rest in ("", "//", "///"):
         raise _misspelt(url, "it needs the path of a file")
@@ -98,32 +107,28 @@ def _sqlite(url: str, rest: str, create: bool) -> Callable[[], Store]:
         raise _misspelt(url, "a path follows three slashes, an absolute one four")
     if path == ":memory:":
         raise _misspelt(url, "it names no file; memory: keeps pages in memory")
-    from simhash_gate.stores.sqlite import SQLiteStore
+    from simhash_gate.stores.sqlite import SQLiteDriver
 
-    return partial(SQLiteStore, path, create=create)
+    return partial(SQLiteDriver, path, create=create)
 
 
-def _redis(url: str, _rest: str, _create: bool) -> Callable[[], Store]:
+def _redis(url: str, _rest: str, _create: bool) -> Callable[[], Driver]:
     try:
-        from simhash_gate.stores.redis import RedisStore
-        from simhash_gate.stores.redis.client import read_address
+        from simhash_gate.stores.redis import RedisDriver, read_address
     except ImportError as error:
         raise _missing(url, "redis-py", "redis", error) from error
-    read_address(url)
-    return partial(RedisStore, url)
+    return partial(RedisDriver, read_address(url))
 
 
-def _postgresql(url: str, _rest: str, create: bool) -> Callable[[], Store]:
+def _postgresql(url: str, _rest: str, create: bool) -> Callable[[], Driver]:
     try:
-        from simhash_gate.stores.postgres import PostgresStore
-        from simhash_gate.stores.postgres.connection import read_address
+        from simhash_gate.stores.postgres import PostgresDriver, read_address
     except ImportError as error:
         raise _missing(url, "psycopg", "postgres", error) from error
-    read_address(url)
-    return partial(PostgresStore, url, create=create)
+    return partial(PostgresDriver, read_address(url), create=create)
 
 
-_OPENERS: dict[str, Callable[[str, str, bool], Callable[[], Store]]] = {
+_OPENERS: dict[str, Callable[[str, str, bool], Callable[[], Driver]]] = {
     "memory": _memory,
     "sqlite": _sqlite,
     **dict.fromkeys(_REDIS, _redis),

@@ -16,6 +16,8 @@ from simhash_gate.journal.contents import drops
 from simhash_gate.journal.segments import segments
 from simhash_gate.stores import open_store
 from tests.crawls.harness import Answer, Site, crawl, html_answer, page, start, text, until
+from tests.stores.kept import histories
+from tests.stores.kept import text as text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,10 +158,10 @@ def test_verdicts_and_the_journal_know_the_text_of_the_kept_page_and_the_store_t
     assert first.count("texts/kept") == 1
     assert [item["matched"] for item in again.items] == [kept["markdown"]]
     with closing(open_store(url)) as store:
-        (history,) = store.histories()
+        (history,) = histories(store)
         versions = History.decode(history.history).versions
         texts = [
-            KeptPage(store.text(history.scope, version.digest)).markdown for version in versions
+            KeptPage(text_of(store, history.scope, version.digest)).markdown for version in versions
         ]
     assert [each.count("updated") for each in later] == [1, 0]
     assert ["Lately." in text for text in texts] == [False, True]

@@ -47,8 +47,8 @@ SPIDER = """
 """
 # A crawl that gives up a locked file after one second, and not after ten.
 IMPATIENT = """
-from simhash_gate.stores.sqlite import SQLiteStore
-SQLiteStore.__init__.__kwdefaults__["timeout"] = 1.0
+from simhash_gate.stores.sqlite import SQLiteDriver
+SQLiteDriver.__init__.__kwdefaults__["timeout"] = 1.0
 """
 
 
@@ -70,7 +70,7 @@ class LockedFile:
     hang, go_on = go, come_back
 
     def empty(self):
-        for table in ("record", "history", "site_memory", "scope", "run"):
+        for table in ("page", "blob", "scope", "run"):
             self._other.execute(f"DELETE FROM {table}")
 
     def close(self):

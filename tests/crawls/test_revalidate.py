@@ -18,6 +18,7 @@ from simhash_gate.history.validators import FEWEST_UNCHANGED
 from simhash_gate.history.versions import History
 from simhash_gate.stores import open_store
 from tests.crawls.harness import Answer, Answering, Crawl, Site, crawl, html_answer, page
+from tests.stores.kept import histories, keep_text, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -145,7 +146,7 @@ def believed(visited_twice, tmp_path):
 
 def last_seen(folder: Path) -> dict[str, float]:
     with closing(open_store(f"sqlite:///{folder}/store.sqlite")) as store:
-        assert len(list(store.histories())) == len(PATHS) + 1
+        assert len(list(histories(store))) == len(PATHS) + 1
         return {record.url: record.last_seen for record in store.records()}
 
 
@@ -224,8 +225,8 @@ def test_a_page_whose_text_is_not_kept_or_had_to_go_is_fetched(believed) -> None
     assert "Set SIMHASH_GATE_KEEP_MARKDOWN, or SIMHASH_GATE_REVISIT = 'drop'" in result.log
     assert result.count("validators/sent") == 0
     with closing(open_store(f"sqlite:///{believed.folder}/store.sqlite")) as store:
-        store.keep_text("else", 1, b"x", 2e9, 1)  # for nothing else there is room
-        assert store.texts_size() <= 1
+        keep_text(store, "else", 1, b"x", 2e9, 1)  # for nothing else there is room
+        assert sum(size for *_, size in texts(store)) <= 1
     result = believed.visit(KEEP)
     assert len(answered(believed.site, 200)) == result.count("unchanged") == len(PATHS)
 
@@ -434,5 +435,5 @@ def test_a_crawl_in_two_languages_gets_each_update_and_each_page_in_its_own(tmp_
     assert len(told(second, "unchanged")) == 2 * len(FEW) - 2
     assert len(told(third, "unchanged")) == 2 * len(FEW)
     with closing(open_store(f"sqlite:///{tmp_path}/store.sqlite")) as store:
-        kept = [len(History.decode(page.history).versions) for page in store.histories()]
+        kept = [len(History.decode(page.history).versions) for page in histories(store)]
     assert sorted(kept) == [2] * (len(FEW) - 2) + [3, 3]

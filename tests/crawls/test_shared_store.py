@@ -20,6 +20,8 @@ from simhash_gate.report.fleet import Fleet
 from simhash_gate.stores import open_store
 from tests.crawls.harness import ROOT, Site, crawl, doing, html_answer, page, start, until
 from tests.crawls.loaded import LoadedProcess
+from tests.stores.postgres_server import Pooled, running
+from tests.stores.redis_server import DURABLE, RedisServer, SecuredRedis
 
 COPIES = {"/a": page(1), "/b": page(1, noise=2)}
 
@@ -380,3 +382,49 @@ def test_two_crawls_share_each_real_server_through_its_stop_and_start(
         kept = [record for record in store.records() if record.url.removeprefix(site.url) in shared]
         assert len(kept) == len(shared)
         assert all(record.settled for record in kept)
+
+
+def test_a_pool_that_keeps_no_session_is_told_at_the_start_with_the_remedy(tmp_path) -> None:
+    """A crawler alone on an idle pool may get the same session each time, by chance."""
+    with running(Pooled, mode="transaction") as server, Site(dict(COPIES)).running() as site:
+        settings = {"SIMHASH_GATE_STORE": server.url}
+        result = crawl(tmp_path, site, "/a /b", settings=settings)
+    (told,) = re.findall("ERROR: (The gate judges nothing and passes every page: .*)", result.log)
+    assert "pool_mode = session" in told
+    assert result.delivered() == ["/a", "/b"]
+    assert "Traceback" not in result.log
+
+
+@pytest.mark.parametrize(
+    ("options", "remedies"),
+    [
+        ({}, ["appendonly yes"]),
+        ({"save": ("3600", "1")}, []),
+        ({**DURABLE, "maxmemory_policy": "allkeys-lru"}, ["maxmemory-policy noeviction"]),
+        ({**DURABLE, "maxmemory_policy": "volatile-ttl"}, ["maxmemory-policy noeviction"]),
+        (DURABLE, []),
+    ],
+)
+def test_a_redis_that_forgets_is_warned_of_once_with_the_remedy(
+    tmp_path, options, remedies
+) -> None:
+    server = RedisServer(tmp_path / "redis", maxmemory="100mb", **options)
+    warned = warnings_of(server, tmp_path)
+    assert len(warned) == len(remedies), warned
+    assert all(remedy in line for line, remedy in zip(warned, remedies, strict=True)), warned
+
+
+def test_a_redis_whose_settings_may_not_be_asked_for_is_used_without_a_word(tmp_path) -> None:
+    assert warnings_of(SecuredRedis(tmp_path / "redis"), tmp_path) == []
+
+
+def warnings_of(server, folder):
+    """Crawl on a server; return what the log warns of."""
+    try:
+        with Site(dict(COPIES)).running() as site:
+            settings = {"SIMHASH_GATE_STORE": server.url}
+            result = crawl(folder, site, "/a /b", settings=settings)
+    finally:
+        server.kill()
+    assert result.count("new") == result.count("duplicate") == 1
+    return re.findall("WARNING: (.*)", result.log)

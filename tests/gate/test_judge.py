@@ -17,6 +17,7 @@ from simhash_gate.gate.revisit import Sent
 from simhash_gate.history.versions import History
 from simhash_gate.page import Page
 from simhash_gate.stores import open_store
+from tests.stores.kept import histories
 
 if TYPE_CHECKING:
     from simhash_gate.gate.verdict import Verdict
@@ -281,7 +282,7 @@ def test_a_page_that_stays_gone_was_looked_for_when_it_was_found_so_last(gate) -
     for at in (1e9 + 10, 1e9 + 20):
         later.found_gone("example.com", "https://example.com/a", "/a", at)
     later.store.end(later.run)
-    (kept,) = later.store.histories()
+    (kept,) = histories(later.store)
     history = History.decode(kept.history)
     assert (kept.seen, history.gone) == (1e9 + 20, 1e9 + 20)
     assert [visit.changed for visit in history.visits[1:]] == [True, False]
@@ -311,7 +312,7 @@ def test_a_page_in_two_languages_is_compared_with_what_it_said_in_each(gate, end
         gate = gate if endless else the_next_run(gate, f"run{at}")
         assert judge(gate, page, "/a", policy, at=1e9 + 100 * (at + 1)).outcome == outcome
     gate.store.end(gate.run)
-    (kept,) = gate.store.histories()
+    (kept,) = histories(gate.store)
     assert [version.digest for version in History.decode(kept.history).versions] == [100, 130, 102]
 
 

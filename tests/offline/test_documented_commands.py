@@ -14,10 +14,11 @@ from simhash_gate.cli import cli
 from simhash_gate.history.texts import pack
 from simhash_gate.history.versions import History, Version
 from simhash_gate.journal.warc import warcinfo
-from simhash_gate.stores import PageHistory, Record, open_store
+from simhash_gate.stores import Record, open_store
 from tests.crawls.harness import ROOT
 from tests.journal.pages import packed
 from tests.offline.test_replay_warc import record
+from tests.stores.kept import PageHistory, keep_history, keep_text
 
 DOCS = (ROOT / "docs/commands.md").read_text("utf-8")
 CONSOLES = re.findall(r"```console\n(.*?)```", DOCS, re.DOTALL)
@@ -108,10 +109,9 @@ def hive(tmp_path) -> None:
             history, url = PASTS[kept.request], kept.url
             for version in history.versions:
                 text = pack(url=url, title=version.title, markdown=_said(version), time=NOON)
-                store.keep_text(kept.scope, version.digest, text, NOON, 1 << 20)
-            store.keep_history(
-                PageHistory(kept.scope, kept.request, url, kept.run, history.seen, history.encode())
-            )
+                keep_text(store, kept.scope, version.digest, text, NOON, 1 << 20)
+            whose = (kept.scope, kept.request, url)
+            keep_history(store, PageHistory(*whose, kept.run, history.seen, history.encode()))
         store.end("monday")
     (tmp_path / "rules.json").write_text(f"[{RULE}]\n")
     (tmp_path / "dropped").mkdir()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from simhash_gate.offline.exported import history_line, page_line
+from simhash_gate.offline.exported import blob_line, page_line
 from tests.offline.kept_pages import record
 from tests.offline.test_store_command import URLS, Kept, kept, rule, visited
 
-GOOD, PAST = page_line(record(1)), history_line(visited(1, 1.0))
+GOOD, PAST = page_line(record(1)), blob_line(visited(1, 1.0).blob)
+SITE = {"scope": "a", "key": "", "at": 1.0}
 RULE = rule("a.example")
 BAD = [
     ("no json", "not JSON"),
@@ -17,14 +18,16 @@ BAD = [
     (GOOD | {"sketch": "?" * 1_000}, f"'sketch' is '{'?' * 79}…: "),
     (GOOD | {"first_seen": float("nan")}, "'first_seen' is nan"),
     (GOOD | {"last_seen": 1e300}, "'last_seen' is 1e+300: expected a time"),
-    ({"site_memory": ""}, "no 'scope'"),
-    ({"scope": "a", "site_memory": "?"}, "'site_memory' is '?'"),
-    ({"scope": "a", "url_rules": 3}, "'url_rules': expected a list of rules"),
-    ({"scope": "a", "url_rules": [RULE, {}]}, "'url_rules': rule 2: 'scope' is None"),
-    ({"scope": "a", "site_notes": [1]}, "'site_notes' is [1]: expected an object"),
-    (PAST | {"page_history": "AAAA"}, "no history of a page"),
-    (PAST | {"seen": "now"}, "'seen' is 'now'"),
-    ({"scope": "a", "kept_text": "AAAA", "digest": "0" * 16, "at": 1.0}, "no text of a page"),
+    ({"kind": "site_memory", "data": ""}, "no 'scope'"),
+    (SITE | {"kind": "else"}, "'kind' is 'else': expected one of"),
+    (SITE | {"kind": "site_memory", "data": "?"}, "'data' is '?'"),
+    (SITE | {"kind": "url_rules", "data": 3}, "'data' of 'url_rules': data: expected a list"),
+    (SITE | {"kind": "url_rules", "data": [RULE, {}]}, "'data' of 'url_rules': data: rule 2"),
+    (SITE | {"kind": "site_notes", "data": [1]}, "'data' of 'site_notes': expected an object"),
+    (SITE | {"kind": "kept_text"}, "no 'data'"),
+    (PAST | {"data": "AAAAAAAA"}, "'data' of 'history': no history of a page"),
+    (PAST | {"at": "now"}, "'at' is 'now'"),
+    (SITE | {"kind": "kept_text", "data": "AAAA"}, "'data' of 'kept_text': no text of a page"),
 ]
 
 

@@ -10,7 +10,9 @@ from simhash_gate.history.schedule import POLICIES
 from simhash_gate.history.texts import pack
 from simhash_gate.history.versions import History, Version
 from simhash_gate.offline.history import Said, due_urls
-from simhash_gate.stores import PageHistory, open_store
+from simhash_gate.stores import open_store
+from tests.stores.kept import PageHistory, keep_history
+from tests.stores.kept import keep_text as keep_text_of
 
 DAY = 86_400.0
 START = 1_717_200_000.0  # midnight, 1 June 2024
@@ -51,7 +53,7 @@ def keep(store_url: str, pasts: dict[str, History | bytes]) -> None:
             data = history if isinstance(history, bytes) else history.encode()
             seen = START if isinstance(history, bytes) else history.seen
             scope = url.split("/")[2]
-            store.keep_history(PageHistory(scope, url, url, "monday", seen, data))
+            keep_history(store, PageHistory(scope, url, url, "monday", seen, data))
         store.end("monday")
 
 
@@ -125,7 +127,7 @@ def keep_text(store_url: str, title: str, markdown: str, *links: str) -> None:
         packed = pack(
             url=url, title=title, markdown=markdown, time=START, links=[(x, "") for x in links]
         )
-        store.keep_text("hive.example", digest(title), packed, START, 1 << 20)
+        keep_text_of(store, "hive.example", digest(title), packed, START, 1 << 20)
 
 
 @pytest.fixture
@@ -158,7 +160,7 @@ def test_without_a_text_a_difference_says_so_and_what_would_keep_one(run, texts)
     (line,) = run("history", "diff", texts, f"{HOME}/news/2", "1", "3", "--json").lines
     assert (line["changes"], line["links"], line["a"]["text"]) == (None, None, False)
     with closing(open_store(texts)) as store:
-        store.keep_text("hive.example", digest("abc"), b"broken", START, 1 << 20)
+        keep_text_of(store, "hive.example", digest("abc"), b"broken", START, 1 << 20)
     result = run("history", "diff", texts, f"{HOME}/news/2")
     assert result.status == 1
     assert "text of 2024-06-10T00:00:00Z: no text of a page" in result.err

@@ -12,8 +12,13 @@ import pytest
 
 from simhash_gate.history.texts import pack
 from simhash_gate.history.versions import History, Version
-from simhash_gate.stores import PageHistory, open_store
+from simhash_gate.stores import open_store
+from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
 from tests.offline.kept_pages import record, remembered
+from tests.stores.kept import PageHistory, histories, history_of, keep, keep_history, keep_text
+from tests.stores.kept import kept as all_of
+from tests.stores.kept import text as text_of
+from tests.stores.kept import texts as all_texts
 
 DAY = 86_400
 NOTES = {
@@ -46,11 +51,14 @@ def kept(url: str) -> Kept:
     with closing(open_store(url)) as store:
         return Kept(
             [page.url for page in store.records()],
-            sorted(history.url for history in store.histories()),
-            sorted(text.digest & 0xFFFF for text in store.texts()),
-            {scope: json.loads(notes) for scope, notes in sorted(store.all_site_notes())},
-            dict(sorted(store.site_memories())),
-            {scope: json.loads(rules) for scope, rules in sorted(store.all_url_rules())},
+            sorted(history.url for history in histories(store)),
+            sorted(digest & 0xFFFF for _, digest, _, _ in all_texts(store)),
+            {
+                scope: json.loads(notes)
+                for scope, notes in sorted(all_of(store, SITE_NOTES).items())
+            },
+            dict(sorted(all_of(store, SITE_MEMORY).items())),
+            {scope: json.loads(rules) for scope, rules in sorted(all_of(store, URL_RULES).items())},
         )
 
 
@@ -84,17 +92,17 @@ def fill_store(url: str) -> None:
             seen = now - (40 if number < 3 else 5) * DAY
             page = record(number, url=URLS[number], last_seen=seen)
             assert store.check_and_add(page, None).added
-            store.keep_history(visited(number, seen))
+            keep_history(store, visited(number, seen))
             for digest in (page.digest, 1_000 + number):
-                store.keep_text(page.scope, digest, text(digest & 0xFFFF), seen, PLENTY)
-        store.keep_text("a.example", 5_000, text(5_000), now, PLENTY)  # of no page
+                keep_text(store, page.scope, digest, text(digest & 0xFFFF), seen, PLENTY)
+        keep_text(store, "a.example", 5_000, text(5_000), now, PLENTY)  # of no page
         store.end("crawl")
         for scope in ("a.example", "*"):
-            store.keep_site_notes(scope, json.dumps(NOTES).encode())
+            keep(store, SITE_NOTES, scope, json.dumps(NOTES).encode())
         for scope in ("a.example", "b.example", "c.example"):
-            store.keep_site_memory(scope, TWELVE)
+            keep(store, SITE_MEMORY, scope, TWELVE)
         for scope in RULED:
-            store.keep_url_rules(scope, json.dumps([rule(scope)]).encode())
+            keep(store, URL_RULES, scope, json.dumps([rule(scope)]).encode())
 
 
 @pytest.fixture
@@ -147,8 +155,8 @@ def test_pages_go_with_all_that_is_known_of_them_and_sites_with_their_last_page(
     assert f"texts removed: {2 * gone + 1}\n" in result.err
     if "--pages" not in command:
         assert (f"histories removed: {gone}\n" in result.err) == bool(gone)
-    assert ("notes were removed of" in result.err) == (noted != "*a")
-    assert ("rules about URLs were removed of" in result.err) == (ruled != RULED)
+    assert ("notes on sites removed: " in result.err) == (noted != "*a")
+    assert ("sets of rules about URLs removed: " in result.err) == (ruled != RULED)
 
 
 def test_of_a_domain_in_a_scope_of_several_its_own_notes_go(run, filled) -> None:
@@ -173,26 +181,30 @@ def test_an_export_has_what_is_known_of_its_pages_and_sites(
     lines = run("store", "export", filled, *options.split()).lines
 
     def scopes(kind: str) -> list[str]:
-        return [line["scope"] for line in lines if kind in line]
+        return sorted(line["scope"] for line in lines if line.get("kind") == kind)
 
     urls = [URLS[number] for number in numbers]
     assert [line["url"] for line in lines if "words" in line] == urls
     assert run("store", "list", filled, *options.split()).column("url") == urls
-    assert sorted(line["url"] for line in lines if "page_history" in line) == sorted(urls)
-    digests = sorted(int(line["digest"], 16) & 0xFFFF for line in lines if "kept_text" in line)
+    assert sorted(line["key"] for line in lines if line.get("kind") == HISTORY) == sorted(
+        record(number).request for number in numbers
+    )
+    kept_texts = (line["key"] for line in lines if line.get("kind") == KEPT_TEXT)
+    digests = sorted(int(key, 16) & 0xFFFF for key in kept_texts)
     assert digests == texts(*numbers) + ([] if options else [5_000])
-    assert "".join(scope[0] for scope in scopes("site_notes")) == noted
-    assert "".join(scope[0] for scope in scopes("site_memory")) == repeated
-    assert scopes("url_rules") == ruled
+    assert "".join(scope[0] for scope in scopes(SITE_NOTES)) == noted
+    assert "".join(scope[0] for scope in scopes(SITE_MEMORY)) == repeated
+    assert scopes(URL_RULES) == ruled
 
 
 def test_rules_that_cannot_be_read_are_named_and_the_rest_is_exported(run, filled) -> None:
     with closing(open_store(filled)) as store:
-        store.keep_url_rules("a.example", b"no rules")
+        keep(store, URL_RULES, "a.example", b"no rules")
     result = run("store", "export", filled)
     assert result.status == 1
-    assert [line["scope"] for line in result.lines if "url_rules" in line] == RULED[1:]
-    assert "rules about URLs of a.example: not JSON" in result.err
+    found = [line["scope"] for line in result.lines if line.get("kind") == URL_RULES]
+    assert sorted(found) == RULED[1:]
+    assert "sets of rules about URLs of a.example: data: not JSON" in result.err
 
 
 def test_all_of_a_store_is_moved_to_every_other_that_lasts(
@@ -207,12 +219,12 @@ def test_all_of_a_store_is_moved_to_every_other_that_lasts(
     assert moved == remembered(filled)
     assert kept(lasting_url) == kept(filled)
     with closing(open_store(filled)) as store, closing(open_store(lasting_url)) as other:
-        assert sorted(store.texts()) == sorted(other.texts())
-        for history in store.histories():
-            there = other.history(history.scope, history.request, "new")
+        assert sorted(all_texts(store)) == sorted(all_texts(other))
+        for history in histories(store):
+            there = history_of(other, history.scope, history.request, "new")
             assert there == history.history
-        for each in store.texts():
-            assert other.text(each.scope, each.digest) == store.text(each.scope, each.digest)
+        for scope, digest, _, _ in all_texts(store):
+            assert text_of(other, scope, digest) == text_of(store, scope, digest)
     for command in ("store info", "store list", "history list", "urls list"):
         here, there = (run(*command.split(), url) for url in (filled, lasting_url))
         assert here.column("scope") == there.column("scope") != []
@@ -231,9 +243,9 @@ def test_an_import_adds_to_what_is_known_and_changes_nothing_that_is_newer(
     newer = visited(0, time.time(), run="later")
     with closing(open_store(there)) as store:
         store.begin("later")
-        store.keep_history(newer)
+        keep_history(store, newer)
         store.end("later")
-        store.keep_site_notes("*", json.dumps({"redesign": {"c.example": 9.0}}).encode())
+        keep(store, SITE_NOTES, "*", json.dumps({"redesign": {"c.example": 9.0}}).encode())
     exported = run("store", "export", filled).out
     assert run_with_input(exported, "store", "import", there).status == 0
     assert kept(there).notes["*"] == {
@@ -241,7 +253,7 @@ def test_an_import_adds_to_what_is_known_and_changes_nothing_that_is_newer(
         "validators": NOTES["validators"],
     }
     with closing(open_store(there)) as store:
-        assert [each for each in store.histories() if each.url == URLS[0]] == [newer]
+        assert [each for each in histories(store) if each.url == URLS[0]] == [newer]
 
 
 def test_to_look_for_a_store_on_a_server_makes_nothing_there(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import signal
@@ -9,17 +10,25 @@ import subprocess
 import time
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from simhash_gate.offline.exported import Rules, page_line, rules_line
+from simhash_gate.history.versions import History
+from simhash_gate.offline.exported import KINDS, blob_line, page_line
 from simhash_gate.sources import request_fingerprint
-from simhash_gate.stores import open_store
-from tests.crawls.harness import page, until
+from simhash_gate.stores import Blob, open_store
+from simhash_gate.stores.base import HISTORY, SITE_MEMORY, URL_RULES
+from simhash_gate.stores.histories import history_in
+from tests.crawls.harness import Site, crawl, page, until
+from tests.crawls.test_redesigns import rebuilt
+from tests.crawls.test_url_rules import FOLLOWS, listing, site_of
 from tests.offline.kept_pages import record, remembered
 from tests.offline.test_replay_warc import record as warc_record
 from tests.sources.corpora import FORMS, row, write_corpus
 from tests.sources.test_wacz import wacz
+from tests.stores.kept import keep
+from tests.stores.store_urls import LASTING, url_maker
 
 A, B, COPY = (f"https://example.com/{name}" for name in ("a", "b", "copy"))
 
@@ -172,18 +181,20 @@ def test_pages_with_one_fingerprint_are_all_moved_also_from_an_earlier_version(
 
 def test_rules_about_urls_are_added_to_those_that_are_there(run_with_input, url) -> None:
     with closing(open_store(url)) as store:
-        store.keep_url_rules("a.example", json.dumps([RULE, RULE | {"kind": "index"}]).encode())
-        store.keep_url_rules("b.example", b"broken")
+        keep(store, URL_RULES, "a.example", json.dumps([RULE, RULE | {"kind": "index"}]).encode())
+        keep(store, URL_RULES, "b.example", b"broken")
     new = [RULE | {"word": "forbidden"}, RULE | {"kind": "case"}]
-    lines = [rules_line(Rules(scope, new)) for scope in ("a.example", "b.example")]
+    data = json.dumps(new).encode()
+    blobs = (Blob(URL_RULES, scope, "", data) for scope in ("a.example", "b.example"))
+    lines = [blob_line(blob) for blob in blobs]
     text = "".join(json.dumps(line) + "\n" for line in lines)
     result = run_with_input(text, "store", "import", url)
     assert result.status == 1
-    assert "rules about URLs of b.example: not JSON" in result.err
-    assert "rules about URLs were added of 1 scope\n" in result.err
+    assert "sets of rules about URLs of b.example: rules of the store: not JSON" in result.err
+    assert "sets of rules about URLs added: 1\n" in result.err
     with closing(open_store(url)) as store:
-        found = json.loads(store.url_rules("a.example"))
-        assert store.url_rules("b.example") == b"broken"
+        found = json.loads(store.get(URL_RULES, "a.example"))
+        assert store.get(URL_RULES, "b.example") == b"broken"
     assert [(each["kind"], each["word"]) for each in found] == [
         *(("case", "pinned"), ("index", "pinned"), ("slash", "forbidden")),
     ]
@@ -219,3 +230,68 @@ def test_all_processes_read_the_same(run, url, manifest) -> None:
         kept.append([replace(p, run="", first_seen=0.0, last_seen=0.0) for p in remembered(target)])
     assert kept[0] == kept[1]
     assert len(kept[0]) == 10
+
+
+MOVED = {
+    "CONCURRENT_REQUESTS": 1,
+    "SIMHASH_GATE_KEEP_MARKDOWN": 2**20,
+    "SIMHASH_GATE_URLS": "skip",
+    "SIMHASH_GATE_URL_PROBES": 0.0,
+    "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
+}
+SAID = ("url", "outcome", "distance", "matched_url", "differs", "dropped", "held")
+
+
+@pytest.mark.parametrize("kind", LASTING)
+def test_a_store_that_was_moved_to_another_kind_gives_the_same_verdicts(
+    run, run_with_input, request, tmp_path, kind
+) -> None:
+    """The articles of a site with rules come again in a new template, changed, and as copies."""
+
+    def crawled(url):
+        settings = {**MOVED, "SIMHASH_GATE_STORE": url}
+        result = crawl(tmp_path, site, "/list", spider=FOLLOWS, settings=settings)
+        assert result.status == 0
+        lines = (tmp_path / "verdicts.jsonl").read_text("utf-8").splitlines()
+        return [tuple(json.loads(line).get(name) for name in SAID) for line in lines]
+
+    def exported(url):
+        lines = [{**line, "run": ""} for line in run("store", "export", url).lines]
+        for line in lines:
+            if line.get("kind") == SITE_MEMORY:  # the names of a sentence have no order
+                line["data"] = sorted(base64.b64decode(line["data"]))
+            if line.get("kind") == HISTORY:
+                history = History.decode(history_in(base64.b64decode(line["data"])))
+                line["data"] = [repr(replace(v, run="")) for v in history.versions]
+        return sorted(json.dumps(line, sort_keys=True) for line in lines)
+
+    url = url_maker(request, kind)(tmp_path)
+    others = [
+        url_maker(request, other)(tmp_path)
+        for (other,) in (k.values for k in LASTING)
+        if other != kind
+    ]
+    routes: dict[str, Any] = {path: signed(answer) for path, answer in site_of(24).items()}
+    with Site(routes).running() as site:
+        crawled(url)
+        routes |= {f"/story/{number}": signed(rebuilt(number)) for number in range(24)}
+        crawled(url)
+        everything = exported(url)
+        assert {json.loads(line).get("kind") for line in everything} == {None, *KINDS}
+        text = run("store", "export", url).out
+        routes |= {f"/story/{number}": signed(rebuilt(100 + number)) for number in range(3)}
+        routes |= {f"/copy/{number}": signed(rebuilt(number)) for number in range(3, 6)}
+        routes |= {"/story/99": page(99), "/story/99?came=mail99": page(99)}
+        routes["/list"] = listing(path for path in routes if path != "/list")
+        for other in others:
+            assert run_with_input(text, "store", "import", other).status == 0
+            assert exported(other) == everything
+        verdicts = [crawled(each) for each in (url, *others)]
+    assert {verdict[1] for verdict in verdicts[0]} >= {"new", "duplicate", "unchanged", "rewritten"}
+    assert verdicts[1:] == [verdicts[0]] * len(others)
+
+
+def signed(answer):
+    """Return a page with a sentence that all pages of the site have."""
+    sentence = b"<p>Every story of this valley is told by the beekeepers themselves.</p><p>"
+    return replace(answer, body=answer.body.replace(b"<p>", sentence, 1))

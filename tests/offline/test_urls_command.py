@@ -10,8 +10,10 @@ from duplicate_url_discarder.rule import load_rules
 
 from simhash_gate.settings import read_settings
 from simhash_gate.stores import open_store
+from simhash_gate.stores.base import URL_RULES
 from simhash_gate.urls.learner import Learner
 from simhash_gate.urls.saved import entries_of, to_json
+from tests.stores.kept import keep
 from tests.urls.teaching import HOME, SHAPE, SITE, pairs_by, teach
 
 RULE = {"scope": SITE, "shape": SHAPE, "kind": "parameter", "name": "x", "value": "*"}
@@ -199,7 +201,7 @@ def test_a_store_whose_rules_are_broken_or_none_says_so(run, url, rules, fill) -
     assert (result.status, result.out, result.err) == (0, "", "no rules are known\n")
     assert run("urls", "export", url).out == "[]\n"
     with closing(open_store(url)) as store:
-        store.keep_url_rules(SITE, b"no rules")
+        keep(store, URL_RULES, SITE, b"no rules")
     for words in (("list", url), ("import", url, rules)):
         result = run("urls", *words)
         assert (result.status, result.out) == (1, "")

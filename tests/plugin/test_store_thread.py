@@ -15,7 +15,7 @@ from simhash_gate.pipeline import read_page
 from simhash_gate.plugin import store_run, store_thread
 from simhash_gate.plugin.store_thread import MOST_AT_ONCE, StoreThread
 from simhash_gate.stores import StoreError, StoreUnavailable, open_store
-from simhash_gate.stores.sqlite import SQLiteStore
+from simhash_gate.stores.store import Store
 from tests.crawls.harness import until
 
 
@@ -55,8 +55,8 @@ def ask(number, *, request=None):
 
 
 def requests_in(path):
-    with closing(sqlite3.connect(path)) as database:
-        return {request for (request,) in database.execute("SELECT request FROM record")}
+    with closing(open_store(f"sqlite:///{path}")) as store:
+        return {record.request for record in store.records()}
 
 
 def test_no_answer_comes_before_what_it_rests_on_is_committed(thread, path) -> None:
@@ -134,7 +134,7 @@ def break_down(*_):
 
 
 def test_a_store_that_breaks_down_when_it_begins_fails_every_call(path, monkeypatch) -> None:
-    monkeypatch.setattr(SQLiteStore, "begin", break_down)
+    monkeypatch.setattr(Store, "begin", break_down)
     thread = StoreThread("v1")
     for future in (thread.open(f"sqlite:///{path}"), thread.submit(ask(1)), thread.submit(ask(2))):
         with pytest.raises(StoreError, match="RuntimeError: nobody thought of that"):
@@ -147,7 +147,7 @@ def test_a_store_that_breaks_down_when_it_is_tried_again_is_waited_for(thread, m
         raise StoreUnavailable("gone")
 
     monkeypatch.setattr(store_run, "FIRST_WAIT", 0.05)
-    monkeypatch.setattr(SQLiteStore, "renew", break_down)
+    monkeypatch.setattr(Store, "renew", break_down)
     run = thread.run
     with pytest.raises(StoreUnavailable):
         thread.submit(unavailable).result(timeout=60)
@@ -175,7 +175,7 @@ def test_a_run_that_can_not_be_renewed_is_not_renewed_all_the_time(path, monkeyp
         break_down()
 
     monkeypatch.setattr(store_thread, "RENEW_INTERVAL", 0)
-    monkeypatch.setattr(SQLiteStore, "renew", renew)
+    monkeypatch.setattr(Store, "renew", renew)
     thread = opened(path)
     for number in range(20):
         assert thread.submit(ask(number)).result(timeout=60).outcome == "new"
@@ -202,9 +202,12 @@ def test_a_store_that_never_waits_answers_at_once_on_this_thread() -> None:
 def test_a_run_ends_though_what_sites_repeat_can_not_be_kept(path, caplog) -> None:
     thread = opened(path)
     thread.submit(ask(1)).result(timeout=60)
+    for name in (b"one", b"two", b"three", b"four"):
+        learn = lambda gate, name=name: gate._memories.of("example.com").learn(name, [(1, 5)])  # noqa: E731
+        thread.submit(learn).result(timeout=60)
     with closing(sqlite3.connect(path)) as database:
         database.execute(
-            "CREATE TRIGGER full BEFORE INSERT ON site_memory "
+            "CREATE TRIGGER full BEFORE INSERT ON blob WHEN new.kind = 'site_memory' "
             "BEGIN SELECT RAISE(ABORT, 'no room'); END"
         )
         database.commit()

@@ -10,8 +10,8 @@ import pytest
 
 from crawler.site.site import Site
 from simhash_gate.collection.listing import find_copies
+from simhash_gate.common.encoded import signed
 from simhash_gate.spark import clustering, clusters, dedupe, near_duplicates, pairs, read_pages
-from simhash_gate.stores.values import signed
 from simhash_gate.values import SettingsError
 from tests.crawls.harness import page
 from tests.spark.test_pairs import ROWS, planted

@@ -11,8 +11,8 @@ import pytest
 from pyarrow import parquet
 
 import simhash_gate.spark
+from simhash_gate.common.encoded import signed
 from simhash_gate.common.wording import MissingExtraError
-from simhash_gate.stores.values import signed
 from tests.crawls.harness import ROOT, page
 from tests.spark.test_pairs import expected_of, planted
 

@@ -8,9 +8,9 @@ import time
 import pytest
 
 from simhash_gate import read_page
+from simhash_gate.common.encoded import signed
 from simhash_gate.page.extract import SteadyExtractor
 from simhash_gate.spark import read_pages
-from simhash_gate.stores.values import signed
 from simhash_gate.values import SettingsError
 from tests.crawls.harness import page
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from simhash_gate import near_duplicate_pairs
+from simhash_gate.common.encoded import signed
 from simhash_gate.spark import clustering, clusters, near_duplicates, pairs
-from simhash_gate.stores.values import signed
 
 ROWS = "id bigint, fingerprint bigint"
 

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from simhash_gate.stores import Record, open_store
-from simhash_gate.stores.sqlite import SQLiteStore
+from tests.stores.kept import sqlite_store
 from tests.stores.store_urls import STORES, url_maker
 
 CRAWLER = Path(__file__).with_name("crawler_process.py")
@@ -38,7 +38,7 @@ def empty_url(new_url, tmp_path, request):
         return new_url
     open_store(url).close()
     admin = request.getfixturevalue("postgresql_server").admin
-    filled = "'simhash_gate_schema', 'texts_size'"
+    filled = "'simhash_gate_schema'"
     tables = admin(
         f"SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename NOT IN ({filled})",
         schema,
@@ -91,7 +91,7 @@ def make_record():
 @pytest.fixture
 def filled(path, make_record):
     """The path of a database with some hundred pages."""
-    with closing(SQLiteStore(path)) as store:
+    with closing(sqlite_store(path)) as store:
         store.begin("run")
         for number in range(300):
             store.check_and_add(make_record(number << 30, title="word " * 50), 0)

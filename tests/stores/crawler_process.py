@@ -10,7 +10,8 @@ import random
 import sys
 import time
 
-from simhash_gate.stores import PageHistory, Record, Window, open_store
+from simhash_gate.stores import Record, Window, open_store
+from tests.stores.kept import PageHistory, keep_history
 
 GROUPS = 40
 COPIES = 3
@@ -64,9 +65,9 @@ def race(store, run, seed):
         copy = fingerprint_of(group) ^ (1 << chance.randrange(64))
         if store.check_and_add(record(run, copy, number), 3).added:
             print(group)
-        store.keep_history(visit(run, group, number + int(seed) / 16))
+        keep_history(store, visit(run, group, number + int(seed) / 16))
     for group in range(GROUPS):
-        store.keep_history(last_visit(int(seed), group))
+        keep_history(store, last_visit(int(seed), group))
     store.end(run)
 
 
@@ -74,10 +75,10 @@ def crawl(store, run, seed):
     """Add and visit pages until killed, the second one durable; none falls out of the window."""
     for number, bits in enumerate(fingerprints(seed, 10**9)):
         page = record(run, bits, number)
-        store.keep_history(visit(run, number % 2, float(number)))
+        keep_history(store, visit(run, number % 2, float(number)))
         store.check_and_add(page, 3, window=WIDE)
         if number == 1:
-            store.settle([page], durable=True)
+            store.update([page], settled=True, durable=True)
         print(number, flush=True)
 
 

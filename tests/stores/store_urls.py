@@ -11,6 +11,7 @@ import pytest
 from tests.stores.postgres_server import Pooled, postgresql_server, running  # noqa: F401
 from tests.stores.redis_server import (
     DURABLE,
+    RedisCluster,
     RedisSentinel,
     RedisServer,
     SecuredRedis,
@@ -27,6 +28,7 @@ SERVERS = ["redis", "postgresql"]
 LASTING = STORES[1:]  # those that outlive their process
 REAL_SERVERS: dict[str, Any] = {
     "redis": RedisServer,
+    "redis-cluster": RedisCluster,
     "redis-tls-acl": SecuredRedis,
     "redis-sentinel": RedisSentinel,
     "valkey": Valkey,

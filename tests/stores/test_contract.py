@@ -10,7 +10,9 @@ from threading import Barrier, Thread
 import pytest
 
 from simhash_gate.fingerprints.hamming import hamming_distance
-from simhash_gate.stores import Answer, Match, StoreError, Window, open_store
+from simhash_gate.stores import Answer, Blob, Match, StoreError, Window, open_store
+from simhash_gate.stores.base import HISTORY, SITE_MEMORY, SITE_NOTES, URL_RULES
+from tests.stores.kept import keep, kept
 
 BASE = 0x9E3779B97F4A7C15
 
@@ -99,36 +101,22 @@ def test_of_matches_those_go_first_whose_sketch_begins_with_the_same_key(store, 
 
 
 @pytest.mark.parametrize(
-    ("kind", "other"), [("url_rules", "site_notes"), ("site_notes", "url_rules")]
+    ("kind", "other"), [(URL_RULES, SITE_NOTES), (SITE_NOTES, URL_RULES), (SITE_MEMORY, HISTORY)]
 )
-def test_rules_about_urls_and_notes_are_kept_without_pages_until_they_are_taken_out(
-    store, kind, other
-):
-    get, keep, found = (getattr(store, name) for name in (kind, f"keep_{kind}", f"all_{kind}"))
-    getattr(store, f"keep_{other}")("example.com", b"other")
-    assert get("example.com") == b""
+def test_what_is_known_of_a_site_is_kept_without_pages_until_it_is_taken_out(store, kind, other):
+    store.put(Blob(other, "example.com", "", b"other", run="run"))
+    assert store.get(kind, "example.com") == b""
     for said in (b"a", b"\0\xff" * 40_000):
-        keep("example.com", said)
-        assert get("example.com") == said
-    keep("bad\ud800.example", b"b")
-    store.sweep()
-    assert dict(found()) == {"bad\ud800.example": b"b", "example.com": b"\0\xff" * 40_000}
+        keep(store, kind, "example.com", said)
+        assert store.get(kind, "example.com") == said
+    keep(store, kind, "bad\ud800.example", b"b")
+    assert kept(store, kind) == {"bad\ud800.example": b"b", "example.com": b"\0\xff" * 40_000}
+    assert kept(store, kind, "bad\ud800.example") == {"bad\ud800.example": b"b"}
     for scope in ("bad\ud800.example", "example.com", "unknown"):
-        keep(scope, b"")
-        assert get(scope) == b""
-    assert [*found()] == []
-    assert getattr(store, other)("example.com") == b"other"
-
-
-def test_what_a_site_repeats_is_kept_for_whoever_asks(store, make_record):
-    assert store.site_memory("example.com") == b""
-    store.check_and_add(make_record(BASE), 0)
-    for memory in (b"a", b"\0\xff" * 40_000):
-        store.keep_site_memory("example.com", memory)
-        assert store.site_memory("example.com") == memory
-    assert store.site_memory("example.org") == b""
-    assert [*store.site_memories()] == [("example.com", b"\0\xff" * 40_000)]
-    assert len([*store.records()]) == 1
+        keep(store, kind, scope, b"")
+        assert store.get(kind, scope) == b""
+    assert kept(store, kind) == {}
+    assert store.get(other, "example.com", run="run") == b"other"
 
 
 def test_beyond_the_radius_the_nearest_page_within_near_is_told_and_the_page_added(
@@ -156,39 +144,6 @@ def test_only_the_same_scope_and_pipeline_version_is_compared(store, make_record
     assert store.check_and_add(make_record(BASE, scope="other.example"), 3).added
     assert store.check_and_add(make_record(BASE, pipeline="v2"), 3).added
     assert not store.check_and_add(make_record(BASE, pipeline="v2"), 3).added
-
-
-def test_a_sweep_removes_what_is_left_of_pages_that_are_gone(url, make_record):
-    with closing(open_store(url)) as store:
-        store.begin("run")
-        pages = [make_record(number, scope=f"{number}.example\ud800") for number in range(120)]
-        for page in pages:
-            store.check_and_add(page, 0)
-            store.keep_site_memory(page.scope, page.scope.encode("utf-8", "replace"))
-        store.end("run")
-        for page in pages[1:]:
-            store.forget(page)
-        assert len(dict(store.site_memories())) == 120
-        store.sweep()
-        assert [*store.site_memories()] == [(pages[0].scope, b"0.example?")]
-        assert store.site_memory(pages[1].scope) == b""
-        assert [*store.records()] == [replace(pages[0], settled=True)]
-        with pytest.raises(StoreError, match="new name"):
-            store.begin("run")
-        store.forget(pages[0])
-        store.sweep()
-        assert [*store.site_memories()] == []
-
-
-def test_a_sweep_leaves_the_pages_of_a_live_run(store, make_record):
-    page = make_record(BASE)
-    store.check_and_add(page, 0)
-    store.keep_site_memory(page.scope, b"a")
-    store.sweep()
-    assert [*store.site_memories()] == [(page.scope, b"a")]
-    assert not store.check_and_add(make_record(BASE), 0).added
-    store.end("run")
-    assert [*store.records()] == [replace(page, settled=True)]
 
 
 def test_forgetting_removes_the_page_once(store, make_record):
@@ -241,7 +196,7 @@ def test_any_text_is_remembered_as_it_is(url, make_record):
             assert store.check_and_add(page, 3).added
             assert [*store.records(text)] == [*store.records()] == [page]
             assert store.check_and_add(page, 3).match.record == page
-            store.settle([page])
+            store.update([page], settled=True)
             assert store.current(page) == replace(page, settled=True)
             store.end(text)
             assert store.forget(page)
@@ -257,25 +212,16 @@ def test_a_closed_store_says_so(store, make_record):
         lambda: store.end("run"),
         lambda: store.check_and_add(page, 3),
         lambda: store.forget(page),
-        lambda: store.settle([page]),
+        lambda: store.update([page], settled=True),
         lambda: store.current(page),
         lambda: next(store.records()),
-        lambda: next(store.site_memories()),
-        lambda: store.url_rules("example.com"),
-        lambda: store.keep_url_rules("example.com", b"x"),
-        lambda: next(store.all_url_rules()),
-        lambda: store.site_notes("a"),
-        lambda: store.keep_site_notes("a", b"x"),
-        lambda: next(store.all_site_notes()),
-        lambda: store.text("a", 1),
-        lambda: store.keep_text("a", 1, b"x", 1.0, 10),
-        lambda: store.forget_text("a", 1),
-        lambda: next(store.texts()),
-        store.texts_size,
-        lambda: store.history("a", "b", "run"),
-        lambda: store.forget_history("a", "b"),
-        lambda: next(store.histories()),
-        store.sweep,
+        lambda: store.get(URL_RULES, "example.com"),
+        lambda: keep(store, URL_RULES, "example.com", b"x"),
+        lambda: keep(store, HISTORY, "example.com", b""),
+        lambda: next(store.blobs(URL_RULES)),
+        lambda: next(store.blobs(HISTORY)),
+        lambda: store.is_live("run"),
+        lambda: store.batch().__enter__(),
     ):
         with pytest.raises(StoreError, match="it is closed"):
             use()
@@ -333,13 +279,7 @@ def test_calls_of_a_batch_see_each_other_and_last(store, make_record):
             assert store.check_and_add(page, 0).added
         assert not store.check_and_add(pages[0], 0).added
         assert store.forget(pages[1])
-        store.settle([pages[2]])
+        store.update([pages[2]], settled=True)
         assert [*store.records()] == [pages[0], replace(pages[2], settled=True), pages[3]]
     assert [*store.records()] == [pages[0], replace(pages[2], settled=True), pages[3]]
     assert not store.check_and_add(pages[3], 0).added
-
-
-def test_pages_are_counted_by_pipeline_version(store, make_record):
-    for number in range(5):
-        store.check_and_add(make_record(number << 20, pipeline=f"v{number % 2}"), 0)
-    assert store.versions() == {"v0": 3, "v1": 2}

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from simhash_gate.stores import Answer, PageHistory, open_store
+from simhash_gate.stores import Answer, open_store
 from tests.crawls.harness import until
+from tests.stores.kept import PageHistory, histories, keep_history
 from tests.stores.store_urls import STORES, url_maker
 
 BASE = 0x9E3779B97F4A7C15
@@ -35,8 +36,8 @@ def test_a_run_that_slept_past_its_lease_was_dead_and_goes_on(leased_url, make_r
             late.begin("late")
             for page in (first, durable):
                 assert late.check_and_add(page, 3).added
-            late.keep_history(visit("late", 1))
-            late.settle([durable], durable=True)
+            keep_history(late, visit("late", 1))
+            late.update([durable], durable=True)
             until(lambda: not store.is_live("late"))
             assert store.current(first) is None
             again = replace(first, run="run")
@@ -46,8 +47,8 @@ def test_a_run_that_slept_past_its_lease_was_dead_and_goes_on(leased_url, make_r
                 if what == "page":
                     assert late.check_and_add(second, 3).added
                 else:
-                    late.keep_history(visit("late", 2))
-            assert late.was_lost("late")
+                    keep_history(late, visit("late", 2))
+            assert "late" in late.lost
             # Not settled: it lives, for as long as it is renewed.
             until(lambda: [late.renew("late")] and store.current(second) == second)
             until(lambda: [late.renew("late")] and store.is_live("late"))
@@ -56,7 +57,7 @@ def test_a_run_that_slept_past_its_lease_was_dead_and_goes_on(leased_url, make_r
         late_pages = [durable, second] if ends else [durable]
         settled = [replace(page, settled=True) for page in late_pages]
         assert [page for page in store.records() if page.run == "late"] == settled
-        assert [*store.histories()] == ([visit("late", 2)] if ends else [])
+        assert [*histories(store)] == ([visit("late", 2)] if ends else [])
         assert store.current(again) == again
 
 
@@ -73,11 +74,11 @@ def test_what_many_scopes_have_of_a_dead_run_goes_and_the_rest_stays(leased_url,
             for number, page in enumerate(pages):
                 owner = store if page.run == "run" else dead
                 owner.check_and_add(page, None)
-                owner.keep_history(visit(page.run, number))
+                keep_history(owner, visit(page.run, number))
         with closing(open_store(leased_url)) as other:
             for run in ("other", "dead"):  # its name is free, and nothing is back
                 other.begin(run)
                 assert [*store.records()] == [page for page in pages if page.run == "run"]
         store.end("run")
-        found = sorted(store.histories(), key=lambda history: history.seen)
+        found = sorted(histories(store), key=lambda history: history.seen)
         assert found == [visit("run", number) for number in range(900) if not number // 2 % 2]

@@ -16,7 +16,16 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from simhash_gate.stores import PageHistory, Record, Window, open_store
+from simhash_gate.stores import Record, Window, open_store
+from tests.stores.kept import (
+    PageHistory,
+    forget_history,
+    histories,
+    history_of,
+    keep_history,
+    keep_site_memory,
+    site_memories,
+)
 
 fields = st.fixed_dictionaries(
     {
@@ -29,7 +38,7 @@ fields = st.fixed_dictionaries(
         "sketch": st.sampled_from([b"", b"nameoffer", b"nameother", b"anotherone"]),
     }
 )
-histories = st.fixed_dictionaries(
+visits = st.fixed_dictionaries(
     {"scope": st.sampled_from("ab"), "request": st.sampled_from("uvw"), "late": st.integers(-15, 3)}
 )
 radii = st.integers(0, 9) | st.sampled_from([12, 40, 64])
@@ -260,7 +269,7 @@ class StoreMachine(RuleBasedStateMachine):
     def settle(self, which, durable, data):
         store, _ = self.crawlers[which % len(self.crawlers)]
         pages = data.draw(st.lists(st.sampled_from(self.seen), max_size=3))
-        store.settle(pages, durable=durable)
+        store.update(pages, settled=True, durable=durable)
         identities = {page.identity for page in pages}
         self.model.settle(lambda page: page.identity in identities, durable=durable)
         for page in pages if durable else ():
@@ -280,20 +289,20 @@ class StoreMachine(RuleBasedStateMachine):
         store, _ = self.crawlers[which % len(self.crawlers)]
         page = data.draw(st.sampled_from(self.seen))
         at = self.clock + later
-        store.see(page, at)
+        store.update([page], seen=at)
         self.model.kept = [
             other.seen(at) if other.identity == page.identity else other
             for other in self.model.kept
         ]
 
-    @rule(which=st.integers(0, 1), fields=histories)
+    @rule(which=st.integers(0, 1), fields=visits)
     def keep_history(self, which, fields):
         store, run = self.crawlers[which % len(self.crawlers)]
         self.clock += 1.0
         seen = self.clock + fields["late"] + self.clock / 2**20  # no two are equal
         said = f"{self.clock}".encode()
         page = PageHistory(fields["scope"], fields["request"], "https://a.b", run, seen, said)
-        store.keep_history(page)
+        keep_history(store, page)
         self.model.keep_history(page)
         self.visited.add((page.scope, page.request))
 
@@ -303,23 +312,14 @@ class StoreMachine(RuleBasedStateMachine):
         store, _ = self.crawlers[which % len(self.crawlers)]
         chosen, _ = data.draw(st.sampled_from(self.model.histories))
         run = None if all_runs else chosen.run
-        store.forget_history(chosen.scope, chosen.request, run)
+        forget_history(store, chosen.scope, chosen.request, run)
         self.model.forget_history(chosen.scope, chosen.request, run)
 
     @rule(which=st.integers(0, 1), scope=st.sampled_from("ab"), memory=st.binary(min_size=1))
     def keep_site_memory(self, which, scope, memory):
         store, _ = self.crawlers[which % len(self.crawlers)]
-        if any(page.scope == scope for page in self.model.kept):
-            store.keep_site_memory(scope, memory)
-            self.model.site_memories[scope] = memory
-
-    @rule(which=st.integers(0, 1))
-    def sweep(self, which):
-        store, _ = self.crawlers[which % len(self.crawlers)]
-        store.sweep()
-        with_pages = {page.scope for page in self.model.kept}
-        kept = self.model.site_memories.items()
-        self.model.site_memories = {scope: said for scope, said in kept if scope in with_pages}
+        keep_site_memory(store, scope, memory)
+        self.model.site_memories[scope] = memory
 
     @invariant()
     def remembers_the_same(self):
@@ -328,13 +328,13 @@ class StoreMachine(RuleBasedStateMachine):
         store, run = self.crawlers[0]
         assert list(store.records()) == self.model.kept
         assert list(store.records("a")) == [p for p in self.model.kept if p.scope == "a"]
-        assert dict(store.site_memories()) == self.model.site_memories
+        assert site_memories(store) == self.model.site_memories
         told = sorted(self.model.counting().values(), key=lambda history: history.seen)
-        assert sorted(store.histories(), key=lambda history: history.seen) == told
+        assert sorted(histories(store), key=lambda history: history.seen) == told
         counting = self.model.counting(run)
-        for page in self.visited:
-            own = counting.get(page)
-            assert store.history(*page, run) == (own.history if own else b"")
+        for scope, request in self.visited:
+            own = counting.get((scope, request))
+            assert history_of(store, scope, request, run) == (own.history if own else b"")
 
     def teardown(self):
         for store, _ in self.crawlers:

@@ -7,14 +7,14 @@ from contextlib import closing
 import pytest
 
 from simhash_gate.stores import StoreError, StoreUnavailable, open_store
-from simhash_gate.stores.memory import MemoryStore
-from simhash_gate.stores.sqlite import SQLiteStore
+from simhash_gate.stores.driver import MemoryDriver
+from simhash_gate.stores.sqlite import SQLiteDriver
 
 
 @pytest.mark.parametrize("url", ["memory:", "memory://", "MEMORY:"])
 def test_memory_opens_an_empty_memory(url):
     with closing(open_store(url)) as store:
-        assert isinstance(store, MemoryStore)
+        assert isinstance(store.driver, MemoryDriver)
         assert [*store.records()] == []
 
 
@@ -23,14 +23,14 @@ def test_three_slashes_begin_a_relative_path_that_is_fixed_at_once_and_four_an_a
 ):
     monkeypatch.chdir(tmp_path)
     with closing(open_store("sqlite:///some/folder/kept.sqlite")) as store:
-        assert isinstance(store, SQLiteStore)
-        assert store.path == tmp_path / "some" / "folder" / "kept.sqlite"
-        assert store.path.exists()  # type: ignore[attr-defined]
+        assert isinstance(store.driver, SQLiteDriver)
+        assert store.driver.path == tmp_path / "some" / "folder" / "kept.sqlite"
+        assert store.driver.path.exists()  # type: ignore[attr-defined]
         monkeypatch.chdir("/")
         store.begin("run")
     with closing(open_store(f"sqlite:///{tmp_path}/100% kept?#.sqlite")) as store:
-        assert store.path == tmp_path / "100% kept?#.sqlite"  # type: ignore[attr-defined]
-        assert store.path.exists()  # type: ignore[attr-defined]
+        assert store.driver.path == tmp_path / "100% kept?#.sqlite"  # type: ignore[attr-defined]
+        assert store.driver.path.exists()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

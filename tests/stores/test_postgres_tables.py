@@ -7,8 +7,9 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from simhash_gate.stores import PageHistory, StoreError, StoreUnavailable, Window, open_store
-from simhash_gate.stores.postgres import PostgresStore
+from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
+from simhash_gate.stores.postgres import PostgresDriver, read_address
+from tests.stores.kept import PageHistory, forget_history, history_of, keep_history
 from tests.stores.postgres_server import QUOTED
 
 BASE = 0x9E3779B97F4A7C15
@@ -53,9 +54,9 @@ def test_commits_are_awaited_where_the_url_says_so_and_where_it_counts(
     monkeypatch.setenv("PGOPTIONS", "-c default_transaction_isolation=serializable")
     for durable, expected in (("false", "off"), ("true", "on")):
         url = postgresql_server.url_with(schema=schema, durable=durable)
-        with closing(PostgresStore(url)) as store:
-            assert store._value("SHOW synchronous_commit", ()) == expected
-            assert store._value("SHOW transaction_isolation", ()) == "read committed"
+        with closing(PostgresDriver(read_address(url))) as driver:
+            assert driver._rows("SHOW synchronous_commit")[0][0] == expected
+            assert driver._rows("SHOW transaction_isolation")[0][0] == "read committed"
 
 
 def test_no_lookup_reads_a_table_from_end_to_end(
@@ -67,17 +68,17 @@ def test_no_lookup_reads_a_table_from_end_to_end(
         page = make_record(number << 30)
         for exact in (False, True):
             store.check_and_add(page, 3, near=8, exact=exact, window=Window(pages=20))
-        store.keep_history(PageHistory(page.scope, page.request, "u", page.run, 1.0, b"said"))
-        store.history(page.scope, page.request, page.run)
-        store.settle([page], durable=True)
-        store.see(page, 1e9)
+        keep_history(store, PageHistory(page.scope, page.request, "u", page.run, 1.0, b"said"))
+        history_of(store, page.scope, page.request, page.run)
+        store.update([page], settled=True, durable=True)
+        store.update([page], seen=1e9)
         store.forget(page)
-        store.forget_history(page.scope, page.request, page.run)
+        forget_history(store, page.scope, page.request, page.run)
     store.end("run")
     store.close()  # its session tells what it has read
     read = """SELECT relname, seq_tup_read, idx_scan > 0 FROM pg_stat_user_tables
-        WHERE schemaname = %s AND relname IN ('page', 'history') ORDER BY 1"""
-    assert postgresql_server.admin(read, schema) == [("history", 0, True), ("page", 0, True)]
+        WHERE schemaname = %s AND relname IN ('page', 'blob') ORDER BY 1"""
+    assert postgresql_server.admin(read, schema) == [("blob", 0, True), ("page", 0, True)]
 
 
 def test_near_duplicates_are_found_in_sql(store, admin, make_record):

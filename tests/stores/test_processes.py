@@ -8,10 +8,9 @@ from contextlib import closing
 from dataclasses import replace
 from threading import Barrier, Thread
 
-import pytest
-
-from simhash_gate.stores import StoreError, open_store
+from simhash_gate.stores import open_store
 from tests.stores.crawler_process import GROUPS, fingerprints, last_visit, record, visit
+from tests.stores.kept import forget_history, histories, history_of, keep_history
 
 
 def test_4_processes_at_once_keep_one_of_each_group_of_near_copies_and_the_last_visit_of_each_page(
@@ -30,12 +29,12 @@ def test_4_processes_at_once_keep_one_of_each_group_of_near_copies_and_the_last_
     with closing(open_store(lasting_url)) as store:
         assert len([*store.records()]) == GROUPS
         last = [last_visit(3, group) for group in range(GROUPS)]
-        assert sorted(store.histories(), key=lambda history: history.seen) == last
+        assert sorted(histories(store), key=lambda history: history.seen) == last
         store.begin("next")
         for group in range(GROUPS):
-            store.keep_history(visit("next", group, 10**6))
-            store.forget_history("example.com", f"{group}", "run 3")
-        assert [*store.histories()] == []  # what others had kept before is gone
+            keep_history(store, visit("next", group, 10**6))
+            forget_history(store, "example.com", f"{group}", "run 3")
+        assert [*histories(store)] == []  # what others had kept before is gone
 
 
 def test_crawlers_that_start_at_once_make_one_store(lasting_url):
@@ -68,7 +67,7 @@ def test_of_a_killed_process_only_durable_pages_and_histories_count(lasting_url,
     with closing(open_store(url)) as store:
         store.begin("old")
         for history in old:
-            store.keep_history(history)
+            keep_history(store, history)
         store.end("old")
         store.begin("next")
         process = crawler("crawl", url, "killed", 0)
@@ -87,10 +86,8 @@ def test_of_a_killed_process_only_durable_pages_and_histories_count(lasting_url,
                 store.check_and_add(record("next", durable.fingerprint, 2), 0).match.record
                 == durable
             )
-            found = sorted(store.histories(), key=lambda history: history.request)
+            found = sorted(histories(store), key=lambda history: history.request)
             assert found == [old[0], said]
-            assert store.history("example.com", "0", "next") == old[0].history
+            assert history_of(store, "example.com", "0", "next") == old[0].history
             assert [*store.records()] == [durable]
         assert store.check_and_add(replace(lost, run="next"), 3).added
-        with pytest.raises(StoreError, match="new name"):
-            store.begin("killed")

@@ -7,10 +7,23 @@ from dataclasses import replace
 
 import pytest
 
-from simhash_gate.stores import Answer, Match, PageHistory, StoreError, Window, open_store
+from simhash_gate.stores import Answer, Match, StoreError, Window, open_store
+from simhash_gate.stores.base import SITE_MEMORY, SITE_NOTES, URL_RULES
+from tests.stores.kept import (
+    PageHistory,
+    forget_history,
+    histories,
+    history_of,
+    keep,
+    keep_history,
+    keep_text,
+    kept,
+    texts,
+)
 from tests.stores.redis_server import RedisCluster
 
 BASE = 0x9E3779B97F4A7C15
+KINDS = [SITE_MEMORY, URL_RULES, SITE_NOTES]
 SCOPES = ["", "}", "a}b", "{", "x/", "\0\ud800", *(f"{number}.example" for number in range(6))]
 
 
@@ -27,7 +40,7 @@ def test_every_call_finds_its_scope_whichever_node_that_is_on(redis_cluster_serv
     with closing(open_store(url)) as store, closing(open_store(url)) as dead:
         store.begin("run")
         dead.begin("dead")
-        kept = []
+        pages = []
         for scope in SCOPES:
             first, page, near = (make_record(bits, scope=scope) for bits in (7, BASE, BASE ^ 31))
             assert store.check_and_add(first, 3).added
@@ -38,32 +51,28 @@ def test_every_call_finds_its_scope_whichever_node_that_is_on(redis_cluster_serv
                 True, Match(page, 5)
             )
             assert store.forget(near)
-            store.see(page, 1e6)
-            store.settle([page], durable=True)
-            kept.append(replace(page, last_seen=1e6, settled=True))
-            assert store.current(page) == kept[-1]
+            store.update([page], seen=1e6)
+            store.update([page], settled=True, durable=True)
+            pages.append(replace(page, last_seen=1e6, settled=True))
+            assert store.current(page) == pages[-1]
             for owner, run in ((store, "run"), (dead, "dead")):
-                owner.keep_history(PageHistory(scope, "r", "u", run, 1.0, run.encode()))
-            assert store.history(scope, "r", "run") == b"run"
-            store.forget_history(scope, "other")
-            store.keep_site_memory(scope, b"memory")
-            store.keep_url_rules(scope, b"rules")
-            store.keep_site_notes(scope, b"notes")
-            store.keep_text(scope, 7, scope.encode("utf-8", "replace"), 1.0, 10**6)
+                keep_history(owner, PageHistory(scope, "r", "u", run, 1.0, run.encode()))
+            assert history_of(store, scope, "r", "run") == b"run"
+            forget_history(store, scope, "other")
+            for kind in KINDS:
+                keep(store, kind, scope, kind.encode())
+            keep_text(store, scope, 7, b"said", 1.0, 10**6)
             assert dead.check_and_add(replace(first, run="dead"), 3).added
         dead.close()
         store.begin("next")
         store.end("run")
-        store.sweep()
-        assert [*store.records()] == kept
-        found = [store.site_memories(), store.all_url_rules(), store.all_site_notes()]
-        for (*pairs,), said in zip(found, (b"memory", b"rules", b"notes"), strict=True):
-            assert dict(pairs) == dict.fromkeys(SCOPES, said)
-        assert {(page.scope, page.run) for page in store.histories()} == {
+        assert [*store.records()] == pages
+        for kind in KINDS:
+            assert kept(store, kind) == dict.fromkeys(SCOPES, kind.encode())
+        assert {(page.scope, page.run) for page in histories(store)} == {
             (scope, "run") for scope in SCOPES
         }
-        assert {text.scope for text in store.texts()} == set(SCOPES)
-        assert store.versions() == {"v1": len(SCOPES)}
+        assert {scope for scope, *_ in texts(store)} == set(SCOPES)
         with pytest.raises(StoreError, match="new name"):
             store.begin("run")
     for node in redis_cluster_server.nodes:

@@ -19,7 +19,7 @@ def url(redis_server, tmp_path):
 
 
 @pytest.mark.parametrize("field", ["", "field", "scope"])
-@pytest.mark.parametrize("key", ["scope:{example.com}", "{runs}:leases", "{runs}:ended"])
+@pytest.mark.parametrize("key", ["scope:{example.com}", "{runs}:live", "{runs}:ended"])
 def test_keys_of_another_application_are_named_and_left_alone(
     redis_server, url, tmp_path, make_record, key, field
 ):
@@ -52,7 +52,6 @@ def test_stores_share_nothing_with_each_other_nor_with_keys_of_others(
                 store.begin("run")
                 page = make_record(BASE)
                 assert store.check_and_add(page, 3).added
-                store.sweep()
                 assert [*store.records()] == [page]
                 store.end("run")
         assert client.mget(others) == [*others.values()]
@@ -66,7 +65,10 @@ def test_a_scope_expires_with_its_window(redis_server, url, tmp_path, make_recor
         later = replace(page, last_seen=60.0)
         store.check_and_add(page, 3, window=Window(seconds=600))
         assert 600 < client.ttl(key) <= 600 + 3600
-        for seen in (lambda: store.see(page, 50.0), lambda: store.check_and_add(later, 3)):
+        for seen in (
+            lambda: store.update([page], seen=50.0),
+            lambda: store.check_and_add(later, 3),
+        ):
             client.expire(key, 10)
             seen()
             assert 600 < client.ttl(key) <= 600 + 3600

@@ -85,7 +85,7 @@ def test_wrong_logins_and_missing_rights_are_told_and_the_documented_rights_are_
         store.begin("run")
         page = make_record(BASE)
         store.check_and_add(page, 3, window=Window(seconds=60.0))
-        store.settle([page])
+        store.update([page], settled=True)
         assert store.current(page) == replace(page, settled=True)
         store.end("run")
         store.begin("next")

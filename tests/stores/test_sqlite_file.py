@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from simhash_gate.stores import StoreError, StoreUnavailable
-from simhash_gate.stores.sqlite import SQLiteStore
+from tests.stores.kept import sqlite_store
 
 BASE = 0x9E3779B97F4A7C15
 
@@ -49,7 +49,7 @@ HARMS = {
     "table": (run("DROP TABLE scope"), "no such table"),
     "version": (run("PRAGMA user_version = 999"), "version 999.*update simhash-gate"),
     "another": (
-        run("CREATE TABLE record (id)", "PRAGMA application_id = 7", afresh=True),
+        run("CREATE TABLE page (id)", "PRAGMA application_id = 7", afresh=True),
         "another program",
     ),
     "without a mark": (
@@ -65,19 +65,17 @@ def test_a_damaged_or_foreign_file_is_named_and_left_as_it_is(filled, harm, what
     before = everything_below(filled.parent)
     for _ in range(2):
         with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*{what}") as caught:
-            SQLiteStore(filled)
+            sqlite_store(filled)
         assert not isinstance(caught.value, StoreUnavailable)
     assert everything_below(filled.parent) == before
 
 
-@pytest.mark.parametrize(
-    "statement", ["UPDATE record SET title = CAST(X'FF' AS TEXT)", "UPDATE run SET id = id + 7"]
-)
-def test_a_page_with_broken_text_or_without_its_run_is_damage_and_others_are_added(
-    filled, make_record, statement
+@pytest.mark.parametrize("body", ["CAST(substr(body, 1, 64) || X'FFFFFFFFFF' AS BLOB)", "X'FF'"])
+def test_a_page_with_broken_text_or_numbers_is_damage_and_others_are_added(
+    filled, make_record, body
 ):
-    run(statement)(filled)
-    with closing(SQLiteStore(filled)) as store:
+    run(f"UPDATE page SET body = {body}")(filled)
+    with closing(sqlite_store(filled)) as store:
         store.begin("second")
         with pytest.raises(StoreError, match=f"{re.escape(str(filled))}.*damaged"):
             store.check_and_add(make_record(0, run="second"), 3)
@@ -86,24 +84,24 @@ def test_a_page_with_broken_text_or_without_its_run_is_damage_and_others_are_add
 
 def test_a_directory_and_a_path_below_a_file_are_named(tmp_path):
     with pytest.raises(StoreError, match=f"{re.escape(str(tmp_path))}.*directory"):
-        SQLiteStore(tmp_path)
+        sqlite_store(tmp_path)
     assert [*tmp_path.iterdir()] == []
     (tmp_path / "file").touch()
     path = tmp_path / "file" / "store.sqlite"
     with pytest.raises(StoreError, match=f"{re.escape(str(path))}.*can be written"):
-        SQLiteStore(path)
+        sqlite_store(path)
 
 
 def test_a_folder_or_file_that_cannot_be_written_is_named(without_root):
     filled, other = without_root / "store.sqlite", without_root / "other.sqlite"
     filled.touch()
-    SQLiteStore(filled).close()  # an empty file becomes a database
+    sqlite_store(filled).close()  # an empty file becomes a database
     for target, mode, path in ((filled, 0o444, filled), (without_root, 0o555, other)):
         before = everything_below(without_root)
         target.chmod(mode)
         try:
             with pytest.raises(StoreError, match=f"{re.escape(str(path))}.*can be written"):
-                SQLiteStore(path)
+                sqlite_store(path)
             assert everything_below(without_root) == before
         finally:
             target.chmod(0o755)
@@ -111,16 +109,16 @@ def test_a_folder_or_file_that_cannot_be_written_is_named(without_root):
 
 def fill_up(store):
     """Let the file of a store grow no more, as on a full disk."""
-    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
-    store._db.execute(f"PRAGMA max_page_count = {pages}")
+    pages = store.driver._db.execute("PRAGMA page_count").fetchone()[0]
+    store.driver._db.execute(f"PRAGMA max_page_count = {pages}")
 
 
 def make_room(store):
-    store._db.execute("PRAGMA max_page_count = 1000000")
+    store.driver._db.execute("PRAGMA max_page_count = 1000000")
 
 
 def test_a_full_disk_loses_the_page_in_hand_only(filled, make_record):
-    with closing(SQLiteStore(filled)) as store:
+    with closing(sqlite_store(filled)) as store:
         store.begin("second")
         kept = [*store.records()]
         fill_up(store)
@@ -141,7 +139,7 @@ def test_a_full_disk_loses_the_page_in_hand_only(filled, make_record):
 
 
 def test_a_batch_in_which_a_call_fails_is_taken_back_whole(filled, make_record):
-    with closing(SQLiteStore(filled)) as store, closing(SQLiteStore(filled)) as other:
+    with closing(sqlite_store(filled)) as store, closing(sqlite_store(filled)) as other:
         store.begin("second")
         before = [*other.records()]
         fill_up(store)

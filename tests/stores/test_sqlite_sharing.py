@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 
 from simhash_gate.stores import StoreUnavailable, Window
-from simhash_gate.stores.sqlite import SQLiteStore
+from tests.stores.kept import sqlite_store
 
 BASE = 0x9E3779B97F4A7C15
 
@@ -21,7 +21,7 @@ BASE = 0x9E3779B97F4A7C15
 def test_a_window_is_kept_exactly_by_two_that_add_by_turns(path, make_record):
     """More pages than are counted one by one, by two processes' worth of counts."""
     window = Window(pages=300)
-    with closing(SQLiteStore(path)) as store, closing(SQLiteStore(path)) as other:
+    with closing(sqlite_store(path)) as store, closing(sqlite_store(path)) as other:
         store.begin("run")
         other.begin("other")
         pages = [make_record(n << 20, run=("run", "other")[n // 3 % 2]) for n in range(800)]
@@ -32,7 +32,7 @@ def test_a_window_is_kept_exactly_by_two_that_add_by_turns(path, make_record):
 
 
 def test_a_database_that_is_held_too_long_is_named(filled, make_record):
-    with closing(SQLiteStore(filled, timeout=0.05)) as store:
+    with closing(sqlite_store(filled, timeout=0.05)) as store:
         store.begin("second")
         with closing(sqlite3.connect(filled)) as db:
             db.execute("BEGIN IMMEDIATE")
@@ -46,10 +46,10 @@ def test_what_others_do_is_seen_at_once_however_many_fingerprints_are_kept_in_me
     path, make_record, most, scopes
 ):
     chance = random.Random(3)
-    with closing(SQLiteStore(path)) as store, closing(SQLiteStore(path)) as other:
+    with closing(sqlite_store(path)) as store, closing(sqlite_store(path)) as other:
         store.begin("run")
         other.begin("other")
-        store._mirror._most = most
+        store.mirrors.most = most
         window = Window(pages=50)
         for number in range(600 // scopes):  # in one scope, more than are left once they are gone
             scope = f"{chance.randrange(scopes)}.example"
@@ -67,7 +67,7 @@ def test_what_others_do_is_seen_at_once_however_many_fingerprints_are_kept_in_me
 def test_a_lock_file_left_behind_is_removed(path):
     stray = path.with_name(f"{path.name}-run-{0:016x}.lock")
     stray.touch()
-    with closing(SQLiteStore(path)) as store:
+    with closing(sqlite_store(path)) as store:
         store.begin("run")
         assert not stray.exists()
         store.end("run")
@@ -75,7 +75,7 @@ def test_a_lock_file_left_behind_is_removed(path):
 
 
 def test_a_run_dies_with_its_process_though_a_child_lives_on(path, crawler, make_record):
-    with closing(SQLiteStore(path)) as store:
+    with closing(sqlite_store(path)) as store:
         store.begin("run")
         process = crawler("keep", f"sqlite:///{path}", "parent", 7)
         child = int([process.stdout.readline() for _ in range(3)][-1])
@@ -101,8 +101,8 @@ def test_a_killed_crawler_leaves_a_sound_database_and_only_its_durable_page_coun
         process.wait()
         with closing(sqlite3.connect(filled)) as db:
             assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            assert db.execute("SELECT count(*) FROM record").fetchone()[0] > 301 + number
-        with closing(SQLiteStore(filled)) as store:
+            assert db.execute("SELECT count(*) FROM page").fetchone()[0] > 301 + number
+        with closing(sqlite_store(filled)) as store:
             store.begin(f"next {number}")
             assert len([*store.records()]) == 301 + number
             store.end(f"next {number}")
@@ -118,7 +118,7 @@ def test_a_crawler_killed_while_it_makes_the_database_is_no_hindrance(tmp_path, 
         time.sleep(chance.random() / 100)
         process.kill()
         process.wait()
-        with closing(SQLiteStore(path)) as store:
+        with closing(sqlite_store(path)) as store:
             store.begin("next")
             assert [page.request for page in store.records()] in ([], ["1"])
             store.end("next")

@@ -50,7 +50,7 @@ def test_the_age_of_a_page_counts_from_the_last_visit_to_its_own_url(store, make
     visited, copied, left = (make_record(1 << 20 * at, last_seen=100.0) for at in range(1, 4))
     for page in (visited, copied, left):
         store.check_and_add(page, 0)
-    store.see(visited, 150.0)
+    store.update([visited], seen=150.0)
     for at in (120.0, 140.0, 160.0):
         copy = make_record(copied.fingerprint, last_seen=at)
         assert not store.check_and_add(copy, 0, window=window).added

@@ -8,11 +8,6 @@ def as_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def as_parameter(text: str) -> str | bytes:
-    """Return text for a `CAST(? AS TEXT)` of SQLite, which takes no lone surrogates in a str."""
-    return text if text.isascii() else as_bytes(text)
-
-
 def as_text(data: bytes) -> str:
     """Return the text that was given to `as_bytes`."""
     return data.decode("utf-8", "surrogatepass")

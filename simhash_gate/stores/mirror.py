@@ -1,0 +1,236 @@
+"""What a process remembers of the scopes that it meets: enough to tell which pages are alike.
+
+A scope is a few columns of numbers, 64 bytes a page. A lookup compares all fingerprints of a
+scope at once, 10,000 in some 20 µs; for larger scopes an index of blocks finds those that are near.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from simhash_gate.fingerprints.index import HammingIndex
+from simhash_gate.stores.base import HEAD_BYTES, hash64, head_of, key_of
+from simhash_gate.stores.driver import State
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from numpy.typing import NDArray
+
+    from simhash_gate.stores.base import Record, Window
+    from simhash_gate.stores.driver import News
+
+    Numbers = NDArray[np.uint64]
+
+_COLUMNS = 1 + HEAD_BYTES // 8
+_NUMBER, _FINGERPRINT, _DIGEST, _REQUEST, _PIPELINE, _KEY, _RUN, _SEEN = range(_COLUMNS)
+_SCANNED = 32_768
+"""More fingerprints than these are looked up in an index of blocks."""
+NEAR_REACH = 3
+"""A lookup in the index finds all near pages that are no further; of the others, some."""
+_SCOPE_COST = 16  # a scope without pages takes as much room as so many pages
+_NAME_BITS = 32  # of a key: those after it tell the offer
+
+
+class Lookup(NamedTuple):
+    """A page, and which kept pages it is compared with; see `Store.check_and_add`.
+
+    Records are compared that are no more than `limit` bits away, which is `radius` or more. They
+    were last seen at `since` or later.
+    """
+
+    record: Record
+    radius: int
+    limit: int
+    exact: bool
+    since: float
+    window: Window
+    dismissed: Collection[Record]
+
+
+class Candidate(NamedTuple):
+    """A page that a lookup found by its number."""
+
+    number: int
+    distance: int
+
+
+class Mirror:
+    """The pages of one scope that a process knows, as they were at `state`."""
+
+    __slots__ = ("_columns", "_end", "_index", "_start", "counted", "state")
+
+    def __init__(self) -> None:
+        self.state = State()
+        self.counted = 0  # what it takes, as the mirrors have counted it
+        self._columns = np.empty((_COLUMNS, 0), np.uint64)
+        self._start = self._end = 0
+        self._index: HammingIndex | None = None
+
+    def __len__(self) -> int:
+        return self._end - self._start
+
+    def take(self, news: News) -> None:
+        """Bring it up to date."""
+        if news.whole:
+            self._start = self._end = 0
+            self._index = None
+        read = np.frombuffer(news.heads, ">u8").reshape(-1, _COLUMNS).T
+        self._extend(read)
+        gone = int(np.searchsorted(self._column(_NUMBER), np.uint64(news.first)))
+        self._start += gone
+        self.state = news.state
+
+    def add(self, record: Record, state: State) -> None:
+        """Add a page, whose number is the last of the state."""
+        head = state.last.to_bytes(8, "big") + head_of(record)
+        self._extend(np.frombuffer(head, ">u8").reshape(_COLUMNS, 1))
+        self.state = state
+
+    def drop(self, count: int) -> None:
+        """Let the first pages go."""
+        self._start += count
+
+    def remove(self, numbers: Sequence[int], state: State) -> None:
+        """Let pages go, wherever they stand."""
+        kept = ~np.isin(self._column(_NUMBER), np.array(numbers, np.uint64))
+        columns = self._columns[:, self._start : self._end][:, kept]
+        self._columns, self._start, self._end = columns, 0, columns.shape[1]
+        self.state = state
+
+    def numbers(self, start: int = 0, end: int | None = None) -> list[int]:
+        """Return the numbers of the pages from a place to another, in order."""
+        return [int(number) for number in self._column(_NUMBER)[start:end]]
+
+    def aged(self, start: int, since: float) -> int:
+        """Return how many pages from a place on are not known to be seen since a time."""
+        older = self._column(_SEEN)[start:].view(np.float64) < since
+        return len(older) if older.all() else int(np.argmin(older))
+
+    def saw(self, place: int, at: float) -> None:
+        """Note when the page at a place, counted from the first one, was seen last."""
+        self._column(_SEEN).view(np.float64)[place] = at
+
+    def find(self, record: Record, *, but: Collection[str] | None = None) -> list[int]:
+        """Return the numbers of the pages with this identity, in order.
+
+        With `but`, of all runs but these.
+        """
+        same = self._column(_FINGERPRINT) == np.uint64(record.fingerprint)
+        if not same.any():
+            return []
+        same &= self._column(_REQUEST) == np.uint64(hash64(record.request))
+        runs = [record.run] if but is None else but
+        of_these = np.isin(self._column(_RUN), np.array([*map(hash64, runs)], np.uint64))
+        same &= of_these if but is None else ~of_these
+        return [int(number) for number in self._column(_NUMBER)[same]]
+
+    def near(self, lookup: Lookup) -> list[Candidate]:
+        """Return the pages that a lookup compares, the best match first.
+
+        `Store.check_and_add` says what is best; beyond the radius, requests and sketches are no
+        matter.
+        """
+        places = self._within(lookup)
+        if not places:
+            return []
+        record, first = lookup.record, self._end - min(lookup.window.pages, len(self))
+        pipeline, request = hash64(record.pipeline), hash64(record.request)
+        key = key_of(record.sketch)
+        dismissed = {
+            (other.fingerprint, hash64(other.request), hash64(other.run))
+            for other in lookup.dismissed
+            if other.scope == record.scope
+        }
+        found = []
+        for place, row in zip(places, self._columns[:, places].T.tolist(), strict=True):
+            number, fingerprint, digest, its_request, its_pipeline, its_key, run, _ = row
+            if (
+                its_pipeline != pipeline
+                or place < first
+                or (lookup.exact and digest != record.digest)
+                or (fingerprint, its_request, run) in dismissed
+            ):
+                continue
+            distance = (fingerprint ^ record.fingerprint).bit_count()
+            if distance > lookup.radius:
+                unlike = 4
+            elif its_request == request:
+                unlike = 0
+            elif its_key == key:
+                unlike = 1
+            else:
+                unlike = 2 if its_key >> _NAME_BITS == key >> _NAME_BITS else 3
+            found.append((unlike, distance, -place, number))
+        return [Candidate(number, distance) for _, distance, _, number in sorted(found)]
+
+    def _column(self, column: int) -> Numbers:
+        return self._columns[column, self._start : self._end]
+
+    def _within(self, lookup: Lookup) -> list[int]:
+        """Return the places of fingerprints within the limit: all, or at least all in radius."""
+        wanted, own = lookup.record.fingerprint, self._column(_FINGERPRINT)
+        if len(own) <= _SCANNED:
+            near = np.bitwise_count(own ^ np.uint64(wanted)) <= lookup.limit
+        else:
+            index = self._index
+            if index is None or len(index) > 2 * len(own):  # those that went are still in it
+                index = self._index = HammingIndex()
+                index.insert_bulk(own)
+            reach = max(lookup.radius, min(lookup.limit, NEAR_REACH))
+            slots = index.candidates(wanted, reach, lookup.limit)
+            if not slots:
+                return []
+            near = np.isin(own, np.array([index.at(slot) for slot in slots], np.uint64))
+        places: list[int] = (near.nonzero()[0] + self._start).tolist()
+        return places
+
+    def _extend(self, rows: NDArray[np.uint64]) -> None:
+        end = self._end + rows.shape[1]
+        if end > self._columns.shape[1]:
+            kept = self._columns[:, self._start : self._end]
+            size = kept.shape[1] + rows.shape[1]
+            self._columns = np.empty((_COLUMNS, size + size // 4 + 4), np.uint64)
+            self._columns[:, : kept.shape[1]] = kept
+            self._start, self._end = 0, kept.shape[1]
+            end = size
+        self._columns[:, self._end : end] = rows
+        if self._index is not None:
+            for fingerprint in rows[_FINGERPRINT]:
+                self._index.insert(int(fingerprint))
+        self._end = end
+
+
+class Mirrors:
+    """The scopes that a process knows, those of the longest ago first."""
+
+    def __init__(self, most: float) -> None:
+        self.most = most
+        self._total = 0
+        self._scopes: OrderedDict[str, Mirror] = OrderedDict()
+
+    def of(self, scope: str) -> Mirror:
+        """Return the mirror of a scope, which may know nothing yet."""
+        mirror = self._scopes.get(scope)
+        if mirror is None:
+            mirror = self._scopes[scope] = Mirror()
+        else:
+            self._scopes.move_to_end(scope)
+        return mirror
+
+    def count(self, mirror: Mirror) -> None:
+        """Count what a mirror takes, after its use; the longest unused ones go."""
+        takes = len(mirror) + _SCOPE_COST
+        self._total += takes - mirror.counted
+        mirror.counted = takes
+        while self._total > self.most and len(self._scopes) > 1:
+            _, oldest = self._scopes.popitem(last=False)
+            self._total -= oldest.counted
+
+    def clear(self) -> None:
+        """Let go of everything: what they know may not be so."""
+        self._scopes.clear()
+        self._total = 0

@@ -1,0 +1,38 @@
+-- Runs that live or have ended. A run is a 64-bit hash of its name, read as a signed number.
+CREATE TABLE run (
+    id INTEGER PRIMARY KEY,
+    ended INTEGER NOT NULL,
+    begun REAL NOT NULL
+);
+
+-- Names are bytes: UTF-8 with the lone surrogates of broken pages.
+CREATE TABLE scope (
+    id INTEGER PRIMARY KEY,
+    name BLOB NOT NULL UNIQUE,
+    epoch INTEGER NOT NULL
+);
+
+-- A commit costs what it writes, page by page: so an insert touches this table and its index alone.
+-- `head` and `body` are as `base.py` packs them; `mark` and `last_seen` go before what they say.
+CREATE TABLE page (
+    id INTEGER PRIMARY KEY,
+    scope INTEGER NOT NULL REFERENCES scope,
+    run INTEGER NOT NULL,
+    mark INTEGER NOT NULL,
+    last_seen REAL NOT NULL,
+    head BLOB NOT NULL,
+    body BLOB NOT NULL
+);
+CREATE INDEX page_scope ON page (scope);
+
+-- What is kept beside pages. An address begins with a hash of kind and scope.
+CREATE TABLE blob (
+    address BLOB PRIMARY KEY,
+    kind TEXT NOT NULL,
+    scope BLOB NOT NULL,
+    key BLOB NOT NULL,
+    at REAL NOT NULL,
+    size INTEGER NOT NULL,
+    data BLOB NOT NULL
+);
+CREATE INDEX blob_kind ON blob (kind, address);

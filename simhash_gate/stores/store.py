@@ -1,0 +1,529 @@
+"""The store: which pages were kept, what is like a page, and what is known beside them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, OrderedDict
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache, partial
+from itertools import islice
+from operator import attrgetter
+from threading import RLock
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
+from simhash_gate.stores.base import HISTORY, Answer, Blob, Match, Record, StoreError, Window
+from simhash_gate.stores.driver import DURABLE, NEVER, SETTLED, News, Run
+from simhash_gate.stores.histories import Entry, pack, unpack, without
+from simhash_gate.stores.mirror import Lookup, Mirrors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from simhash_gate.stores.driver import Driver, Mark, Row
+from simhash_gate.stores.mirror import Mirror
+
+DEFAULT_WINDOW = Window()
+
+MOST_HISTORIES = 100_000
+"""Pages of a scope whose visits are remembered; those go first that were visited longest ago."""
+_SELDOM = 1_000  # histories that come to a scope before it is looked at again
+
+_LOADED, _AT_ONCE = 4, 1_000  # pages
+_VALUES = 1_000  # that were read last: whoever changes one knows what it is
+_EXPIRY_SLACK = 3600.0  # seconds
+_T = TypeVar("_T")
+
+
+class Store:
+    """Remembers the kept pages of each scope; decides nothing. Safe to call from several threads.
+
+    Every method raises `StoreError` when the store can't do it: `StoreUnavailable` where it may
+    work again later, with this very object, without a new `begin`. What fails may have been done:
+    an answer that got lost can't be asked for again.
+
+    `lost` are the runs begun here that had to be begun anew: the store was emptied, or took them
+    for dead. What they had kept does not count; what they keep from then on does.
+    """
+
+    def __init__(self, driver: Driver) -> None:
+        self.name = driver.name
+        self.lost: set[str] = set()
+        self.driver = driver
+        self.mirrors = Mirrors(driver.most_mirrored)
+        self._lock = RLock()
+        self._live: dict[str, _Live] = {}
+        self._ended: dict[str, float] = {}  # runs of which nothing need be asked, and their begin
+        self._values: OrderedDict[tuple[str, str, str], bytes] = OrderedDict()
+        self._kept: Counter[str] = Counter()  # of what is bounded, since it was counted last
+        self._closed = False
+
+    def begin(self, run: str) -> None:
+        """Open a run: from now on it is live. Records of runs found dead are removed.
+
+        `run` is any string that no run had before, unless that one is dead; else `StoreError`.
+        """
+        with self._asking():
+            asked, at = self._now(), time.time()
+            self.driver.bury()
+            if run in self._live or not self.driver.begin(run, at):
+                raise self._error(f"run {run!r} was begun before; take a new name")
+            self._live[run] = _Live(at, *asked)
+
+    def renew(self, run: str) -> None:
+        """Tell that the run still lives, where the store can't see that by itself."""
+        with self._asking(run):
+            self._renew(run)
+            self.driver.bury()
+
+    def end(self, run: str) -> None:
+        """Close a run normally: its records count for all later runs."""
+        with self._asking(run):
+            if not self.driver.end(run):
+                self._begin_anew(run)
+                self.driver.end(run)
+            self._ended[run] = self._live.pop(run).begun
+
+    def is_live(self, run: str) -> bool:
+        """Tell whether a run has begun, here or elsewhere, and has neither ended nor died."""
+        with self._asking():
+            return self._run(run).state == "live"
+
+    def check_and_add(
+        self,
+        record: Record,
+        radius: int | None,
+        dismissed: Collection[Record] = (),
+        *,
+        near: int = 0,
+        exact: bool = False,
+        window: Window = DEFAULT_WINDOW,
+    ) -> Answer:
+        """Look for a page within `radius` bits in the record's scope; remember it if there is none.
+
+        One atomic step. Only records of the same scope and pipeline version, of live and ended
+        runs, inside the window and not among `dismissed` are compared. The best match is one with
+        the same request fingerprint, then one whose sketch begins with the same 8 bytes, then with
+        the same 4, then the least distance, then the latest. It is exact for
+        every radius from 0 to 64; with None nothing is looked at, and the record added. `near` is
+        best effort. With `exact`, only records with the same digest are compared. A match within
+        the radius that has the same request has its `last_seen` moved to that of `record`, never
+        back, and is returned so. Adding evicts what falls out of the window, oldest first.
+
+        The record's run must be live, and begun in this very store, else `StoreError`. Raises
+        ValueError for a fingerprint or a radius out of range.
+        """
+        require_fingerprint(record.fingerprint)
+        bits = -1 if radius is None else require_distance(radius)
+        limit = -1 if radius is None else max(bits, near)
+        lookup = Lookup(record, bits, limit, exact, window.since(record), window, dismissed)
+        with self._asking(record.run):
+            self._keep_alive(record.run)
+            answer = self._up_to_date(record.scope, partial(self._answer, lookup))
+            self._keep_alive(record.run)  # it may have been another server that answered
+            return answer
+
+    def update(
+        self,
+        records: Collection[Record],
+        *,
+        settled: bool = False,
+        durable: bool = False,
+        seen: float = NEVER,
+    ) -> None:
+        """Mark the records with these identities; those that are gone are passed over.
+
+        `settled` ones can't fail any more. `durable` ones count for all later runs, whatever
+        becomes of their own; so does what their runs have kept of the visits to their requests,
+        even if the record itself is gone. `seen` moves `last_seen`, never back.
+        """
+        mark: Mark = 2 if durable else 1 if settled else 0
+
+        def change(scope: str, mirror: Mirror) -> News | None:
+            own = (record for record in records if record.scope == scope)
+            numbers = [number for record in own for number in mirror.find(record)]
+            return self.driver.change(scope, mirror.state, numbers, mark, seen)
+
+        with self._asking():
+            for scope in {record.scope for record in records}:
+                self._up_to_date(scope, partial(change, scope))
+            for record in records if durable else ():
+                self._edit(record.scope, record.request, partial(self._durable, record.run))
+
+    def forget(self, record: Record, *, adopted: bool = False) -> bool:
+        """Remove the record with this identity; False if there is none.
+
+        With `adopted`, and a run that nobody knows, it is one with the same request and
+        fingerprint of a run that does not live here: an import gives records its own run.
+        """
+
+        def remove(mirror: Mirror) -> bool | News:
+            numbers = mirror.find(record)
+            if not numbers and adopted and self._run(record.run).state == "dead":
+                numbers = mirror.find(record, but=self._live)
+            news = self._remove(record.scope, mirror, numbers)
+            return bool(numbers) if news is None else news
+
+        with self._asking():
+            return self._up_to_date(record.scope, remove)
+
+    def current(self, record: Record) -> Record | None:
+        """Return the record with this identity as it is now; None if it is gone or counts no more.
+
+        That of a run which has died counts no more, unless it is durable.
+        """
+
+        def load(mirror: Mirror) -> Record | News | None:
+            rows = self.driver.load(record.scope, mirror.state, mirror.find(record)[-1:])
+            if isinstance(rows, News):
+                return rows
+            row = rows[0] if rows else None
+            return row and _counting(row, self._run(row.record.run))
+
+        with self._asking(write=False):
+            return self._up_to_date(record.scope, load)
+
+    def records(self, scope: str | None = None) -> Iterator[Record]:
+        """Yield the remembered pages of a scope, or of all, oldest first."""
+        self._require_open()
+        rows, runs = self.driver.rows(scope), cache(self._run)
+        while True:
+            with self._asking(write=False):
+                some = [_counting(row, runs(row.record.run)) for row in islice(rows, _AT_ONCE)]
+            yield from filter(None, some)
+            if not some:
+                return
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Group the calls that this thread makes in the block, where that makes them cheaper.
+
+        It is for calls about records and blobs: runs begin and end outside.
+        Nothing that they return may be told to anyone before the block has ended well. If it ends
+        in a `StoreError`, the store may have done none of it: make the calls again, one by one.
+        """
+        with self._asking():
+            yield
+
+    def get(self, kind: str, scope: str, key: str = "", *, run: str = "") -> bytes:
+        """Return what is kept under a kind, a scope and a key, as it counts for a run.
+
+        Empty for nothing. Of the kind `HISTORY`, that is the newest among what the run itself, runs
+        that have ended, and durable pages kept; of equally new ones, the run's own. What other live
+        runs keep counts once they have ended, and that of dead ones never.
+        """
+        with self._asking(write=False):
+            value = self._value(kind, scope, key)
+            if kind != HISTORY:
+                return value
+            newest = self._newest(unpack(value), run)
+            return newest.data if newest else b""
+
+    def put(self, blob: Blob, *, budget: int | None = None) -> None:
+        """Keep a blob in place of what was kept under its key; empty data remove that.
+
+        Of the kind `HISTORY`, each run has its own. Of what ended runs kept of a key, the newest
+        stays until this run has ended: if it dies, that counts. What was durable stays so, until
+        what replaces it is durable too. Empty data remove what the run kept, or, with the run "",
+        what all did. About `MOST_HISTORIES` stay in a scope.
+
+        With a `budget` in bytes, the oldest blobs of this kind go, of whatever scope, when they
+        have more than that all together; each crawl may exceed it by a twentieth.
+
+        The run of a history must be live, and begun in this very store, else `StoreError`.
+        """
+        if blob.kind != HISTORY:
+            with self._asking():
+                self._swap(blob, None)
+                if budget is not None and self._is_due(blob.kind, len(blob.data), budget // 20):
+                    self._bound(blob.kind, None, budget, attrgetter("size"))
+        elif not blob.data:
+            with self._asking():
+                self._edit(blob.scope, blob.key, partial(without, run=blob.run))
+        else:
+            with self._asking(blob.run):
+                self._keep_alive(blob.run)
+                self._edit(blob.scope, blob.key, partial(self._with, blob))
+                if self._is_due(blob.scope, 1, _SELDOM):
+                    self._bound(HISTORY, blob.scope, MOST_HISTORIES, lambda _: 1)
+
+    def blobs(self, kind: str, scope: str | None = None, *, data: bool = True) -> Iterator[Blob]:
+        """Yield what counts for a new run of a kind, of a scope or of all; in any order.
+
+        Without `data`, only their size is read.
+        """
+        self._require_open()
+        found = self.driver.blobs(kind, scope, data=data or kind == HISTORY)
+        while True:
+            with self._asking(write=False):
+                some = [*islice(found, _AT_ONCE)]
+                counting = [self._newest(unpack(blob.data), "") for blob in some if kind == HISTORY]
+            if kind != HISTORY:
+                yield from some
+            for blob, newest in zip(some, counting, strict=False):
+                if newest is not None:
+                    size = len(newest.data)
+                    yield replace(blob, data=newest.data, at=newest.at, run=newest.run, size=size)
+            if not some:
+                return
+
+    def close(self) -> None:
+        """Let go of files and locks. A run that was not ended is dead from here on."""
+        with self._lock:
+            if self._closed:
+                return
+            try:
+                for run in self._live:
+                    self.driver.release(run)
+            except StoreError:
+                pass  # its lease runs out by itself
+            finally:
+                self._closed = True
+                self.driver.close()
+                self._live.clear()
+                self._forget_all()
+
+    @contextmanager
+    def _asking(self, run: str | None = None, *, write: bool = True) -> Iterator[None]:
+        """Have the driver alone for a block; with a `run`, for one that is live here."""
+        with self._lock:
+            self._require_open()
+            if run is not None and run not in self._live:
+                raise self._error(f"run {run!r} is not live here; begin it first")
+            try:
+                with self.driver.transaction(write=write):
+                    yield
+            except BaseException:
+                self._forget_all()  # it may have been taken back
+                raise
+
+    def _up_to_date(self, scope: str, ask: Callable[[Mirror], _T | News]) -> _T:
+        """Return what is answered by one who knows the scope as it is."""
+        mirror = self.mirrors.of(scope)
+        while isinstance(answer := ask(mirror), News):
+            mirror.take(answer)
+        self.mirrors.count(mirror)
+        return answer
+
+    def _answer(self, lookup: Lookup, mirror: Mirror) -> Answer | News:
+        record, window = lookup.record, lookup.window
+        best = self._best(lookup, mirror) if lookup.radius >= 0 else None
+        if isinstance(best, News):
+            return best
+        if best is not None and best.distance <= lookup.radius:
+            return self._met(lookup, mirror, best)
+        match = best and Match(best.record, best.distance)
+        if window.pages <= 0:
+            return self._remove(record.scope, mirror, mirror.numbers()) or Answer(True, match)
+        surplus = self._surplus(lookup, mirror)
+        if isinstance(surplus, News):
+            return surplus
+        through = mirror.numbers(surplus - 1, surplus)[0] if surplus else 0
+        seconds = None if window.seconds is None else window.seconds + _EXPIRY_SLACK
+        state = self.driver.append(record.scope, mirror.state, record, through, seconds)
+        if isinstance(state, News):
+            return state
+        mirror.drop(surplus)
+        mirror.add(record, state)
+        return Answer(True, match)
+
+    def _best(self, lookup: Lookup, mirror: Mirror) -> _Found | News | None:
+        """Return the best match that counts, within the radius or beyond it."""
+        candidates = mirror.near(lookup)
+        for start in range(0, len(candidates), _LOADED):
+            some = candidates[start : start + _LOADED]
+            numbers = [candidate.number for candidate in some]
+            rows = self.driver.load(lookup.record.scope, mirror.state, numbers)
+            if isinstance(rows, News):
+                return rows
+            for (number, distance), row in zip(some, rows, strict=True):
+                record = row and _counting(row, self._run(row.record.run))
+                if record is not None and record.last_seen >= lookup.since:
+                    return _Found(number, record, distance)
+        return None
+
+    def _met(self, lookup: Lookup, mirror: Mirror, best: _Found) -> Answer | News:
+        """Return the answer for a page that another one matches, which it may be itself."""
+        record, at = best.record, lookup.record.last_seen
+        if record.request == lookup.record.request and at > record.last_seen:
+            news = self.driver.change(record.scope, mirror.state, [best.number], 0, at)
+            if news is not None:
+                return news
+            record = record.seen(at)
+        return Answer(False, Match(record, best.distance))
+
+    def _surplus(self, lookup: Lookup, mirror: Mirror) -> int | News:
+        """Return how many of the first pages fall out of the window when a page is added."""
+        surplus = max(0, len(mirror) + 1 - lookup.window.pages)
+        if lookup.window.seconds is None:
+            return surplus
+        while aged := mirror.aged(surplus, lookup.since):
+            numbers = mirror.numbers(surplus, surplus + min(aged, _LOADED))
+            rows = self.driver.load(lookup.record.scope, mirror.state, numbers)
+            if isinstance(rows, News):
+                return rows
+            for row in rows:  # others may have seen it since
+                if row is not None and row.record.last_seen >= lookup.since:
+                    mirror.saw(surplus, row.record.last_seen)
+                    return surplus
+                surplus += 1
+        return surplus
+
+    def _remove(self, scope: str, mirror: Mirror, numbers: Sequence[int]) -> News | None:
+        if not numbers:
+            rows = self.driver.load(scope, mirror.state, ())
+            return rows if isinstance(rows, News) else None
+        state = self.driver.remove(scope, mirror.state, numbers)
+        if isinstance(state, News):
+            return state
+        mirror.remove(numbers, state)
+        return None
+
+    def _run(self, run: str) -> Run:
+        """Return what is known of a run; others are asked about until they have ended."""
+        if run in self._live:
+            return Run("live", self._live[run].begun)
+        if run in self._ended:
+            return Run("ended", self._ended[run])
+        known = self.driver.run(run)
+        if known.state == "ended":
+            self._ended[run] = known.begun
+        return known
+
+    def _now(self) -> tuple[int, float]:
+        return self.driver.connections, time.monotonic()
+
+    def _renew(self, run: str) -> None:
+        live, asked = self._live[run], self._now()
+        if not self.driver.renew(run):
+            live = self._begin_anew(run)
+        self._live[run] = _Live(live.begun, *asked)
+
+    def _begin_anew(self, run: str) -> _Live:
+        self.lost.add(run)
+        self._forget_all()
+        live = self._live[run] = _Live(time.time(), *self._now())
+        self.driver.begin(run, live.begun, anew=True)
+        return live
+
+    def _keep_alive(self, run: str) -> None:
+        """Renew a run that the server may have lost, or whose lease is half over."""
+        live, lease = self._live[run], self.driver.lease
+        if lease is not None and (
+            live.connection != self.driver.connections
+            or time.monotonic() - live.renewed > lease / 2
+        ):
+            self._renew(run)
+
+    def _value(self, kind: str, scope: str, key: str) -> bytes:
+        value = self._values[kind, scope, key] = self.driver.blob(kind, scope, key)
+        while len(self._values) > _VALUES:
+            self._values.popitem(last=False)
+        return value
+
+    def _edit(self, scope: str, key: str, change: Callable[[list[Entry]], list[Entry]]) -> None:
+        """Change what runs have kept of a page; again, if somebody else was faster."""
+        known = self._values.pop((HISTORY, scope, key), None)
+        old = self._value(HISTORY, scope, key) if known is None else known
+        while True:
+            entries = change(unpack(old))
+            new = pack(entries)
+            if new == old and known is None:
+                return
+            at = max((entry.at for entry in entries), default=0.0)
+            there = self._swap(Blob(HISTORY, scope, key, new, at), old)
+            if there is None:
+                return
+            old, known = there, None
+
+    def _swap(self, blob: Blob, old: bytes | None) -> bytes | None:
+        self._values.pop((blob.kind, blob.scope, blob.key), None)
+        return self.driver.swap(blob, old)
+
+    def _with(self, blob: Blob, entries: list[Entry]) -> list[Entry]:
+        """Return entries with that of a run, and without those that can't count any more."""
+        others = [own for own in entries if own.durable or own.run != blob.run]
+        runs = {own.run: self._run(own.run) for own in others}
+        ended = [own for own in others if runs[own.run].state == "ended"]
+        newest = max(ended, key=lambda own: own.at, default=None)
+        stay = [
+            own
+            for own in others
+            if own is newest or runs[own.run].state == "live" or (own.durable and own not in ended)
+        ]
+        return [*stay, Entry(blob.at, time.time(), False, blob.run, blob.data)]
+
+    def _durable(self, run: str, entries: list[Entry]) -> list[Entry]:
+        """Return entries of which the last one of a run counts for all, in place of its others."""
+        begun = self._run(run).begun
+        own = [entry for entry in entries if entry.run == run]
+        counting = [entry for entry in own if entry.durable or entry.kept >= begun]
+        others = [entry for entry in entries if entry.run != run]
+        return [*others, *(entry._replace(durable=True) for entry in counting[-1:])]
+
+    def _newest(self, entries: Sequence[Entry], run: str) -> Entry | None:
+        """Return the newest entry that counts for a run."""
+        for own in sorted(entries, key=lambda own: (own.at, own.run == run), reverse=True):
+            if own.durable:
+                return own
+            known = self._run(own.run)
+            is_own = own.run == run and known.state == "live"
+            if own.kept >= known.begun and (is_own or known.state == "ended"):
+                return own
+        return None
+
+    def _is_due(self, name: str, more: int, most: int) -> bool:
+        self._kept[name] += more
+        due = self._kept[name] >= most
+        if due:
+            del self._kept[name]
+        return due
+
+    def _bound(
+        self, kind: str, scope: str | None, most: int, weight: Callable[[Blob], int]
+    ) -> None:
+        """Let the oldest blobs go, where all of them weigh too much, and a twentieth more."""
+        blobs = sorted(self.driver.blobs(kind, scope, data=False), key=attrgetter("at"))
+        total = sum(map(weight, blobs))
+        enough = most if total <= most else most - most // 20
+        for blob in blobs:
+            if total <= enough:
+                return
+            total -= weight(blob)
+            self._swap(replace(blob, data=b""), None)
+
+    def _forget_all(self) -> None:
+        self.mirrors.clear()
+        self._values.clear()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise self._error("it is closed")
+
+    def _error(self, what: str) -> StoreError:
+        return StoreError(f"{self.name}: {what}")
+
+
+class _Live(NamedTuple):
+    """A run that lives here: when it was begun, and renewed last, over which connection."""
+
+    begun: float
+    connection: int
+    renewed: float
+
+
+class _Found(NamedTuple):
+    """A match, and its number in the scope."""
+
+    number: int
+    record: Record
+    distance: int
+
+
+def _counting(row: Row, run: Run) -> Record | None:
+    """Return the record of a row as it is now; None if it died with its run."""
+    if run.state == "dead" and row.mark < DURABLE:
+        return None
+    settled = row.mark >= SETTLED or run.state == "ended"
+    return row.record.as_is(last_seen=NEVER, settled=settled)
