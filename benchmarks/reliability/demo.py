@@ -73,11 +73,14 @@ class DemoPlan(AnyPlan):
 
 
 class Part(NamedTuple):
-    """What one process delivered, of which URLs as changed pages, and its end: "" if by itself."""
+    """What one process delivered, and how it ended: by itself if `end` is "".
+
+    Of the URLs in `anew` the page had changed, or it has too few words to be compared.
+    """
 
     end: str
     items: list[dict[str, Any]]
-    changed: set[str]
+    anew: set[str]
 
 
 def random_demo(seed: int, number: int) -> DemoPlan:
@@ -147,7 +150,7 @@ class DemoRound:
                 what = (item["url"], *_names(item), item["fingerprint"] or "")
                 before = last.get(what, number)
                 last[what] = number
-                if before != number and item["url"] not in part.changed:
+                if before != number and item["url"] not in part.anew:
                     found[before].append(f"{what}, by parts {before} and {number}")
         wrong = []
         for number, part in enumerate(self.parts):
@@ -187,8 +190,8 @@ class DemoRound:
         self.outcome.unsound += [f"part {number}: {what}" for what in unsound]
         self.outcome.counts[ended or "ended by itself"] += 1
         verdicts = _lines(self.folder / f"{number}-verdicts.jsonl")
-        changed = {v["url"] for v in verdicts if v.get("outcome") in ("updated", "rewritten")}
-        self.parts.append(Part(ended, list(_lines(self.folder / f"{number}.jsonl")), changed))
+        anew = {line["url"] for line in verdicts if _is_anew(line)}
+        self.parts.append(Part(ended, list(_lines(self.folder / f"{number}.jsonl")), anew))
 
     def _end(self, process: subprocess.Popen[bytes], end: End, url: str, served: int) -> str:
         """End a process in its time; return how it was ended."""
@@ -249,6 +252,11 @@ def run_demo(plan: DemoPlan, servers: Servers, *, keep: Path | None = None) -> O
     if not outcome.balanced:
         tell(plan, outcome)
     return outcome
+
+
+def _is_anew(verdict: dict[str, Any]) -> bool:
+    changed = verdict.get("outcome") in ("updated", "rewritten")
+    return changed or "compared with nothing" in verdict.get("reason", "")
 
 
 def _names(item: dict[str, Any]) -> list[str]:

@@ -62,7 +62,7 @@ def test_what_no_part_of_the_demonstration_delivered_is_lost_and_what_two_did_is
     ]
     monkeypatch.setattr(demo, "parts", without)
     assert demo.lost() == [f"article {item['article_id']}"]
-    twice = last._replace(items=[*last.items, item], changed=set())
+    twice = last._replace(items=[*last.items, item], anew=set())
     monkeypatch.setattr(demo, "parts", [killed, paused, twice])
     (found,) = demo.repeated()
     assert item["url"] in found
