@@ -9,6 +9,7 @@ from json.encoder import encode_basestring
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simhash_gate.common.wording import escaped
 from simhash_gate.sources.parquet import load
 
 if TYPE_CHECKING:
@@ -67,12 +68,11 @@ def _json_lines(columns: Sequence[str]) -> Callable[[list[Row]], bytes]:
     def value(cell: str | int | None) -> str | int:
         if cell is None:
             return "null"
-        return encode_basestring(cell) if isinstance(cell, str) else cell
+        return escaped(encode_basestring(cell)) if isinstance(cell, str) else cell
 
     def text(rows: list[Row]) -> bytes:
         lines = [line.format(*map(value, row)) for row in rows]
-        # A lone surrogate, as in a file name that is no UTF-8, becomes an escape that JSON has.
-        return "".join(lines).encode("utf-8", "backslashreplace")
+        return "".join(lines).encode()
 
     return text
 
