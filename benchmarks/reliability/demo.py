@@ -63,12 +63,16 @@ class End(NamedTuple):
 
 @dataclass
 class DemoPlan(AnyPlan):
-    """A site, how its crawl remembers, and how the parts of it end, but for the last one."""
+    """A site, how its crawl remembers, and how the parts of it end, but for the last one.
+
+    The site was `crawled` so often before that, from beginning to end.
+    """
 
     urls: str
     articles: int
     durable: str
     workers: int
+    crawled: int
     ends: list[End]
 
 
@@ -95,8 +99,12 @@ def random_demo(seed: int, number: int) -> DemoPlan:
         kind = "pause" if pauses else rng.choice(["kill", "kill", "pause"])
         most = pages // (INSTANTS if pauses else 2)
         ends.append(End(kind, rng.randint(1, max(1, most)), rng.random() / 2))
+    # Two visits make validators believed: then pages are asked for with conditions.
+    crawled = 2 if urls in VARIANTS and rng.random() < 0.5 else 0
     durable = "page" if rng.random() < 0.6 else "run"
-    return DemoPlan(seed, number, "sqlite", urls, articles, durable, rng.choice([0, 0, 1]), ends)
+    return DemoPlan(
+        seed, number, "sqlite", urls, articles, durable, rng.choice([0, 0, 1]), crawled, ends
+    )
 
 
 class DemoRound:
@@ -115,7 +123,7 @@ class DemoRound:
         plan, outcome = self.plan, self.outcome
         seed = plan.seed * 1000 + plan.number
         with running_site(plan.articles, seed, urls=plan.urls) as url, closing(self.memory):
-            for end in plan.ends:
+            for end in [*[None] * plan.crawled, *plan.ends]:
                 self._part(url, end)
             if self.parts[-1].end:
                 self._part(url, None)

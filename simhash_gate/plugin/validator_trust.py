@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import OrderedDict
 from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from simhash_gate.common.wording import how_many
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.history.validators import Trust
+from simhash_gate.plugin.recall import MOST_SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,31 +45,43 @@ class Trusts:
     """Learns of each domain; a store keeps what was learned.
 
     Several crawls may learn at once: each adds what it has seen to what the store has by then.
+    Of more than `MOST_SCOPES`, what is known of those that were asked for longest ago is taken from
+    the store again.
     """
 
     def __init__(self, store: StoreThread) -> None:
         self._store = store
-        self._loaded: set[str] = set()
-        self._known: dict[Site, Trust] = {}
+        self._known: OrderedDict[str, dict[Site, Trust]] = OrderedDict()
         self._new: dict[str, dict[tuple[str, str], list[Seen | None]]] = {}
 
     def lacks(self, scope: str) -> bool:
         """Tell whether nobody has said yet what the store knows of a scope."""
-        return scope not in self._loaded
+        return scope not in self._known
 
     def load(self, scope: str, notes: bytes) -> None:
         """Take in what the store knows of a scope, if nobody has yet."""
-        if scope in self._loaded:
+        if scope in self._known:
             return
-        self._loaded.add(scope)
+        known = self._of(scope)
         for domain, kinds in note_in(notes, NOTE).items():
             for kind, said in kinds.items() if isinstance(kinds, dict) else ():
-                self._known[Site(scope, domain, kind)] = _trust_of(said, domain)
+                known[Site(scope, domain, kind)] = _trust_of(said, domain)
 
     def of(self, site: Site, at: float) -> Trust:
         """Return what is known at a time."""
-        trust = self._known[site] = self._known.get(site, Trust()).rested(at)
+        known = self._of(site.scope)
+        trust = known[site] = known.pop(site, Trust()).rested(at)
+        if len(known) > 2 * MOST_DOMAINS:  # of each, two kinds
+            del known[next(iter(known))]
         return trust
+
+    def _of(self, scope: str) -> dict[Site, Trust]:
+        known = self._known.setdefault(scope, {})
+        self._known.move_to_end(scope)
+        if len(self._known) > MOST_SCOPES:
+            self.keep()
+            self._known.popitem(last=False)
+        return known
 
     def learn(self, site: Site, seen: Seen) -> State:
         """Take in what a visit tells; return the state that comes of it, "" for no other."""

@@ -35,7 +35,7 @@ def test_a_round_with_a_kill_balances_and_the_command_says_so_in_one_line_of_jso
 def demo(tmp_path_factory):
     """A round of the demonstration with all features on: killed, paused, and crawled to its end."""
     ends = [End("kill", 40, 0.0), End("pause", 60, 0.0)]
-    plan = DemoPlan(0, 3, "sqlite", "", 12, "page", 0, ends)
+    plan = DemoPlan(0, 3, "sqlite", "", 12, "page", 0, 0, ends)
     folder = tmp_path_factory.mktemp("demo")
     over = DemoRound(plan, folder, Servers(folder))
     assert over.run().balanced

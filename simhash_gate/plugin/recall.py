@@ -1,0 +1,50 @@
+"""What the store knows of scopes, asked off the event loop: once of each, within bounds."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from simhash_gate.stores import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from simhash_gate.gate.judge import Gate
+    from simhash_gate.plugin.store_thread import StoreThread
+
+MOST_SCOPES = 10_000
+"""That are known to be asked; one that comes again after so many others is asked again."""
+
+
+class Recall:
+    """Calls `take` with each scope and what `ask` says of it, as soon as the store has answered."""
+
+    def __init__(
+        self,
+        store: StoreThread,
+        ask: Callable[[str, Gate], bytes],
+        take: Callable[[str, bytes], None],
+    ) -> None:
+        self._store = store
+        self._ask = ask
+        self._take = take
+        self._asked: dict[str, Future[bytes] | None] = {}
+
+    def has(self, scope: str) -> bool:
+        """Tell whether what the store knows of a scope was taken; ask, if nobody has."""
+        if scope not in self._asked:
+            self._asked[scope] = self._store.submit(partial(self._ask, scope))
+            if len(self._asked) > MOST_SCOPES:
+                del self._asked[next(iter(self._asked))]
+        answer = self._asked[scope]
+        if answer is None:
+            return True
+        if not answer.done():
+            return False
+        self._asked[scope] = None
+        with suppress(StoreError):  # the crawl says that its store fails; here little is lost by it
+            self._take(scope, answer.result())
+        return True
