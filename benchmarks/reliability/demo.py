@@ -26,7 +26,8 @@ from benchmarks.reliability.plan import AnyPlan
 from benchmarks.reliability.rounds import Outcome, tell
 from benchmarks.reliability.soundness import tracebacks, wrong_with_store
 from benchmarks.reliability.stores import Memory
-from crawler.site.process import running_site, serve_number, truth
+from benchmarks.reliability.truth import is_refused
+from crawler.site.process import contents, running_site, serve_number, truth
 from crawler.site.scenes.catalogue import TRAPS, VARIANTS
 from crawler.site.site import Site
 
@@ -79,12 +80,14 @@ class DemoPlan(AnyPlan):
 class Part(NamedTuple):
     """What one process delivered, and how it ended: by itself if `end` is "".
 
-    Of the URLs in `anew` the page had changed, or it has too few words to be compared.
+    Of the URLs in `anew` the page had changed, or it has too few words to be compared. Those in
+    `unsent` were not fetched.
     """
 
     end: str
     items: list[dict[str, Any]]
     anew: set[str]
+    unsent: set[str]
 
 
 def random_demo(seed: int, number: int) -> DemoPlan:
@@ -128,12 +131,19 @@ class DemoRound:
             if self.parts[-1].end:
                 self._part(url, None)
             known = truth(url)
+            unsent = sorted(set().union(*(part.unsent for part in self.parts)))
+            shown = [*zip(unsent, contents(url, unsent), strict=True)]
         outcome.unsound += wrong_with_store(self.memory)
         self.wanted = {f"article {each}" for each in known.articles}
         if not plan.urls:
             site = Site(plan.articles, seed)
             offers = site.shop.plan.offers | set(site.offers.values())
             self.wanted |= {f"offer {each}" for each in offers}
+        # One whose item is refused under all of its URLs, nobody can deliver.
+        shown += [(e.path, e.offer or f"{e.article};") for e in known.log if e.status == 200]
+        likely = {_name(what) for where, what in shown if not is_refused(where)}
+        met = {_name(what) for _, what in shown}
+        self.wanted -= met - likely
         outcome.counts["articles and offers"] = len(self.wanted)
         outcome.counts["answers"] = len(known.log)
         outcome.lost = self.lost()
@@ -197,9 +207,10 @@ class DemoRound:
         unsound += [f"processes that outlived it: {left}"] * bool(left)
         self.outcome.unsound += [f"part {number}: {what}" for what in unsound]
         self.outcome.counts[ended or "ended by itself"] += 1
-        verdicts = _lines(self.folder / f"{number}-verdicts.jsonl")
+        verdicts = list(_lines(self.folder / f"{number}-verdicts.jsonl"))
+        unsent = {line["url"] for line in verdicts if "not_sent" in line}
         anew = {line["url"] for line in verdicts if _is_anew(line)}
-        self.parts.append(Part(ended, list(_lines(self.folder / f"{number}.jsonl")), anew))
+        self.parts.append(Part(ended, list(_lines(self.folder / f"{number}.jsonl")), anew, unsent))
 
     def _end(self, process: subprocess.Popen[bytes], end: End, url: str, served: int) -> str:
         """End a process in its time; return how it was ended."""
@@ -229,9 +240,9 @@ class DemoRound:
             "SIMHASH_GATE_AUDIT_LOG": folder / "audit.jsonl",
         }
         # What counts page by page must be on the disk page by page.
-        if plan.durable == "page":
-            pipelines = {"benchmarks.reliability.spider.Sink": 200}
-            settings["ITEM_PIPELINES"] = json.dumps(pipelines)
+        pipelines = ["Unlucky", "Sink"] if plan.durable == "page" else ["Unlucky"]
+        named = {f"benchmarks.reliability.spider.{name}": n for n, name in enumerate(pipelines)}
+        settings["ITEM_PIPELINES"] = json.dumps(named)
         told = folder / "plan.json"
         told.write_text(json.dumps({"sink": str(items), "diary": None}))
         output = ["-O", str(items)] if plan.durable == "run" else []
@@ -265,6 +276,12 @@ def run_demo(plan: DemoPlan, servers: Servers, *, keep: Path | None = None) -> O
 def _is_anew(verdict: dict[str, Any]) -> bool:
     changed = verdict.get("outcome") in ("updated", "rewritten")
     return changed or "compared with nothing" in verdict.get("reason", "")
+
+
+def _name(shown: str) -> str:
+    """Return an article or an offer, as the site calls what a page shows."""
+    first, _, rest = shown.partition(";")
+    return f"offer {shown}" if ";" in rest else f"article {first}"
 
 
 def _names(item: dict[str, Any]) -> list[str]:
