@@ -64,12 +64,12 @@ KNOWN = {
     "journal": {"common.files", "common.urls", "common.wording"},
     "history": {"common", "fingerprints", "=page"},
     "gate": {"common", "fingerprints", "history", "=page", "stores.base", "values"},
-    "workers": {"common.files", "common.wording", "options", "=page", "pipeline"},
+    "workers": {"common.files", "options", "=page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "fingerprints.words"}
     | {"gate.policy", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
     | {"settings", "stores", "workers.pool"},
-    "collection": {"common", "fingerprints", "sources.fingerprints", "sources.parquet"},
+    "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
     | {"history", "pipeline", "report", "settings", "sources", "stores", "urls", "values"}
     | {"workers.pool"},

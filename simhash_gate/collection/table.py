@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from itertools import islice
-from json.encoder import encode_basestring
+from json.encoder import encode_basestring, encode_basestring_ascii
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.common.wording import escaped
 from simhash_gate.sources.parquet import load
 
 if TYPE_CHECKING:
@@ -68,7 +67,9 @@ def _json_lines(columns: Sequence[str]) -> Callable[[list[Row]], bytes]:
     def value(cell: str | int | None) -> str | int:
         if cell is None:
             return "null"
-        return escaped(encode_basestring(cell)) if isinstance(cell, str) else cell
+        if isinstance(cell, int):
+            return cell
+        return encode_basestring(cell) if cell.isprintable() else encode_basestring_ascii(cell)
 
     def text(rows: list[Row]) -> bytes:
         lines = [line.format(*map(value, row)) for row in rows]

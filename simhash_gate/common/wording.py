@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -38,10 +37,3 @@ def how_many(number: int, noun: str, form: str = "") -> str:
 def printable(text: str) -> str:
     """Return what a page says in one line, without what controls terminals and turns directions."""
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
-
-
-def escaped(text: str) -> str:
-    """Return a line of JSON with escapes for what is not printable: it means the same."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import escaped, printable
+from simhash_gate.common.wording import printable
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.policy import Policy
 
@@ -143,4 +143,5 @@ def line_of(
 
 def encode(line: Mapping[str, Any]) -> bytes:
     """Return a line of JSON Lines, in UTF-8, with its end."""
-    return escaped(json.dumps(line, ensure_ascii=False)).encode() + b"\n"
+    text = json.dumps(line, ensure_ascii=False)
+    return (text if text.isprintable() else json.dumps(line)).encode() + b"\n"

@@ -15,6 +15,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.job import job_dir
 
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import printable
 from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.revisit import Sent
@@ -276,7 +277,7 @@ class SimhashGateMiddleware(CrawlGate):
             return await self.reader.page(response)
         except ReadError as error:
             url = without_credentials(response.url)
-            logger.warning("Recovered %s without its Markdown: %s", url, error)
+            logger.warning("Recovered %s without its Markdown: %s", url, printable(str(error)))
             return None
 
     def _why_not(self, request: Request, response: Response) -> str:
@@ -328,7 +329,7 @@ class SimhashGateMiddleware(CrawlGate):
             reason = str(error)
             self._store_failures.page_passed(error)
         except (ReadError, SettingsError) as error:
-            reason = str(error)
+            reason = printable(str(error))
             not_compared = "unreadable" if isinstance(error, ReadError) else ""
             logger.warning("Passed %s unjudged: %s", without_credentials(response.url), reason)
         except Exception as error:

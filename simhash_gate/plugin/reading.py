@@ -73,7 +73,7 @@ class PageReader:
             return page
         page = await result(self._reader.read(body, url, charset))
         if page.unreadable:
-            raise ReadError(page.reason or "unreadable")
+            raise ReadError(page.reason)
         self._recent.add(key, page)
         return page
 

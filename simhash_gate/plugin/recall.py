@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
     from simhash_gate.gate.judge import Gate
     from simhash_gate.plugin.store_thread import StoreThread
 
+    Ask = Callable[[str, Gate], bytes]
+
 MOST_SCOPES = 10_000
 """That are known to be asked; one that comes again after so many others is asked again."""
 
@@ -22,12 +23,7 @@ MOST_SCOPES = 10_000
 class Recall:
     """Calls `take` with each scope and what `ask` says of it, as soon as the store has answered."""
 
-    def __init__(
-        self,
-        store: StoreThread,
-        ask: Callable[[str, Gate], bytes],
-        take: Callable[[str, bytes], None],
-    ) -> None:
+    def __init__(self, store: StoreThread, ask: Ask, take: Callable[[str, bytes], None]) -> None:
         self._store = store
         self._ask = ask
         self._take = take
@@ -44,7 +40,19 @@ class Recall:
             return True
         if not answer.done():
             return False
-        self._asked[scope] = None
-        with suppress(StoreError):  # the crawl says that its store fails; here little is lost by it
+        try:
             self._take(scope, answer.result())
+        except StoreError:  # the crawl says that its store fails
+            self.forget(scope)
+            return False
+        self._asked[scope] = None
         return True
+
+    def forget(self, scope: str) -> None:
+        """Ask again when the scope comes again."""
+        self._asked.pop(scope, None)
+
+
+def site_notes(scope: str, gate: Gate) -> bytes:
+    """Return the notes on a scope."""
+    return gate.store.site_notes(scope)

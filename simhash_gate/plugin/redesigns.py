@@ -11,7 +11,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.history.redesign import Again, Redesigns, Site
 from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.recall import Recall
+from simhash_gate.plugin.recall import Recall, site_notes
 from simhash_gate.plugin.revisits import time_of_visit
 from simhash_gate.values import PREFIX
 
@@ -24,8 +24,6 @@ logger = logging.getLogger(__name__)
 
 NOTE = "redesign"
 """The key of these notes on a scope: when a redesign of each domain was told, a Unix time."""
-MOST_DOMAINS = 1_000
-"""Of one scope; those that were told last."""
 
 
 class RedesignWatch(Listener):
@@ -38,7 +36,7 @@ class RedesignWatch(Listener):
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._redesigns = Redesigns()
-        self._told = Recall(crawl.store, _notes_on, self._take)
+        self._told = Recall(crawl.store, site_notes, self._take)
         self._found: list[Redesign] = []
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
@@ -105,14 +103,9 @@ _MISREAD = (
 )
 
 
-def _notes_on(scope: str, gate: Gate) -> bytes:
-    return gate.store.site_notes(scope)
-
-
 def _keep(gate: Gate, *, site: Site, at: float) -> None:
     """Let the store remember when a redesign was told, beside those of other domains."""
     notes = gate.store.site_notes(site.scope)
     told = note_in(notes, NOTE)
     told.pop(site.domain, None)
-    last = dict([*told.items(), (site.domain, at)][-MOST_DOMAINS:])
-    gate.store.keep_site_notes(site.scope, with_note(notes, NOTE, last))
+    gate.store.keep_site_notes(site.scope, with_note(notes, NOTE, {**told, site.domain: at}))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from simhash_gate.common.wording import how_many
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.history.validators import Trust
-from simhash_gate.plugin.recall import MOST_SCOPES
+from simhash_gate.plugin.recall import Recall, site_notes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,8 +23,7 @@ logger = logging.getLogger(__name__)
 
 NOTE = "validators"
 """The key of what is known in the notes on a scope."""
-MOST_DOMAINS = 1_000
-"""Of one scope that are remembered."""
+MOST_SITES = 10_000
 _MOST_NEW = 100
 _WHAT = {
     "http": "The validators (ETag, Last-Modified)",
@@ -44,44 +42,29 @@ class Site(NamedTuple):
 class Trusts:
     """Learns of each domain; a store keeps what was learned.
 
-    Several crawls may learn at once: each adds what it has seen to what the store has by then.
-    Of more than `MOST_SCOPES`, what is known of those that were asked for longest ago is taken from
-    the store again.
+    Several crawls may learn at once: each adds what it has seen to what the store has by then. Of
+    more than `MOST_SITES`, those that were asked for longest ago are left to the store.
     """
 
     def __init__(self, store: StoreThread) -> None:
         self._store = store
-        self._known: OrderedDict[str, dict[Site, Trust]] = OrderedDict()
+        self._recall = Recall(store, site_notes, self._take)
+        self._known: dict[Site, Trust] = {}
         self._new: dict[str, dict[tuple[str, str], list[Seen | None]]] = {}
 
-    def lacks(self, scope: str) -> bool:
-        """Tell whether nobody has said yet what the store knows of a scope."""
-        return scope not in self._known
-
-    def load(self, scope: str, notes: bytes) -> None:
-        """Take in what the store knows of a scope, if nobody has yet."""
-        if scope in self._known:
-            return
-        known = self._of(scope)
-        for domain, kinds in note_in(notes, NOTE).items():
-            for kind, said in kinds.items() if isinstance(kinds, dict) else ():
-                known[Site(scope, domain, kind)] = _trust_of(said, domain)
+    def recall(self, scope: str) -> None:
+        """Take in what the store knows of a scope, as soon as it has said it."""
+        self._recall.has(scope)
 
     def of(self, site: Site, at: float) -> Trust:
         """Return what is known at a time."""
-        known = self._of(site.scope)
-        trust = known[site] = known.pop(site, Trust()).rested(at)
-        if len(known) > 2 * MOST_DOMAINS:  # of each, two kinds
-            del known[next(iter(known))]
-        return trust
-
-    def _of(self, scope: str) -> dict[Site, Trust]:
-        known = self._known.setdefault(scope, {})
-        self._known.move_to_end(scope)
-        if len(self._known) > MOST_SCOPES:
+        trust = self._known[site] = self._known.pop(site, Trust()).rested(at)
+        while len(self._known) > MOST_SITES:
             self.keep()
-            self._known.popitem(last=False)
-        return known
+            oldest = next(iter(self._known))
+            del self._known[oldest]
+            self._recall.forget(oldest.scope)
+        return trust
 
     def learn(self, site: Site, seen: Seen) -> State:
         """Take in what a visit tells; return the state that comes of it, "" for no other."""
@@ -102,6 +85,11 @@ class Trusts:
             self._store.submit(partial(_keep, scope=scope, new=new))
         self._new = {}
 
+    def _take(self, scope: str, notes: bytes) -> None:
+        for domain, kinds in note_in(notes, NOTE).items():
+            for kind, said in kinds.items() if isinstance(kinds, dict) else ():
+                self._known.setdefault(Site(scope, domain, kind), _trust_of(said, domain))
+
     def _add(self, site: Site, seen: Seen | None) -> None:
         visits = self._new.setdefault(site.scope, {}).setdefault(site[1:], [])
         visits.append(seen)
@@ -120,8 +108,7 @@ def _keep(gate: Gate, *, scope: str, new: Mapping[tuple[str, str], Sequence[Seen
             trust = trust.rested(seen.at) if seen is not None else trust
             trust.learn(seen)
         known[domain] = {**kinds, kind: trust.as_json()}
-    kept = dict([*known.items()][-MOST_DOMAINS:])
-    gate.store.keep_site_notes(scope, with_note(notes, NOTE, kept))
+    gate.store.keep_site_notes(scope, with_note(notes, NOTE, known))
 
 
 def tell(site: Site, trust: Trust, again: int) -> None:

@@ -8,7 +8,6 @@ from concurrent.futures import Future
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from simhash_gate.common.wording import printable
 from simhash_gate.workers.process import Job, WorkerProcess, end_process, start_process
 from simhash_gate.workers.share import join
 
@@ -28,10 +27,7 @@ MOST_WAITING_BYTES = 256 * 1024 * 1024
 
 
 class ReadError(Exception):
-    """A page could not be read; the message says why, in one line."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(printable(reason))
+    """A page could not be read; the message says why."""
 
 
 class InlineReader:

@@ -97,6 +97,28 @@ def test_what_only_a_copy_leads_to_is_fetched_once_whatever_names_the_visitor(tm
         assert len(site.hits) == 12
 
 
+def test_what_a_copy_leads_to_that_fails_is_fetched_from_another_copy(tmp_path) -> None:
+    links = '<a href="/x">x</a><a href="/y">y</a>'
+    routes = {
+        "/a": page(1),
+        **{f"/{name}": page(1, noise=n, links=links) for n, name in enumerate("bcd", 2)},
+        "/x": page(10),
+        "/y": page(11),
+    }
+    spider = LINKS_SPIDER.replace(
+        "        for path in response.css",
+        """        if response.url.endswith("/b"):
+            raise ValueError("broken")
+        for path in response.css""",
+    )
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, "/a /b /c /d", spider=spider, settings=IN_ORDER)
+    assert "broken" in result.log
+    assert result.delivered() == ["/a", "/x", "/y"]
+    assert result.count("links/copies") == 2
+    assert result.count("links/requests") == 2
+
+
 @pytest.mark.parametrize("installed", [{}, placed_by_hand()], ids=["add-on", "by hand"])
 def test_links_of_a_duplicate_are_followed_and_its_items_held_back(tmp_path, installed) -> None:
     routes = {"/a": page(1), "/b": page(1, noise=2, links='<a href="/c">c</a>'), "/c": page(3)}
