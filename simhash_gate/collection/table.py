@@ -65,10 +65,8 @@ def _json_lines(columns: Sequence[str]) -> Callable[[list[Row]], bytes]:
     line = "{{" + ", ".join(shown) + "}}\n"
 
     def value(cell: str | int | None) -> str | int:
-        if cell is None:
-            return "null"
-        if isinstance(cell, int):
-            return cell
+        if not isinstance(cell, str):
+            return "null" if cell is None else cell
         return encode_basestring(cell) if cell.isprintable() else encode_basestring_ascii(cell)
 
     def text(rows: list[Row]) -> bytes:

@@ -24,7 +24,7 @@ class LearnedRules:
     def __init__(self, learner: Learner, store: StoreThread) -> None:
         self._learner = learner
         self._store = store
-        self._recall = Recall(store, _known, self._take)
+        self._recall = Recall(store, lambda gate, scope: gate.store.url_rules(scope), self._take)
 
     def recall(self, scope: str) -> None:
         """Take over what is known of a scope, and of all, as soon as the store has said it."""
@@ -42,10 +42,6 @@ class LearnedRules:
         """Let the store keep what was learned."""
         for scope, entries in entries_of(self._learner).items():
             self._store.submit(partial(_keep, scope=scope, entries=entries))
-
-
-def _known(scope: str, gate: Gate) -> bytes:
-    return gate.store.url_rules(scope)
 
 
 def _keep(gate: Gate, *, scope: str, entries: list[dict[str, Any]]) -> None:

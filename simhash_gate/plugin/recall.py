@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from simhash_gate.stores import StoreError
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.judge import Gate
     from simhash_gate.plugin.store_thread import StoreThread
 
-    Ask = Callable[[str, Gate], bytes]
+    Ask = Callable[[Gate, str], bytes]
 
 MOST_SCOPES = 10_000
 """That are known to be asked; one that comes again after so many others is asked again."""
@@ -32,14 +31,12 @@ class Recall:
     def has(self, scope: str) -> bool:
         """Tell whether what the store knows of a scope was taken; ask, if nobody has."""
         if scope not in self._asked:
-            self._asked[scope] = self._store.submit(partial(self._ask, scope))
+            self._asked[scope] = self._store.submit(lambda gate: self._ask(gate, scope))
             if len(self._asked) > MOST_SCOPES:
                 del self._asked[next(iter(self._asked))]
         answer = self._asked[scope]
-        if answer is None:
-            return True
-        if not answer.done():
-            return False
+        if answer is None or not answer.done():
+            return answer is None
         try:
             self._take(scope, answer.result())
         except StoreError:  # the crawl says that its store fails
@@ -51,8 +48,3 @@ class Recall:
     def forget(self, scope: str) -> None:
         """Ask again when the scope comes again."""
         self._asked.pop(scope, None)
-
-
-def site_notes(scope: str, gate: Gate) -> bytes:
-    """Return the notes on a scope."""
-    return gate.store.site_notes(scope)

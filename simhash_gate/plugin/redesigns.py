@@ -11,7 +11,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.history.redesign import Again, Redesigns, Site
 from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.recall import Recall, site_notes
+from simhash_gate.plugin.recall import Recall
 from simhash_gate.plugin.revisits import time_of_visit
 from simhash_gate.values import PREFIX
 
@@ -36,7 +36,9 @@ class RedesignWatch(Listener):
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._redesigns = Redesigns()
-        self._told = Recall(crawl.store, site_notes, self._take)
+        self._told = Recall(
+            crawl.store, lambda gate, scope: gate.store.site_notes(scope), self._take
+        )
         self._found: list[Redesign] = []
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:

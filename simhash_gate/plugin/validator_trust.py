@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from simhash_gate.common.wording import how_many
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.history.validators import Trust
-from simhash_gate.plugin.recall import Recall, site_notes
+from simhash_gate.plugin.recall import Recall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,13 +48,9 @@ class Trusts:
 
     def __init__(self, store: StoreThread) -> None:
         self._store = store
-        self._recall = Recall(store, site_notes, self._take)
+        self.recall = Recall(store, lambda gate, scope: gate.store.site_notes(scope), self._take)
         self._known: dict[Site, Trust] = {}
         self._new: dict[str, dict[tuple[str, str], list[Seen | None]]] = {}
-
-    def recall(self, scope: str) -> None:
-        """Take in what the store knows of a scope, as soon as it has said it."""
-        self._recall.has(scope)
 
     def of(self, site: Site, at: float) -> Trust:
         """Return what is known at a time."""
@@ -63,7 +59,7 @@ class Trusts:
             self.keep()
             oldest = next(iter(self._known))
             del self._known[oldest]
-            self._recall.forget(oldest.scope)
+            self.recall.forget(oldest.scope)
         return trust
 
     def learn(self, site: Site, seen: Seen) -> State:

@@ -45,7 +45,7 @@ def test_rules_of_many_scopes_are_recalled_and_few_scopes_are_known_to_be_asked(
 
 def meet(trusts: Trusts, site: Site) -> Trust:
     """Ask for a site as a crawl does before each of its requests."""
-    trusts.recall(site.scope)
+    trusts.recall.has(site.scope)
     return trusts.of(site, 1_000.0)
 
 
