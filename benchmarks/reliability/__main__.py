@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.reliability.demo import random_demo, run_demo
 from benchmarks.reliability.plan import STORES, random_plan
 from benchmarks.reliability.rounds import run_round
 from benchmarks.reliability.stores import Servers
@@ -66,8 +67,11 @@ class Rounds:
                 return
             start = time.monotonic()
             keep = given.keep and given.keep / f"{given.seed}-{number}"
-            plan = random_plan(given.seed, number, given.stores)
-            outcome = run_round(plan, self._servers, keep=keep)
+            if given.demo:
+                outcome = run_demo(random_demo(given.seed, number), self._servers, keep=keep)
+            else:
+                plan = random_plan(given.seed, number, given.stores)
+                outcome = run_round(plan, self._servers, keep=keep)
             with self._lock:
                 self._totals["rounds"] += 1
                 for kind in ("lost", "kept_twice", "unsound"):
@@ -94,6 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of all that happens (1)")
     parser.add_argument("--round", type=int, help="this round alone")
     parser.add_argument("--stores", type=_stores, default=tuple(STORES), help="by commas (all)")
+    parser.add_argument("--demo", action="store_true", help="interrupt the demonstration instead")
     parser.add_argument("--keep", type=Path, help="a folder to keep the files of the rounds in")
     parser.add_argument("--at-once", type=int, default=2, help="rounds at one time (2)")
     given = parser.parse_args(arguments)

@@ -57,12 +57,22 @@ class Crawl:
 
 
 @dataclass
-class Plan:
+class AnyPlan:
     """A round: the same for the same seed and number, but for the moments of a busy machine."""
 
     seed: int
     number: int
     store: str
+
+    def told(self) -> dict[str, Any]:
+        """Return the plan as JSON has it."""
+        return asdict(self)
+
+
+@dataclass
+class Plan(AnyPlan):
+    """A round on a site made for it."""
+
     verify: bool
     action: str
     revisit: str
@@ -73,7 +83,7 @@ class Plan:
 
     def told(self) -> dict[str, Any]:
         """Return the plan as JSON has it, without what is as ever."""
-        found = asdict(self)
+        found = super().told()
         found["crawls"] = [_unusual(crawl) for crawl in found["crawls"]]
         return found
 

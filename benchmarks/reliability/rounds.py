@@ -23,7 +23,7 @@ from benchmarks.reliability.soundness import deleted_files, wrong_with, wrong_wi
 from benchmarks.reliability.stores import Memory
 
 if TYPE_CHECKING:
-    from benchmarks.reliability.plan import Crawl, Plan
+    from benchmarks.reliability.plan import AnyPlan, Crawl, Plan
     from benchmarks.reliability.stores import Servers
 
 TICK = 0.03
@@ -144,7 +144,7 @@ def run_round(plan: Plan, servers: Servers, *, keep: Path | None = None) -> Outc
     return outcome
 
 
-def tell(plan: Plan, outcome: Outcome) -> None:
+def tell(plan: AnyPlan, outcome: Outcome) -> None:
     """Print the findings of a round, and its plan."""
     kinds = {"LOST": outcome.lost, "KEPT TWICE": outcome.kept_twice, "UNSOUND": outcome.unsound}
     told = []

@@ -18,6 +18,8 @@ import scrapy
 from scrapy import signals
 from scrapy.exporters import JsonLinesItemExporter
 
+from benchmarks.reliability.truth import is_refused
+
 PLAN = json.loads(Path(os.environ["CHAOS_PLAN"]).read_text())
 
 
@@ -56,6 +58,16 @@ class Refuse:
         """Raise where the plan says so."""
         await asyncio.sleep(PLAN["item_delay"])
         diary.fail("item_fails", item["path"], item["digest"])
+        return item
+
+
+class Unlucky:
+    """A pipeline that refuses the items of some URLs, whenever they come."""
+
+    def process_item(self, item):
+        """Raise for such an item."""
+        if is_refused(item["url"]):
+            raise PlannedError(item["url"])
         return item
 
 

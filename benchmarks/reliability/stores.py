@@ -20,7 +20,7 @@ from simhash_gate.stores import open_store
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchmarks.reliability.plan import Plan
+    from benchmarks.reliability.plan import AnyPlan
 
 LEASE = 8.0
 """Seconds after which a crawl on a server that was killed is dead."""
@@ -52,7 +52,7 @@ class Servers:
 class Memory:
     """The store of one round: `url` is for its crawls, `direct_url` for who is never disturbed."""
 
-    def __init__(self, plan: Plan, folder: Path, servers: Servers) -> None:
+    def __init__(self, plan: AnyPlan, folder: Path, servers: Servers) -> None:
         self.kind = plan.store
         self.path: Path | None = None
         self._proxy: Proxy | None = None

@@ -7,6 +7,8 @@ from functools import cached_property
 from hashlib import sha256
 from random import Random
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from zlib import crc32
 
 from simhash_gate import hamming_distance, read_page
 
@@ -106,3 +108,9 @@ def listing(path: str, links: Iterable[str]) -> bytes:
     title = " ".join(words(rng, 4))
     return f"""<!doctype html><html><head><meta charset="utf-8"><title>{title}</title></head>
 <body><main><h1>{title}</h1><ul class="listing">{entries}</ul></main></body></html>""".encode()
+
+
+def is_refused(url: str) -> bool:
+    """Tell whether a pipeline refuses the items of a URL of the demonstration: of one in eight."""
+    parts = urlsplit(url)
+    return crc32(f"{parts.path}?{parts.query}".encode()) % 8 == 0

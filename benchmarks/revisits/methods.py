@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simhash_gate.history.due import Known, plan, rates_of
-from simhash_gate.history.rates import DAY, Rates, certain, gaps_of
+from simhash_gate.history.rates import DAY, GRID, Rates, gaps_of
 from simhash_gate.history.schedule import POLICIES, Hints, chosen
 from simhash_gate.history.versions import History, Version
 from simhash_gate.offline.history import groups_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from benchmarks.revisits.year import SimulatedPage
 
@@ -191,3 +191,15 @@ class Nutch:
         """Return those that are due."""
         order = sorted(self.due, key=self.due.__getitem__)
         return [page for page in order if self.fill or self.due[page] <= day][:visits]
+
+
+def certain(rates: Iterable[float]) -> Rates:
+    """Return rates that are known: each is made of the two of `GRID` beside it, with its mean."""
+    wanted = np.clip(np.fromiter(rates, np.float64), GRID[0], GRID[-1])
+    above = np.clip(np.searchsorted(GRID, wanted), 1, GRID.size - 1)
+    share = (wanted - GRID[above - 1]) / (GRID[above] - GRID[above - 1])
+    weights = np.zeros((wanted.size, GRID.size))
+    pages = np.arange(wanted.size)
+    weights[pages, above] = share
+    weights[pages, above - 1] = 1 - share
+    return Rates(weights)

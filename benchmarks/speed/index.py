@@ -127,7 +127,6 @@ def bulk(sizes: Sizes) -> Iterator[Row]:
         "find_first_bulk": lambda: index.find_first_bulk(batch),
         "find_all_bulk": lambda: index.find_all_bulk(batch),
         "insert_bulk": lambda: index.insert_bulk(batch),
-        "remove_bulk": lambda: index.remove_bulk(batch),
     }
     both = np.concatenate((stored, batch))
     rivals |= {

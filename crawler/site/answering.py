@@ -8,6 +8,7 @@ import threading
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
+from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -81,7 +82,24 @@ class Answering(ABC):
         return []
 
     def conditional(self, reply: Reply, asked: Mapping[str, str]) -> Reply:
-        """Return what a request with such headers gets; a 304 where the site knows validators."""
+        """Return the response, without its page if the client has one with the same validators."""
+        tag, since = reply.headers.get("ETag"), reply.headers.get("Last-Modified", "")
+        if not tag or reply.status != 200:
+            return reply
+        if match := asked.get("If-None-Match"):
+            same = tag in [part.strip().removeprefix("W/") for part in match.split(",")]
+        else:
+            same = _not_later(since, asked.get("If-Modified-Since", ""))
+        if not same:
+            return reply
+        said = {"ETag": tag, **({"Last-Modified": since} if since else {})}
+        return reply._replace(status=304, headers=said, body=b"")
+
+    def with_tag(self, reply: Reply) -> Reply:
+        """Return the page of a story with its validator, which half of the stories have."""
+        shown = f"{reply.article};{reply.version}"
+        if reply.article and self.draw("tag", shown) < 0.5:
+            reply.headers["ETag"] = f'"{zlib.crc32(shown.encode()):08x}"'
         return reply
 
     def reply(
@@ -178,6 +196,14 @@ class Answering(ABC):
         with self._lock:
             self._trapped += 1
             return self._trapped > self.trap_limit
+
+
+def _not_later(changed: str, asked: str) -> bool:
+    """Tell whether a page is no younger than a client's."""
+    try:
+        return parsedate_to_datetime(changed) <= parsedate_to_datetime(asked)
+    except (TypeError, ValueError):
+        return False
 
 
 def target_of(url: str) -> str:

@@ -31,7 +31,7 @@ class Site(Answering):
         plain = _without_session(target) if "sid=" in target else target
         reply = self._answer(target, plain, hit)
         if reply.article:
-            return reply._replace(content=f"{reply.article};{reply.version}")
+            return self.with_tag(reply)._replace(content=f"{reply.article};{reply.version}")
         found = reply.html and reply.status == 200
         return reply._replace(content=reply.offer or (plain if found else ""))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from itertools import islice
-from json.encoder import encode_basestring
+from json.encoder import encode_basestring, encode_basestring_ascii
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,14 +65,13 @@ def _json_lines(columns: Sequence[str]) -> Callable[[list[Row]], bytes]:
     line = "{{" + ", ".join(shown) + "}}\n"
 
     def value(cell: str | int | None) -> str | int:
-        if cell is None:
-            return "null"
-        return encode_basestring(cell) if isinstance(cell, str) else cell
+        if not isinstance(cell, str):
+            return "null" if cell is None else cell
+        return encode_basestring(cell) if cell.isprintable() else encode_basestring_ascii(cell)
 
     def text(rows: list[Row]) -> bytes:
         lines = [line.format(*map(value, row)) for row in rows]
-        # A lone surrogate, as in a file name that is no UTF-8, becomes an escape that JSON has.
-        return "".join(lines).encode("utf-8", "backslashreplace")
+        return "".join(lines).encode()
 
     return text
 

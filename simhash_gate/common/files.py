@@ -12,6 +12,7 @@ import sqlite3
 import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 _FILE, _FOLDER = 0o600, 0o700
+_WHOLE = 1 << 20  # bytes that are written at once
 
 
 def private_folder(path: str | os.PathLike[str]) -> None:
@@ -49,13 +51,16 @@ def new_file(path: str | os.PathLike[str]) -> int:
 
 
 def open_anew(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a file to write; what was in it is gone. Raises OSError."""
-    return open(path, "wb", opener=_private)
+    """Open a file to write; what was in it is gone. Raises OSError.
+
+    What is written up to a flush goes to its end, and whole: another crawl may write to it too.
+    """
+    return open(path, "wb", _WHOLE, opener=lambda to, how: _private(to, how | os.O_APPEND))
 
 
 def open_to_append(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a file to add lines; one that a full disk once cut off is ended. Raises OSError."""
-    file: BinaryIO = open(path, "a+b", opener=_private)  # noqa: SIM115 - the same
+    file: BinaryIO = open(path, "a+b", _WHOLE, opener=_private)  # noqa: SIM115 - the same
     try:
         if file.tell():
             file.seek(-1, os.SEEK_END)
@@ -178,4 +183,4 @@ def _target_and_part(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
         return target, None
-    return target, target.with_name(f".{target.name}.{os.getpid()}.part")
+    return target, target.with_name(f".{target.name}.{os.getpid()}-{get_ident()}.part")

@@ -32,3 +32,8 @@ def why(error: OSError) -> str:
 def how_many(number: int, noun: str, form: str = "") -> str:
     """Return a number with what is counted: "1 page", "2 pages"; `form` is how to format it."""
     return f"{number:{form}} {noun}{'s' * (abs(number) != 1)}"
+
+
+def printable(text: str) -> str:
+    """Return what a page says in one line, without what controls terminals and turns directions."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)

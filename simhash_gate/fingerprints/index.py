@@ -196,15 +196,6 @@ class HammingIndex:
             self._link(start)
         return len(fresh)
 
-    def remove_bulk(self, fingerprints: ArrayLike) -> int:
-        """Take an array of fingerprints out (numpy.uint64); return how many were there."""
-        batch = distinct(as_fingerprints(fingerprints))
-        if len(batch) * _BULK < len(self):
-            return sum(map(self.remove, batch.tolist()))
-        stored = self._array()
-        self._build(stored[~is_in(stored, batch)])
-        return len(stored) - len(self)
-
     def find_first_bulk(
         self, fingerprints: ArrayLike, max_distance: int | None = None
     ) -> tuple[NDArray[np.uint64], NDArray[np.int8]]:

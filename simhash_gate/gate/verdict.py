@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import printable
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.policy import Policy
 
@@ -54,6 +55,10 @@ class Verdict:
     previous: Version | None = None
     kept: KeptPage | None = None
     follows: int = 0
+
+    def __post_init__(self) -> None:
+        """Keep what pages say of themselves from forging lines where the reason is logged."""
+        object.__setattr__(self, "reason", printable(self.reason))
 
     @property
     def rejected(self) -> bool:
@@ -138,5 +143,5 @@ def line_of(
 
 def encode(line: Mapping[str, Any]) -> bytes:
     """Return a line of JSON Lines, in UTF-8, with its end."""
-    # A lone surrogate, as in a file name that is no UTF-8, becomes an escape that JSON has.
-    return json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+    text = json.dumps(line, ensure_ascii=False)
+    return (text if text.isprintable() else json.dumps(line)).encode() + b"\n"

@@ -10,6 +10,9 @@ from typing import Any
 
 from simhash_gate.common.urls import is_of_domain
 
+MOST_DOMAINS = 1_000
+"""That a kind of notes on one scope tells of: those that were noted last."""
+
 
 def note_in(notes: bytes, key: str) -> dict[str, Any]:
     """Return what the notes have under a key; empty for nothing, and for what can't be read."""
@@ -21,7 +24,7 @@ def with_note(notes: bytes, key: str, note: dict[str, Any]) -> bytes:
     """Return the notes with another note under a key, and all others as they are."""
     found = {name: value for name, value in _read(notes).items() if name != key}
     if note:
-        found[key] = note
+        found[key] = dict([*note.items()][-MOST_DOMAINS:])
     return json.dumps(found, separators=(",", ":")).encode() if found else b""
 
 

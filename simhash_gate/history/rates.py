@@ -20,7 +20,7 @@ import numpy as np
 from simhash_gate.common.proportion import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Sequence
 
     import numpy.typing as npt
 
@@ -101,18 +101,6 @@ class Rates:
         ends = np.searchsorted(share, ((1 - confidence) / 2, (1 + confidence) / 2))
         low, high = GRID[np.minimum(ends, GRID.size - 1)]
         return Interval(float(low), float(high))
-
-
-def certain(rates: Iterable[float]) -> Rates:
-    """Return rates that are known: each is made of the two of `GRID` beside it, with its mean."""
-    wanted = np.clip(np.fromiter(rates, np.float64), GRID[0], GRID[-1])
-    above = np.clip(np.searchsorted(GRID, wanted), 1, GRID.size - 1)
-    share = (wanted - GRID[above - 1]) / (GRID[above] - GRID[above - 1])
-    weights = np.zeros((wanted.size, GRID.size))
-    pages = np.arange(wanted.size)
-    weights[pages, above] = share
-    weights[pages, above - 1] = 1 - share
-    return Rates(weights)
 
 
 def estimate(pages: Sequence[Gaps], groups: Sequence[Sequence[Hashable]]) -> Rates:

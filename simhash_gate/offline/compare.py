@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from simhash_gate.common.wording import complaining
+from simhash_gate.common.wording import complaining, printable
 from simhash_gate.fingerprints.features import cosine, jaccard
 from simhash_gate.fingerprints.hamming import band, hamming_distance
 from simhash_gate.offline import fingerprint
@@ -250,8 +250,3 @@ def _marked(a: str | None, b: str | None) -> str:
         "" if b is None else click.style(f"{{+{printable(b)}+}}", fg="green"),
     ]
     return " ".join(filter(None, parts))
-
-
-def printable(text: str) -> str:
-    """Return a text of a page without the characters that control a terminal."""
-    return "".join(char if char.isprintable() else " " for char in click.unstyle(text))

@@ -9,10 +9,10 @@ import click
 
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import complaining, how_many
+from simhash_gate.common.wording import complaining, how_many, printable
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.history.texts import unpack
-from simhash_gate.offline.compare import Change, changes, printable
+from simhash_gate.offline.compare import Change, changes
 from simhash_gate.offline.history import NOTHING, Wanted
 from simhash_gate.sources.open import open_kept
 from simhash_gate.stores.base import KEPT_TEXT

@@ -6,14 +6,12 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.stores import Blob, StoreError
-from simhash_gate.stores.base import URL_RULES
+from simhash_gate.plugin.recall import Recall
+from simhash_gate.stores.base import URL_RULES, Blob
 from simhash_gate.urls.active_rules import EVERY
 from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, merged
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from simhash_gate.gate.judge import Gate
     from simhash_gate.plugin.store_thread import StoreThread
     from simhash_gate.urls.learner import Learner
@@ -27,24 +25,17 @@ class LearnedRules:
     def __init__(self, learner: Learner, store: StoreThread) -> None:
         self._learner = learner
         self._store = store
-        self._recalled: dict[str, Future[bytes] | None] = {}
+        self._recall = Recall(store, URL_RULES, self._take)
 
     def recall(self, scope: str) -> None:
         """Take over what is known of a scope, and of all, as soon as the store has said it."""
         for each in (EVERY, scope):
-            if each not in self._recalled:
-                self._recalled[each] = self._store.submit(partial(_known, scope=each))
-            answer = self._recalled[each]
-            if answer is not None and answer.done():
-                self._recalled[each] = None
-                self._take(each, answer)
+            self._recall.has(each)
 
-    def _take(self, scope: str, answer: Future[bytes]) -> None:
+    def _take(self, scope: str, known: bytes) -> None:
         try:
-            if known := answer.result():
+            if known:
                 load(self._learner, from_json(known, f"rules of {scope} in the store"))
-        except StoreError:
-            return  # the crawl says that its store fails; here nothing is lost by it
         except RulesError as error:
             logger.warning("What is known of the URLs of %s was not read: %s", scope, error)
 
@@ -52,10 +43,6 @@ class LearnedRules:
         """Let the store keep what was learned."""
         for scope, entries in entries_of(self._learner).items():
             self._store.submit(partial(_keep, scope=scope, entries=entries))
-
-
-def _known(gate: Gate, *, scope: str) -> bytes:
-    return gate.store.get(URL_RULES, scope)
 
 
 def _keep(gate: Gate, *, scope: str, entries: list[dict[str, Any]]) -> None:

@@ -46,7 +46,7 @@ class Lifecycle:
         self._stats = crawl.crawler.stats
         self._audit_passes = crawl.settings.audit_items == "pass"
         self._kept: OrderedDict[Identity, FollowedPage] = OrderedDict()
-        self._audited: WeakKeyDictionary[Request, FollowedPage] = WeakKeyDictionary()
+        self._unkept: WeakKeyDictionary[Request, FollowedPage] = WeakKeyDictionary()
         self._forgotten: OrderedDict[Identity, None] = OrderedDict()
         settings = crawl.crawler.settings
         # Scrapy fetches no more while the responses it works on exceed this size: a page that has
@@ -83,8 +83,8 @@ class Lifecycle:
         page: FollowedPage | None = None
         if judged.verdict.record is not None:
             page = self._keep(judged.verdict.record)
-        elif judged.verdict.audited:
-            page = self._audited[judged.request] = FollowedPage(None)
+        elif judged.verdict.audited or judged.verdict.follows:
+            page = self._unkept[judged.request] = FollowedPage(None)
         for listener in self._listeners:
             listener.judged(judged, page)
 
@@ -181,7 +181,7 @@ class Lifecycle:
             return None
         if verdict.record is not None:
             return self._kept.get(verdict.record.identity)
-        return self._audited.get(request) if verdict.audited else None
+        return self._unkept.get(request)
 
     def _keep(self, record: Record) -> FollowedPage:
         self._forgotten.pop(record.identity, None)

@@ -118,8 +118,9 @@ class LineFile:
         """Write lines, so that they are there whatever becomes of the crawl."""
         if self._file is not None:
             try:
-                self._file.write(b"".join(map(encode, lines)))
-                self._file.flush()
+                for line in lines:
+                    self._file.write(encode(line))
+                    self._file.flush()
             except OSError as error:
                 logger.error("%s: no more %ss are written to %s: %s", *self._says, why(error))
                 self.close()

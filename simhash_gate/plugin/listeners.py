@@ -56,7 +56,7 @@ class Stage(IntEnum):
 class FollowedPage:
     """A page that may still fail. `items` of it are not yet scraped or dropped.
 
-    `record` is what was remembered of a kept page. A duplicate that is audited has none.
+    `record` is what was remembered of a kept page. A copy that reaches its callback has none.
     """
 
     record: Record | None

@@ -15,6 +15,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.job import job_dir
 
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import printable
 from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.revisit import Sent
@@ -228,36 +229,22 @@ class SimhashGateMiddleware(CrawlGate):
     async def _judged(self, request: Request, response: Response) -> Judged:
         """Return the response with its verdict; that of one that is not judged is `skipped`."""
         site = self.settings.policies.site_of(response.url)
+        start = time.perf_counter()
         unfetched = self.revalidation and self.revalidation.verdict_of_304(request, response)
-        if unfetched:
-            return self._with_verdict(request, response, site, *unfetched)
-        reason = self._why_not(request, response)
+        reason = "" if unfetched else self._why_not(request, response)
         if reason:
             if response.status in GONE:
                 note_gone(self._store, request, site, self.crawler.request_fingerprinter)
             page = await self._recovered_page(response) if reason == "recovered" else None
             verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)
-        start = time.perf_counter()
-        verdict, fingerprint = await self._verdict(request, response, site)
-        if self._texts is not None:
+        verdict, fingerprint = unfetched or await self._verdict(request, response, site)
+        if self._texts is not None and not unfetched:
             verdict = await self._texts.given(verdict)
         if self._audit is not None:
             verdict = self._audit.choose(site.domain, fingerprint, verdict)
         if self._new_links is not None:
             verdict = self._new_links.given(verdict, request, site.domain)
-        seconds = time.perf_counter() - start
-        return self._with_verdict(request, response, site, verdict, fingerprint, seconds)
-
-    def _with_verdict(
-        self,
-        request: Request,
-        response: Response,
-        site: Site,
-        verdict: Verdict,
-        fingerprint: str,
-        seconds: float = 0.0,
-    ) -> Judged:
         return Judged(
             request,
             response,
@@ -266,7 +253,7 @@ class SimhashGateMiddleware(CrawlGate):
             action=self.lifecycle.action(verdict),
             fingerprint=fingerprint,
             skipped="empty" if verdict.outcome == "skipped" else "",
-            seconds=seconds,
+            seconds=time.perf_counter() - start,
             cb_kwargs=self._sent.get(request),
         )
 
@@ -276,7 +263,7 @@ class SimhashGateMiddleware(CrawlGate):
             return await self.reader.page(response)
         except ReadError as error:
             url = without_credentials(response.url)
-            logger.warning("Recovered %s without its Markdown: %s", url, error)
+            logger.warning("Recovered %s without its Markdown: %s", url, printable(str(error)))
             return None
 
     def _why_not(self, request: Request, response: Response) -> str:
@@ -328,7 +315,7 @@ class SimhashGateMiddleware(CrawlGate):
             reason = str(error)
             self._store_failures.page_passed(error)
         except (ReadError, SettingsError) as error:
-            reason = str(error)
+            reason = printable(str(error))
             not_compared = "unreadable" if isinstance(error, ReadError) else ""
             logger.warning("Passed %s unjudged: %s", without_credentials(response.url), reason)
         except Exception as error:

@@ -79,7 +79,6 @@ class NewLinks(Listener):
             return verdict
         self._credit[domain] -= 1
         self._new[request] = new
-        self._know(new)
         self._stats.inc_value("simhash_gate/links/copies")
         told = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
         return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {told} followed")
@@ -93,13 +92,16 @@ class NewLinks(Listener):
         return own or verdict.policy.revisit != "drop"
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Know the links of a page that goes to its callback; note what a copy's link brought."""
+        """Know the links that a callback is to follow; note what a link of a copy brought."""
         read = judged.verdict.page
-        if read is None or judged.dropped or judged.verdict.follows:
+        if read is None or judged.dropped:
             return
-        self._know({hash(target) for target in read.targets.split("\n")})
+        shown = read.targets.split("\n")
+        if (new := self._new.get(judged.request)) is not None:
+            shown = [target for target in shown if hash(target) in new]
+        self._know(set(map(hash, shown)))
         if page is not None:
-            self._shown[page] = read.targets
+            self._shown[page] = "\n".join(shown)
         if COPY_KEY in judged.request.meta and not judged.held:
             self._credit[judged.domain] = self._credit_of(judged.domain) + CREDIT
             self._stats.inc_value("simhash_gate/links/pages")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +11,12 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.history.redesign import Again, Redesigns, Site
 from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.recall import Recall
 from simhash_gate.plugin.revisits import time_of_visit
-from simhash_gate.stores import Blob, StoreError
-from simhash_gate.stores.base import SITE_NOTES
+from simhash_gate.stores.base import SITE_NOTES, Blob
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from simhash_gate.gate.judge import Gate
     from simhash_gate.history.redesign import Redesign
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
@@ -28,9 +25,6 @@ logger = logging.getLogger(__name__)
 
 NOTE = "redesign"
 """The key of these notes on a scope: when a redesign of each domain was told, a Unix time."""
-MOST_DOMAINS = 1_000
-"""Of one scope; those that were told last."""
-_MOST_ASKED = 10_000  # scopes
 
 
 class RedesignWatch(Listener):
@@ -43,7 +37,7 @@ class RedesignWatch(Listener):
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._redesigns = Redesigns()
-        self._asked: dict[str, Future[bytes] | None] = {}
+        self._told = Recall(crawl.store, SITE_NOTES, self._take)
         self._found: list[Redesign] = []
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
@@ -52,7 +46,7 @@ class RedesignWatch(Listener):
         if verdict.page is None or judged.skipped not in ("", "empty"):
             return
         scope = self._crawl.settings.policies.site_of(judged.response.url).scope
-        if not self._recalls(scope) or verdict.previous is None:
+        if not self._told.has(scope) or verdict.previous is None:
             return
         site, at = Site(scope, judged.domain), time_of_visit(judged.request)
         url = without_credentials(judged.response.url)
@@ -66,25 +60,10 @@ class RedesignWatch(Listener):
         """Leave what was found to the verdict log."""
         closing.lines += [{"redesign": _as_line(found)} for found in self._found]
 
-    def _recalls(self, scope: str) -> bool:
-        """Tell whether the store has said which redesigns of a scope were told; ask it, if not."""
-        if scope not in self._asked:
-            self._asked[scope] = self._crawl.store.submit(
-                lambda gate: gate.store.get(SITE_NOTES, scope)
-            )
-            if len(self._asked) > _MOST_ASKED:  # one that comes again is asked for again
-                del self._asked[next(iter(self._asked))]
-        answer = self._asked[scope]
-        if answer is None:
-            return True
-        if not answer.done():
-            return False
-        self._asked[scope] = None
-        with suppress(StoreError):  # the crawl says that its store fails; then it is told again
-            for domain, told in note_in(answer.result(), NOTE).items():
-                if isinstance(told, int | float):
-                    self._redesigns.recall(Site(scope, domain), told)
-        return True
+    def _take(self, scope: str, notes: bytes) -> None:
+        for domain, told in note_in(notes, NOTE).items():
+            if isinstance(told, int | float):
+                self._redesigns.recall(Site(scope, domain), told)
 
     def _tell(self, found: Redesign) -> None:
         self._found.append(found)
@@ -130,5 +109,6 @@ def _keep(gate: Gate, *, site: Site, at: float) -> None:
     notes = gate.store.get(SITE_NOTES, site.scope)
     told = note_in(notes, NOTE)
     told.pop(site.domain, None)
-    last = dict([*told.items(), (site.domain, at)][-MOST_DOMAINS:])
-    gate.store.put(Blob(SITE_NOTES, site.scope, "", with_note(notes, NOTE, last)))
+    gate.store.put(
+        Blob(SITE_NOTES, site.scope, "", with_note(notes, NOTE, {**told, site.domain: at}))
+    )

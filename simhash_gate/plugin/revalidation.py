@@ -44,7 +44,7 @@ from simhash_gate.plugin.sitemap_lastmod import note_lastmod
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.validator_trust import Site, Trusts, day_of, tell
 from simhash_gate.stores import Record, StoreError
-from simhash_gate.stores.base import KEPT_TEXT, SITE_NOTES
+from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -265,12 +265,11 @@ class Revalidation(Listener):
         at, run = time_of_visit(request), self._crawl.store.run
         names = (site.scope, without_credentials(request.url), fingerprint)
         page = Record(*names, 0, 0, 0, "", run.pipeline, run.name, at, at)
-        wants_notes = self._trusts.lacks(site.scope)
+        self._trusts.recall.has(site.scope)
         wants_text = bool(self._settings.keep_markdown)
-        ask = partial(_known_of, page=page, policy=policy, text=wants_text, notes=wants_notes)
-        revisit, kept, notes = await result(self._crawl.store.submit(ask))
-        if notes is not None:
-            self._trusts.load(site.scope, notes)
+        ask = partial(_known_of, page=page, policy=policy, text=wants_text)
+        revisit, kept = await result(self._crawl.store.submit(ask))
+        self._trusts.recall.has(site.scope)  # it was asked before, so it has answered
         before = revisit.previous
         if before is None or not self._crawl.variants.same(request, before.variant):
             return None
@@ -372,9 +371,9 @@ class Revalidation(Listener):
 
 
 def _known_of(
-    gate: Gate, *, page: Record, policy: Policy, text: bool, notes: bool
-) -> tuple[Revisit, KeptPage | None, bytes | None]:
-    """Return what a store has of a page: its visits, its text and the notes on its scope."""
+    gate: Gate, *, page: Record, policy: Policy, text: bool
+) -> tuple[Revisit, KeptPage | None]:
+    """Return what a store has of a page: its visits and its text."""
     revisit = gate.known(page, policy)
     before = revisit.previous
     packed = b""
@@ -383,7 +382,7 @@ def _known_of(
     kept = KeptPage(packed) if packed else None
     if kept is not None:
         _ = kept.source  # it is unpacked here, and not where the crawl waits for it
-    return revisit, kept, gate.store.get(SITE_NOTES, page.scope) if notes else None
+    return revisit, kept
 
 
 def _is_trifle(known: Validators, verdict: Verdict) -> bool:

@@ -57,8 +57,8 @@ class SureJudge:
         while True:
             asked = partial(ask, dismissed=tuple(dismissed))
             verdict: Verdict = await result(self._store.submit(asked, doubtful=trace))
-            if verdict.match is None:
-                return verdict
+            if verdict.match is None or verdict.record is not None:
+                return verdict  # asked again, a page that was kept would be a copy of itself
             other = verdict.match.record
             if self._lifecycle.was_forgotten(other):
                 dismissed.append(other)

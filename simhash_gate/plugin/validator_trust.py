@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from simhash_gate.common.wording import how_many
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.history.validators import Trust
+from simhash_gate.plugin.recall import Recall
 from simhash_gate.stores.base import SITE_NOTES, Blob
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ logger = logging.getLogger(__name__)
 
 NOTE = "validators"
 """The key of what is known in the notes on a scope."""
-MOST_DOMAINS = 1_000
-"""Of one scope that are remembered."""
+MOST_SITES = 10_000
 _MOST_NEW = 100
 _WHAT = {
     "http": "The validators (ETag, Last-Modified)",
@@ -43,31 +43,24 @@ class Site(NamedTuple):
 class Trusts:
     """Learns of each domain; a store keeps what was learned.
 
-    Several crawls may learn at once: each adds what it has seen to what the store has by then.
+    Several crawls may learn at once: each adds what it has seen to what the store has by then. Of
+    more than `MOST_SITES`, those that were asked for longest ago are left to the store.
     """
 
     def __init__(self, store: StoreThread) -> None:
         self._store = store
-        self._loaded: set[str] = set()
+        self.recall = Recall(store, SITE_NOTES, self._take)
         self._known: dict[Site, Trust] = {}
         self._new: dict[str, dict[tuple[str, str], list[Seen | None]]] = {}
 
-    def lacks(self, scope: str) -> bool:
-        """Tell whether nobody has said yet what the store knows of a scope."""
-        return scope not in self._loaded
-
-    def load(self, scope: str, notes: bytes) -> None:
-        """Take in what the store knows of a scope, if nobody has yet."""
-        if scope in self._loaded:
-            return
-        self._loaded.add(scope)
-        for domain, kinds in note_in(notes, NOTE).items():
-            for kind, said in kinds.items() if isinstance(kinds, dict) else ():
-                self._known[Site(scope, domain, kind)] = _trust_of(said, domain)
-
     def of(self, site: Site, at: float) -> Trust:
         """Return what is known at a time."""
-        trust = self._known[site] = self._known.get(site, Trust()).rested(at)
+        trust = self._known[site] = self._known.pop(site, Trust()).rested(at)
+        while len(self._known) > MOST_SITES:
+            self.keep()
+            oldest = next(iter(self._known))
+            del self._known[oldest]
+            self.recall.forget(oldest.scope)
         return trust
 
     def learn(self, site: Site, seen: Seen) -> State:
@@ -89,6 +82,11 @@ class Trusts:
             self._store.submit(partial(_keep, scope=scope, new=new))
         self._new = {}
 
+    def _take(self, scope: str, notes: bytes) -> None:
+        for domain, kinds in note_in(notes, NOTE).items():
+            for kind, said in kinds.items() if isinstance(kinds, dict) else ():
+                self._known.setdefault(Site(scope, domain, kind), _trust_of(said, domain))
+
     def _add(self, site: Site, seen: Seen | None) -> None:
         visits = self._new.setdefault(site.scope, {}).setdefault(site[1:], [])
         visits.append(seen)
@@ -107,8 +105,7 @@ def _keep(gate: Gate, *, scope: str, new: Mapping[tuple[str, str], Sequence[Seen
             trust = trust.rested(seen.at) if seen is not None else trust
             trust.learn(seen)
         known[domain] = {**kinds, kind: trust.as_json()}
-    kept = dict([*known.items()][-MOST_DOMAINS:])
-    gate.store.put(Blob(SITE_NOTES, scope, "", with_note(notes, NOTE, kept)))
+    gate.store.put(Blob(SITE_NOTES, scope, "", with_note(notes, NOTE, known)))
 
 
 def tell(site: Site, trust: Trust, again: int) -> None:

@@ -205,13 +205,14 @@ class Announcements(Listener):
         """Say how many pages were not named."""
         if self._unsaid:
             path = self._crawl.settings.verdicts
-            logger.info(
-                "Near-duplicates: %d. Their lines are left out (%sLOG = 'summary'). %s",
-                self._unsaid,
-                PREFIX,
+            where = (
                 f"The verdict log has them: {path}"
                 if path
-                else f"To have them, set {PREFIX}VERDICTS",
+                else f"Set {PREFIX}VERDICTS to have them"
+            )
+            logger.info(
+                "Near-duplicates: %d. Their lines are left out (%sLOG = 'summary'). %s",
+                *(self._unsaid, PREFIX, where),
             )
 
     def _log(self, judged: Judged) -> None:

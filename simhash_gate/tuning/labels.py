@@ -15,10 +15,10 @@ import click
 
 from simhash_gate.common.files import open_to_append
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import complaining, how_many
+from simhash_gate.common.wording import complaining, how_many, printable
 from simhash_gate.fingerprints.claims import contradiction
 from simhash_gate.gate.verdict import encode
-from simhash_gate.offline.compare import Change, changes, printable, side_by_side
+from simhash_gate.offline.compare import Change, changes, side_by_side
 from simhash_gate.offline.fingerprint import claims_of
 from simhash_gate.pipeline import read_closely
 from simhash_gate.sources.jsonl import json_objects

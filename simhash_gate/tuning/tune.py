@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from simhash_gate.collection.neighbours import find_neighbours
-from simhash_gate.common.wording import how_many
-from simhash_gate.offline.compare import printable
+from simhash_gate.common.wording import how_many, printable
 from simhash_gate.offline.members import Members
 from simhash_gate.report.judged import ADVICE
 from simhash_gate.sources.find import shown

@@ -112,6 +112,8 @@ def whole(shape: str) -> str:
 MOST_WORDS = 40
 """So many different words at one place of the paths of a site are names, not sections."""
 MOST_PLACES = 4_096
+DEEPEST = 64
+"""Segments of a path that its shape tells of."""
 
 
 class Shapes:
@@ -133,7 +135,7 @@ class Shapes:
     def note(self, parts: Parts) -> None:
         """Learn from a URL that was fetched."""
         place = parts.host.removeprefix("www.")
-        for segment in parts.segments if parts.query else parts.segments[:-1]:
+        for segment in (parts.segments if parts.query else parts.segments[:-1])[:DEEPEST]:
             word = mask(segment) or "-"
             if word[0] != "{":
                 known = self._places.get(place, _NONE)
@@ -168,7 +170,7 @@ class Shapes:
         """Return the shape of a URL."""
         shape = parts.host.removeprefix("www.")
         last = len(parts.segments) - 1
-        for number, segment in enumerate(parts.segments):
+        for number, segment in enumerate(parts.segments[:DEEPEST]):
             word = mask(segment) or "-"
             if word[0] != "{":
                 names = number == last and not parts.query and not _SCRIPT.search(segment)

@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.reliability.__main__ import main
 from benchmarks.reliability.books import Books
+from benchmarks.reliability.demo import DemoPlan, DemoRound, End
 from benchmarks.reliability.plan import Crawl, Plan, random_plan
 from benchmarks.reliability.rounds import Round
 from benchmarks.reliability.scenes import Site
@@ -28,6 +29,43 @@ def test_a_round_with_a_kill_balances_and_the_command_says_so_in_one_line_of_jso
     assert figures == [1, 0, 0, 0]
     assert line["delivered"] > 0
     assert "round 0: balanced" in printed.err
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """A round of the demonstration with all features on: killed, paused, and crawled to its end."""
+    ends = [End("kill", 40, 0.0), End("pause", 60, 0.0)]
+    plan = DemoPlan(0, 3, "sqlite", "", 12, "page", 0, 0, ends)
+    folder = tmp_path_factory.mktemp("demo")
+    over = DemoRound(plan, folder, Servers(folder))
+    assert over.run().balanced
+    return over
+
+
+def test_the_demonstration_loses_nothing_to_a_kill_and_a_pause_and_repeats_what_was_in_flight(
+    demo,
+) -> None:
+    assert [part.end for part in demo.parts] == ["kill", "pause", ""]
+    assert all(part.items for part in demo.parts)
+    assert demo.outcome.counts["killed, durable by page"] == 1
+    assert demo.outcome.counts["killed, durable by page: repeated"] <= 16
+
+
+def test_what_no_part_of_the_demonstration_delivered_is_lost_and_what_two_did_is_found(
+    demo, monkeypatch
+) -> None:
+    killed, paused, last = demo.parts
+    (item,) = [each for each in paused.items if each["article_id"]][:1]
+    without = [
+        part._replace(items=[e for e in part.items if e["article_id"] != item["article_id"]])
+        for part in demo.parts
+    ]
+    monkeypatch.setattr(demo, "parts", without)
+    assert demo.lost() == [f"article {item['article_id']}"]
+    twice = last._replace(items=[*last.items, item], anew=set())
+    monkeypatch.setattr(demo, "parts", [killed, paused, twice])
+    (found,) = demo.repeated()
+    assert item["url"] in found
 
 
 # The books of a round that went well, and what becomes of them when somebody tampers with it.

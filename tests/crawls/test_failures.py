@@ -254,13 +254,14 @@ class Hungry:
 
 def test_an_extractor_that_raises_costs_no_page(tmp_path) -> None:
     (tmp_path / "broken.py").write_text(
-        "class Broken:\n    def __call__(self, page):\n        raise RuntimeError('nothing')\n"
+        "class Broken:\n    def __call__(self, page):\n"
+        "        raise RuntimeError('\\x1b[2J\\nnothing')\n"
     )
     with Site({"/a": page(1)}).running() as site:
         result = crawl(tmp_path, site, "/a", settings={"SIMHASH_GATE_EXTRACTOR": "broken.Broken"})
     assert result.delivered() == ["/a"]
     assert result.count("error") == 1
-    assert f"Passed {site.url}/a unjudged: unreadable: RuntimeError: nothing" in result.log
+    assert f"Passed {site.url}/a unjudged: unreadable: RuntimeError:  [2J nothing" in result.log
 
 
 def test_a_request_that_has_no_fingerprint_costs_no_page(tmp_path) -> None:

@@ -97,6 +97,63 @@ def test_what_only_a_copy_leads_to_is_fetched_once_whatever_names_the_visitor(tm
         assert len(site.hits) == 12
 
 
+def test_what_a_copy_leads_to_that_fails_is_fetched_from_another_copy(tmp_path) -> None:
+    links = '<a href="/x">x</a><a href="/y">y</a>'
+    routes = {
+        "/a": page(1),
+        **{f"/{name}": page(1, noise=n, links=links) for n, name in enumerate("bcd", 2)},
+        "/x": page(10),
+        "/y": page(11),
+    }
+    spider = LINKS_SPIDER.replace(
+        "        for path in response.css",
+        """        if response.url.endswith("/b"):
+            raise ValueError("broken")
+        for path in response.css""",
+    )
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, "/a /b /c /d", spider=spider, settings=IN_ORDER)
+    assert "broken" in result.log
+    assert result.delivered() == ["/a", "/x", "/y"]
+    assert result.count("links/copies") == 2
+    assert result.count("links/requests") == 2
+
+
+def test_copies_that_lead_to_copies_alone_are_followed_until_the_credit_is_used_up(
+    tmp_path,
+) -> None:
+    def link(name: object) -> str:
+        return f'<a href="/{name}">{name}</a>'
+
+    copies = {f"/{n}": page(1, noise=n + 2, links=link(n + 1)) for n in range(40)}
+    with Site({"/a": page(1), **copies}).running() as site:
+        result = crawl(tmp_path, site, "/a /0", spider=LINKS_SPIDER, settings=IN_ORDER)
+    assert result.count("links/let_go") == 1
+    assert "/9" in site.hits
+    assert "/11" not in site.hits
+    assert result.delivered() == ["/a"]
+
+
+def test_no_link_of_a_copy_is_followed_to_another_domain_or_where_revisits_are_dropped(
+    tmp_path,
+) -> None:
+    link = '<a href="{}">x</a>'.format
+    routes = {
+        "/a": page(1),
+        "/b": page(1, noise=2, links=link("http://other.example/x")),
+        "/c": page(1, noise=3, links=link("/x")),
+        "/x": page(2),
+    }
+    settings = {**IN_ORDER, "SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    with Site(routes).running() as site:
+        first = crawl(tmp_path, site, "/a /b", spider=LINKS_SPIDER, settings=settings)
+        settings["SIMHASH_GATE_REVISIT"] = "drop"
+        second = crawl(tmp_path, site, "/c", spider=LINKS_SPIDER, settings=settings)
+        assert "/x" not in site.hits
+    assert first.count("links/copies") == second.count("links/copies") == 0
+    assert first.count("dropped") == second.count("dropped") == 1
+
+
 @pytest.mark.parametrize("installed", [{}, placed_by_hand()], ids=["add-on", "by hand"])
 def test_links_of_a_duplicate_are_followed_and_its_items_held_back(tmp_path, installed) -> None:
     routes = {"/a": page(1), "/b": page(1, noise=2, links='<a href="/c">c</a>'), "/c": page(3)}

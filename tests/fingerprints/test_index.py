@@ -110,12 +110,6 @@ class IndexMachine(RuleBasedStateMachine):
         assert self.index.insert_bulk(np.array(batch, np.uint64)) == len(new)
         self.model |= new
 
-    @rule(batch=st.lists(values, max_size=30))
-    def remove_bulk(self, batch):
-        gone = set(batch) & self.model
-        assert self.index.remove_bulk(np.array(batch, np.uint64)) == len(gone)
-        self.model -= gone
-
     @rule(query=values, radius=st.integers(0, 64))
     def find(self, query, radius):
         assert self.index.find_all(query, radius) == brute_force(self.model, query, radius)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.revisits.methods import certain
 from simhash_gate.history.due import Known, plan
-from simhash_gate.history.rates import DAY, certain
+from simhash_gate.history.rates import DAY
 from simhash_gate.history.schedule import POLICIES, Hints
 from simhash_gate.history.versions import History, Version, Visit
 

@@ -7,11 +7,11 @@ import random
 
 import pytest
 
+from benchmarks.revisits.methods import certain
 from simhash_gate.history.rates import (
     DAY,
     GRID,
     Gap,
-    certain,
     estimate,
     gaps_of,
 )

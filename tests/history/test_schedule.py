@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simhash_gate.history.rates import certain
+from benchmarks.revisits.methods import certain
 from simhash_gate.history.schedule import POLICIES, Hints, chosen, outlook, visit_rates, wait
 
 RATES = (1 / 400, 1 / 60, 1 / 30, 1 / 9, 1 / 7, 1 / 2, 1.0, 3.0)

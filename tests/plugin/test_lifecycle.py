@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 from scrapy import Request
@@ -18,7 +19,11 @@ from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Stage
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.requests import VERDICT_KEY
 from simhash_gate.plugin.store_thread import StoreThread
+from simhash_gate.plugin.unsettled import SureJudge
 from simhash_gate.settings import read_settings
+
+if TYPE_CHECKING:
+    from simhash_gate.gate.verdict import Verdict
 
 PAGE = read_page(f"<p>{' '.join(f'word{place}' for place in range(60))}</p>".encode())
 
@@ -43,6 +48,7 @@ class Followed:
         self.store.open("memory:", at_once=True)
         crawler = get_crawler(settings_dict=settings)
         crawl = Crawl(crawler, read_settings({}), self.store, ParkedRequests(crawler))
+        self.stats = crawler.stats
         self.diary = Diary(crawl)
         self.lifecycle = Lifecycle(crawl, [self.diary])
         self.lifecycle.sees_end = True
@@ -155,3 +161,21 @@ def test_only_so_many_pages_are_followed_as_scrapy_can_work_on() -> None:
         followed.page(number)
     assert followed.diary.stages == [Stage.OUT_OF_SIGHT, Stage.FAILED]
     assert [followed.is_forgotten(request) for request in requests] == [False, True, False]
+
+
+def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> None:
+    followed = Followed()
+    request, _ = followed.page(1)
+    near = random.Random(1).getrandbits(64) ^ 0b11111
+
+    def ask(gate: Gate, **how) -> Verdict:
+        page = replace(PAGE, fingerprint=near, digest=2)
+        verdict = gate.judge(page, url="https://example.com/near", **how)
+        followed.lifecycle.failed(request)  # while the answer is on its way
+        return verdict
+
+    judge = SureJudge(followed.store, followed.lifecycle, followed.stats)
+    with pytest.raises(StopIteration) as told:
+        judge.verdict(ask, "example.com", "near", near).send(None)
+    assert told.value.value.outcome == "near"
+    assert told.value.value.record is not None

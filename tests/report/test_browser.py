@@ -231,6 +231,7 @@ HOSTILE = [
     "</style></script><script>window.pwned = 1</script>",
     "{{ 7 * 7 }}{% raw %}",
     "\u202eevil\u2066 \u0000 \ud800",
+    "one\r\nline \x1b[31mred\x07 \x9b2J\u2028",
     "<a href='javascript:window.pwned=1'>click</a>",
     "&lt;b&gt; &amp;#60;",
     "x" * 10_000,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_gate.urls.parts import MOST_WORDS, Shapes, parts_of
+from simhash_gate.urls.parts import DEEPEST, MOST_WORDS, Shapes, parts_of
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,15 @@ def test_anything_can_be_taken_apart(text: str) -> None:
     parts = parts_of(text)
     assert parts_of(parts.url) == parts_of(parts_of(parts.url).url)
     Shapes().of(parts)
+
+
+def test_a_path_without_an_end_has_a_shape_like_any_other() -> None:
+    shapes = Shapes()
+    deep = parts_of(f"http://example.com{'/a' * 100_000}/page")
+    for _ in range(3):
+        shapes.note(deep)
+    assert shapes.of(deep) == f"example.com{'/a' * DEEPEST}"
+    assert sum(map(len, shapes._places)) < 100_000
 
 
 def test_sections_are_told_apart_and_words_that_are_too_many_are_names() -> None:

@@ -94,7 +94,7 @@ class Scene(Answering):
         reply = web_page(200, render(found.page, self.chrome, target, hit), content=found.key)
         article = found.page.article
         if article:
-            reply = reply._replace(article=article.id, version=1)
+            reply = self.with_tag(reply._replace(article=article.id, version=1))
         return reply._replace(trap=found.trap)
 
     def content(self, url: str) -> str:

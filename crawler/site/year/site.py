@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from datetime import timedelta
-from email.utils import formatdate, parsedate_to_datetime
+from email.utils import formatdate
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
@@ -17,8 +17,6 @@ from crawler.site.year.furniture import LightChrome
 from crawler.site.year.plan import BEGIN, Year, live, unix
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from crawler.site.year.plan import Life, Paper, Spell
 
 MENU = [Link("/", "Home"), Link("/all", "All stories"), Link("/weekend", "Weekend")]
@@ -94,19 +92,6 @@ class YearSite(Answering):
             return Reply(301, {"Location": spell.after}, b"")
         gone = bool(spell and spell.since <= self.now and spell.after == "410")
         return self._missing(paper, url, hit, status=410 if gone else 404)
-
-    def conditional(self, reply: Reply, asked: Mapping[str, str]) -> Reply:
-        """Return the response, without its page if the client has one with the same validators."""
-        tag, since = reply.headers.get("ETag"), reply.headers.get("Last-Modified")
-        if not tag or not since or reply.status != 200:
-            return reply
-        if match := asked.get("If-None-Match"):
-            same = tag in [part.strip().removeprefix("W/") for part in match.split(",")]
-        else:
-            same = _not_later(since, asked.get("If-Modified-Since", ""))
-        if not same:
-            return reply
-        return reply._replace(status=304, headers={"ETag": tag, "Last-Modified": since}, body=b"")
 
     def _is_soft(self, paper: Paper, url: str) -> bool:
         """Tell whether a page that is there answers today that it is not."""
@@ -204,11 +189,3 @@ class YearSite(Answering):
             moment = self.now
             self._began[url] = key, moment
         return moment
-
-
-def _not_later(changed: str, asked: str) -> bool:
-    """Tell whether a page is no younger than a client's."""
-    try:
-        return parsedate_to_datetime(changed) <= parsedate_to_datetime(asked)
-    except (TypeError, ValueError):
-        return False

@@ -150,7 +150,7 @@ class Audit(Listener):
         if page.record is not None:
             if verdict.policy.audit:
                 self._keep(page.record.identity)
-        else:
+        elif verdict.audited:
             url = without_credentials(judged.response.url)
             harvest = AuditedHarvest(url=url, domain=judged.domain, verdict=verdict)
             self._audited[page] = harvest

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from itemadapter import ItemAdapter
 
 from simhash_gate.common.urls import text_without_credentials, without_credentials
+from simhash_gate.common.wording import printable
 from simhash_gate.fingerprints.volatile import is_volatile
 from simhash_gate.fingerprints.words import SIGNS, words
 from simhash_gate.plugin.audit.echoes import Echoes, Said
@@ -88,7 +89,7 @@ class Reader:
         own, said = _addresses(response), Said(verdict, _text)
         found = {}
         for key, value in _said(item).items():
-            name = str(key)
+            name = printable(str(key))
             if self.fields:
                 if name in self.fields and (text := _shown(value)):
                     found[name] = Value(text, False)
