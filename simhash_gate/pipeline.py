@@ -211,8 +211,11 @@ def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> lis
     """
     listing = listing or sum([block.linked for block in found]) > MANY_LINKS
     fleeting = [
-        block.kind in _FLEETING
-        and ((block.linked and not listing) or is_volatile(block.text, len(own)))
+        block.kind == "choice"
+        or (
+            block.kind in _FLEETING
+            and ((block.linked and not listing) or is_volatile(block.text, len(own)))
+        )
         for block, own in zip(found, tokens, strict=True)
     ]
     lines = list(zip(found, fleeting, strict=True))

@@ -68,7 +68,10 @@ def _is_opened(element: HtmlElement) -> bool:
     named = role == "region" or "aria-labelledby" in element.attrib
     if not named or role == "dialog":
         return False
-    return next(element.iterancestors("article", "main"), None) is not None
+    return any(
+        outer.tag in ("article", "main") or outer.get("role") == "main"
+        for outer in element.iterancestors()
+    )
 
 
 def _is_fold(element: HtmlElement) -> bool:
@@ -104,6 +107,18 @@ def _put_in_place(hidden: list[HtmlElement], root: HtmlElement) -> None:
             if place not in box.iter("template"):
                 box.tail = None
                 place.addprevious(box)
+
+
+_TYPED = frozenset({"email", "password", "search", "tel", "text", "url"})
+
+
+def forms_to_fill_in(root: HtmlElement) -> set[HtmlElement | None]:
+    """Return the forms with a field for words: in others a reader chooses."""
+    return {
+        next(field.iterancestors("form"), None)
+        for field in root.iter("input", "textarea")
+        if field.get("type", "text") in _TYPED and not field.get("value", "").isdigit()
+    }
 
 
 _NEVER_SHOWN = INVISIBLE - {"noscript"}
