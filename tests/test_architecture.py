@@ -65,7 +65,7 @@ KNOWN = {
     "history": {"common", "fingerprints", "=page"},
     "gate": {"common", "fingerprints", "history", "=page", "stores.base", "values"},
     "workers": {"common.files", "options", "=page", "pipeline"},
-    "report": {"common", "fingerprints.hamming", "fingerprints.claims", "fingerprints.words"}
+    "report": {"common", "fingerprints.hamming", "fingerprints.names", "fingerprints.words"}
     | {"gate.policy", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
     | {"settings", "stores", "workers.pool"},
@@ -75,7 +75,7 @@ KNOWN = {
     | {"workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
-    "urls": {"common", "fingerprints.claims", "fingerprints.gist", "fingerprints.hamming"},
+    "urls": {"common", "fingerprints.sketch", "fingerprints.gist", "fingerprints.hamming"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}

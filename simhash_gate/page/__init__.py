@@ -52,9 +52,9 @@ class Page:
     there is nothing else. `fingerprint` is 64 bits unsigned, or None, and then `reason` says why.
     `digest` is an unsigned 64-bit hash of the words that last, on a short page with its dates and
     the names of its images, and 0 for none. `listing` tells that the page is mostly links to
-    others. `claims` are what it calls itself and offers, as `Claims.encode` writes them.
-    `sentences` are hashes of what it says, as `pack` writes them; `gist` is a sample of its words,
-    as `gist_of` writes it. `sketch` is what `Sketch.encode` writes, if the options ask for one.
+    others. `sketch` is what tells it from others that look alike, as `Sketch.encode` writes it.
+    `lines` are the words of its article, normalised, a line for each block, in UTF-8; `gist` is a
+    sample of them, as `gist_of` writes it.
     `kind`, `author`, `date` (ISO 8601) and `price` (`19.99 EUR`) are what the page's structured
     data say of it, None where they don't. `url` is where the page was read from, without user name
     and password. `article` is what its Markdown is made from, as `Flow.pack` writes it. `anchors`
@@ -71,9 +71,8 @@ class Page:
     digest: int
     listing: bool
     reason: str | None
-    claims: bytes = b""
-    sentences: bytes = b""
     sketch: bytes = b""
+    lines: bytes = field(default=b"", repr=False)
     gist: bytes = b""
     kind: Kind | None = None
     author: str | None = None
@@ -112,7 +111,7 @@ class Page:
     @property
     def weight(self) -> int:
         """Bytes of what is known of it beside its title."""
-        parts = (self.claims, self.sentences, self.sketch, self.article, self.anchors)
+        parts = (self.sketch, self.lines, self.article, self.anchors)
         return sum(map(len, parts)) + len(self.targets)
 
     @property

@@ -53,8 +53,7 @@ class Cleaned(NamedTuple):
 
     `thread` tells that it is a thread of a forum, `story` that it calls itself a text. `labels` are
     the elements that may begin with a label of an advertisement, and some others.
-    `size` is how many characters the page says, chrome and all, and `whole` what, if that was asked
-    for.
+    `size` is how many characters the page says, chrome and all, and `whole` what.
     """
 
     root: HtmlElement
@@ -73,8 +72,6 @@ def clean(
     root: HtmlElement,
     titles: Titles | None = None,
     facts: Facts | None = None,
-    *,
-    whole: bool = False,
 ) -> Cleaned:
     """Remove the chrome from a page's tree."""
     facts = find_facts(root) if facts is None else facts
@@ -87,7 +84,7 @@ def clean(
     drop_all(gutters(root))
     body = root.find("body")
     body = root if body is None else body
-    visible = blocks(flow(body)) if whole else []
+    visible = blocks(flow(body))
     around = _around_headline(facts.headlines[:HEADLINES], titles)
     left = _drop_chrome(root, titles, around, thread=thread)
     measures, labels = survey(root, left)

@@ -109,12 +109,6 @@ class ReadabilityExtractor:
         return Article(next(enough, page.body), page.listing)
 
 
-def heading_above(article: Article) -> HtmlElement | None:
-    """Return the heading that stands on the page before an article that has none of its own."""
-    before = "preceding::*[self::h1 or self::h2][1]"
-    return next(iter(article.element.xpath(before)), None) if article.titled else None
-
-
 def is_leftover(article: Article, page: Cleaned) -> bool:
     """Tell if an article may be chrome that was not known as such, and what is said was.
 

@@ -20,7 +20,7 @@ NOTES = {
     "redesign": {"a.example": 1.0, "example.com": 2.0},
     "validators": {"news.example.com": {"etag": {"until": 3.0}}},
 }
-TWELVE = bytes(range(1, 13))
+TWENTY = bytes(range(1, 21))
 PLENTY = 1 << 40
 URLS = [
     *("https://example.com/0", "https://example.com/1", "https://sub.example.com/2"),
@@ -92,7 +92,7 @@ def fill_store(url: str) -> None:
         for scope in ("a.example", "*"):
             store.keep_site_notes(scope, json.dumps(NOTES).encode())
         for scope in ("a.example", "b.example", "c.example"):
-            store.keep_site_memory(scope, TWELVE)
+            store.keep_site_memory(scope, TWENTY)
         for scope in RULED:
             store.keep_url_rules(scope, json.dumps([rule(scope)]).encode())
 
