@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import mmh3
 
@@ -40,6 +40,7 @@ __all__ = [
     "SteadyExtractor",
 ]
 
+_LEFT_OUT = {"links": "a", "images": "img"}
 UNREADABLE = "unreadable:"
 """What the reason of a page begins with that could not be read."""
 
@@ -87,12 +88,16 @@ class Page:
     @cached_property
     def markdown(self) -> str:
         """The article as Markdown, made when it is first asked for; its links are absolute."""
+        return self.markdown_without()
+
+    def markdown_without(self, *what: Literal["links", "images"]) -> str:
+        """Return the Markdown without its links, of which the text stays, its images, or both."""
         if not self.article:
             return ""
         from simhash_gate.page.flow import unpack
         from simhash_gate.page.markdown import write
 
-        return write(unpack(self.article), self.url)
+        return write(unpack(self.article), self.url, {_LEFT_OUT[each] for each in what})
 
     @property
     def links(self) -> int:

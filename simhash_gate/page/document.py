@@ -19,7 +19,8 @@ from simhash_gate.page.clean import clean
 from simhash_gate.page.extract import Article, is_leftover
 from simhash_gate.page.facts import find_facts
 from simhash_gate.page.flow import flow
-from simhash_gate.page.hidden import drop_invisible
+from simhash_gate.page.hidden import drop_invisible, permalinks
+from simhash_gate.page.measure import drop_all
 from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
 from simhash_gate.page.parse import parse, printable
 from simhash_gate.page.skeleton import skeleton
@@ -103,6 +104,7 @@ def read_document(
     if root is None:
         return None
     served = skeleton(root)
+    drop_all(permalinks(root))
     facts = find_facts(root, url)
     links = pack_anchors(root, facts.base) if anchors else b""
     offered = find_offer(root, facts)

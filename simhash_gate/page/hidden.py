@@ -181,6 +181,18 @@ def _is_task(element: HtmlElement) -> bool:
     return element.get("type") == "checkbox" and next(element.iterancestors("li"), None) is not None
 
 
+def permalinks(root: HtmlElement) -> list[HtmlElement]:
+    """Return the links that lead to what they stand in, and say no word: `¶`, `#`, `§`."""
+    return [
+        link
+        for link in root.iter("a")
+        if link.get("href", "").startswith("#")
+        and not any(map(str.isalnum, said := "".join(link.itertext())))
+        and said.strip()
+        and any(link.get("href") == f"#{e.get('id')}" for e in (link, *link.iterancestors()))
+    ]
+
+
 def gutters(root: HtmlElement) -> list[HtmlElement]:
     """Return the table cells that hold nothing but the line numbers of the code beside them."""
     if next(root.iter("td"), None) is None:
