@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from simhash_gate.fingerprints.features import Shingle
     from simhash_gate.page.extract import Extractor
 
-ALGORITHM = 11  # raise it with every change that moves fingerprints
+ALGORITHM = 14  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
 READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
 
 _UNDECIDED = (
-    "sketch",
     "markdown",
     "anchors",
     "compare",
@@ -117,9 +116,9 @@ class Options:
     file, or the words. `extractor` is the path of a class that finds the article. Mappings and
     lists are frozen into tuples. Raises ValueError for a value that is not allowed.
 
-    `sketch` asks for `Page.sketch`. `markdown` asks for `Page.markdown` to be made where the page
+    `markdown` asks for `Page.markdown` to be made where the page
     is read; without it, it is made when it is first asked for. `anchors` asks for `Page.anchors`.
-    `compare` are domains, and the CSS selectors of the fields that `Page.claims` has of their
+    `compare` are domains, and the CSS selectors of the fields that `Page.sketch` has of their
     pages; those of all others under "".
     None of these decides a fingerprint.
     """
@@ -130,7 +129,6 @@ class Options:
     idf: str | tuple[tuple[str, float], ...] = ()
     stop_words: str | tuple[str, ...] = ()
     extractor: str = STEADY
-    sketch: bool = False
     markdown: bool = False
     anchors: bool = False
     compare: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import mmh3
 
 from simhash_gate.common.urls import host_of, without_credentials
-from simhash_gate.fingerprints.claims import LONGEST_NAME, Claims, said_by
 from simhash_gate.fingerprints.features import each_shingle, features, without
 from simhash_gate.fingerprints.folding import words_of_each
 from simhash_gate.fingerprints.gist import gist_of
+from simhash_gate.fingerprints.names import LONGEST_NAME, words_looked_for, words_of_line
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
-from simhash_gate.fingerprints.sketch import Sketch, pack_sentences, sentences, sentences_of
+from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table, pairs_of
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, lasting_part
 from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs
 from simhash_gate.options import (
@@ -37,7 +37,6 @@ from simhash_gate.page.skeleton import link_targets, tag_paths
 from simhash_gate.urls.known import without_visitor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from simhash_gate.page.blocks import Block
@@ -116,7 +115,6 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         encoding,
         load_extractor(options.extractor),
         selectors=_selectors_of(url, options) if options.compare else (),
-        whole=options.sketch,
         anchors=options.anchors,
     )
     if document is None:
@@ -144,19 +142,18 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         hashed = list(chain.from_iterable(tokens))
         count = count_words(hashed, characters)
     images = [] if _is_long(lasting) else document.images
-    played = document.played if options.sketch or not _is_long(lasting) else []
+    played = document.played
     outer = document.leftover_of
     page = Page(
         title=title,
         words=count,
         fingerprint=_fingerprint(hashed, characters, options, outer) if count else None,
-        digest=_digest(lasting, found, tokens, fleeting, images + played),
+        digest=_digest(document, lasting, tokens, fleeting, images + played),
         listing=document.article.listing,
         reason=None if count else "no words",
-        claims=_claims(document, tokens),
-        sentences=pack_sentences(sentences_of(tokens)),
+        sketch=_sketch(document, tokens, fleeting, images, played).encode(),
+        lines="\n".join(map(" ".join, tokens)).encode("utf-8", "replace"),
         gist=gist_of(tokens),
-        sketch=_sketch(document, fleeting, images, played).encode() if options.sketch else b"",
         **of_page,
     )
     return Reading(page, tokens, hashed, options, outer)
@@ -200,8 +197,9 @@ _FLEETING = frozenset({"text", "heading"})
 _LONG = 40  # words
 MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
-_FLEETING_LINES = 10
 _FEW_LINES = 8
+_CAPTIONS = 0.06  # of an article: more is what it says
+_SENTENCE = 5  # words: a shorter line is a byline, or a label
 
 
 def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
@@ -211,8 +209,11 @@ def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> lis
     """
     listing = listing or sum([block.linked for block in found]) > MANY_LINKS
     fleeting = [
-        block.kind in _FLEETING
-        and ((block.linked and not listing) or is_volatile(block.text, len(own)))
+        block.kind == "choice"
+        or (
+            block.kind in _FLEETING
+            and ((block.linked and not listing) or is_volatile(block.text, len(own)))
+        )
         for block, own in zip(found, tokens, strict=True)
     ]
     lines = list(zip(found, fleeting, strict=True))
@@ -222,16 +223,17 @@ def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> lis
 
 
 def _digest(
+    document: Document,
     lasting: list[str],
-    found: list[Block],
     tokens: list[list[str]],
     fleeting: list[bool],
     media: list[str],
 ) -> int:
     """Hash what the page says; of few words, a date or an image may be all that tells it apart.
 
-    Of a sentence that tells a date, the other words count.
+    Of a sentence that tells a date, the other words count. A listing says the same in any order.
     """
+    found = document.blocks
     lines = zip(found, fleeting, strict=True)
     if _is_long(lasting):
         dated = [lasting_part(block.text) for block, gone in lines if gone and not block.linked]
@@ -245,7 +247,7 @@ def _digest(
             for word in own
         ]
         said += media if said else ()
-    text = " ".join(said)
+    text = " ".join(sorted(said) if document.article.listing else said)
     return mmh3.hash64(text, signed=False)[0] if text else 0
 
 
@@ -271,14 +273,6 @@ def _is_long(tokens: list[str]) -> bool:
     return sum(1 for _ in islice(filterfalse(SIGNS.__contains__, tokens), _LONG + 1)) > _LONG
 
 
-def _claims(document: Document, tokens: list[list[str]]) -> bytes:
-    titles = document.titles
-    names = (titles.headline, *titles.names, *filter(None, [document.headline]))
-    headline, *known = [name[:LONGEST_NAME] for name in names]
-    said = said_by(chain.from_iterable(tokens))
-    return Claims(headline, tuple(known), said, document.offered, document.fields).encode()
-
-
 def _selectors_of(url: str, options: Options) -> tuple[str, ...]:
     """Return the selectors of the longest configured domain that a URL's host belongs to."""
     known = dict(options.compare)
@@ -288,27 +282,44 @@ def _selectors_of(url: str, options: Options) -> tuple[str, ...]:
 
 
 def _sketch(
-    document: Document, fleeting: list[bool], images: list[str], played: list[str]
+    document: Document,
+    tokens: list[list[str]],
+    fleeting: list[bool],
+    images: list[str],
+    played: list[str],
 ) -> Sketch:
-    headline = document.headline
-    rest = list(zip(document.blocks, fleeting, strict=True))[1 if headline else 0 :]
-    outer_headline, outer_place = document.outer_headline
+    titles = document.titles
+    names = (titles.headline, *titles.names, *filter(None, [document.headline]))
+    headline, *known = [name[:LONGEST_NAME] for name in names]
+    whole, _ = words_of_each([block.text for block in document.whole])
+    shown = document.captions  # a print view has none
+    if sum(map(len, shown)) > _CAPTIONS * sum(len(block.text) for block in document.blocks):
+        shown = set()
+    lasting = [
+        own
+        for block, own, gone in zip(document.blocks, tokens, fleeting, strict=True)
+        if not gone and block.text not in shown
+    ]
+    own = lasting[1 if document.headline and not fleeting[0] else 0 :]
+    said = words_looked_for([*chain.from_iterable(tokens)])
+    said |= words_of_line([*chain.from_iterable(whole)])
+    lines = compress(document.blocks, fleeting)
     return Sketch(
-        headline="" if document.article.titled else headline,
-        title=document.titles.title,
-        canonical=document.canonical,
-        sentences=tuple(_sentences(block for block, gone in rest if not gone)),
-        fleeting=tuple(block.text for block, gone in rest if gone)[:_FLEETING_LINES],
-        images=tuple(images),
-        played=tuple(played),
-        outer_headline=outer_headline,
-        outer_place=outer_place,
-    ).within(_sentences(document.whole), _sentences(document.captions))
-
-
-def _sentences(found: Iterable[Block]) -> Iterator[str]:
-    for block in found:
-        yield from [block.text] if block.kind == "code" else sentences(block.text)
+        headline,
+        tuple(known),
+        document.offered,
+        document.fields,
+        Hashes.of(set(chain.from_iterable(map(words_of_line, own))), said, "<u2"),
+        Hashes.of(
+            (" ".join(line) for line in own if len(line) >= _SENTENCE),
+            map(" ".join, chain(whole, tokens)),
+            "<u1",
+        ),
+        pair_table(pairs_of(own)),
+        hash_of(images),
+        hash_of(played),
+        hash_of(block.text for block in lines if not block.linked),
+    )
 
 
 def _without(

@@ -206,7 +206,7 @@ class Settings:
 _KINDS: dict[str, Kind] = {
     name.name: name.metadata["kind"] for name in fields(Settings) if name.metadata
 }
-_NO_SETTINGS = ("sketch", "markdown", "anchors", "compare")
+_NO_SETTINGS = ("markdown", "anchors", "compare")
 _OPTIONS = tuple(name for name in Options.__dataclass_fields__ if name not in _NO_SETTINGS)
 NAMES = tuple(PREFIX + name.upper() for name in (*_KINDS, "domains", *POLICY_KINDS, *_OPTIONS))
 
@@ -294,13 +294,10 @@ def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> P
 def _options(given: Mapping[str, Any], policies: Policies, of_crawl: Mapping[str, Any]) -> Options:
     keeps = bool(of_crawl.get("keep_markdown"))
     markdown = keeps or of_crawl.get("markdown", False)
-    sketch = any(policy.verify == "text" for policy in policies.all)
     values = {name: given[name] for name in _OPTIONS if given.get(name) is not None}
     try:
         numbers = {name: _number(value) for name, value in values.items()}
-        return Options(
-            **numbers, sketch=sketch, markdown=markdown, anchors=keeps, compare=policies.compared
-        )
+        return Options(**numbers, markdown=markdown, anchors=keeps, compare=policies.compared)
     except ValueError as error:
         name, _, complaint = str(error).partition(" ")
         raise SettingsError(f"{PREFIX}{name.upper()} {complaint}") from None

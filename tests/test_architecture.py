@@ -66,7 +66,7 @@ KNOWN = {
     "gate": {"common", "fingerprints", "history", "=page", "values"}
     | {"stores.base", "stores.histories", "stores.store"},
     "workers": {"common.files", "options", "=page", "pipeline"},
-    "report": {"common", "fingerprints.hamming", "fingerprints.claims", "fingerprints.words"}
+    "report": {"common", "fingerprints.hamming", "fingerprints.names", "fingerprints.words"}
     | {"gate.policy", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
     | {"settings", "stores", "workers.pool"},
@@ -76,7 +76,7 @@ KNOWN = {
     | {"workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
-    "urls": {"common", "fingerprints.claims", "fingerprints.gist", "fingerprints.hamming"},
+    "urls": {"common", "fingerprints.sketch", "fingerprints.gist", "fingerprints.hamming"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}

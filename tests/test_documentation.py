@@ -49,7 +49,7 @@ def test_the_documented_defaults_are_the_defaults() -> None:
         **{f.name: getattr(settings.options, f.name) for f in dataclasses.fields(settings.options)},
         "store": "memory:",
     }
-    del actual["sketch"], actual["anchors"]  # follow from VERIFY and KEEP_MARKDOWN
+    del actual["anchors"]  # follows from KEEP_MARKDOWN
     assert documented == {name: actual[name] for name in documented}
     assert set(actual) == set(documented)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simhash_gate import Gate, Options, Policy, open_store, read_page
+from simhash_gate import Gate, Policy, open_store, read_page
 from simhash_gate.gate.judge import MOST_LOOKS
 
 MENU = "".join(f"<ul class=menu><li><a href=/{n}>Hats and gloves {n}</a></ul>" for n in range(120))
@@ -24,7 +24,7 @@ def judged(request):
     def judge(path, title, menu=MENU):
         html = f"<html><title>{title}</title><body>{menu}<div><p>{DELIVERY}</p></div></body></html>"
         url = f"https://example.com{path}"
-        page = read_page(html.encode(), url=url, options=Options(sketch=verify))
+        page = read_page(html.encode(), url=url)
         return gate.judge(page, Policy(verify=verify), url=url).outcome
 
     yield judge

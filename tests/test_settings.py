@@ -22,9 +22,8 @@ from simhash_gate.values import SettingsError
         ("TTL", "3600", 3600.0),
         ("TTL", "7d", 604_800.0),
         ("TTL", "None", None),
-        ("VERIFY", "yes", "text"),
-        ("VERIFY", "off", "distance"),
-        ("VERIFY", "Names", "names"),
+        ("VERIFY", "yes", True),
+        ("VERIFY", "off", False),
     ],
 )
 def test_values_are_read_as_people_write_them_on_the_command_line(name, value, read) -> None:
@@ -87,7 +86,7 @@ def test_a_wrong_file_of_domains_is_named(tmp_path) -> None:
         ("MAX_BYTES", 0, "a whole number at least 1"),
         ("TIMEOUT", 0, "seconds above 0"),
         ("TTL", "7w", "a time such as '12h' or '7d'"),
-        ("VERIFY", "maybe", "'names', 'text' (or True), or 'distance' (or False)"),
+        ("VERIFY", "maybe", "True or False"),
         ("WORKER_MEMORY", 512, "bytes, a whole number at least 1048576, or 0 for no limit"),
         ("DOMAINS", {5: {"threshold": 3}}, "mapping of domain names"),
         ("SHINGLE", "letter", "'auto', 'word' or 'char'"),

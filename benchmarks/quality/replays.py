@@ -76,7 +76,7 @@ class Counts:
 class Replays(LabelledSet):
     """The pages of whole sites, those of each in order."""
 
-    ours = ("verdict", "verified")
+    ours = ("verdict", "distance")
     peers = PEERS
     create = staticmethod(create)
     columns = (

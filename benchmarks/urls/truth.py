@@ -1,6 +1,6 @@
 """Which URLs of a crawl have the same content? The gate tells, where it looks as close as it can.
 
-The pages are read and judged once, with `VERIFY = "text"`, in the order of the crawl. What it said
+The pages are read and judged once, in the order of the crawl. What it said
 is kept in a file, so that methods can be compared again and again without a page being read.
 """
 
@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.fingerprints.claims import name_and_words
+from simhash_gate.fingerprints.sketch import name_and_words
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.options import pipeline_version
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry
 
-STRICT = {"SIMHASH_GATE_VERIFY": "text", "SIMHASH_GATE_WINDOW": 10_000_000}
+STRICT = {"SIMHASH_GATE_WINDOW": 10_000_000}
 _TOLD_APART = {"names", "offers", "fields", "texts"}
 
 
@@ -87,7 +87,7 @@ def judged(entries: Iterable[Entry], settings: Settings, complain: Complain) -> 
             contents[entry.url] = number
             differs = "" if same or verdict.differs not in _TOLD_APART else kept
             scope = scope_of(entry.url, "domain")
-            said = name_and_words(verdict.page.claims, MOST_WORDS) if verdict.page else b""
+            said = name_and_words(verdict.page.sketch, MOST_WORDS) if verdict.page else b""
             known = (same or is_sure(verdict), differs, verdict.fingerprint, said)
             yield Visit(entry.url, scope, number, *known)
 

@@ -365,10 +365,10 @@ def recover(progress: bool | None, **chosen: Any) -> int:
     help="The threshold: the greatest distance of a copy, in bits. The default is 3.",
 )
 @click.option(
-    "--verify",
-    is_flag=True,
-    help="Call a page a copy only if its text agrees too, as SIMHASH_GATE_VERIFY=text does. The "
-    "default compares fingerprints and names.",
+    "--verify/--no-verify",
+    default=None,
+    help="Call a page a copy only if its names, its offer and its words agree too, as "
+    "SIMHASH_GATE_VERIFY=1 does. That is the default.",
 )
 @click.option(
     "--scope",
@@ -381,7 +381,7 @@ def dedupe(
     assignments: tuple[str, ...],
     progress: bool | None,
     distance: int | None,
-    verify: bool,
+    verify: bool | None,
     scope: str | None,
     **chosen: Any,
 ) -> int:
@@ -396,7 +396,7 @@ def dedupe(
 
     # A crawl compares with recent pages only.
     given = [f"SIMHASH_GATE_WINDOW={ALL_PAGES}", *assignments]
-    named = {"THRESHOLD": distance, "VERIFY": "text" if verify else None, "SCOPE": scope}
+    named = {"THRESHOLD": distance, "VERIFY": verify, "SCOPE": scope}
     given += [f"SIMHASH_GATE_{key}={value}" for key, value in named.items() if value is not None]
     return run(settings_of(given), Console(progress), **chosen)
 

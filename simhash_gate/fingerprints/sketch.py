@@ -1,294 +1,274 @@
-"""What is remembered of a page's words, to tell what exactly differs once two pages look alike.
+"""What is remembered of a page, to tell what differs once two pages look alike.
 
 A fingerprint knows how much of two texts differs, never what: a changed clock and a changed price
-move it alike. A sketch keeps the sentences, compressed, or for a long page a hash of each. Such
-hashes also tell what a site repeats.
+move it alike. A sketch has the names and the offer of a page, and of its words, its lines and the
+pairs of words in its article so many bits of a hash each that one that is lacking shows.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import struct
-import zlib
-from collections import Counter
-from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import mmh3
+import numpy as np
 
-from simhash_gate.fingerprints.folding import words_of_each
-from simhash_gate.fingerprints.words import words, words_and_signs
+from simhash_gate.fingerprints.arrays import distinct, is_in
+from simhash_gate.fingerprints.names import own_words, own_words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-LIMIT = 5120
-"""Bytes of a sketch beyond which sentences are kept as hashes."""
+    from numpy.typing import NDArray
 
-MOST = 1_000
-"""Sentences of one page that are looked at for what its site repeats."""
+    Offered = tuple[tuple[str, str], ...]
+    Words = NDArray[Any]  # of numpy.uint32
 
-_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])")
-_SENTENCE = struct.Struct(">IH")
-_MOST_WORDS = 0xFFFF
-_SHOWN = 60
-_PAIRED = 4  # sentences of each page, and characters of each sentence: it is for a person to read
-_COMPARED = 150
-_NO_WORDS = mmh3.hash("", signed=False)
-_SOME_WORDS = 4
-_SAME_HEADLINE = 0.8  # of the words of the shorter one: templates add the name of the site
+KEY_BYTES = 8
+"""The length of the key that a sketch begins with."""
+NAME_BYTES = 4
+"""How much of it stands for the name: among 10,000 names, two have the same on one site of 86."""
+MOST_LINES = 1_000
+"""Lines of one page that are looked at for what its site repeats."""
+
+_HEAD = struct.Struct(f">{KEY_BYTES}s6I")  # key, media and dates, bytes of three parts
+_SET = struct.Struct(">IB")
+_HASH_BITS = 32
+_Gap = Literal["<u1", "<u2"]
+_SPARE: dict[_Gap, int] = {"<u1": 6, "<u2": 13}  # bits that keep a gap in as many bytes
+
+
+def hashes_of(texts: Iterable[str]) -> Words:
+    """Return the 32-bit hash of each of some texts."""
+    return np.array([mmh3.hash(text, 0, False) for text in texts], np.uint32)
+
+
+class Hashes(NamedTuple):
+    """A set of hashes of `bits` bits, ascending, and which of them are of the page's own article.
+
+    The more there are, the more bits has each: what is not in the set looks as if it were once in
+    8,192 to 16,384 times for words, and in 64 to 128 for lines.
+    """
+
+    bits: int
+    values: Words
+    own: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, own: Iterable[str], others: Iterable[str], gap: _Gap) -> Hashes:
+        """Return the set of what an article says, and what its page says beside it."""
+        mine = hashes_of(own)
+        found = distinct(mine, hashes_of(others))
+        bits = min(_HASH_BITS, len(found).bit_length() + _SPARE[gap])
+        shift = np.uint32(_HASH_BITS - bits)
+        values = distinct(found >> shift)
+        return cls(bits, values, is_in(values, distinct(mine >> shift)))
+
+    def have(self, text: str, *, own: bool = False) -> bool:
+        """Tell if the page, or its own article, says a text."""
+        values = self.values[self.own] if own else self.values
+        return bool(is_in(self.cut([text]), values)[0])
+
+    def cut(self, texts: Iterable[str]) -> Words:
+        """Return the hash of each of some texts as it is in the set."""
+        return hashes_of(texts) >> np.uint32(_HASH_BITS - self.bits)
+
+    def lacking(self, other: Hashes) -> Words:
+        """Return what this article says, and the other page nowhere."""
+        bits = min(self.bits, other.bits)
+        mine = self.values[self.own]
+        known = other.values >> np.uint32(other.bits - bits)
+        return mine[~is_in(mine >> np.uint32(self.bits - bits), known)]
+
+    def encode(self, gap: _Gap) -> bytes:
+        """Return the set as bytes: a gap and a bit for each."""
+        most = np.iinfo(gap).max
+        gaps = np.diff(self.values, prepend=np.uint32(0))
+        longer = gaps // most
+        packed = np.full(len(gaps) + int(longer.sum()), most, gap)
+        packed[np.arange(len(gaps)) + np.cumsum(longer, dtype=np.intp)] = gaps % most
+        return _SET.pack(len(gaps), self.bits) + np.packbits(self.own).tobytes() + packed.tobytes()
+
+    @classmethod
+    def decode(cls, data: bytes, gap: _Gap) -> Hashes:
+        """Return the set that was encoded. Raises ValueError or struct.error for anything else."""
+        count, bits = _SET.unpack_from(data)
+        flags = np.frombuffer(data, np.uint8, (count + 7) // 8, _SET.size)
+        gaps = np.frombuffer(data, gap, offset=_SET.size + len(flags))
+        values = np.cumsum(gaps, dtype=np.uint32)[gaps < np.iinfo(gap).max]
+        if len(values) != count:
+            raise ValueError("another number of hashes")
+        return cls(bits, values, np.unpackbits(flags)[:count].astype(np.bool_))
+
+
+_NONE = Hashes.of((), (), "<u1")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sketch:
+    """What one page says.
+
+    `headline` is its own, "" if it has none; `names` are all that it calls itself, without the name
+    of the site. `offered` are fields and their values, as `find_offer` finds them; `compared` those
+    that the user names. `words` and `lines` are those of the whole page, and the own ones those of
+    its article that last, the headline aside. `pairs` is the table of the pairs of these.
+    `images`, `played` and `dated` are hashes of the names of images, of videos and sounds, and of
+    the lines about the page, 0 for none.
+    """
+
+    headline: str = ""
+    names: tuple[str, ...] = ()
+    offered: Offered = ()
+    compared: Offered = ()
+    words: Hashes = _NONE
+    lines: Hashes = _NONE
+    pairs: bytes = b""
+    images: int = 0
+    played: int = 0
+    dated: int = 0
+
+    @property
+    def key(self) -> bytes:
+        """Eight bytes: four that pages of the same name share, and four for what they offer."""
+        name = own_words(self.headline) or own_words_of(self.names)
+        parts = " ".join(sorted(name)), repr((self.offered, self.compared))
+        return b"".join(mmh3.hash(part, signed=False).to_bytes(4, "big") for part in parts)
+
+    def encode(self) -> bytes:
+        """Return the sketch as bytes, which begin with its key."""
+        told = [(self.headline, *self.names), self.offered, self.compared]
+        text = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
+        parts = self.words.encode("<u2"), self.lines.encode("<u1"), self.pairs
+        sizes = map(len, parts)
+        head = _HEAD.pack(self.key, self.images, self.played, self.dated, *sizes)
+        return b"".join((head, *parts, text))
+
+
+@lru_cache(maxsize=1024)
+def decode(data: bytes) -> Sketch:
+    """Return the sketch that `encode` wrote. Raises ValueError for anything else."""
+    try:
+        _, images, played, dated, *sizes = _HEAD.unpack_from(data)
+        start, parts = _HEAD.size, []
+        for size in sizes:
+            parts.append(data[start : start + size])
+            start += size
+        words, lines = Hashes.decode(parts[0], "<u2"), Hashes.decode(parts[1], "<u1")
+        (headline, *names), offered, compared = json.loads(data[start:])
+        told = headline, tuple(names), _frozen(offered), _frozen(compared)
+        return Sketch(*told, words, lines, parts[2], images, played, dated)
+    except (struct.error, TypeError, ValueError) as error:
+        raise ValueError(f"no sketch: {error}") from None
+
+
+def name_and_words(data: bytes, count: int) -> bytes:
+    """Return what stands for the name in a sketch as `encode` wrote it, and hashes of words.
+
+    The name takes `NAME_BYTES`, all zero if there is none. Then come the least hashes of words of
+    the article, two bytes each, `count` at most; without words nothing is returned.
+    """
+    if not data:
+        return b""
+    words = decode(data).words
+    short = distinct(words.values[words.own] >> max(0, words.bits - 16))[:count]
+    return data[:NAME_BYTES] + short.astype(">u2").tobytes() if len(short) else b""
 
 
 class Sentence(NamedTuple):
-    """A 32-bit hash of a sentence, and how many words it has."""
+    """A 32-bit hash of a line, and how many words it has."""
 
     hash: int
     words: int
 
 
-def pack_sentences(found: Iterable[Sentence]) -> bytes:
-    """Return sentences as bytes, 6 for each."""
-    return b"".join(_SENTENCE.pack(number, min(count, _MOST_WORDS)) for number, count in found)
+def sentences_of(lines: bytes) -> list[Sentence]:
+    """Return the lines of an article, as `Page.lines` has them, by their hashes."""
+    found = islice(filter(None, lines.split(b"\n")), MOST_LINES)
+    return [Sentence(mmh3.hash(line, signed=False), line.count(b" ") + 1) for line in found]
 
 
-def unpack_sentences(data: bytes) -> Iterator[Sentence]:
-    """Yield the sentences that `pack_sentences` wrote."""
-    return map(Sentence._make, _SENTENCE.iter_unpack(data))
+def hash_of(texts: Iterable[str]) -> int:
+    """Return one hash of some texts, 32 bits, never 0; 0 for none."""
+    joined = " ".join(texts)
+    return (mmh3.hash(joined, signed=False) or 1) if joined else 0
 
 
-def sentences(text: str) -> list[str]:
-    """Split a block of text after its sentences."""
-    return [part for part in _END.split(text) if part]
+# An invertible Bloom look-up table (Eppstein et al., What's the difference?, 2011): the difference
+# of two tables gives the items that only one of two sets has, whatever the sets have in common, as
+# long as they are few.
+_THIRD = 8
+_CELLS = np.dtype([("count", "i1"), ("key", "<u4"), ("check", "<u2")])
+_PLACED_BY = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)
+_CHECKED_BY = 2654435761
+_MOST_APART = 200
+_WORD = 0xFFFFFFFF
 
 
-def hash_of(tokens: Iterable[str]) -> int:
-    """Return the unsigned 32-bit hash of a sentence, given as words."""
-    return mmh3.hash(" ".join(tokens), signed=False)
+def pair_table(pairs: Iterable[str]) -> bytes:
+    """Return the table of some pairs of words, 168 bytes."""
+    keys = distinct(hashes_of(pairs))
+    cells = np.zeros(len(_PLACED_BY) * _THIRD, _CELLS)
+    for place in _places(keys):
+        np.add.at(cells["count"], place, 1)
+        np.bitwise_xor.at(cells["key"], place, keys)
+        np.bitwise_xor.at(cells["check"], place, _check(keys).astype(np.uint16))
+    return cells.tobytes()
 
 
-def sentences_of(blocks: Iterable[list[str]]) -> list[Sentence]:
-    """Return blocks of text, given as words, as one sentence each.
+def pairs_apart(table: bytes, other: bytes) -> tuple[list[int], list[int]] | None:
+    """Return the hashes of the pairs that only one of two tables has, and only the other.
 
-    Most blocks are one sentence. To split the others takes longer, and changes next to nothing.
+    None if that can't be told, of more than about 15.
     """
-    return [Sentence(hash_of(tokens), len(tokens)) for tokens in islice(blocks, MOST) if tokens]
+    if len(table) != len(other) or not table:
+        return None
+    one, two = np.frombuffer(table, _CELLS), np.frombuffer(other, _CELLS)
+    counts: list[int] = (one["count"] - two["count"]).tolist()
+    keys: list[int] = (one["key"] ^ two["key"]).tolist()
+    checks: list[int] = (one["check"] ^ two["check"]).tolist()
+    found: dict[int, list[int]] = {1: [], -1: []}
+    left = list(range(len(counts)))
+    while left:
+        cell = left.pop()
+        key, side = keys[cell], counts[cell]
+        check = (key * _CHECKED_BY & _WORD) >> 16
+        if side not in found or check != checks[cell]:
+            continue
+        found[side].append(key)
+        for place in [int(place[0]) for place in _places(np.array([key], np.uint32))]:
+            counts[place] -= side
+            keys[place] ^= key
+            checks[place] ^= check
+            left.append(place)
+        if sum(map(len, found.values())) > _MOST_APART:
+            break
+    return None if any(counts) or any(keys) else (found[1], found[-1])
 
 
-@dataclass(frozen=True, slots=True)
-class Sketch:
-    """The words of one page.
-
-    `headline` is the article's own, "" if it has none; then `outer_headline` is the heading that
-    stands before it on the page, and `outer_place` where the template puts it. `title` is the
-    page's, `canonical` the address that it gives itself. `sentences` are what it says, and `hashes`
-    a 32-bit hash of each; of a long page these are all there is. `elsewhere` are 16-bit hashes of
-    what the page says outside its article, `captions` of what it says under its images, `fleeting`
-    its lines about itself (clocks, counters). `played` are the names of its videos and sounds; on
-    a page of few words, `images` those of its images.
-    """
-
-    headline: str = ""
-    title: str = ""
-    canonical: str = ""
-    sentences: tuple[str, ...] = ()
-    fleeting: tuple[str, ...] = ()
-    hashes: tuple[int, ...] = ()
-    elsewhere: tuple[int, ...] = ()
-    outer_headline: str = ""
-    outer_place: str = ""
-    captions: tuple[int, ...] = ()
-    images: tuple[str, ...] = ()
-    played: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not self.hashes:
-            object.__setattr__(self, "hashes", tuple(_hashes(self.sentences)))
-
-    def within(self, page: Iterable[str], captions: Iterable[str] = ()) -> Sketch:
-        """Return the sketch of an article that stands among these sentences of a whole page.
-
-        `captions` are those of its sentences that stand under its images.
-        """
-        own = set(map(_short_hash, self.hashes))
-        elsewhere = set(map(_short_hash, _hashes(set(page)))) - own
-        shown = own & set(map(_short_hash, _hashes(captions)))
-        return replace(self, elsewhere=tuple(sorted(elsewhere)), captions=tuple(sorted(shown)))
-
-    def encode(self) -> bytes:
-        """Return the sketch as bytes, about `LIMIT` at most but for very long pages."""
-        whole = _pack(self)
-        return whole if len(whole) <= LIMIT else _pack(replace(self, sentences=(), fleeting=()))
+def pairs_of(lines: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the pairs of words that follow one another in a line; a word that is alone in one."""
+    for tokens in lines:
+        yield from map(" ".join, pairwise(tokens)) if len(tokens) > 1 else tokens
 
 
-def decode(data: bytes) -> Sketch:
-    """Return the sketch that `encode` wrote. Raises ValueError for anything else."""
-    try:
-        values: list[Any] = json.loads(zlib.decompress(data))
-        frozen: list[Any] = [tuple(v) if isinstance(v, list) else v for v in values]
-        return Sketch(*frozen)
-    except (zlib.error, TypeError, ValueError) as error:
-        raise ValueError(f"no sketch: {error}") from error
+def _places(keys: Words) -> list[Words]:
+    return [
+        ((keys * np.uint32(by)) >> np.uint32(8)) % np.uint32(_THIRD) + np.uint32(third * _THIRD)
+        for third, by in enumerate(_PLACED_BY)
+    ]
 
 
-class Compared(NamedTuple):
-    """Whether two pages say the same, and what differs, in words."""
-
-    same: bool
-    difference: str
+def _check(keys: Words) -> Words:
+    return (keys * np.uint32(_CHECKED_BY)) >> np.uint32(16)
 
 
-def compare(
-    kept: Sketch,
-    new: Sketch,
-    *,
-    strict: bool = False,
-    is_repeated: Callable[[int], bool] | None = None,
-    is_claimed: Callable[[str], bool] | None = None,
-) -> Compared:
-    """Compare two pages by what they say, whatever order their blocks stand in.
-
-    Another headline or sentence makes another page. What is fleeting does not, unless the
-    comparison is `strict` and both pages have such lines. Nor do sentences that only one of the
-    pages has, and that the site repeats, as `is_repeated` tells by their hashes: the line under a
-    print view. Few words may be all that tells of a change: these count. Sentences that say what
-    both pages claim, as `is_claimed` tells by their text, may be written in any way.
-    """
-    for before, after in (
-        *(() if _same_headline(kept, new) else ((kept.headline, new.headline),)),
-        *(() if _same_outer_headline(kept, new) else ((kept.outer_headline, new.outer_headline),)),
-        *(() if _same_address(kept, new) else ((kept.title, new.title),)),
-        # A print view has none.
-        (" ".join(kept.images), " ".join(new.images)),
-        (" ".join(kept.played), " ".join(new.played)),
-    ):
-        if before and after and before != after:
-            return Compared(False, _change(before, after))
-    removed, added = _differing(kept, new, is_repeated, is_claimed)
-    if removed or added:
-        return Compared(False, _first_change(removed, added))
-    before, after = (" ".join(sketch.fleeting) for sketch in (kept, new))
-    if strict and before and after and before != after:
-        return Compared(False, _change(before, after))
-    if before != after and kept.sentences and new.sentences:
-        return Compared(True, f"only {_change(before, after)} differs")
-    return Compared(True, "the same text")
+def _frozen(said: Sequence[Sequence[str]]) -> Offered:
+    return tuple((name, value) for name, value in said)
 
 
-def _pack(sketch: Sketch) -> bytes:
-    values = [getattr(sketch, name) for name in sketch.__slots__]
-    return zlib.compress(json.dumps(values, ensure_ascii=False).encode("utf-8", "replace"), 6)
-
-
-def _hashes(texts: Iterable[str]) -> list[int]:
-    found, _ = words_of_each([text.replace("\n", " ") for text in texts])
-    return [hash_of(tokens) for tokens in found]
-
-
-def _short_hash(number: int) -> int:
-    return number & 0xFFFF
-
-
-def _same_headline(a: Sketch, b: Sketch) -> bool:
-    (one, signs), (other, its_signs) = map(words_and_signs, (a.headline, b.headline))
-    if one == other:
-        return signs == its_signs
-    own, its_own = Counter(signs), Counter(its_signs)
-    if own - its_own and its_own - own:
-        return False
-    return len(one & other) >= _SAME_HEADLINE * min(len(one), len(other))
-
-
-def _same_outer_headline(a: Sketch, b: Sketch) -> bool:
-    """Tell if what stands before the articles says nothing against them.
-
-    What another template says there does not, nor what the other page says elsewhere.
-    """
-    if a.outer_place != b.outer_place:
-        return True
-    one, other = _hashes((a.outer_headline, b.outer_headline))
-    return one == other or _short_hash(one) in b.elsewhere or _short_hash(other) in a.elsewhere
-
-
-def _same_address(a: Sketch, b: Sketch) -> bool:
-    if not a.canonical or not b.canonical or a.canonical == b.canonical:
-        return True
-    (one, signs), (other, its_signs) = map(words_and_signs, (a.title, b.title))
-    return signs == its_signs if one == other else not one.isdisjoint(other)
-
-
-def _differing(
-    kept: Sketch,
-    new: Sketch,
-    is_repeated: Callable[[int], bool] | None,
-    is_claimed: Callable[[str], bool] | None,
-) -> tuple[list[str], list[str]]:
-    """Return the sentences that only one of the pages has, "" for one that is known by its hash."""
-    gone = Counter(kept.hashes) - Counter(new.hashes)
-    come = Counter(new.hashes) - Counter(kept.hashes)
-    del gone[_NO_WORDS], come[_NO_WORDS]
-    texts = dict(zip(kept.hashes, kept.sentences, strict=False))
-    texts.update(zip(new.hashes, new.sentences, strict=False))
-    for alone in (gone, come):
-        for number in [n for n in alone if is_claimed and n in texts and is_claimed(texts[n])]:
-            del alone[number]
-    for own, other, alone in ((kept, new, gone), (new, kept, come)):
-        if own.captions and not other.captions:  # a print view has no images
-            for number in [n for n in alone if _short_hash(n) in own.captions]:
-                del alone[number]
-    if not (gone and come):
-        # A box more or less was taken for a part of the article: the page has it in any case.
-        elsewhere = {*(new if gone else kept).elsewhere}
-        rest = [n for n in gone or come if _short_hash(n) not in elsewhere]
-        if not rest or (is_repeated is not None and _is_of_site(rest, kept, new, is_repeated)):
-            return [], []
-    removed, added = ([texts.get(n, "") for n in part.elements()] for part in (gone, come))
-    if words(" ".join(removed)) == words(" ".join(added)) and all((*removed, *added)):
-        return [], []  # the same, but split elsewhere
-    return removed, added
-
-
-def _is_of_site(
-    hashes: list[int], kept: Sketch, new: Sketch, is_repeated: Callable[[int], bool]
-) -> bool:
-    """Tell if sentences are all known, of some words, and repeated by the site."""
-    texts = {
-        n: text for one in (kept, new) for n, text in zip(one.hashes, one.sentences, strict=False)
-    }
-    return all(is_repeated(n) and len(words(texts.get(n, ""))) >= _SOME_WORDS for n in hashes)
-
-
-def _first_change(removed: list[str], added: list[str]) -> str:
-    """Describe the change that tells most: a sentence that was altered, else one come or gone."""
-    pairs = [(a, b) for a in removed[:_PAIRED] for b in added[:_PAIRED] if a and b]
-    ratio = SequenceMatcher(None, autojunk=False)
-    for a, b in pairs:
-        ratio.set_seqs(a[:_COMPARED], b[:_COMPARED])
-        if ratio.real_quick_ratio() > 0.6 and ratio.ratio() > 0.6:
-            return _change(a, b)
-    if any(added):
-        return f"{_short(next(filter(None, added)))} was added"
-    if any(removed):
-        return f"{_short(next(filter(None, removed)))} is gone"
-    return f"{len(removed)} sentences are gone and {len(added)} came"
-
-
-def _change(before: str, after: str) -> str:
-    """Show where two texts begin to differ, with a word of context."""
-    a, b = before.split(), after.split()
-    start = 0
-    while start < min(len(a), len(b)) and a[start] == b[start]:
-        start += 1
-    end = 0
-    while end < min(len(a), len(b)) - start and a[-1 - end] == b[-1 - end]:
-        end += 1
-    start = max(0, start - 1)
-    old = " ".join(a[start : len(a) - end])
-    new = " ".join(b[start : len(b) - end])
-    return f"{_short(old)} → {_short(new)}"
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+NO_SKETCH = Sketch().encode()
+"""What is kept of a page that says nothing."""

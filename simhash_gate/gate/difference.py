@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.claims import (
-    NO_CLAIMS,
-    Claims,
-    agreement,
-    contradiction,
-    decode_claims,
-    is_claimed,
-    same_name,
-    split_claims,
-)
-from simhash_gate.fingerprints.sketch import compare, decode, unpack_sentences
+from simhash_gate.fingerprints.claims import agreement, contradiction, same_name
+from simhash_gate.fingerprints.names import words_of_line
+from simhash_gate.fingerprints.sketch import decode, hashes_of, pairs_apart, pairs_of, sentences_of
+from simhash_gate.fingerprints.words import SIGNS, words
 
 if TYPE_CHECKING:
-    from simhash_gate.fingerprints.sketch import Sketch
+    from simhash_gate.fingerprints.sketch import Sketch, Words
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.site_memory import SiteMemory
     from simhash_gate.gate.verdict import Differs
     from simhash_gate.page import Page
     from simhash_gate.stores.base import Record
 
-GROWTH = 0.03
-"""The share of its words that a copy may have more or less, for each bit of the threshold."""
 SHARE = 0.9
 """Of a page's words: with so much that its site repeats, a match says nothing."""
+_LABELS = 2  # words, and their share of all: so much may be written otherwise of one product
+_LABELS_SHARE = 0.02
+_SHOWN = 3
 
 
 class Finding(NamedTuple):
@@ -43,103 +37,149 @@ class Finding(NamedTuple):
 SAME = Finding(True, "", "")
 
 
-def remembered_of(page: Page, policy: Policy) -> bytes:
-    """Return what is kept of a page for a closer look."""
-    if policy.verify == "distance":
-        return b""
-    claims = page.claims or NO_CLAIMS
-    return claims + page.sketch if policy.verify == "text" else claims
-
-
 class CloserLook:
     """Looks closer at the pages that the fingerprint says are alike.
 
-    Where the text must agree exactly (a short page: a word or two is all that tells it from its
-    neighbours; a listing: one new entry is one new link), so must that of the remembered page.
-    Sketches tell of a short page which of its words are its own, and are worth a wider search;
-    `in_vain` counts the pages that have none.
+    A listing must say exactly the same, in whatever order: one new entry is one new link. Without a
+    sketch of either page, so must a short page: a word or two is all that tells it from its
+    neighbours.
     """
 
     def __init__(self, page: Page, policy: Policy, memory: SiteMemory | None = None) -> None:
         self._page = page
         self._memory = memory
         self._least_words = policy.min_words
-        self._growth = GROWTH * policy.threshold
-        self.in_vain = 0
-        self._claims = None
-        if policy.verify != "distance" and page.claims:
-            self._claims = decode_claims(page.claims)
-        self._name = self._claims.key if self._claims is not None else b""
-        self._sketch = decode(page.sketch) if policy.verify == "text" else None
-        self.exact = page.listing or (self._sketch is None and page.words < policy.min_words)
-        self.radius = 0 if self.exact else policy.threshold
-        self._threshold = policy.threshold
-        sold = self._claims is not None and bool(self._claims.offered)
-        if (sold or self._sketch is not None) and not self.exact:
+        self._sketch = decode(page.sketch) if policy.verify and page.sketch else None
+        self._name = b"" if self._sketch is None else self._sketch.key
+        short = page.words < policy.min_words
+        self.exact = page.listing or (self._sketch is None and short)
+        self.radius = policy.threshold
+        if self._sketch is not None and not self.exact:
             self.radius = max(policy.threshold, policy.near)
 
-    def at(self, kept: Record, distance: int) -> Finding:
-        """Tell whether a kept page at a distance is the same, and what differs."""
-        claimed, sketch = _taken_apart(kept.sketch)
-        agree = False
-        if self._claims is not None and claimed is not None:
-            found = contradiction(claimed, self._claims)
-            if found is not None:
-                return Finding(False, found.said, found.differs)
-            agree = agreement(claimed, self._claims)
-            if not same_name(claimed, self._claims) and self._says_what_others_say():
-                return Finding(False, "pages of other names say the same", "repeats")
-        if self._sketch is not None:
-            return self._compared(kept, sketch, self._sketch, claimed if agree else None)
-        if distance > self._threshold:
-            said = "the same name, number and price"
-            return Finding(
-                agree, said if agree else f"beyond the threshold of {self._threshold}", ""
-            )
-        words, before = self._page.words, kept.words
-        if kept.digest == self._page.digest:
-            return SAME
-        if self._is_short(kept):
-            return Finding(False, "another text")
-        if abs(words - before) > self._growth * max(words, before):
-            return Finding(False, f"{how_many(before, 'word')}, now {words}")
-        return SAME
+    def at(self, kept: Record) -> Finding:
+        """Tell whether a kept page within the radius is the same, and what differs."""
+        its = _sketch_of(kept)
+        if self._sketch is None or its is None:
+            same = kept.digest == self._page.digest
+            near_is_enough = self._sketch is None and not self._is_short(kept)
+            return SAME if same or near_is_enough else Finding(False, "another text")
+        found = contradiction(its, self._sketch, offers=not self._page.listing)
+        if found is not None:
+            return Finding(False, found.said, found.differs)
+        if not same_name(its, self._sketch) and self._says_what_others_say():
+            return Finding(False, "pages of other names say the same", "repeats")
+        said = self._difference(its, kept, self._sketch)
+        return Finding(False, said) if said else SAME
 
-    def _compared(
-        self, kept: Record, sketch: bytes, own: Sketch, claimed: Claims | None
-    ) -> Finding:
-        short = self._is_short(kept)
-        if short and kept.digest == self._page.digest:
-            return Finding(True, "the same text")
-        try:
-            its_sketch = decode(sketch)
-        except ValueError:  # it has none, or one that another version made
-            self.in_vain += 1
-            return Finding(False, "kept without a sketch to verify by")
-        repeated = self._is_repeated if self._memory is not None else None
-        told = partial(is_claimed, claimed) if claimed is not None else None
-        return Finding(
-            *compare(its_sketch, own, strict=short, is_repeated=repeated, is_claimed=told)
-        )
+    def _difference(self, kept: Sketch, record: Record, new: Sketch) -> str:
+        """Return what two pages differ in, in words, "" if they say the same.
 
-    def _is_repeated(self, sentence: int) -> bool:
-        assert self._memory is not None
-        return self._memory.is_repeated(self._name, sentence)
+        A word that only one article has, though the other page has it nowhere, makes another page.
+        So does another order of words, and a line more. What is left out: what the site repeats,
+        and labels and counters where both pages claim to be of one product at one price.
+        """
+        for name in ("images", "played"):
+            one, other = getattr(kept, name), getattr(new, name)
+            if one and other and one != other:  # a print view has none
+                return f"other {name if name == 'images' else 'videos or sounds'}"
+        if record.digest == self._page.digest:
+            return ""
+        gone, come = kept.words.lacking(new.words), self._own(new.words.lacking(kept.words))
+        if agreement(kept, new):
+            offered = (value for page in (kept, new) for _, value in page.offered)
+            claimed = SIGNS.union(*map(words, offered))
+            come = [word for word in come if word not in claimed]
+            known = set(kept.words.cut(claimed).tolist())
+            gone = gone[[number not in known for number in gone.tolist()]]
+            if max(len(gone), len(come)) <= max(_LABELS, _LABELS_SHARE * self._page.words):
+                return ""
+        if len(gone) or come:
+            return _said(len(gone), come)
+        apart = pairs_apart(kept.pairs, new.pairs)
+        if apart is not None and all(apart) and not self._pairs.issuperset(apart[0]):
+            return "the same words in another order"
+        less, more = (True, True) if apart is None else map(bool, apart)
+        less = less and bool(len(kept.lines.lacking(new.lines)))
+        more = more and self._added(new.lines.lacking(kept.lines))
+        if less != more:
+            return "a line was added" if more else "a line is gone"
+        if self._is_short(record) and kept.dated and new.dated and kept.dated != new.dated:
+            return "another date"
+        return ""
+
+    def _own(self, lacking: Words) -> list[str]:
+        """Return the words of the page that some hashes stand for, without those the site repeats.
+
+        A hash that no line has the word for is "".
+        """
+        assert self._sketch is not None
+        found = []
+        known = self._words if len(lacking) else {}
+        for number in lacking.tolist():
+            word, lines = known.get(number, ("", []))
+            if not lines or not all(map(self._is_repeated, lines)):
+                found.append(word)
+        return found
+
+    @cached_property
+    def _words(self) -> dict[int, tuple[str, list[int]]]:
+        """The words of the article and the lines that have them, by their hashes."""
+        assert self._sketch is not None
+        found: dict[str, list[int]] = {}
+        for place, tokens in enumerate(self._tokens):
+            for word in words_of_line(tokens):
+                found.setdefault(word, []).append(place)
+        hashes = self._sketch.words.cut(found).tolist()
+        return dict(zip(hashes, found.items(), strict=True))
+
+    @cached_property
+    def _tokens(self) -> list[list[str]]:
+        return [line.split(" ") for line in self._page.lines.decode().split("\n")]
+
+    @cached_property
+    def _hashes(self) -> list[int]:
+        return list(map(int, hashes_of(map(" ".join, self._tokens))))
+
+    @cached_property
+    def _pairs(self) -> set[int]:
+        return set(hashes_of(pairs_of(self._tokens)).tolist())
+
+    def _is_repeated(self, line: int) -> bool:
+        return self._memory is not None and self._memory.is_repeated(self._name, self._hashes[line])
+
+    def _added(self, lacking: Words) -> bool:
+        """Tell if there is a line that the site does not repeat, among some hashes."""
+        assert self._sketch is not None
+        if not len(lacking):
+            return False
+        shift = 32 - self._sketch.lines.bits
+        added = set(lacking.tolist())
+        lines = [place for place, number in enumerate(self._hashes) if number >> shift in added]
+        return not lines or not all(map(self._is_repeated, lines))
 
     def _says_what_others_say(self) -> bool:
         """Tell if what a page shares with any other is what its site repeats."""
         if self._memory is None:
             return False
-        return self._memory.share(self._name, unpack_sentences(self._page.sentences)) >= SHARE
+        return self._memory.share(self._name, sentences_of(self._page.lines)) >= SHARE
 
     def _is_short(self, kept: Record) -> bool:
         return min(self._page.words, kept.words) < self._least_words
 
 
-def _taken_apart(sketch: bytes) -> tuple[Claims | None, bytes]:
-    """Return the claims and the sketch of a kept page; it may have none, or of another version."""
+def _sketch_of(kept: Record) -> Sketch | None:
+    """Return the sketch of a kept page; it may have none, or of another version."""
     try:
-        claimed, rest = split_claims(sketch)
-        return decode_claims(claimed), rest
+        return decode(kept.sketch)
     except ValueError:
-        return None, b""
+        return None
+
+
+def _said(gone: int, come: list[str]) -> str:
+    """Say how many words are gone, and which have come."""
+    known = [repr(word) for word in come if word][:_SHOWN]
+    more = len(come) - len(known)
+    new = ", ".join([*known, *([f"{how_many(more, 'word')} more"] if more else [])])
+    found = [f"new: {new}"] if come else []
+    return "; ".join([*found, f"gone: {how_many(gone, 'word')}"] if gone else found)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.claims import decode_claims
 from simhash_gate.fingerprints.hamming import hamming_distance
-from simhash_gate.fingerprints.sketch import unpack_sentences
-from simhash_gate.gate.difference import SAME, CloserLook, Finding, remembered_of
+from simhash_gate.fingerprints.sketch import NO_SKETCH, decode, sentences_of
+from simhash_gate.gate.difference import SAME, CloserLook, Finding
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.revisit import (
     NOTHING_SENT,
@@ -93,8 +92,7 @@ class Gate:
         request is a duplicate like any other; once that run has ended, the page is `unchanged` if
         it says the same, else `updated`, or `rewritten` if it is further than `near` from what it
         was. Records in `dismissed` are not compared. `at` is the Unix time at which the page was
-        seen, now by default; `sent` is what the server sent with it. Raises `StoreError`, and
-        ValueError for a policy that compares texts and a page that has no sketch.
+        seen, now by default; `sent` is what the server sent with it. Raises `StoreError`.
         """
         request = request or without_credentials(url)
         at = time.time() if at is None else at
@@ -118,18 +116,18 @@ class Gate:
             run=self.run,
             first_seen=at,
             last_seen=at,
-            sketch=remembered_of(page, policy),
+            sketch=(page.sketch or NO_SKETCH) if policy.verify else b"",
         )
-        memory = None if policy.verify == "distance" else self._memories.of(record.scope)
+        memory = self._memories.of(record.scope) if policy.verify else None
         revisit = self._revisits.of(record, policy, sent.moved_from)
         if revisit.kept and any(revisit.kept.identity == other.identity for other in dismissed):
             revisit = Revisit(revisit.history)
         judged = Judging(page, policy, record, sent, dismissed, memory, retry)
         verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit)
-        if memory is not None and page.claims:
-            claims = decode_claims(page.claims)
-            if claims.names:
-                memory.learn(claims.key, unpack_sentences(page.sentences))
+        if memory is not None and page.sketch:
+            sketch = decode(page.sketch)
+            if sketch.names:
+                memory.learn(sketch.key, sentences_of(page.lines))
         return verdict
 
     def take_back(self, record: Record) -> None:
@@ -267,8 +265,8 @@ class Gate:
             )
             if added or match is None:
                 missed: NotCompared = "many_alike" if many else ""
-                return first or match, added, found, "no_sketch" if look.in_vain else missed
-            finding = look.at(*match)
+                return first or match, added, found, missed
+            finding = look.at(match.record)
             if finding.same:
                 return match, False, finding, ""
             if first is None:
@@ -323,4 +321,4 @@ def is_duplicate_of(kept: Record, page: Page, policy: Policy, scope: str) -> boo
     distance = hamming_distance(page.fingerprint, kept.fingerprint)
     if distance > look.radius:
         return False
-    return (not look.exact or kept.digest == page.digest) and look.at(kept, distance).same
+    return (not look.exact or kept.digest == page.digest) and look.at(kept).same

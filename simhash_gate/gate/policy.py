@@ -16,7 +16,6 @@ from cssselect import HTMLTranslator, SelectorError
 from simhash_gate.common.urls import host_of
 from simhash_gate.values import (
     FLAG,
-    FLAGS,
     OPTIONAL_SECONDS,
     SHARE,
     Kind,
@@ -29,7 +28,6 @@ from simhash_gate.values import (
 Action = Literal["drop", "discard", "tag", "links"]
 Revisit = Literal["pass", "drop", "links"]
 Scope = Literal["domain", "host", "crawl"]
-Verify = Literal["distance", "names", "text"]
 Urls = Literal["off", "observe", "skip"]
 Traps = Literal["off", "observe", "limit"]
 
@@ -57,25 +55,14 @@ ATTRIBUTE = re.compile(r"@[\w:-]+\Z")
 SELECTORS = Kind("CSS selectors, as a list", _selectors)
 
 
-def _verify(value: Any) -> str:
-    # It was True or False before there were three ways.
-    word = str(value).strip().lower()
-    if word in ("distance", "names", "text"):
-        return word
-    return "text" if FLAGS[word] else "distance"
-
-
-VERIFY = Kind("'names', 'text' (or True), or 'distance' (or False)", _verify)
-
-
 @dataclass(frozen=True, slots=True)
 class Policy:
     """How the pages of one domain are judged.
 
     `threshold` and `near` are Hamming distances in bits, `window` counts pages, `ttl` is in
     seconds, `min_words` is the length below which only an exact copy is a duplicate; `verify`
-    says what must agree before a page is called a duplicate: its `distance` alone, also what it
-    calls itself and offers (`names`), or also its `text`; `audit` is the share of duplicates
+    looks closer before a page is called a duplicate: its names, its offer and its words must agree,
+    and not the distance alone; `audit` is the share of duplicates
     whose items a crawl compares with those of the kept pages; `compare` are CSS selectors: pages
     for which they find something else are no duplicates; `urls` and `traps` say what becomes of
     requests before their download; `revalidate` asks for known pages only if they have changed.
@@ -90,16 +77,12 @@ class Policy:
     revisit: Revisit = setting("links", one_of("links", "pass", "drop"))
     revisit_after: float | None = setting(None, OPTIONAL_SECONDS)
     history: int = setting(10, whole_number(0))
-    verify: Verify = setting("names", VERIFY)
+    verify: bool = setting(True, FLAG)
     audit: float = setting(0.0, SHARE)
     compare: tuple[str, ...] = setting((), SELECTORS)
     urls: Urls = setting("observe", one_of("off", "observe", "skip"))
     traps: Traps = setting("observe", one_of("off", "observe", "limit"))
     revalidate: bool = setting(False, FLAG)
-
-    def __post_init__(self) -> None:
-        if isinstance(self.verify, bool):  # as it was said before there were three ways
-            object.__setattr__(self, "verify", "text" if self.verify else "distance")
 
     def override(self, values: Mapping[str, Any], where: str) -> Policy:
         """Return this policy with some values replaced; `where` names their source in errors.
@@ -125,8 +108,6 @@ class Policy:
 PROFILES: dict[str, dict[str, Any]] = {
     "news": {"threshold": 3},
     "docs": {"threshold": 2},
-    "shop": {"threshold": 3, "verify": "text"},
-    "forum": {"threshold": 3, "verify": "text"},
 }
 """Policy values for kinds of sites."""
 

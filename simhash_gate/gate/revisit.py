@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.times import span_of
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.claims import TEXT_ALONE, UNKNOWN, decode_claims, split_claims
+from simhash_gate.fingerprints.claims import TEXT_ALONE, UNKNOWN
 from simhash_gate.fingerprints.hamming import hamming_distance
+from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.validators import NOTHING, Validators
@@ -146,7 +147,7 @@ class Revisits:
 
 def version_of(page: Page, record: Record, sent: Sent = NOTHING_SENT) -> Version:
     """Return the version of a page that a visit found; `record` tells of the visit."""
-    headline, offers, of_text = _claimed(page.claims)
+    headline, offers, of_text = _claimed(page.sketch)
     return Version(
         record.last_seen,
         record.last_seen,
@@ -171,8 +172,8 @@ def version_in(record: Record, history: History) -> Version:
         if (version.run, version.fingerprint) == (record.run, record.fingerprint):
             return version
     claimed = _Claimed("", None, of_text=False)
-    with suppress(ValueError):  # it has no claims, or of another version
-        claimed = _claimed(split_claims(record.sketch)[0])
+    with suppress(ValueError):  # it has no sketch, or of another version
+        claimed = _claimed(record.sketch)
     return Version(
         record.first_seen,
         record.last_seen,
@@ -215,7 +216,7 @@ def unfetched(revisit: Revisit, record: Record, policy: Policy, why: str) -> Ver
 def what_changed(before: Version, page: Page, policy: Policy) -> str:
     """Return in words what a page says that it did not say before; "" if it says the same."""
     assert page.fingerprint is not None
-    headline, offers, _ = _claimed(page.claims)
+    headline, offers, _ = _claimed(page.sketch)
     found = []
     if before.headline and headline and list(words(before.headline)) != list(words(headline)):
         found.append(f"headline {before.headline[:_SHOWN]!r}, now {headline[:_SHOWN]!r}")
@@ -244,7 +245,7 @@ def _offers_changed(before: tuple[Offer, ...], now: tuple[Offer, ...]) -> list[s
 def _claimed(data: bytes) -> _Claimed:
     if not data:
         return _Claimed("", (), of_text=False)
-    claims = decode_claims(data)
+    claims = decode(data)
     told = [Offer(*each) for each in (*claims.offered, *claims.compared)]
     known = tuple(it for it in told if it.value != UNKNOWN and it.field != TEXT_ALONE)
     return _Claimed(claims.headline, known, of_text=len(known) < len(told))

@@ -12,6 +12,7 @@ import struct
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from simhash_gate.fingerprints.sketch import NAME_BYTES
 from simhash_gate.stores.base import SITE_MEMORY, Blob
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ MOST_IN_ALL = 500_000
 PAGES_BETWEEN = 64
 """So many pages of a scope are learned before the store is told."""
 
-_NAME_BITS = 16
+_NAME_BITS = 32
 _NAME = (1 << _NAME_BITS) - 1
-_ENTRY = struct.Struct(">IQ")
+_ENTRY = struct.Struct(">I16s")
 _EMPTY = 100  # sentences that take as much as a scope without any
 _KEPT = 0.75  # of the sentences, when there is no room for another
 
@@ -45,7 +46,7 @@ class SiteMemory:
 
     def __init__(self, most: int = MOST_SENTENCES) -> None:
         self._most = most
-        self._names: dict[int, int] = {}  # by the hash of a sentence: four names of 16 bits
+        self._names: dict[int, int] = {}  # by the hash of a sentence: four names of 32 bits
         self.learned = 0
 
     @classmethod
@@ -82,13 +83,14 @@ class SiteMemory:
         return repeated / words if words else 0.0
 
     def encode(self) -> bytes:
-        """Return what more than one page has, as bytes: 12 for each sentence."""
-        return b"".join(_ENTRY.pack(*entry) for entry in self._names.items() if entry[1] > _NAME)
+        """Return what more than one page has, as bytes: 20 for each sentence."""
+        known = ((sentence, names) for sentence, names in self._names.items() if names > _NAME)
+        return b"".join(_ENTRY.pack(number, names.to_bytes(16, "big")) for number, names in known)
 
     def merge(self, data: bytes) -> None:
         """Take in what another memory of this scope has encoded."""
         for sentence, names in _ENTRY.iter_unpack(data[: len(data) // _ENTRY.size * _ENTRY.size]):
-            for name in _each(names):
+            for name in _each(int.from_bytes(names, "big")):
                 self._add(sentence, name)
         self._forget()
 
@@ -157,8 +159,8 @@ class SiteMemories:
 
 
 def _short(name: bytes) -> int:
-    """Return 16 bits of a name, never 0."""
-    return int.from_bytes(name[:2], "big") or 1
+    """Return the 32 bits that stand for a name, never 0."""
+    return int.from_bytes(name[:NAME_BYTES], "big") or 1
 
 
 def _each(names: int) -> Iterator[int]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Outcome = Literal[
     "new", "near", "updated", "rewritten", "duplicate", "unchanged", "skipped", "error"
 ]
-NotCompared = Literal["", "few_words", "no_sketch", "many_alike", "unreadable"]
+NotCompared = Literal["", "few_words", "many_alike", "unreadable"]
 Differs = Literal["", "names", "offers", "fields", "texts", "repeats"]
 
 
@@ -35,7 +35,7 @@ class Verdict:
     of this page, if anything. `reason` says the outcome in words. `audited` tells that a duplicate
     went to the spider for its items to be compared with those of the match. `not_compared` says
     what kept a page that passed from being compared with all that is like it: `few_words` of its
-    own, `no_sketch` of a kept page to verify by, `many_alike` that are other pages; `unreadable`.
+    own, `many_alike` that are other pages; `unreadable`.
     `differs` says in what a page that passed differs from the match, though it is as near;
     with `repeats`, what they have in common is what the site repeats. `previous` is what this page
     was when it was seen before, with its `fingerprint`, `title` and `time`. `kept` is what a store

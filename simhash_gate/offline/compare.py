@@ -12,7 +12,7 @@ from simhash_gate.common.wording import complaining, printable
 from simhash_gate.fingerprints.features import cosine, jaccard
 from simhash_gate.fingerprints.hamming import band, hamming_distance
 from simhash_gate.offline import fingerprint
-from simhash_gate.offline.fingerprint import claims_of, names_of, words_of_name
+from simhash_gate.offline.fingerprint import names_of, sketch_of, words_of_name
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.pipeline import read_closely
 from simhash_gate.sources import Entry, read_body
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from simhash_gate.common.wording import Complain
-    from simhash_gate.fingerprints.claims import Claims, Offered
+    from simhash_gate.fingerprints.sketch import Offered, Sketch
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.offline.console import Console
@@ -212,7 +212,7 @@ def _compare(a: Side, b: Side, settings: Settings) -> PageComparison:
         cosine(a.reading.features, b.reading.features),
         jaccard(a.reading.features, b.reading.features),
         list(changes(a.reading.words, b.reading.words)),
-        list(side_by_side(claims_of(a.reading.page), claims_of(b.reading.page))),
+        list(side_by_side(sketch_of(a.reading.page), sketch_of(b.reading.page))),
         bool(settings.options.compare),
     )
 
@@ -225,7 +225,7 @@ def changes(a: Sequence[str], b: Sequence[str]) -> Iterator[Change]:
             yield Change(before, a[start:end], b[b_start:b_end], after)
 
 
-def side_by_side(a: Claims, b: Claims) -> Iterator[Claim]:
+def side_by_side(a: Sketch, b: Sketch) -> Iterator[Claim]:
     """Yield all that two pages claim."""
     names = {words_of_name(name): name for name in names_of(a)}
     others = {words_of_name(name): name for name in names_of(b)}

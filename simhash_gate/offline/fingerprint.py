@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.fingerprints.claims import Claims, decode_claims
 from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.fingerprints.words import words
 from simhash_gate.offline.console import refuse_stores
 from simhash_gate.pipeline import read_closely
@@ -68,7 +68,7 @@ def _lines(
         else:
             reason = f"unreadable: {read}" if read else entry.skipped
             line |= {"fingerprint": None, "title": "", "words": 0, "reason": reason}
-            line |= _claims_as_json(Claims(), fields=fields)
+            line |= _claims_as_json(Sketch(), fields=fields)
             if text:
                 line["text"] = ""
         yield line
@@ -91,18 +91,18 @@ def as_json(page: Page, *, fields: bool) -> dict[str, Any]:
     line = {"fingerprint": digits, "title": page.title, "words": page.words}
     if not digits:
         line["reason"] = page.reason
-    return line | _claims_as_json(claims_of(page), fields=fields)
+    return line | _claims_as_json(sketch_of(page), fields=fields)
 
 
-def claims_of(page: Page) -> Claims:
-    """Return what a page claims. A page without text claims nothing."""
-    return decode_claims(page.claims) if page.claims else Claims()
+def sketch_of(page: Page) -> Sketch:
+    """Return the sketch of a page. A page without text says nothing."""
+    return decode(page.sketch) if page.sketch else Sketch()
 
 
-def names_of(claims: Claims) -> list[str]:
+def names_of(sketch: Sketch) -> list[str]:
     """Return the names of a page, the headline first, each once."""
     found: dict[tuple[str, ...], str] = {}
-    for name in filter(None, (claims.headline, *claims.names)):
+    for name in filter(None, (sketch.headline, *sketch.names)):
         found.setdefault(words_of_name(name), name)
     return list(found.values())
 
@@ -112,6 +112,6 @@ def words_of_name(name: str) -> tuple[str, ...]:
     return tuple(words(name)) or (name,)
 
 
-def _claims_as_json(claims: Claims, *, fields: bool) -> dict[str, Any]:
-    said: dict[str, Any] = {"names": names_of(claims), "offered": dict(claims.offered)}
-    return said | {"fields": dict(claims.compared)} if fields else said
+def _claims_as_json(sketch: Sketch, *, fields: bool) -> dict[str, Any]:
+    said: dict[str, Any] = {"names": names_of(sketch), "offered": dict(sketch.offered)}
+    return said | {"fields": dict(sketch.compared)} if fields else said

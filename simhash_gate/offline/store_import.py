@@ -11,7 +11,8 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import complaining, how_many
-from simhash_gate.fingerprints.claims import NO_CLAIMS, decode_claims, read_from_text
+from simhash_gate.fingerprints.claims import read_from_text
+from simhash_gate.fingerprints.sketch import NO_SKETCH, decode
 from simhash_gate.gate.judge import Gate
 from simhash_gate.offline.exported import KINDS, is_exported, read_exported
 from simhash_gate.offline.store import live_run
@@ -152,11 +153,11 @@ class _Import:
 
     def _once_html(self, entry: Entry, page: Page) -> Page:
         """Return a page that was read from its text as what it was before it was text."""
-        claims = decode_claims(page.claims or NO_CLAIMS)
+        sketch = decode(page.sketch or NO_SKETCH)
         known = entry.known
         title = page.title if known is None else known.title
-        claims = read_from_text(claims, title, entry.url)
-        page = replace(page, claims=claims.encode(), title=title)
+        sketch = read_from_text(sketch, title, entry.url)
+        page = replace(page, sketch=sketch.encode(), title=title)
         if known is None or page.fingerprint is None:
             return page
         if known.pipeline != self.gate.pipeline:

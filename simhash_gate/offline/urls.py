@@ -117,7 +117,7 @@ def learn(
                 if blind not in looked.told:
                     looked.told.add(blind)
                     of = f" of {blind}" if blind else ""
-                    console.complain(place, f"nothing to learn{of}: VERIFY was 'distance'")
+                    console.complain(place, f"nothing to learn{of}: VERIFY was off")
                 continue
             learn_line(learner, settings.policies.site_of(url).scope, line)
             lines += 1
@@ -156,7 +156,7 @@ class _CloserLook:
         labels = host.lower().removeprefix("www.").split(".")
         names = [".".join(labels[start:]) for start in range(len(labels))]
         domain = next((name for name in names if name in self._verify), "")
-        return domain if self._verify[domain] == "distance" else None
+        return None if self._verify[domain] else domain
 
 
 def _object(found: Any) -> dict[str, Any]:

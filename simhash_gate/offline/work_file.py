@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     from simhash_gate.options import Options
 
-_SCHEMA = 1
+_SCHEMA = 2
 _NAMES = tuple(name for name in Entry.__dataclass_fields__ if name not in ("body", "known"))
 _TABLES = """
 CREATE TABLE IF NOT EXISTS page (
     number INTEGER PRIMARY KEY, key BLOB NOT NULL,
     entry TEXT NOT NULL, scope BLOB NOT NULL, time REAL, size INTEGER NOT NULL,
     title BLOB, words INTEGER, fingerprint INTEGER, digest INTEGER, listing INTEGER, reason BLOB,
-    date TEXT, claims BLOB, sentences BLOB, sketch BLOB, markdown BLOB
+    date TEXT, sketch BLOB, lines BLOB, markdown BLOB
 );
 CREATE TABLE IF NOT EXISTS verdict (
     number INTEGER PRIMARY KEY, kept INTEGER NOT NULL, original INTEGER, line TEXT NOT NULL
@@ -42,9 +42,9 @@ CREATE TABLE IF NOT EXISTS original (identity BLOB PRIMARY KEY, number INTEGER) 
 _LEVEL = 1  # of zlib: higher ones take a fifth less room, and three times as long
 _TOGETHER = 100
 """Pages that are written at once. After an interruption, no more are read again."""
-_INSERT = f"INSERT OR REPLACE INTO page VALUES ({','.join('?' * 17)})"
+_INSERT = f"INSERT OR REPLACE INTO page VALUES ({','.join('?' * 16)})"
 _PAGE = """
-    entry, size, title, words, fingerprint, digest, listing, reason, date, claims, sentences, sketch
+    entry, size, title, words, fingerprint, digest, listing, reason, date, sketch, lines
 """
 ORDERS = {
     "first": "scope, number",
@@ -94,7 +94,7 @@ class WorkFile:
 
     def __init__(self, path: Path, options: Options) -> None:
         self._path = path
-        made_by = f"{_SCHEMA} {pipeline_version(options)} {options.sketch} {options.compare}"
+        made_by = f"{_SCHEMA} {pipeline_version(options)} {options.compare}"
         self._salt = made_by.encode("utf-8", "surrogatepass")
         with self._failures():
             self._db = open_database(path, isolation_level=None)
@@ -134,7 +134,7 @@ class WorkFile:
         self, number: int, key: bytes, entry: Entry, scope: str, read: WholePage | ReadError | None
     ) -> None:
         """Keep a page that was read, or why it could not be read; None if it was skipped."""
-        values: tuple[Any, ...] = (None,) * 11
+        values: tuple[Any, ...] = (None,) * 10
         time = entry.time
         if isinstance(read, WholePage):
             page = read.page
@@ -146,15 +146,14 @@ class WorkFile:
                 page.listing,
                 None if page.reason is None else as_bytes(page.reason),
                 page.date,
-                page.claims,
-                page.sentences,
                 page.sketch,
+                page.lines,
                 read.markdown,
             )
             time = unix_time(page.date) if time is None else time
         elif read is not None:
             # It is read again by the next command: a process may have been ended by chance.
-            key, values = b"", (None,) * 5 + (as_bytes(str(read)),) + (None,) * 5
+            key, values = b"", (None,) * 5 + (as_bytes(str(read)),) + (None,) * 4
         names = (_encode(entry), as_bytes(scope), time, len(entry.body))
         self._held.append((number, key, *names, *values))
         if len(self._held) >= _TOGETHER:
@@ -282,7 +281,7 @@ def _decode(entry: str) -> Entry:
 def _read_row(row: list[Any]) -> tuple[Entry, int, Page | ReadError | None]:
     """Return an entry, the size of its body, and its page."""
     names, size, title, words, bits, digest, listing, reason, date, *rest = row
-    claims, sentences, sketch = rest
+    sketch, lines = rest
     entry = _decode(names)
     if words is not None:
         page = Page(
@@ -292,9 +291,8 @@ def _read_row(row: list[Any]) -> tuple[Entry, int, Page | ReadError | None]:
             unsigned(digest),
             bool(listing),
             None if reason is None else as_text(reason),
-            claims,
-            sentences,
             sketch,
+            lines,
             date=date,
             url=entry.url,
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import mmh3
 
@@ -40,6 +40,7 @@ __all__ = [
     "SteadyExtractor",
 ]
 
+_LEFT_OUT = {"links": "a", "images": "img"}
 UNREADABLE = "unreadable:"
 """What the reason of a page begins with that could not be read."""
 
@@ -52,9 +53,9 @@ class Page:
     there is nothing else. `fingerprint` is 64 bits unsigned, or None, and then `reason` says why.
     `digest` is an unsigned 64-bit hash of the words that last, on a short page with its dates and
     the names of its images, and 0 for none. `listing` tells that the page is mostly links to
-    others. `claims` are what it calls itself and offers, as `Claims.encode` writes them.
-    `sentences` are hashes of what it says, as `pack` writes them; `gist` is a sample of its words,
-    as `gist_of` writes it. `sketch` is what `Sketch.encode` writes, if the options ask for one.
+    others. `sketch` is what tells it from others that look alike, as `Sketch.encode` writes it.
+    `lines` are the words of its article, normalised, a line for each block, in UTF-8; `gist` is a
+    sample of them, as `gist_of` writes it.
     `kind`, `author`, `date` (ISO 8601) and `price` (`19.99 EUR`) are what the page's structured
     data say of it, None where they don't. `url` is where the page was read from, without user name
     and password. `article` is what its Markdown is made from, as `Flow.pack` writes it. `anchors`
@@ -71,9 +72,8 @@ class Page:
     digest: int
     listing: bool
     reason: str | None
-    claims: bytes = b""
-    sentences: bytes = b""
     sketch: bytes = b""
+    lines: bytes = field(default=b"", repr=False)
     gist: bytes = b""
     kind: Kind | None = None
     author: str | None = None
@@ -88,12 +88,16 @@ class Page:
     @cached_property
     def markdown(self) -> str:
         """The article as Markdown, made when it is first asked for; its links are absolute."""
+        return self.markdown_without()
+
+    def markdown_without(self, *what: Literal["links", "images"]) -> str:
+        """Return the Markdown without its links, of which the text stays, its images, or both."""
         if not self.article:
             return ""
         from simhash_gate.page.flow import unpack
         from simhash_gate.page.markdown import write
 
-        return write(unpack(self.article), self.url)
+        return write(unpack(self.article), self.url, {_LEFT_OUT[each] for each in what})
 
     @property
     def links(self) -> int:
@@ -112,7 +116,7 @@ class Page:
     @property
     def weight(self) -> int:
         """Bytes of what is known of it beside its title."""
-        parts = (self.claims, self.sentences, self.sketch, self.article, self.anchors)
+        parts = (self.sketch, self.lines, self.article, self.anchors)
         return sum(map(len, parts)) + len(self.targets)
 
     @property

@@ -53,19 +53,6 @@ def is_front(url: str) -> bool:
     return bool(host) and not path.strip("/")
 
 
-def canonical_address(root: HtmlElement, url: str) -> str:
-    """Return the `rel=canonical` of an uncleaned tree if it names the page itself, else ""."""
-    for link in root.iter("link"):
-        if (link.get("rel") or "").lower() == "canonical":
-            try:
-                address = urljoin(url, (link.get("href") or "").strip())
-                same = urlsplit(address).path == urlsplit(url).path
-            except ValueError:
-                return ""
-            return address if same else ""
-    return ""
-
-
 def joined(url: str, base: str | None) -> str:
     """Return the address that the links of a page are relative to, by what its `<base>` says."""
     try:

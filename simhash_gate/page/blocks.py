@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simhash_gate.page.flow import Flow
 
 _KINDS = dict.fromkeys(HEADINGS, "heading") | dict.fromkeys(CELLS, "cell")
-_KINDS |= {"dt": "term", "pre": "code"}
+_KINDS |= {"dt": "term", "pre": "code", "fieldset": "choice"}
 
 _LINKED = 0.8
 _CAPTION = 200  # characters
@@ -30,7 +30,8 @@ _WITHIN_LINES = frozenset(MARKS) - _CODE - {"a"} | {"img"}
 class Block(NamedTuple):
     """A run of text with white space collapsed.
 
-    `kind` is `text`, `code`, or what Markdown writes on one line: `heading`, `cell` or `term`.
+    `kind` is `text`, `code`, `choice` (what a form offers to choose from), or what Markdown writes
+    on one line: `heading`, `cell` or `term`.
     `linked` tells that nearly all of the text is links.
     """
 

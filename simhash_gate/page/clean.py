@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +19,7 @@ from simhash_gate.page.chrome import (
 from simhash_gate.page.consent import consent_layers
 from simhash_gate.page.facts import find_facts
 from simhash_gate.page.flow import flow
-from simhash_gate.page.hidden import drop_invisible, gutters, show_later
+from simhash_gate.page.hidden import drop_invisible, forms_to_fill_in, gutters, show_later
 from simhash_gate.page.insets import is_thread
 from simhash_gate.page.measure import (
     LARGEST,
@@ -51,10 +51,9 @@ _LEFT = 0.2  # of the text in a large box: with less than that left, the box was
 class Cleaned(NamedTuple):
     """A page without its chrome: its tree, the size of every element in it, its titles.
 
-    `thread` tells that it is a thread of a forum. `labels` are the elements that may begin with a
-    label of an advertisement, and some others.
-    `size` is how many characters the page says, chrome and all, and `whole` what, if that was asked
-    for.
+    `thread` tells that it is a thread of a forum, `story` that it calls itself a text. `labels` are
+    the elements that may begin with a label of an advertisement, and some others.
+    `size` is how many characters the page says, chrome and all, and `whole` what.
     """
 
     root: HtmlElement
@@ -66,14 +65,13 @@ class Cleaned(NamedTuple):
     size: int
     whole: list[Block]
     thread: bool = False
+    story: bool = False
 
 
 def clean(
     root: HtmlElement,
     titles: Titles | None = None,
     facts: Facts | None = None,
-    *,
-    whole: bool = False,
 ) -> Cleaned:
     """Remove the chrome from a page's tree."""
     facts = find_facts(root) if facts is None else facts
@@ -81,18 +79,20 @@ def clean(
     thread = is_thread(root, facts)
     drop_all(consent_layers(root, titles))
     show_later(root)
+    filled_in = forms_to_fill_in(root)
     drop_invisible(root, titles)
     drop_all(gutters(root))
     body = root.find("body")
     body = root if body is None else body
-    visible = blocks(flow(body)) if whole else []
+    visible = blocks(flow(body))
     around = _around_headline(facts.headlines[:HEADLINES], titles)
     left = _drop_chrome(root, titles, around, thread=thread)
     measures, labels = survey(root, left)
-    _drop_forms(left.forms, root, measures)
+    _drop_forms(left.forms, filled_in, root, measures)
     _drop_large(left.large, root, measures, titles)
     listing = is_listing(measures[body])
-    return Cleaned(root, body, measures, labels, listing, titles, left.size, visible, thread)
+    story = facts.is_story
+    return Cleaned(root, body, measures, labels, listing, titles, left.size, visible, thread, story)
 
 
 def _drop_chrome(
@@ -212,16 +212,27 @@ def _behind(element: HtmlElement) -> HtmlElement | None:
     return None
 
 
-def _drop_forms(forms: Collection[HtmlElement], root: HtmlElement, measures: Measures) -> None:
-    """Take out forms, unless they say so much that they are what the page is about.
+def _drop_forms(
+    forms: Collection[HtmlElement],
+    filled_in: Collection[HtmlElement | None],
+    root: HtmlElement,
+    measures: Measures,
+) -> None:
+    """Take out forms to fill in, unless they say so much that they are what the page is about.
 
-    Login and contact pages are, and in many shops what is said of a product.
+    Login and contact pages are, and in many shops what is said of a product. Where a reader only
+    chooses, what there is to choose from is said.
     """
     known = set(forms)
     outer = [form for form in forms if known.isdisjoint(form.iterancestors("form"))]
     if sum(measures[form].prose for form in outer) <= _FORMS * measures[root].prose:
         largest = LARGEST * measures[root].text
-        drop_all([form for form in outer if measures[form].text <= largest], measures)
+        small = [form for form in outer if measures[form].text <= largest]
+        alike = Counter(form.get("class") for form in small)  # a form for each entry of a list
+        gone = {form for form in small if form in filled_in or alike[form.get("class")] > 1}
+        drop_all([form for form in small if form in gone], measures)
+        for form in small:
+            form.tag = "fieldset"
 
 
 def _drop_large(

@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import html
 
-from simhash_gate.page.address import canonical_address, image_names, played_names
+from simhash_gate.page.address import image_names, played_names
 from simhash_gate.page.anchors import pack_anchors
 from simhash_gate.page.blocks import blocks, captions
 from simhash_gate.page.clean import clean
-from simhash_gate.page.extract import Article, heading_above, is_leftover
+from simhash_gate.page.extract import Article, is_leftover
 from simhash_gate.page.facts import find_facts
 from simhash_gate.page.flow import flow
-from simhash_gate.page.hidden import drop_invisible
+from simhash_gate.page.hidden import drop_invisible, permalinks
+from simhash_gate.page.measure import drop_all
 from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
 from simhash_gate.page.parse import parse, printable
 from simhash_gate.page.skeleton import skeleton
 from simhash_gate.page.structured import text, types, values
-from simhash_gate.page.title import find_titles, text_of
+from simhash_gate.page.title import find_titles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,9 +53,8 @@ class Document(NamedTuple):
     `flow` is its article, and `blocks` the text of that; a page that says no more than its head
     does has no `blocks`. `offered` and `fields` are names and what the
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
-    page of which little but chrome may be left, else "". `canonical` is the page's own address, and
-    `whole` all of its text, if that was asked for; so are `anchors`, all of its links. `skeleton`
-    is that of the page as it was served.
+    page of which little but chrome may be left, else "". `whole` is all of its text, and `anchors`
+    all of its links, if asked for. `skeleton` is that of the page as it was served.
     """
 
     facts: Facts
@@ -65,7 +65,6 @@ class Document(NamedTuple):
     offered: Said
     fields: Said
     leftover_of: str
-    canonical: str
     whole: list[Block]
     skeleton: Skeleton
     anchors: bytes = b""
@@ -86,18 +85,9 @@ class Document(NamedTuple):
         return played_names(self.article.element)
 
     @property
-    def captions(self) -> Iterable[Block]:
-        """What stands under the images of the article."""
-        return captions(self.article.element)
-
-    @property
-    def outer_headline(self) -> tuple[str, str]:
-        """The heading before an article that has none of its own, and the place where it stands."""
-        heading = heading_above(self.article)
-        if heading is None:
-            return "", ""
-        places = (heading.getparent(), heading)
-        return text_of(heading), " ".join(f"{e.tag} {e.get('class', '')}" for e in places)
+    def captions(self) -> set[str]:
+        """The texts under the images of the article."""
+        return {block.text for block in captions(self.article.element)}
 
 
 def read_document(
@@ -107,7 +97,6 @@ def read_document(
     extractor: Extractor,
     *,
     selectors: Iterable[str] = (),
-    whole: bool = False,
     anchors: bool = False,
 ) -> Document | None:
     """Read a page, and find its article by an extractor; None for a page with nothing in it."""
@@ -115,13 +104,13 @@ def read_document(
     if root is None:
         return None
     served = skeleton(root)
+    drop_all(permalinks(root))
     facts = find_facts(root, url)
     links = pack_anchors(root, facts.base) if anchors else b""
-    canonical = canonical_address(root, url) if whole else ""
     offered = find_offer(root, facts)
     fields = find_fields(root, selectors)
     titles = find_titles(root, url, facts)
-    cleaned = clean(root, titles, facts, whole=whole)
+    cleaned = clean(root, titles, facts)
     article = extractor(cleaned)
     content = flow(article.element)
     found = blocks(content)
@@ -152,7 +141,6 @@ def read_document(
         offered,
         fields,
         leftover_of,
-        canonical,
         cleaned.whole,
         served,
         links,

@@ -43,6 +43,8 @@ _PROSE = 60  # a paragraph; on a short page anything is one
 _SHORT = 300
 _PREAMBLE = 0.2
 _NOTICE = 200
+_BYLINE = 60  # characters between a headline and its story, and their share: less is a byline
+_BYLINE_SHARE = 0.1
 _HEADLINES = 20
 _LEFTOVER = 200  # characters, and their share of all: more is no leftover
 _LEFTOVER_SHARE = 0.2
@@ -73,7 +75,7 @@ class SteadyExtractor:
         """Return the article, from its headline on, without the link lists inside."""
         measures = page.measures
         start, listing = _named(page) or _main(page) or (page.body, page.listing)
-        element = _descend(start, page, listing)
+        element = _with_head(_descend(start, page, listing), page)
         if not listing:
             drop_link_lists(element, measures)
             drop_advertisements(element, measures, page.labels)
@@ -105,12 +107,6 @@ class ReadabilityExtractor:
         candidates = [*page.root.xpath(self.containers), page.body]
         enough = (e for e in candidates if page.measures[e].text >= self.least_text)
         return Article(next(enough, page.body), page.listing)
-
-
-def heading_above(article: Article) -> HtmlElement | None:
-    """Return the heading that stands on the page before an article that has none of its own."""
-    before = "preceding::*[self::h1 or self::h2][1]"
-    return next(iter(article.element.xpath(before)), None) if article.titled else None
 
 
 def is_leftover(article: Article, page: Cleaned) -> bool:
@@ -190,6 +186,42 @@ def _descend(element: HtmlElement, page: Cleaned, listing: bool) -> HtmlElement:
         if around and best not in around and is_beside(best, around, measures):
             return element
         element = best
+
+
+def _with_head(element: HtmlElement, page: Cleaned) -> HtmlElement:
+    """Return the smallest box with an article and its headline; nothing else is left in it.
+
+    What stands between is the head: a name, a price, what can be chosen. Of a story it may be a
+    byline, and is none of it.
+    """
+    headline = headline_in(page.root, page.titles)
+    if headline is None:
+        headline = next(page.root.iter("h1"), None)
+    inner = {element, *element.iterancestors()}
+    if headline is None or headline in inner or element in headline.iterancestors():
+        return element
+    outer = {headline, *headline.iterancestors()}
+    box = next(around for around in element.iterancestors() if around in outer)
+    top = next(child for child in box if child in inner)
+    head = [*top.itersiblings(preceding=True)]
+    first = next((place for place, above in enumerate(head, 1) if above in outer), 0)
+    if not first:
+        return element
+    measures = page.measures
+    if page.story:
+        said = (measures[e].prose - _in_headings(e, measures) for e in head[:first])
+        if sum(said) <= max(_BYLINE, _BYLINE_SHARE * measures[element].text):
+            return element
+    while element is not box:
+        drop_all([*element.itersiblings()], measures)
+        if element is not top:
+            drop_all([*element.itersiblings(preceding=True)][::-1], measures)
+        element = element.getparent()
+    return box
+
+
+def _in_headings(element: HtmlElement, measures: Measures) -> int:
+    return sum(measures[heading].prose for heading in element.iter(*HEADINGS))
 
 
 def _is_part(element: HtmlElement, other: HtmlElement) -> bool:

@@ -38,6 +38,7 @@ MARKS = {
 """Tags of marks within a line, and the tag that stands for each."""
 
 _STRUCTURE = HEADINGS | CELLS | {"blockquote", "ul", "ol", "li", "dl", "dt", "dd", "table", "tr"}
+_STRUCTURE |= {"fieldset"}
 _LAZY = ("data-src", "data-lazy-src", "data-original", "data-lazy", "data-srcset", "srcset", "src")
 _LANGUAGE = re.compile(r"(?:language|lang|hljs|highlight)-([\w+#.-]+)")
 

@@ -68,7 +68,10 @@ def _is_opened(element: HtmlElement) -> bool:
     named = role == "region" or "aria-labelledby" in element.attrib
     if not named or role == "dialog":
         return False
-    return next(element.iterancestors("article", "main"), None) is not None
+    return any(
+        outer.tag in ("article", "main") or outer.get("role") == "main"
+        for outer in element.iterancestors()
+    )
 
 
 def _is_fold(element: HtmlElement) -> bool:
@@ -104,6 +107,18 @@ def _put_in_place(hidden: list[HtmlElement], root: HtmlElement) -> None:
             if place not in box.iter("template"):
                 box.tail = None
                 place.addprevious(box)
+
+
+_TYPED = frozenset({"email", "password", "search", "tel", "text", "url"})
+
+
+def forms_to_fill_in(root: HtmlElement) -> set[HtmlElement | None]:
+    """Return the forms with a field for words: in others a reader chooses."""
+    return {
+        next(field.iterancestors("form"), None)
+        for field in root.iter("input", "textarea")
+        if field.get("type", "text") in _TYPED and not field.get("value", "").isdigit()
+    }
 
 
 _NEVER_SHOWN = INVISIBLE - {"noscript"}
@@ -164,6 +179,18 @@ def _has(element: HtmlElement, name: tuple[str, ...]) -> bool:
 
 def _is_task(element: HtmlElement) -> bool:
     return element.get("type") == "checkbox" and next(element.iterancestors("li"), None) is not None
+
+
+def permalinks(root: HtmlElement) -> list[HtmlElement]:
+    """Return the links that lead to what they stand in, and say no word: `¶`, `#`, `§`."""
+    return [
+        link
+        for link in root.iter("a")
+        if link.get("href", "").startswith("#")
+        and not any(map(str.isalnum, said := "".join(link.itertext())))
+        and said.strip()
+        and any(link.get("href") == f"#{e.get('id')}" for e in (link, *link.iterancestors()))
+    ]
 
 
 def gutters(root: HtmlElement) -> list[HtmlElement]:

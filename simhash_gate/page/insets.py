@@ -37,8 +37,6 @@ MANY_LINKS = 10
 
 _LINK_DENSE = 0.8
 _INDEX = 0.15  # of an article's text: less is no index, however many links
-_BYLINE = 60  # characters beside a headline, and their share of the text below: more is an article
-_BYLINE_SHARE = 0.1
 _LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
 _BOXES = ("div", "section", "article", "aside", "header", "figure", "blockquote")
 _TIMES_READ = 20
@@ -99,8 +97,7 @@ def is_beside(element: HtmlElement, headline: set[HtmlElement], measures: Measur
     for above in element.itersiblings(preceding=True):
         size = measures[above]
         if above in headline:
-            own = size.text - sum(measures[h].text for h in above.iter(*HEADINGS))
-            return own > max(_BYLINE, _BYLINE_SHARE * measures[element].text)
+            return False
         if links_in_list(above, size) > MANY_LINKS:
             return True
     return False

@@ -15,7 +15,7 @@ from simhash_gate.page.flow import MARKS, Start
 from simhash_gate.page.vocabulary import CELLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from simhash_gate.page.flow import End, Flow, Token
 
@@ -45,11 +45,15 @@ class _Part:
         self.markdown = ""
 
 
-def write(flow: Flow, url: str = "") -> str:
+def write(flow: Flow, url: str = "", without: Collection[str] = ()) -> str:
     """Write a flow as Markdown, links and images made absolute against the page's URL.
 
-    A flow that is too large for markdownify gives paragraphs without marks.
+    `without` are tags that are left out; the text in them stays. A flow that is too large for
+    markdownify gives paragraphs without marks.
     """
+    if without:
+        tokens = [t for t in flow.tokens if isinstance(t, str) or t.tag not in without]
+        flow = flow._replace(tokens=tokens)
     if flow.elements > _ELEMENTS:
         return "\n\n".join(block.text for block in blocks(flow))
     return _tidy(_Writer(flow, joined(url, flow.base)).write())

@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-VERIFY_ALONE = (
-    f"a request asks to compare texts, but no page keeps a sketch: set {PREFIX}VERIFY = 'text', "
-    f"or 'verify': 'text' in {PREFIX}DOMAINS, and 'names' where it is not wanted"
-)
 LINKS_ALONE = (
     f"{PREFIX}ACTION = 'links' needs the spider middleware: install the add-on, "
     "ADDONS = {'simhash_gate.Addon': 0}, or add simhash_gate.SimhashGateSpiderMiddleware "
@@ -106,8 +102,6 @@ def overridden(policy: Policy, request: Request, settings: Settings, *, links: b
             raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: can't be set for one request")
     if policy.action == "links" and not links:
         raise SettingsError(LINKS_ALONE)
-    if policy.verify == "text" and not settings.options.sketch:
-        raise SettingsError(VERIFY_ALONE)
     if policy.audit and not settings.audits:
         raise SettingsError(NOT_REMEMBERED)
     if policy.revalidate and not settings.revalidates:

@@ -334,8 +334,7 @@ class SimhashGateMiddleware(CrawlGate):
         falls_back = settings.store_failure == "pass" and not reads
         url = store_url(settings.store, self.crawler.settings, spider.name, falls_back=falls_back)
         remembers = not url.startswith("memory:")
-        # To compare sketches takes its time too.
-        self._opening = self._store.open(url, at_once=not (remembers or settings.options.sketch))
+        self._opening = self._store.open(url, at_once=not remembers)
         self.lifecycle.sees_end = sees_pages_end(self.crawler.settings)
         self.lifecycle.settles = remembers
         self.lifecycle.opened(spider)

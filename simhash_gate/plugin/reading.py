@@ -82,14 +82,13 @@ class RecentPages:
     """The pages that were read last, by a cryptographic hash of their bodies.
 
     The path where a page was fetched decides where its links lead: a repeat has the same, whatever
-    its query. In a sketch the page's own address is seen: with sketches only the same URL is a
-    repeat, and with anchors too.
+    its query. With anchors, only the same URL is a repeat.
     """
 
     def __init__(
         self, options: Options, *, most_pages: int = MOST_PAGES, most_bytes: int = MOST_BYTES
     ) -> None:
-        self._whole = options.sketch or options.anchors
+        self._whole = options.anchors
         self._most_pages = most_pages
         self._most_bytes = most_bytes
         self._pages: OrderedDict[Key, tuple[Page, int]] = OrderedDict()

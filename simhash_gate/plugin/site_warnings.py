@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.common.urls import end_of, without_credentials
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.claims import decode_claims, same_name, split_claims
+from simhash_gate.fingerprints.claims import same_name
+from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.resend_dropped import send_again, to_send_again
@@ -147,9 +148,8 @@ def _of_one_name(verdict: Verdict) -> bool:
     assert verdict.page is not None
     assert verdict.match is not None
     try:
-        own = decode_claims(verdict.page.claims)
-        return same_name(decode_claims(split_claims(verdict.match.record.sketch)[0]), own)
-    except ValueError:  # kept with no claims
+        return same_name(decode(verdict.match.record.sketch), decode(verdict.page.sketch))
+    except ValueError:  # kept with no sketch
         return False
 
 
@@ -203,9 +203,9 @@ class SelectorWatch(Listener):
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Count what the selectors found on a page."""
         read = judged.verdict.page
-        if judged.skipped or not judged.verdict.policy.compare or read is None or not read.claims:
+        if judged.skipped or not judged.verdict.policy.compare or read is None or not read.sketch:
             return
-        for selector, said in decode_claims(read.claims).compared:
+        for selector, said in decode(read.sketch).compared:
             key = judged.domain, selector
             if key in self._matched or len(self._missed) + len(self._matched) > _MOST_SELECTORS:
                 continue

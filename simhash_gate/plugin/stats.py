@@ -17,7 +17,6 @@ from simhash_gate.values import PREFIX
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.listeners import Columns, Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
@@ -31,7 +30,6 @@ MOST_TALLIES = 10_000
 OTHERS = "(others)"
 NOT_COMPARED = {
     "store_failed": f"the store failed ({PREFIX}STORE)",
-    "not_compared/no_sketch": f"kept pages like them have no sketch ({PREFIX}VERIFY)",
     "not_compared/many_alike": "too many pages look like them, and are others "
     f"({PREFIX}THRESHOLD, {PREFIX}VERIFY)",
     "not_compared/few_words": f"too few words ({PREFIX}MIN_WORDS)",
@@ -39,7 +37,7 @@ NOT_COMPARED = {
     "skipped/too_large": f"too large ({PREFIX}MAX_BYTES)",
 }
 """Why pages pass without having been compared with all that is like them, by stat."""
-_FAILED = ("store_failed", "not_compared/unreadable", "not_compared/no_sketch")
+_FAILED = ("store_failed", "not_compared/unreadable")
 """Those of them that are worth a warning."""
 OUTCOMES = ("new", "near", "updated", "rewritten", "duplicate", "unchanged", "error")
 """Columns of the closing table."""
@@ -116,10 +114,7 @@ class GateStats(Listener):
         if verdict.differs in PASSED_FOR:
             self._count(PASSED_FOR[verdict.differs])
         if verdict.not_compared:
-            name = f"not_compared/{verdict.not_compared}"
-            self._count(name)
-            if verdict.not_compared == "no_sketch" and self._number(name) == 1:
-                _warn_of_sketches(verdict)
+            self._count(f"not_compared/{verdict.not_compared}")
 
     def repeated(self) -> None:
         """Count a body that was not parsed again."""
@@ -215,19 +210,6 @@ class GateStats(Listener):
         if len(ranked) > MOST_DOMAINS:
             lines.insert(-1, f"and {how_many(len(ranked) - MOST_DOMAINS, 'more domain')}")
         return "\n".join([*_LEGEND, *lines])
-
-
-def _warn_of_sketches(verdict: Verdict) -> None:
-    """Say at the first page what happens to all that are like it."""
-    assert verdict.match is not None
-    assert verdict.record is not None
-    logger.warning(
-        "%sVERIFY: %s looks like %s, which was kept without the sketch that it would be verified "
-        "by, as pages are where VERIFY is not 'text'. It passes, and so does each page that is "
-        "like such a one, once: it is kept with a sketch, and its own copies are found. To do "
-        "without these passes, take VERIFY = 'names' on this store. The number is told at the end.",
-        PREFIX, verdict.record.url, verdict.match.record.url,
-    )  # fmt: skip
 
 
 _LEGEND = (

@@ -18,7 +18,7 @@ from scrapy.utils.job import job_dir
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.claims import name_and_words
+from simhash_gate.fingerprints.sketch import name_and_words
 from simhash_gate.plugin.learned_rules import LearnedRules
 from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.requests import (
@@ -132,9 +132,9 @@ class UrlRules(Listener):
             if self._visits is not None:
                 self._restore(self._visits)
         policies = self._settings.policies.all
-        if all(policy.urls == "off" or policy.verify == "distance" for policy in policies):
+        if all(policy.urls == "off" or not policy.verify for policy in policies):
             logger.info(
-                "Nothing is learned about URLs (%sURLS): with %sVERIFY = 'distance', no page is "
+                "Nothing is learned about URLs (%sURLS): with %sVERIFY off, no page is "
                 "looked at closely enough",
                 *(PREFIX, PREFIX),
             )
@@ -243,8 +243,8 @@ class UrlRules(Listener):
             None if told is None else content_of(told.kept if told.same and told.kept else url)
         )
         fingerprint = judged.verdict.fingerprint
-        claims = judged.verdict.page.claims if judged.verdict.page else b""
-        said = name_and_words(claims, MOST_WORDS)
+        sketch = judged.verdict.page.sketch if judged.verdict.page else b""
+        said = name_and_words(sketch, MOST_WORDS)
         for visit in answered:
             visits.tell(visit, content, fingerprint, said)
         probed_url = next((each for each in asked if each in self._probes), None)
@@ -274,7 +274,7 @@ class UrlRules(Listener):
 
     def _told(self, judged: Judged, site: Site) -> Told | None:
         verdict = judged.verdict
-        if site.policy.verify == "distance" or verdict.not_compared:
+        if not site.policy.verify or verdict.not_compared:
             return None
         kept = verdict.match.record.url if verdict.match else None
         words = verdict.page.words if verdict.page else 0

@@ -104,12 +104,9 @@ def _other_offers(counts: Counts, pairs: Iterable[Pair]) -> Iterator[Finding]:
 
 def _stricter(counts: Counts, such_as: str) -> str:
     """Say by which setting more of two pages is compared."""
-    verify = counts.setting("VERIFY")
-    way = "set `SIMHASH_GATE_VERIFY = 'text'`"
-    if verify == "text":
-        way = f"name what tells them apart, such as {such_as}, in `SIMHASH_GATE_COMPARE`"
-    elif verify == "distance":
-        way = "set `SIMHASH_GATE_VERIFY = 'names'`"
+    way = f"name what tells them apart, such as {such_as}, in `SIMHASH_GATE_COMPARE`"
+    if counts.setting("VERIFY") == "False":
+        way = "set `SIMHASH_GATE_VERIFY = True`"
     return f"{way}; for one domain, in `SIMHASH_GATE_DOMAINS`.{_recover(counts)}"
 
 
@@ -124,7 +121,7 @@ def _wrong_drops(counts: Counts) -> Iterator[Finding]:
     those = f" (`{'`, `'.join(name for name, _ in fields.most_common(_NAMED))}`)" if fields else ""
     yield Finding(
         f"{surely}The audit found wrong drops: {_listed(map(_row, rows), 'domain')}.",
-        "For these domains, set a lower `threshold`, `'verify': 'text'` or `'action': 'tag'` in "
+        "For these domains, set a lower `threshold` or `'action': 'tag'` in "
         f"`SIMHASH_GATE_DOMAINS`. If the fields that differ{those} are no content, name only the "
         "others in `SIMHASH_GATE_AUDIT_FIELDS`.",
         "audit",

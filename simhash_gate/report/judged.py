@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from simhash_gate.common.proportion import Interval, wilson
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.fingerprints.claims import Claims, contradiction
 from simhash_gate.fingerprints.hamming import BITS
+from simhash_gate.fingerprints.names import own_words
 
 OUTCOMES = (
     *("new", "near", "updated", "rewritten", "duplicate", "unchanged", "skipped", "error", "kept"),
@@ -30,10 +30,9 @@ FEW = 30
 TOO_MANY = 0.05
 """A share of wrong drops that is surely above this is too large."""
 ADVICE = (
-    "These pages have much the same text, so no distance tells them from copies. Their names and "
-    "offers do, if SIMHASH_GATE_VERIFY is 'names' or 'text'. To compare more of them, name the "
-    "fields that differ in SIMHASH_GATE_COMPARE, use a profile that compares the text, or use "
-    "another SIMHASH_GATE_EXTRACTOR."
+    "These pages have much the same text, so no distance tells them from copies. Their names, "
+    "offers and words do, if SIMHASH_GATE_VERIFY is on. To compare more of them, name the fields "
+    "that differ in SIMHASH_GATE_COMPARE, or use another SIMHASH_GATE_EXTRACTOR."
 )
 LONGEST_URL = 2_000
 LONGEST_TEXT = 300
@@ -231,8 +230,8 @@ def contradict(title: str, other: str) -> bool:
     """
     if not title or not other or title == other:
         return False
-    named = (Claims(name, (name,)) for name in (title, other))
-    return contradiction(*named) is not None
+    own, its_own = own_words(title), own_words(other)
+    return not (own <= its_own or its_own <= own)
 
 
 @dataclass(slots=True)

@@ -110,8 +110,7 @@ def _page_of(row: dict[str, Any]) -> Page | ReadError | None:
         unsigned(look["digest"]),
         look["listing"],
         reason,
-        look["claims"],
-        look["sentences"],
         look["sketch"],
+        look["lines"],
         url=row["url"] or "",
     )

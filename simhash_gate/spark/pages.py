@@ -45,9 +45,8 @@ _LOOK = (
     .add("pipeline", StringType())
     .add("digest", LongType())
     .add("listing", BooleanType())
-    .add("claims", BinaryType())
-    .add("sentences", BinaryType())
     .add("sketch", BinaryType())
+    .add("lines", BinaryType())
 )
 _READ = {
     "title": StringType(),
@@ -173,9 +172,8 @@ def _row(
             "pipeline": version,
             "digest": signed(page.digest),
             "listing": page.listing,
-            "claims": page.claims,
-            "sentences": page.sentences,
             "sketch": page.sketch,
+            "lines": page.lines,
         },
     }
 

@@ -19,7 +19,7 @@ from simhash_gate.common.wording import complaining, how_many, printable
 from simhash_gate.fingerprints.claims import contradiction
 from simhash_gate.gate.verdict import encode
 from simhash_gate.offline.compare import Change, changes, side_by_side
-from simhash_gate.offline.fingerprint import claims_of
+from simhash_gate.offline.fingerprint import sketch_of
 from simhash_gate.pipeline import read_closely
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import names_store, open_pages
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.collection.neighbours import Neighbour, Scope
     from simhash_gate.common.wording import Complain
-    from simhash_gate.fingerprints.claims import Claims
+    from simhash_gate.fingerprints.sketch import Sketch
     from simhash_gate.offline.compare import Claim
     from simhash_gate.settings import Settings
 
@@ -116,7 +116,7 @@ class Text(NamedTuple):
     """The words of a page, and what it claims to be."""
 
     words: list[str]
-    claims: Claims
+    sketch: Sketch
 
 
 Texts = dict[str, Text]
@@ -164,7 +164,7 @@ def show_pair(pair: Neighbour, texts: Texts) -> ShownPair:
     if not all(name in texts for name in names):
         return ShownPair(pair, None, None)
     a, b = (texts[name] for name in names)
-    claims = [claim for claim in side_by_side(a.claims, b.claims) if claim.differs]
+    claims = [claim for claim in side_by_side(a.sketch, b.sketch) if claim.differs]
     found: list[Change] = []
     for change in changes(a.words, b.words):
         if len(found) == MOST_CHANGES:
@@ -178,7 +178,7 @@ def contradicting(pairs: Iterable[Neighbour], texts: Texts) -> Counter[str]:
     counted: Counter[str] = Counter()
     for page, earlier, _ in pairs:
         if page.name in texts and earlier.name in texts:
-            found = contradiction(texts[earlier.name].claims, texts[page.name].claims)
+            found = contradiction(texts[earlier.name].sketch, texts[page.name].sketch)
             counted[found.differs if found else ""] += 1
     return counted
 
@@ -198,7 +198,7 @@ def read_texts(sources: Sequence[str], names: Collection[str], settings: Setting
             reading = read_closely(
                 entry.body, url=entry.url, encoding=entry.encoding, options=settings.options
             )
-            texts[name] = Text(reading.words, claims_of(reading.page))
+            texts[name] = Text(reading.words, sketch_of(reading.page))
             if len(texts) == len(names):
                 break
     return texts

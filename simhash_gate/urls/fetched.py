@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import mmh3
 
-from simhash_gate.fingerprints.claims import NAME_BYTES
 from simhash_gate.fingerprints.hamming import hamming_distance
+from simhash_gate.fingerprints.sketch import NAME_BYTES
 
 if TYPE_CHECKING:
     from simhash_gate.urls.parts import Parts

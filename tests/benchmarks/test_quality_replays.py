@@ -83,7 +83,7 @@ def test_a_set_end_to_end_with_what_is_always_installed(
     assert main(run) == 0
     found = json.loads((out / "results.json").read_text("utf-8"))
     assert found["pages"] == 20
-    assert list(found["methods"]) == ["verdict", "verified", "body-md5", "page-text"]
+    assert list(found["methods"]) == ["verdict", "distance", "body-md5", "page-text"]
     assert capsys.readouterr().out.count("\n") == 2 + 4
     counts = [method["all"] for method in found["methods"].values()]
     assert [(count["found"], count["wrong"]) for count in counts] == [(2, 0)] * 4

@@ -70,6 +70,7 @@ def test_copies_farther_from_each_other_than_from_the_failed_page_are_both_deliv
             yield self.request(path, priority=-place)
     """
     settings = {"SIMHASH_GATE_THRESHOLD": 6, "SIMHASH_GATE_NEAR": 6, "CONCURRENT_REQUESTS": 1}
+    settings["SIMHASH_GATE_VERIFY"] = False
     with Site(dict(routes)).running() as site:
         result = crawl(tmp_path, site, "", spider=spider + first_fails(2), settings=settings)
     assert result.delivered() == ["/one", "/other"]

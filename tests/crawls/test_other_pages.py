@@ -83,7 +83,7 @@ def test_a_template_that_reads_alike_is_warned_of_and_what_was_dropped_comes_bac
     rooms = ["Login", "Basket", "Orders", "Returns", "Terms", "Imprint"]
     routes = {
         "/shoes": product("Shoes"),
-        "/shoes/2": product("Shoes, page two"),
+        "/shoes/2": product("Shoes | page two"),
         **{f"/{room.lower()}": product(room) for room in rooms},
     }
     with Site(routes).running() as site:

@@ -91,7 +91,7 @@ def test_the_report_of_a_crawl_has_the_texts_of_what_differs(tmp_path) -> None:
     settings = {
         "SIMHASH_GATE_REPORT": "report.html",
         "SIMHASH_GATE_THRESHOLD": 8,
-        "SIMHASH_GATE_VERIFY": "distance",
+        "SIMHASH_GATE_VERIFY": False,
         "CONCURRENT_REQUESTS": 1,
     }
     with Site(routes).running() as site:

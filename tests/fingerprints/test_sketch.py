@@ -1,4 +1,4 @@
-"""What exactly differs between two pages that look alike."""
+"""What is remembered of a page: its bytes, and what of another page it lacks."""
 
 from __future__ import annotations
 
@@ -8,132 +8,102 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simhash_gate.fingerprints.sketch import LIMIT, Sketch, compare, decode
-from simhash_gate.pipeline import Options, read_page
-
-TEXT = [
-    "The drill comes with two batteries and a charger, and it weighs less than the old one.",
-    "It was tested for six weeks by carpenters, who liked the grip and disliked the case.",
-    "Spare parts are kept for ten years; the guarantee ends after three.",
-]
-DICE = random.Random(1)
-LONG = [" ".join(f"{DICE.getrandbits(40):x}" for _ in range(12)) + "." for _ in range(400)]
-
-
-def page(*paragraphs: str, headline: str = "A new drill", top: str = "") -> Sketch:
-    body = "".join(f"<p>{text}</p>" for text in paragraphs)
-    html = (
-        f"<html><head><title>{headline} | Shop</title></head><body><main>"
-        f"<h1>{headline}</h1>{top}{body}</main></body></html>"
-    )
-    options = Options(sketch=True)
-    return decode(read_page(html.encode(), url="https://x.example/a", options=options).sketch)
-
-
-def test_the_order_of_blocks_and_where_a_block_is_split_do_not_matter() -> None:
-    for copy in (page(*TEXT), page(*reversed(TEXT)), page(" ".join(TEXT))):
-        assert compare(page(*TEXT), copy) == (True, "the same text")
-
-
-def test_what_is_fleeting_makes_no_other_page_and_is_named() -> None:
-    old, new = (page(*TEXT, top=f"<p>Updated {clock}</p>") for clock in ("12:04", "12:31"))
-    assert compare(old, new) == (True, "only 'Updated 12:04' → 'Updated 12:31' differs")
-
-
-PRICE = "Price: 19.99 EUR"
-
-
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        (("weighs less", "weighs more"), "'weighs less' → 'weighs more'"),
-        (("19.99", "24.99"), "'Price: 19.99' → 'Price: 24.99'"),
-        ((PRICE, ""), "'Price: 19.99 EUR' is gone"),
-        ((PRICE, f"{PRICE}. Sold out!"), "'Sold out!' was added"),
-    ],
+from simhash_gate.fingerprints.sketch import (
+    KEY_BYTES,
+    NO_SKETCH,
+    Hashes,
+    Sketch,
+    decode,
+    hashes_of,
+    name_and_words,
+    pair_table,
+    pairs_apart,
+    pairs_of,
+    sentences_of,
 )
-def test_another_word_or_price_makes_another_page_and_is_named(change, named) -> None:
-    altered = [text.replace(*change) for text in (*TEXT, PRICE)]
-    assert compare(page(*TEXT, PRICE), page(*altered)) == (False, named)
+
+TEXTS = st.sets(st.text(max_size=8), max_size=60)
+DICE = random.Random(1)
+WORDS = [f"{DICE.getrandbits(40):x}" for _ in range(3000)]
 
 
-def test_another_headline_makes_another_page_but_not_the_name_of_the_site_in_it() -> None:
-    old, new = page(*TEXT, headline="Drill AX-200"), page(*TEXT, headline="Drill AX-300")
-    assert compare(old, new) == (False, "'Drill AX-200' → 'Drill AX-300'")
-    assert compare(page(*TEXT), page(*TEXT, headline="Print: A new drill")).same
+@given(TEXTS, TEXTS, st.sampled_from(["<u1", "<u2"]))
+def test_any_set_of_hashes_survives_its_encoding(own, others, gap) -> None:
+    given = Hashes.of(own, others, gap)
+    found = Hashes.decode(given.encode(gap), gap)
+    assert found.bits == given.bits
+    assert found.values.tolist() == given.values.tolist()
+    assert found.own.tolist() == given.own.tolist()
+    assert all(found.have(text, own=True) for text in own)
+    assert all(found.have(text) for text in others)
+    assert not found.lacking(given).size
 
 
-def test_a_long_page_is_known_by_hashes_and_still_compared() -> None:
-    old, new = page(*LONG), page(*LONG[:200], "Something else entirely happened here.", *LONG[201:])
-    assert not old.sentences
-    assert compare(old, page(*LONG)).same
-    assert not compare(old, new).same
-    assert len(old.encode()) < LIMIT
+@pytest.mark.parametrize(("gap", "least", "most"), [("<u2", 2.1, 2.3), ("<u1", 1.1, 1.4)])
+def test_a_hash_takes_a_gap_and_a_bit(gap, least, most) -> None:
+    for count in (100, 1000, 3000):
+        assert least * count <= len(Hashes.of(WORDS[:count], (), gap).encode(gap)) <= most * count
 
 
-FIGURE = "<figure><img src=drill.jpg><figcaption>{}</figcaption></figure>"
+def test_what_only_one_article_says_is_lacking_wherever_the_other_page_has_it_not() -> None:
+    kept = Hashes.of(WORDS[:500], WORDS[500:600], "<u2")
+    new = Hashes.of([*WORDS[:499], WORDS[550], "new"], WORDS[700:2900], "<u2")
+    assert kept.lacking(new).tolist() == kept.cut([WORDS[499]]).tolist()
+    assert new.lacking(kept).tolist() == new.cut(["new"]).tolist()
+    assert kept.have(WORDS[550])
+    assert not kept.have(WORDS[550], own=True)
 
 
-def test_a_view_without_images_lacks_their_captions_and_another_caption_is_another_page() -> None:
-    first, second = (page(*TEXT, top=FIGURE.format(f"The {tool} at work.")) for tool in "AB")
-    assert compare(first, page(*TEXT)).same
-    assert compare(page(*TEXT), first).same
-    assert not compare(first, second).same
+def test_few_other_pairs_are_told_whatever_two_texts_have_in_common() -> None:
+    text = [WORDS[n : n + 10] for n in range(0, 3000, 10)]
+    moved = [*text[:-1], [*text[-1][:8], text[-1][9], text[-1][8]]]
+    gone, come = pairs_apart(*(pair_table(pairs_of(lines)) for lines in (text, moved)))
+    assert sorted(gone) == sorted(hashes_of(set(pairs_of(text)) - set(pairs_of(moved))))
+    assert sorted(come) == sorted(hashes_of(set(pairs_of(moved)) - set(pairs_of(text))))
+    assert pairs_apart(pair_table(pairs_of(text)), pair_table(pairs_of(text))) == ([], [])
+    assert pairs_apart(pair_table(pairs_of(text)), pair_table(pairs_of(text[50:]))) is None
+    assert pairs_apart(pair_table(()), b"") is None
 
 
-def test_another_image_makes_another_page_of_few_words() -> None:
-    bees, wasps = (page(top=f"<img src=/{name}.jpg>") for name in ("bees", "wasps"))
-    assert compare(bees, wasps) == (False, "'bees.jpg' → 'wasps.jpg'")
-    assert compare(bees, page()).same, "a view without images"
-    long = [page(*TEXT, top=f"<img src=/{name}.jpg>") for name in ("bees", "wasps")]
-    assert compare(*long).same
+@given(st.text(max_size=40), st.lists(st.text()), st.dictionaries(st.text(), st.text()))
+def test_any_sketch_survives_its_encoding(headline, names, offered) -> None:
+    told = headline, tuple(names), tuple(offered.items())
+    words, lines = Hashes.of("ab", "c", "<u2"), Hashes.of(["a b"], (), "<u1")
+    given = Sketch(*told, (), words, lines, pair_table(["a b"]), 1, 2, 3)
+    found = decode(given.encode())
+    assert (found.headline, found.names, found.offered) == told
+    assert (found.images, found.played, found.dated, found.pairs) == (1, 2, 3, given.pairs)
+    assert found.words.values.tolist() == words.values.tolist()
+    assert found.lines.own.tolist() == [True]
+    assert found.encode() == given.encode()
 
 
-def whole(article: str, rest: str = "", title: str = "A new drill") -> Sketch:
-    html = f"<title>{title}</title><body>{article}{rest}</body>"
-    return decode(read_page(html.encode(), options=Options(sketch=True)).sketch)
+def test_the_key_is_of_the_name_and_of_what_is_offered() -> None:
+    keys = [
+        Sketch(name, (name,), (("price", price),)).encode()[:KEY_BYTES]
+        for name, price in (("Blue", "1"), ("(2) blue", "1"), ("Blue", "2"), ("Red", "1"))
+    ]
+    assert keys[0] == keys[1] != keys[2]
+    assert keys[0][:4] == keys[2][:4] != keys[3][:4]
 
 
-def test_what_the_other_page_says_beside_its_article_is_no_difference() -> None:
-    article = "".join(f"<p>{text}</p>" for text in TEXT)
-    box = "<p>Sold in three towns by the Hive.</p>"
-    inside = whole(f"<main><h1>A new drill</h1>{article}{box}</main>")
-    beside = whole(f"<main><h1>A new drill</h1>{article}</main>", f"<aside>{box}</aside>")
-    neither = whole(f"<main><h1>A new drill</h1>{article}</main>")
-    assert compare(inside, beside).same
-    assert compare(beside, inside).same
-    assert not compare(inside, neither).same
-
-
-def test_the_heading_before_an_article_without_one_counts_in_the_same_place_only() -> None:
-    article = "<main>" + "".join(f"<p>{text}</p>" for text in TEXT) + "</main>"
-    first, second, moved = (
-        whole(f"<div><h2 class={place}>{heading}</h2></div>{article}", title="The Shop")
-        for heading, place in (("A drill", "name"), ("A saw", "name"), ("A saw", "promo-name"))
-    )
-    assert compare(first, second) == (False, "'A drill' → 'A saw'")
-    assert compare(first, moved).same
-
-
-@given(st.builds(Sketch, st.text(), st.text(), sentences=st.lists(st.text()).map(tuple)))
-def test_any_sketch_survives_its_encoding(sketch: Sketch) -> None:
-    assert compare(decode(sketch.encode()), sketch).same
-
-
-@pytest.mark.parametrize("data", [b"", b"garbage", b"x\x9cK\xce\x00\x00\x02$\x01("])
-def test_what_is_no_sketch_is_said(data: bytes) -> None:
+@pytest.mark.parametrize("data", [b"", b"x", b"of another version", NO_SKETCH[:-1]])
+def test_what_is_no_sketch_is_said_to_be_none(data: bytes) -> None:
     with pytest.raises(ValueError, match="no sketch"):
         decode(data)
 
 
-def test_a_sentence_more_that_the_site_repeats_makes_no_other_page() -> None:
-    line = "Brought to you by the friends of the drill."
-    plain, printed = page(*TEXT), page(*TEXT, line)
-    repeated = set(printed.hashes) - set(plain.hashes)
-    assert not compare(plain, printed).same
-    assert compare(plain, printed, is_repeated=repeated.__contains__).same
-    assert compare(printed, plain, is_repeated=repeated.__contains__).same
-    other = page(*TEXT[:2], line)
-    few = page(*TEXT, "Sold out!")
-    for changed in (other, few):
-        assert not compare(plain, changed, is_repeated=lambda _: True).same
+def test_samples_of_words_can_be_compared_whatever_the_sizes_of_two_sketches() -> None:
+    few, many = (
+        name_and_words(Sketch("A", words=Hashes.of(WORDS[:n], (), "<u2")).encode(), 100_000)
+        for n in (100, 3000)
+    )
+    assert few[:4] == many[:4]
+    samples = [{said[n : n + 2] for n in range(4, len(said), 2)} for said in (few, many)]
+    assert samples[0] < samples[1]
+    assert name_and_words(b"", 9) == name_and_words(NO_SKETCH, 9) == b""
+
+
+def test_sentences_are_the_lines_of_an_article() -> None:
+    one, other, again = sentences_of(b"the bees fly\nhome\n\nthe bees fly")
+    assert (one, one.words, other.words) == (again, 3, 1)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simhash_gate.fingerprints.claims import Claims, said_by
-from simhash_gate.fingerprints.sketch import Sentence, Sketch, pack_sentences
-from simhash_gate.fingerprints.words import words
+from simhash_gate.fingerprints.names import words_of_line
+from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table, pairs_of
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CLAIMS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.revisit import Sent
@@ -142,8 +141,8 @@ def the_next_run(gate: Gate, run: str = "later") -> Gate:
     return Gate(gate.store, run=run, pipeline="v1")
 
 
-def claims_of(headline: str, *offered: tuple[str, str]) -> bytes:
-    return Claims(headline, (headline,), said_by(["word"]), offered).encode()
+def sketch_of(headline: str, *offered: tuple[str, str]) -> bytes:
+    return Sketch(headline, (headline,), offered).encode()
 
 
 def test_a_page_that_fell_out_of_the_window_is_kept_again_when_it_is_visited(gate) -> None:
@@ -189,14 +188,14 @@ def test_a_page_that_says_something_else_is_an_update_however_near_it_is(
 
 
 def test_what_a_page_is_called_and_offers_is_part_of_what_it_says(gate) -> None:
-    judge(gate, a_page(claims=claims_of("Red shoe", ("price", "19.90"))), "/a")
+    judge(gate, a_page(sketch=sketch_of("Red shoe", ("price", "19.90"))), "/a")
     later = the_next_run(gate)
-    cheaper = a_page(claims=claims_of("Red shoe", ("price", "17.90")))
+    cheaper = a_page(sketch=sketch_of("Red shoe", ("price", "17.90")))
     verdict = judge(later, cheaper, "/a")
     assert verdict.outcome == "updated"
     assert verdict.reason.startswith("price '19.90', now '17.90'; last seen")
     latest = the_next_run(later, "latest")
-    renamed = a_page(claims=claims_of("Blue shoe", ("price", "17.90")))
+    renamed = a_page(sketch=sketch_of("Blue shoe", ("price", "17.90")))
     assert judge(latest, renamed, "/a").reason.startswith("headline 'Red shoe', now 'Blue shoe'")
 
 
@@ -236,14 +235,14 @@ def test_a_page_is_known_though_its_window_is_too_small_to_hold_it(gate) -> None
 
 def test_without_histories_the_record_tells_what_a_page_was(gate) -> None:
     forgetful = Policy(history=0)
-    judge(gate, a_page(claims=claims_of("Red shoe", ("price", "19.90"))), "/a", forgetful)
+    judge(gate, a_page(sketch=sketch_of("Red shoe", ("price", "19.90"))), "/a", forgetful)
     later = the_next_run(gate)
-    verdict = judge(later, a_page(claims=claims_of("Red shoe", ("price", "2.00"))), "/a", forgetful)
+    verdict = judge(later, a_page(sketch=sketch_of("Red shoe", ("price", "2.00"))), "/a", forgetful)
     assert verdict.outcome == "updated"
     assert verdict.reason.startswith("price '19.90', now '2.00'")
     assert len(list(gate.store.records())) == 1
     last = the_next_run(later, "last")
-    same = a_page(claims=claims_of("Red shoe", ("price", "2.00")))
+    same = a_page(sketch=sketch_of("Red shoe", ("price", "2.00")))
     assert judge(last, same, "/a", forgetful).outcome == "unchanged"
 
 
@@ -381,80 +380,87 @@ def test_a_dismissed_record_is_not_compared(gate) -> None:
     assert judge(gate, a_page(), "/b", dismissed=[kept.record]).outcome == "new"
 
 
-SKETCHES = [
-    Sketch(sentences=("The drill costs 19.99 EUR.",), fleeting=("Updated 12:04",)),
-    Sketch(sentences=("The drill costs 24.99 EUR.",), fleeting=("Updated 12:31",)),
-    Sketch(sentences=("The drill costs 24.99 EUR.",), fleeting=("Updated 13:00",)),
-]
-
-
-def test_verify_tells_a_changed_price_from_a_changed_clock(gate) -> None:
-    policy = Policy(verify=True)
-    first, second, third = (
-        judge(gate, a_page(digest=n, sketch=sketch.encode()), f"/{n}", policy)
-        for n, sketch in enumerate(SKETCHES, start=1)
+def says(*lines: str, beside: str = "", name: str = "", **values) -> Page:
+    """Return a page with the words of some lines, and others beside its article."""
+    tokens = [line.split() for line in lines]
+    words = Hashes.of(set().union(*map(words_of_line, tokens)), beside.split(), "<u2")
+    names = (name,) if name else ()
+    told = {key: values.pop(key) for key in ("offered", "dated", "images") if key in values}
+    sketch = Sketch(
+        *(name, names),
+        words=words,
+        lines=Hashes.of(lines, beside.split("\n"), "<u1"),
+        pairs=pair_table(pairs_of(tokens)),
+        **told,
     )
-    assert first.outcome == "new"
-    assert (second.outcome, second.match.distance) == ("near", 0)
-    assert second.reason == "distance 0: 'costs 19.99' → 'costs 24.99'"
-    assert third.outcome == "duplicate"
-    assert third.match.record.request == "/2"
-    assert third.reason == (
-        "distance 0, threshold 3; only 'Updated 12:31' → 'Updated 13:00' differs"
-    )
+    given = {"digest": hash_of(lines), **values}
+    return a_page(**given, sketch=sketch.encode(), lines="\n".join(lines).encode())
 
 
-def test_a_page_with_many_more_words_is_another_one_however_near(gate) -> None:
-    judge(gate, a_page(words=100, digest=1), "/a")
-    longer = judge(gate, a_page(words=110, digest=2), "/b")
-    assert (longer.outcome, longer.reason) == ("near", "distance 0: 100 words, now 110")
-    assert judge(gate, a_page(words=109, digest=3), "/c").outcome == "duplicate"
-    assert (
-        judge(gate, a_page(words=120, digest=4), "/d", Policy(threshold=8)).outcome == "duplicate"
-    )
+DRILL = "the drill costs 19.99 euros and weighs more than the old one"
+GRIP = "carpenters liked the grip of the drill"
 
 
-def test_verify_finds_copies_as_far_as_near(gate) -> None:
-    policy = Policy(verify=True)
-    sketch = SKETCHES[0].encode()
-    judge(gate, a_page(0, sketch=sketch), "/a", policy)
-    assert judge(gate, a_page(8, sketch=sketch), "/b", policy).outcome == "duplicate"
-    assert judge(gate, a_page(9, sketch=sketch), "/c", policy).outcome == "new"
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ((DRILL.replace("19.99", "24.99"), GRIP), "new: '24.99'; gone: 1 word"),
+        ((DRILL, f"{GRIP} and its case"), "new: 'case', 'its'"),
+        ((DRILL,), "gone: 4 words"),
+        (
+            (DRILL.replace("more than the old one", "the old more than one"), GRIP),
+            "in another order",
+        ),
+        ((DRILL, GRIP, "the old one weighs more than the drill"), "a line was added"),
+    ],
+)
+def test_another_word_order_or_line_makes_another_page_however_near(gate, lines, reason) -> None:
+    judge(gate, says(DRILL, GRIP), "/a")
+    verdict = judge(gate, says(*lines), "/b")
+    assert (verdict.outcome, verdict.match.distance, verdict.differs) == ("near", 0, "texts")
+    assert reason in verdict.reason
 
 
-def test_verify_compares_the_words_of_short_pages_and_their_dates(gate) -> None:
-    policy = Policy(verify=True)
-    sketches = [
-        Sketch(sentences=("Open daily.",)),
-        Sketch(sentences=("Open daily.",), fleeting=("3 May 2024",)),
-        Sketch(sentences=("Open daily.",), fleeting=("4 May 2024",)),
-    ]
-    first, dated, other = (
-        judge(gate, a_page(words=6, digest=n, sketch=s.encode()), f"/{n}", policy)
-        for n, s in enumerate(sketches, start=1)
-    )
-    assert first.outcome == "new"
-    assert dated.outcome == "duplicate"
-    assert other.outcome == "duplicate"
-    gate.store.forget(first.record)
-    assert judge(gate, a_page(words=6, digest=2, sketch=sketches[1].encode()), "/2", policy).record
-    verdict = judge(gate, a_page(words=6, digest=3, sketch=sketches[2].encode()), "/3", policy)
-    assert verdict.reason == "distance 0: '3' → '4'"
+def test_what_the_other_page_says_elsewhere_or_in_other_places_is_no_difference(gate) -> None:
+    judge(gate, says(DRILL, GRIP), "/a")
+    for path, copy in (
+        ("/boxed", says(DRILL, beside=GRIP)),
+        ("/moved", says(GRIP, DRILL)),
+        ("/split", says(*DRILL.split(" costs "), GRIP, beside=f"{DRILL}\ncosts")),
+    ):
+        assert judge(gate, replace(copy, digest=len(path)), path).outcome == "duplicate", path
 
 
-def test_a_sketch_is_kept_only_where_texts_are_compared(gate) -> None:
-    claims = Claims("A drill").encode()
-    for number, sketch in enumerate(SKETCHES):
-        page = a_page(digest=number, claims=claims, sketch=sketch.encode())
-        verdict = judge(gate, page, f"/{number}")
-    assert verdict.outcome == "duplicate"
-    assert [record.sketch for record in gate.store.records()] == [claims]
+def test_copies_are_found_as_far_as_near(gate) -> None:
+    judge(gate, says(DRILL), "/a")
+    assert judge(gate, replace(says(GRIP), **vars(says(DRILL, flipped=8))), "/b").rejected
+    assert judge(gate, says(DRILL, flipped=9), "/c").outcome == "new"
 
 
-def named(name: str, *, said: str = "", **values) -> Page:
-    """Return a page with a name, and with the words of a text."""
-    claims = Claims(name, (name,), said_by(words(said)), **values)
-    return a_page(digest=len(name), claims=claims.encode())
+def test_dates_and_images_tell_short_pages_apart(gate) -> None:
+    judge(gate, says("open daily", words=6, digest=1, dated=1, images=1), "/a")
+    for path, told, reason in (
+        ("/b", {"dated": 2, "images": 1}, "another date"),
+        ("/c", {"dated": 1, "images": 2}, "other images"),
+    ):
+        verdict = judge(gate, says("open daily", words=6, digest=2, **told), path)
+        assert verdict.reason.endswith(reason)
+        gate.store.forget(verdict.record)
+    copy = judge(gate, says("open daily", words=6, digest=2), "/print")
+    assert copy.outcome == "duplicate", "a print view has none"
+    judge(gate, says(DRILL, digest=1, dated=1), "/long", scope="b")
+    assert judge(gate, says(DRILL, digest=2, dated=2), "/later", scope="b").rejected
+
+
+def test_a_listing_says_the_same_in_any_order_and_nothing_else(gate) -> None:
+    judge(gate, says(DRILL, GRIP, listing=True, digest=1), "/a")
+    assert judge(gate, says(GRIP, DRILL, listing=True, digest=1, flipped=3), "/b").rejected
+    assert judge(gate, says(GRIP, DRILL, listing=True, digest=2), "/c").outcome == "new"
+
+
+def named(name: str, **values) -> Page:
+    """Return a page with a name."""
+    return says(DRILL, name=name, digest=len(name), **values)
 
 
 def test_pages_whose_names_contradict_each_other_are_no_duplicates_however_near(gate) -> None:
@@ -466,7 +472,7 @@ def test_pages_whose_names_contradict_each_other_are_no_duplicates_however_near(
 
 
 def test_the_distance_alone_decides_where_that_is_asked_for(gate) -> None:
-    policy = Policy(verify="distance")
+    policy = Policy(verify=False)
     judge(gate, named("A red drill"), "/red", policy)
     assert judge(gate, named("A blue drill"), "/blue", policy).outcome == "duplicate"
     assert [record.sketch for record in gate.store.records()] == [b""]
@@ -490,19 +496,6 @@ def test_a_copy_is_found_at_once_among_any_number_of_pages_with_other_names(gate
     assert len(asked) == 1
 
 
-def test_beyond_the_threshold_the_same_product_at_the_same_price_is_a_duplicate(gate) -> None:
-    offered = (("price", "7.00 EUR"), ("sku", "D-1"))
-    claims = Claims("A drill", ("A drill",), offered=offered).encode()
-    judge(gate, a_page(claims=claims), "/drill")
-    verdict = judge(gate, a_page(8, claims=claims), "/print")
-    assert (verdict.outcome, verdict.match.distance) == ("duplicate", 8)
-    assert verdict.reason == "distance 8, threshold 3; the same name, number and price"
-    assert judge(gate, a_page(9, claims=claims), "/changed").outcome == "new"
-    unsold = Claims("A drill", ("A drill",)).encode()
-    judge(gate, a_page(claims=unsold), "/text", scope="b")
-    assert judge(gate, a_page(8, claims=unsold), "/edited", scope="b").outcome == "near"
-
-
 def test_a_copy_is_found_at_once_among_any_number_of_offers_under_one_name(gate) -> None:
     for number in range(50):
         page = named("A drill", offered=(("price", f"{number}.00 EUR"),))
@@ -513,21 +506,17 @@ def test_a_copy_is_found_at_once_among_any_number_of_offers_under_one_name(gate)
 
 
 @pytest.mark.parametrize("kept_sketch", [b"", b"of another version"])
-def test_a_page_kept_without_a_sketch_verifies_nothing(gate, kept_sketch: bytes) -> None:
-    kept = judge(gate, a_page(digest=1), "/a").record
+def test_of_a_page_kept_without_a_sketch_only_the_very_text_is_a_copy(gate, kept_sketch) -> None:
+    kept = judge(gate, says(DRILL), "/a").record
     gate.store.forget(kept)
     gate.store.check_and_add(replace(kept, sketch=kept_sketch), None)
-    verdict = judge(gate, a_page(digest=2, sketch=SKETCHES[0].encode()), "/b", Policy(verify=True))
-    assert (verdict.outcome, verdict.not_compared) == ("near", "no_sketch")
-    copy = judge(gate, a_page(digest=2, sketch=SKETCHES[0].encode()), "/c", Policy(verify=True))
-    assert (copy.outcome, copy.not_compared) == ("duplicate", "")
+    assert judge(gate, says(GRIP), "/b").outcome == "near"
+    assert judge(gate, says(DRILL), "/c").match.record.request == "/a"
 
 
 def test_a_page_unlike_many_that_look_like_it_is_kept_without_looking_at_all(gate) -> None:
-    policy = Policy(verify=True)
     for number in range(MOST_LOOKS + 5):
-        sketch = Sketch(sentences=(f"The drill costs {number} EUR.",)).encode()
-        verdict = judge(gate, a_page(digest=number, sketch=sketch), f"/{number}", policy)
+        verdict = judge(gate, says(f"the drill costs {number}"), f"/{number}")
         assert verdict.record is not None
         assert verdict.not_compared == ("many_alike" if number >= MOST_LOOKS else "")
 
@@ -538,24 +527,25 @@ def test_the_window_belongs_to_the_policy(gate) -> None:
     assert judge(gate, a_page(), "/c", Policy(window=1)).outcome == "new"
 
 
-NOTES = [Sentence(number, 20) for number in range(9)]
+NOTES = [f"note {number} of the site on delivery and returns" for number in range(9)]
 
 
-def noted(name: str, flipped: int, *own: Sentence, **values) -> Page:
-    """Return a page that says what its site says, and sentences of its own."""
-    claims = Claims(name, (name,)).encode()
-    return a_page(flipped, claims=claims, sentences=pack_sentences([*NOTES, *own]), **values)
+def noted(name: str, flipped: int, *own: str, **values) -> Page:
+    """Return a page that says what its site says, and lines of its own."""
+    return says(*NOTES, *own, name=name, flipped=flipped, **values)
 
 
 def test_agreement_in_what_the_site_repeats_is_no_reason_to_drop(gate) -> None:
     for number, name in enumerate(("Login", "Basket", "Orders", "Returns")):
-        judge(gate, noted(name, 8 * number + 8, Sentence(100 + number, 20)), f"/{number}")
+        judge(gate, noted(name, 8 * number + 8, f"what {number} says"), f"/{number}")
     judge(gate, noted("Shoes", 0), "/shoes")
-    verdict = judge(gate, noted("Shoes, page two", 1), "/shoes?page=2")
+    verdict = judge(gate, noted("Shoes | page two", 1), "/shoes?page=2")
     assert (verdict.outcome, verdict.differs) == ("near", "repeats")
     assert verdict.reason == "distance 1: pages of other names say the same"
     assert judge(gate, noted("Shoes", 1), "/copy").outcome == "duplicate"
-    text = [Sentence(1000 + number, 20) for number in range(9)]
+    text = [
+        f"sentence {number} of a story about a drill and those who made it" for number in range(9)
+    ]
     judge(gate, noted("A story", 60, *text), "/story")
     assert judge(gate, noted("Print: A story", 60, *text), "/print").outcome == "duplicate"
 
@@ -567,18 +557,25 @@ def test_what_one_crawl_has_learned_of_a_site_the_next_one_knows(gate) -> None:
     gate.store.begin("later")
     later = Gate(gate.store, run="later", pipeline="v1")
     judge(later, noted("Shoes", 0), "/shoes")
-    assert judge(later, noted("Shoes, page two", 1), "/shoes?page=2").differs == "repeats"
+    assert judge(later, noted("Shoes | page two", 1), "/shoes?page=2").differs == "repeats"
+
+
+def test_what_the_site_repeats_may_come_or_not(gate) -> None:
+    line = "brought to you by the friends of the drill"
+    for number in range(3):
+        judge(gate, says(line, name=f"Page {number}", flipped=12 * number + 12), f"/{number}")
+    judge(gate, says(DRILL, name="A drill"), "/drill")
+    assert judge(gate, says(DRILL, line, name="A drill"), "/print").outcome == "duplicate"
+    assert judge(gate, says(DRILL, "sold out", name="A drill"), "/sold").outcome == "near"
 
 
 def test_what_both_pages_claim_may_be_written_in_any_way(gate) -> None:
-    policy = Policy(verify="text")
     offered = (("shown price", "12.90 EUR"), ("sku", "A-1"))
-    claims = Claims("A drill", ("A drill",), offered=offered).encode()
 
     def sold(path: str, *lines: str) -> Verdict:
-        sketch = Sketch(sentences=("It is made of oak.", *lines)).encode()
-        return judge(gate, a_page(digest=len(path), claims=claims, sketch=sketch), path, policy)
+        page = says("it is made of oak", *lines, name="A drill", offered=offered)
+        return judge(gate, replace(page, digest=len(path)), path)
 
-    assert sold("/drill", "SKU: A-1").outcome == "new"
-    assert sold("/print", "Item no.", "A-1", "12.90 €").outcome == "duplicate"
-    assert sold("/sold-out", "SKU: A-1", "Sold out").outcome == "near"
+    assert sold("/drill", "sku a 1").outcome == "new"
+    assert sold("/print", "item no", "a 1", "12.90 €").outcome == "duplicate"
+    assert sold("/sold-out", "sku a 1", "sold out and gone for good", GRIP).outcome == "near"

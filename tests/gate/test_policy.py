@@ -48,7 +48,6 @@ def test_window_and_age_limit_are_those_of_the_scope() -> None:
 def test_overrides_leave_the_rest_and_a_profile_what_is_written_beside_it() -> None:
     policy = Policy(threshold=5).override({"action": "tag", "ttl": "3600"}, "here")
     assert policy == Policy(threshold=5, action="tag", ttl=3600.0)
-    assert Policy(window=5).override({"profile": "shop"}, "here") == Policy(window=5, verify=True)
     values = {"threshold": 6, "profile": "docs"}
     assert Policy().override(values, "here") == Policy(threshold=6)
 

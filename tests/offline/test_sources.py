@@ -174,7 +174,7 @@ def test_a_corpus_gives_its_fingerprints_and_its_markdown(run, tmp_path, form: s
     assert pair == {
         "a": URLS[1], "b": URLS[3], "distance": 1, "a_title": "Its title", "b_title": "Its title"
     }  # fmt: skip
-    result = run("replay", form)
+    result = run("replay", form, "-s", "SIMHASH_GATE_VERIFY=0")
     assert result.status == 0
     assert [line["url"] for line in result.lines if not line["dropped"]] == KEPT
     assert result.column("title") == [*("Story 1", "Its title", "Story 2", "Its title", "Story 3")]

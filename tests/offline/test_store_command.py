@@ -25,7 +25,7 @@ NOTES = {
     "redesign": {"a.example": 1.0, "example.com": 2.0},
     "validators": {"news.example.com": {"etag": {"until": 3.0}}},
 }
-TWELVE = bytes(range(1, 13))
+TWENTY = bytes(range(1, 21))
 PLENTY = 1 << 40
 URLS = [
     *("https://example.com/0", "https://example.com/1", "https://sub.example.com/2"),
@@ -100,7 +100,7 @@ def fill_store(url: str) -> None:
         for scope in ("a.example", "*"):
             keep(store, SITE_NOTES, scope, json.dumps(NOTES).encode())
         for scope in ("a.example", "b.example", "c.example"):
-            keep(store, SITE_MEMORY, scope, TWELVE)
+            keep(store, SITE_MEMORY, scope, TWENTY)
         for scope in RULED:
             keep(store, URL_RULES, scope, json.dumps([rule(scope)]).encode())
 

@@ -138,14 +138,14 @@ def headed(verdicts, **settings) -> None:
 
 def test_where_distances_were_all_nothing_is_learned(run, verdicts) -> None:
     # A replay does not say its settings.
-    result = run("urls", "learn", verdicts, "-s", "SIMHASH_GATE_VERIFY=distance")
+    result = run("urls", "learn", verdicts, "-s", "SIMHASH_GATE_VERIFY=0")
     assert (result.status, "0 verdicts" in result.err) == (1, True)
-    headed(verdicts, DOMAINS={"example.com": {"verify": "distance"}})
+    headed(verdicts, DOMAINS={"example.com": {"verify": False}})
     result = run("urls", "learn", verdicts)
     assert (result.status, result.out) == (1, "[]\n")
-    assert f"{verdicts}:1: nothing to learn of example.com: VERIFY was 'distance'" in result.err
+    assert f"{verdicts}:1: nothing to learn of example.com: VERIFY was off" in result.err
     assert "0 verdicts, 0 rules, 0 active" in result.err
-    headed(verdicts, VERIFY="distance", DOMAINS={"example.com": {"verify": "names"}})
+    headed(verdicts, VERIFY=False, DOMAINS={"example.com": {"verify": True}})
     assert run("urls", "learn", verdicts).err == "14 verdicts, 1 rule, 1 active\n"
 
 

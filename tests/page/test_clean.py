@@ -79,6 +79,20 @@ def test_a_form_that_says_much_of_what_is_said_outside_of_links_is_what_the_page
         assert product not in cleaned(f"<body>{shop}{order}</body>"), chrome
 
 
+CHOICE = "<form class=cart><p>Size: {}</p><input type=radio><input name=qty value=1></form>"
+
+
+def test_what_a_form_offers_to_choose_from_is_said_and_does_not_move_the_fingerprint():
+    small, large = (
+        read_page(f"<h1>A hat</h1>{CHOICE.format(size)}{PROSE * 4}".encode()) for size in "SL"
+    )
+    assert "Size: S" in small.markdown
+    assert "Size: L" in large.markdown
+    assert small.fingerprint == large.fingerprint
+    cards = f"<div>A hat{CHOICE.format('S')}</div><div>A cap{CHOICE.format('L')}</div>"
+    assert "Size" not in cleaned(f"<body>{PROSE}{cards}</body>"), "a form for each entry of a list"
+
+
 def test_what_has_gone_is_taken_off_the_size_of_the_links_that_it_was_in():
     card = "<a href=/hat><div>A hat<form action=/cart>How many of them?</form></div></a>"
     measures = clean_page(f"<body>{PROSE}{card * 3}").measures

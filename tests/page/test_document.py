@@ -26,7 +26,7 @@ def shell(data: object, body: str = "<div id=root></div>", **options):
     "body", ["", "<p>Please wait.</p>", f"{MENU}<main></main>"], ids=["empty", "waiting", "menu"]
 )
 def test_an_article_in_json_alone_is_the_article(body):
-    page = shell(STORY, body, sketch=True)
+    page = shell(STORY, body, anchors=True)
     assert page.fingerprint == shell(STORY, body).fingerprint
     assert page.markdown == "# A storm\n\n" + BODY
     assert (page.title, page.kind, page.words) == ("A storm", "article", 2 + 9 * 15)

@@ -87,6 +87,27 @@ def test_a_short_post_is_not_the_longer_column_beside_it(template):
     assert text in extracted(f"<body>{behind}</body>")
 
 
+HEAD = "<p>12.90 €</p><p>Item no. C-204</p><p>Sold by the Harbour Shop, delivered in two days</p>"
+MENU = (
+    "<div><p>Lanterns, ropes and a paragraph about everything else that the shop has got.</p></div>"
+)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "<body><div>{menu}<div><h1>{name}</h1>{head}</div><div><div>{story}</div></div></div></body>",
+        "<body>{menu}<div><h1>{name}</h1></div><div>{head}</div><div><div>{story}</div></div></body>",
+    ],
+)
+def test_what_stands_between_the_headline_and_the_article_is_of_the_page(template):
+    body = template.format(menu=MENU, name=HEADLINE, head=HEAD, story=STORY)
+    assert extracted(body) == [
+        *(HEADLINE, "12.90 €", "Item no. C-204"),
+        *("Sold by the Harbour Shop, delivered in two days", *PARAGRAPHS),
+    ]
+
+
 @pytest.mark.parametrize(
     "box",
     [

@@ -2,6 +2,7 @@
 
 import pytest
 
+from simhash_gate.pipeline import read_page
 from tests.page.pages import PROSE, REPLY, cleaned
 
 HIDDEN = pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
@@ -56,3 +57,16 @@ def test_a_template_is_read_where_browsers_show_it():
     box = "<river-level><template {}><p>Rising</p></template></river-level>"
     assert "Rising" in cleaned(f"<body>{box.format('shadowrootmode=open')}{PROSE}</body>")
     assert "Rising" not in cleaned(f"<body>{box.format('id=row')}{PROSE}</body>")
+
+
+def test_the_sign_that_leads_to_its_own_heading_is_no_text():
+    for sign, heading in (
+        ("¶", "<section id=bees><h1>Bees{}</h1></section>"),
+        ("#", "<h1 id=bees>Bees{}</h1>"),
+        ("§", "<h1>Bees{}</h1>"),
+    ):
+        link = f"<a class=headerlink id=bees href='#bees'>{sign}</a>"
+        page = read_page(f"<title>Bees</title>{heading.format(link)}<p>They fly.".encode())
+        assert (page.title, page.markdown) == ("Bees", "# Bees\n\nThey fly.")
+    note = "<p>They fly<a href='#note'>*</a>.</p><p id=note>Not in winter."
+    assert "\\*" in read_page(f"<title>Bees</title><h1>Bees</h1>{note}".encode()).markdown

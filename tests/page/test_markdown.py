@@ -3,6 +3,7 @@ import pytest
 from simhash_gate.page.flow import Flow, flow
 from simhash_gate.page.markdown import write
 from simhash_gate.page.parse import parse
+from simhash_gate.pipeline import read_page
 
 WHITE_SPACE = "".join(char for char in map(chr, range(0x10000)) if char.isspace())
 
@@ -85,3 +86,16 @@ def test_nesting_ends_where_nobody_can_read_it():
 
 def test_what_is_too_large_for_markdownify_comes_out_as_paragraphs():
     assert markdown("<p><b>word</b>" * 12_000) == "\n\n".join(["word"] * 12_000)
+
+
+def test_links_and_images_can_be_left_out():
+    html = (
+        b"<title>Bees</title><h1>Bees</h1><p>They <a href=/fly>fly</a> <img src=/a.jpg alt=home>."
+    )
+    page = read_page(html, url="https://example.org/")
+    assert (
+        page.markdown_without("links") == "# Bees\n\nThey fly ![home](https://example.org/a.jpg)."
+    )
+    assert page.markdown_without("images") == "# Bees\n\nThey [fly](https://example.org/fly) ."
+    assert page.markdown_without("links", "images") == "# Bees\n\nThey fly ."
+    assert page.markdown_without() == page.markdown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml import html
 
-from simhash_gate.fingerprints.claims import decode_claims, split_claims
+from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.page.offer import find_fields
 from simhash_gate.pipeline import Options, read_page
 from tests.page.pages import json_ld
@@ -18,7 +18,7 @@ def offered(html: str) -> dict[str, str]:
         f"<html><body><main><h1>A drill</h1>{html}{TEXT}</main></body></html>".encode(),
         url="https://x.example/drill",
     )
-    return dict(decode_claims(split_claims(page.claims)[0]).offered)
+    return dict(decode(page.sketch).offered)
 
 
 OFFER = {
@@ -113,8 +113,7 @@ def test_any_amount_of_names_and_offers_is_read_and_kept_in_bounds() -> None:
     }
     page = read_page(f"<title>{'drill ' * 5_000}</title>{json_ld(node)}{TEXT}".encode())
     assert page.fingerprint is not None
-    assert len(page.claims) < 20_000
-    assert split_claims(page.claims) == (page.claims, b"")
+    assert len(page.sketch) < 20_000
 
 
 PAGE = (
@@ -138,7 +137,7 @@ def test_the_fields_of_a_page_are_those_of_its_domain() -> None:
 
     def compared(url: str) -> dict[str, str]:
         page = read_page(PAGE.encode(), url=url, options=options)
-        return dict(decode_claims(split_claims(page.claims)[0]).compared)
+        return dict(decode(page.sketch).compared)
 
     assert compared("https://www.shop.example/a") == {"h1": "A drill"}
     assert compared("https://de.shop.example/a") == {"h1": "A drill"}

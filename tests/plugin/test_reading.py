@@ -41,7 +41,7 @@ def test_a_repeat_is_what_would_be_read_at_its_own_url(link) -> None:
 def test_only_the_same_bytes_in_one_encoding_at_one_path_are_a_repeat() -> None:
     content, url = body(["/"]), "https://a.example/1?x"
     others = [(url, "latin-1"), ("https://a.example/2", None), ("https://b.example/1", None)]
-    for options, repeats in ((Options(), True), (Options(sketch=True), False)):
+    for options, repeats in ((Options(), True), (Options(anchors=True), False)):
         recent = RecentPages(options)
         read(recent, content, url)
         assert recent.find(recent.key(content, url, None), url) is not None

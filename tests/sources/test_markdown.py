@@ -41,7 +41,7 @@ def test_a_page_that_was_markdown_is_the_same_page(name: str) -> None:
     assert first.fingerprint is not None
     assert second.fingerprint == first.fingerprint
     assert (second.digest, second.words) == (first.digest, first.words)
-    assert (second.title, second.sentences) == (first.title, first.sentences)
+    assert (second.title, second.lines) == (first.title, first.lines)
 
 
 @pytest.mark.parametrize(

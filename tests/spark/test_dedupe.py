@@ -71,7 +71,7 @@ def test_no_rows_are_no_rows(spark) -> None:
 def test_what_is_not_allowed_is_said(spark) -> None:
     df = spark.createDataFrame([(1, 2)], ROWS)
     with pytest.raises(ValueError, match="settings need pages as read_pages returns them"):
-        dedupe(df, settings={"SIMHASH_GATE_VERIFY": "text"})
+        dedupe(df, settings={"SIMHASH_GATE_VERIFY": False})
     with pytest.raises(ValueError, match="not a distance from 0 to 8: 9"):
         dedupe(df, 9)
     pages = read_pages(spark.createDataFrame([(b"", "u")], "body binary, url string"))
@@ -100,7 +100,7 @@ def test_pages_are_kept_as_the_command_keeps_them_by_its_settings(spark, run, tm
     rows = site_pages()
     (tmp_path / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     outputs = ("-o", "kept.jsonl", "--duplicates", "others.jsonl")
-    told = run("dedupe", "pages.jsonl", *outputs, "--verify", "-k", 6, "--scope", "crawl")
+    told = run("dedupe", "pages.jsonl", *outputs, "--no-verify", "-k", 6, "--scope", "crawl")
     assert told.status == 0, told.err
     kept, others = (
         [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
@@ -109,7 +109,7 @@ def test_pages_are_kept_as_the_command_keeps_them_by_its_settings(spark, run, tm
     assert len(kept) > 8
     assert len(others) > 10
 
-    settings = {"SIMHASH_GATE_VERIFY": "text", "SIMHASH_GATE_SCOPE": "crawl"}
+    settings = {"SIMHASH_GATE_VERIFY": False, "SIMHASH_GATE_SCOPE": "crawl"}
     columns = "id int, url string, body string"
     df = spark.createDataFrame([(row["id"], row["url"], row["html"]) for row in rows], columns)
     pages = read_pages(df, settings | INLINE).cache()

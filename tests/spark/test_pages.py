@@ -52,7 +52,7 @@ def test_pages_and_texts_are_read_as_everywhere_each_in_its_encoding(spark) -> N
         assert (row.title, row.markdown) == (expected.title, expected.markdown)
         assert (row.words, row.fingerprint) == (expected.words, signed(expected.fingerprint))
         assert row.look.digest == signed(expected.digest)
-        assert (bytes(row.look.claims), row.scope) == (expected.claims, "example.com")
+        assert (bytes(row.look.sketch), row.scope) == (expected.sketch, "example.com")
         assert row.reason is None
         assert row.id < 2 or row.title == "Bär"
     as_text = df.selectExpr("id", "url", "decode(body, 'UTF-16') AS body", "encoding")

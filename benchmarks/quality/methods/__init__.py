@@ -13,7 +13,7 @@ from benchmarks.quality.methods.base import Extractor, Method, MissingError, Rea
 OURS = {
     "fingerprint": "gate.Fingerprint",
     "verdict": "gate.Verdicts",
-    "verified": "gate.VerifiedVerdicts",
+    "distance": "gate.DistanceVerdicts",
 }
 PEERS = {
     "body-md5": "digests.BodyMd5",

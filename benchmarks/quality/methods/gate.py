@@ -66,12 +66,11 @@ class GateWindow(Window):
         return kept.record.url if kept else None
 
 
-class VerifiedVerdicts(Verdicts):
-    """The same with `SIMHASH_GATE_VERIFY`."""
+class DistanceVerdicts(Verdicts):
+    """The same without `SIMHASH_GATE_VERIFY`."""
 
-    title = "**simhash_gate**, verified verdict"
-    policy = Policy(verify="text")
-    options = Options(sketch=True)
+    title = "**simhash_gate**, verdict by distance alone"
+    policy = Policy(verify=False)
 
 
 class GateContent(Extractor):

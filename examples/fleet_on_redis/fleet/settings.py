@@ -12,6 +12,5 @@ ADDONS = {"simhash_gate.Addon": 0}
 SIMHASH_GATE_STORE = os.environ.get("STORE", "redis://127.0.0.1:6379/0")
 SIMHASH_GATE_ACTION = "links"
 SIMHASH_GATE_REVISIT = "drop"
-SIMHASH_GATE_DOMAINS = {"localhost": {"profile": "shop"}}
 
 SIMHASH_GATE_LOG = "summary"

@@ -180,7 +180,7 @@ def _wrong(row: DomainFigures) -> str:
 def _advice(row: DomainFigures, policy: Policy) -> str:
     """Say what to do about wrong drops."""
     ways = [f"lower its threshold of {policy.threshold} ({PREFIX}DOMAINS)"] * (policy.threshold > 0)
-    ways += [f"compare its words ({PREFIX}VERIFY = 'text')"] * (policy.verify != "text")
+    ways += [f"look closer at its pages ({PREFIX}VERIFY = True)"] * (not policy.verify)
     ways += [f"drop nothing of it ({PREFIX}ACTION = 'tag')"]
     return (
         f"If these pages are no copies, {', or '.join(ways)}. If the fields that differ "
