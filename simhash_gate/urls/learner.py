@@ -173,7 +173,8 @@ class Learner(PairsCompared):
         return "pinned" in words or self._pools.word_everywhere(rule) == "pinned"
 
     def _is_claimed(self, scope: str, rule: Rule) -> bool:
-        return self._pools.get(scope, rule) is not None
+        pool = self._pools.get(scope, rule)
+        return pool is not None and pool.support > 0
 
     def put(self, scope: str, shape: str, rule: Rule, evidence: Evidence) -> list[Change]:
         """Take over what is known of a rule, from an earlier crawl or from its user."""

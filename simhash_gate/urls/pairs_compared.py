@@ -23,7 +23,7 @@ class PairsCompared(ActiveRules):
 
     @abstractmethod
     def _is_claimed(self, scope: str, rule: Rule) -> bool:
-        """Tell whether any page has said something of a rule."""
+        """Tell whether any page speaks for a rule; pages that speak against it claim nothing."""
 
     def _told_by(self, scope: str, page: Fetched, pairs: list[tuple[Fetched, bool]]) -> Findings:
         """Return what pairs of a page with others tell of each rule on a shape, and by which."""

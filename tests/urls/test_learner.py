@@ -334,3 +334,15 @@ def test_a_pinned_rule_does_not_act_where_it_was_contradicted_just_before() -> N
     learner.put(SITE, EVERY, X, Evidence(word="pinned"))
     assert learner.canonical(SITE, f"{HOME}/a/9?x=5") == f"{HOME}/a/9?x=5"
     assert learner.canonical(SITE, f"{HOME}/b/9?x=5") == f"{HOME}/b/9"
+
+
+def test_further_pages_of_a_list_do_not_contradict_that_its_first_page_may_name_its_start() -> None:
+    """`/a/7?start=0` is `/a/7`; each second page differs from it by the value of `start` alone."""
+    learner = Learner()
+    first = Rule("parameter", "start", "0")
+    teach(learner, pairs_by("/a/{n}?start=0", "/a/{n}", count=ENOUGH))
+    for plain in ("/a/{n}", "/a/{n}?start=0"):
+        teach(learner, pairs_by("/a/{n}?start=20", plain, count=3), same=False)
+    assert evidence(learner, first).contradictions == 0
+    assert learner.canonical(SITE, f"{HOME}/a/9?start=0") == f"{HOME}/a/9"
+    assert learner.canonical(SITE, f"{HOME}/a/9?start=20") != f"{HOME}/a/9"
