@@ -71,15 +71,16 @@ KNOWN = {
     | {"settings", "stores", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
-    | {"history", "pipeline", "report", "settings", "sources", "stores", "urls", "values"}
-    | {"workers.pool"},
+    | {"history", "identity", "pipeline", "report", "settings", "sources", "stores", "urls"}
+    | {"values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
+    "identity": {"common"},
     "urls": {"common", "fingerprints.claims", "fingerprints.gist", "fingerprints.hamming"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}
-    | {"history", "settings", "stores", "urls", "values", "workers"},
+    | {"history", "identity", "settings", "stores", "urls", "values", "workers"},
     "cli": {"collection.listing", "common", "offline", "settings", "stores", "tuning"} | {"values"},
 }
 
