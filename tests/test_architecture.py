@@ -71,16 +71,15 @@ KNOWN = {
     | {"settings", "stores", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
-    | {"history", "identity", "pipeline", "report", "settings", "sources", "stores", "urls"}
+    | {"history", "identity", "pipeline", "report", "settings", "sources", "stores"}
     | {"values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
-    "identity": {"common"},
-    "urls": {"common", "fingerprints.claims", "fingerprints.gist", "fingerprints.hamming"},
+    "identity": {"common", "fingerprints.gist", "stores.base"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}
-    | {"history", "identity", "settings", "stores", "urls", "values", "workers"},
+    | {"history", "identity", "settings", "stores", "values", "workers"},
     "cli": {"collection.listing", "common", "offline", "settings", "stores", "tuning"} | {"values"},
 }
 

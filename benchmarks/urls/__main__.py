@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 METHODS = {
     "none": "method.Nothing",
     "learned": "learned.Learned",
-    "keyed": "keyed.Keyed",
     "discarder": "discarder.Discarder",
     "maybedont": "maybedont_.MaybeDont",
     "duster": "duster.Duster",

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+import mmh3
 from w3lib.url import canonicalize_url
 
 Query = tuple[tuple[str, str], ...]
@@ -47,6 +48,11 @@ class Address(NamedTuple):
     def numbers(self) -> tuple[int, ...]:
         """The numbers in the path."""
         return tuple(int(part[:18]) for part in self.path if part.isdecimal())
+
+    @property
+    def digest(self) -> int:
+        """A signed 64-bit hash, the same in every process."""
+        return int(mmh3.hash64(self.url.encode("utf-8", "replace"))[0])
 
     @property
     def url(self) -> str:

@@ -52,7 +52,8 @@ class Host:
 
     `known` has the address that stands for each key, `contents` what each page turned out to be:
     the address by which its content came first. `back` are addresses that were skipped, and are to
-    be fetched after all.
+    be fetched after all; `changes` are atoms that act from now on, or no longer, with their kind of
+    addresses and the contents for them. Who reads these two empties them.
     """
 
     def __init__(self, tracking: tuple[str, ...] = TRACKING) -> None:
@@ -60,6 +61,7 @@ class Host:
         self.contents: dict[str, str] = {}
         self.known: dict[int, str] = {}
         self.back: list[str] = []
+        self.changes: list[tuple[str, Atom, int, bool]] = []
         self.earlier: dict[tuple[str, Atom], int] = {}
         self.forbidden: set[Atom] = set()
         self._tracking = pattern_of(tracking)
@@ -73,6 +75,7 @@ class Host:
         self._tests: Counter[tuple[str, Atom]] = Counter()
         self._testing: dict[str, str] = {}
         self._skipped: dict[str, str] = {}
+        self._moved: dict[str, None] = {}
         self._recheck: set[str] = set()
 
     # ---- keys --------------------------------------------------------------------------------
@@ -134,7 +137,7 @@ class Host:
 
     def stand_in(self, url: str) -> str | None:
         """Return the address of a fetched page that has the key of this one, if there is one."""
-        key = hash(self.key(url))
+        key = self.key(url).digest
         found = self.known.get(key)
         return None if found == url or key in self._split else found
 
@@ -166,6 +169,11 @@ class Host:
     def _reduced_path(self, url: str) -> Address:
         return apply_path(self.address(url), self.whole.acts)
 
+    @property
+    def skips(self) -> int:
+        """How many addresses were skipped, and wait."""
+        return len(self._skipped)
+
     def test(self, count: int) -> list[str]:
         """Return skipped addresses, spread evenly, that are to be fetched as tests."""
         urls = [*self._skipped]
@@ -177,7 +185,7 @@ class Host:
 
     def forget(self, url: str) -> list[str]:
         """Let a page stand for nothing any more; return what was skipped for it."""
-        key = hash(self.key(url))
+        key = self.key(url).digest
         if self.known.get(key) == url:
             del self.known[key]
         self.contents.pop(url, None)
@@ -188,14 +196,20 @@ class Host:
 
     # ---- pages -------------------------------------------------------------------------------
 
-    def saw(self, url: str, kept: str = "", same: bool | None = None) -> bool:
+    def saw(
+        self, url: str, kept: str = "", same: bool | None = None, *, stands: bool = True
+    ) -> bool:
         """Take notice of a page that was fetched. Return False if it failed a test.
 
-        It is the `same` as that of `kept`, another one than all, or None: nobody knows.
+        It is the `same` as that of `kept`, another one than all, or None: nobody knows. If it does
+        not stand for others, it still tells what it is.
         """
-        key = hash(self.key(url))
+        key = self.key(url).digest
+        if not stands:
+            self._moved[url] = None
         if same is None:
-            self.known.setdefault(key, url)
+            if stands:
+                self.known.setdefault(key, url)
             self._testing.pop(url, None)
             return True
         content = self.contents.get(kept, kept) if same else url
@@ -217,21 +231,22 @@ class Host:
             self._regroup()
         elif failed:
             self._failed(url, tested)
-        key = hash(self.key(url))
-        if self._differs(self.known.setdefault(key, url), content):
+        key = self.key(url).digest
+        stand_in = self.known.setdefault(key, url) if stands else self.known.get(key, url)
+        if self._differs(stand_in, content):
             self._split.add(key)
             group.dirty = True
             self.whole.dirty = self.whole.dirty or bool(self.whole.acts)
             self._release(key)
-        for each in (group, self.whole):
-            if each.dirty or each.grown >= each.next:
-                self._fit(each)
+        self._fit(group)
+        self._fit(self.whole)
         return not failed
 
     def _make_room(self) -> None:
         old = {*islice(self.contents, MOST_KNOWN // 10)}
         for url in old:
             del self.contents[url]
+            self._moved.pop(url, None)
         self.known = {key: url for key, url in self.known.items() if url not in old}
         self._more = {key: more for key, more in self._more.items() if key not in old}
 
@@ -292,6 +307,8 @@ class Host:
 
     def _fit(self, group: Group) -> None:
         """Choose the atoms that act: those with enough for them, less what pages contradict."""
+        if not group.dirty and group.grown < group.next:
+            return
         group.next = int(group.grown * 1.2) + (1 if group.grown < FEW else 5)
         dirty, group.dirty = group.dirty, False
         trial = {atom for atom in self._candidates(group) if self._is_enough(group, atom)}
@@ -304,12 +321,18 @@ class Host:
             sorted(a for a in trial if a.kind not in ("default", "value") or a.name not in gone)
         )
         if acts != group.acts:
+            self._note_changes(group, acts)
             group.acts = acts
             if group is self.whole:
                 self._regroup()
             else:
                 group.sets = Sets.of(acts)
                 self._rekey()
+
+    def _note_changes(self, group: Group, acts: tuple[Atom, ...]) -> None:
+        for atom in sorted({*acts} ^ {*group.acts}):
+            contents = len(group.contents.get(atom, ()))
+            self.changes.append((group.name, atom, contents, atom in acts))
 
     def _candidates(self, group: Group) -> set[Atom]:
         found = {*group.contents, *(atom for name, atom in self.earlier if name == group.name)}
@@ -348,7 +371,7 @@ class Host:
         return atom.kind == "drop" and total >= ALL and kinds >= 2 and 4 * against <= kinds
 
     def _plain(self, address: Address) -> str | None:
-        return self.contents.get(self.known.get(hash(address), ""))
+        return self.contents.get(self.known.get(address.digest, ""))
 
     # ---- what proves wrong -------------------------------------------------------------------
 
@@ -397,6 +420,7 @@ class Host:
         ):
             return False
         self._cuts[address.kind] = group.highest
+        self.changes += [(self._kind(address), atom, 0, False) for atom in group.acts]
         return True
 
     def _regroup(self) -> None:
@@ -412,17 +436,17 @@ class Host:
         """Give all pages the keys of now, and take back what was skipped by others."""
         urls = dict.fromkeys((*self.contents, *self.known.values()))
         self.known = {}
-        for url in urls:
-            self.known.setdefault(hash(self.key(url)), url)
+        for url in (url for url in urls if url not in self._moved):
+            self.known.setdefault(self.key(url).digest, url)
         for url, stand_in in [*self._skipped.items()]:
-            key = hash(self.key(url))
-            if key in self._split or key != hash(self.key(stand_in)):
+            key = self.key(url).digest
+            if key in self._split or key != self.key(stand_in).digest:
                 del self._skipped[url]
                 self.back.append(url)
 
     def _release(self, key: int) -> None:
         """Take back what was skipped under a key that two contents have."""
-        found = [url for url in self._skipped if hash(self.key(url)) == key]
+        found = [url for url in self._skipped if self.key(url).digest == key]
         for url in found:
             del self._skipped[url]
         self.back += found
@@ -445,6 +469,17 @@ class Host:
         for group in [*self._kinds.values(), self.whole]:
             group.dirty = True
             self._fit(group)
+
+    def trust(self, kind: str, atom: Atom) -> None:
+        """Let an atom act on addresses of a kind without a page that confirms it."""
+        group = self._kinds.setdefault(kind, Group(kind)) if kind else self.whole
+        group.acts = tuple(sorted({*group.acts, atom}))
+        group.sets = Sets.of(group.acts)
+
+    @property
+    def active(self) -> int:
+        """How many atoms act."""
+        return sum(len(group.acts) for group in (self.whole, *self._kinds.values()))
 
     def told(self) -> Iterator[tuple[str, Atom, int, bool]]:
         """Yield each atom with its kind of addresses, the contents for it, and whether it acts."""

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 By = Literal["spider", "canonical", "list", "host", "url"]
 
+FEWEST_WORDS = 20
+"""A page of fewer words tells of no other that it is another one."""
+UNSURE = frozenset({"", "repeats"})
 MOST_HOSTS = 1_000
 """Of one crawl; those met longest ago go first."""
 REFUTED = 3
@@ -40,6 +43,20 @@ class PageKey(NamedTuple):
     by: By
     url: str
     atoms: tuple[Atom, ...] = ()
+
+
+def told_by(outcome: str, kept: str | None, differs: str, words: int) -> tuple[str, bool | None]:
+    """Return what a verdict tells of two URLs: that of the other page, and whether it is the same.
+
+    None if that is not sure. `differs` is what a closer look found; `words` is the length of the
+    page.
+    """
+    if outcome in ("duplicate", "unchanged"):
+        return (kept, True) if kept else ("", None)
+    unsure = outcome == "near" and differs in UNSURE
+    if unsure or words < FEWEST_WORDS or outcome not in ("new", "near", "updated", "rewritten"):
+        return "", None
+    return "", False
 
 
 class Canonical:
@@ -85,6 +102,15 @@ class Keys:
     def host(self, scope: str) -> Host:
         """Return what is known of a host, or of a domain."""
         return self._of(scope)[0]
+
+    @property
+    def active(self) -> int:
+        """How many atoms act."""
+        return sum(host.active for host, _ in self._hosts.values())
+
+    def take_over(self, other: Keys) -> None:
+        """Go on from what the last part of a job knew."""
+        self._hosts = other._hosts
 
     def canonical(self, scope: str) -> Canonical:
         """Return what is known of its canonical links."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from simhash_gate.identity.host import Host
+    from simhash_gate.stores.base import Store
 
 MOST = 2_000
 """Atoms of one host that are kept; those with the fewest contents go first."""
@@ -22,7 +23,7 @@ _KINDS = frozenset(
 
 
 class AtomsError(ValueError):
-    """Lines about atoms that can't be read."""
+    """Lines about parts of URLs that can't be read."""
 
 
 def entries_of(scope: str, host: Host) -> list[dict[str, Any]]:
@@ -49,18 +50,21 @@ def entries_of(scope: str, host: Host) -> list[dict[str, Any]]:
     return words + lines[:MOST]
 
 
-def load(host: Host, entries: Iterable[Mapping[str, Any]]) -> None:
+def load(host: Host, entries: Iterable[Mapping[str, Any]], *, trusted: bool = False) -> None:
     """Let a host go on from what was known.
 
-    An atom with enough contents acts once a page of this crawl confirms it; what is forbidden
-    never does.
+    An atom with enough contents acts once a page of this crawl confirms it; if `trusted`, one that
+    acted does at once. What is forbidden never does.
     """
     for entry in entries:
         atom = Atom(entry["kind"], entry.get("name", ""), entry.get("value", ""))
         if entry.get("word") == "forbidden":
             host.forbid(atom)
         else:
-            host.earlier[entry.get("urls", ""), atom] = int(entry.get("contents", 0))
+            kind = entry.get("urls", "")
+            host.earlier[kind, atom] = int(entry.get("contents", 0))
+            if trusted and entry.get("acts"):
+                host.trust(kind, atom)
 
 
 def to_json(entries: Iterable[Mapping[str, Any]]) -> str:
@@ -69,15 +73,17 @@ def to_json(entries: Iterable[Mapping[str, Any]]) -> str:
     return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
 
 
-def from_json(data: bytes, where: str) -> list[dict[str, Any]]:
+def from_json(data: bytes | str, where: str) -> list[dict[str, Any]]:
     """Return the lines that `to_json` wrote. Raises `AtomsError` for anything else."""
     try:
         found = json.loads(data)
         if not isinstance(found, list):
-            raise ValueError("no list")
+            raise ValueError("expected a list")
         return [*_checked(found)]
+    except json.JSONDecodeError as error:
+        raise AtomsError(f"{where}: not JSON: {error}") from None
     except (ValueError, RecursionError) as error:
-        raise AtomsError(f"{where}: not what is known of URLs: {error}") from None
+        raise AtomsError(f"{where}: {error}") from None
 
 
 def _checked(entries: list[Any]) -> Iterator[dict[str, Any]]:
@@ -121,6 +127,32 @@ def merged(known: bytes, entries: Iterable[Mapping[str, Any]], where: str) -> by
         found[_name(entry)] = {**entry, "word": word} if word and "word" not in entry else {**entry}
     most = sorted(found.values(), key=lambda each: (not each.get("word"), -each.get("contents", 0)))
     return json.dumps(most[:MOST], ensure_ascii=False).encode("utf-8", "replace")
+
+
+def kept_of(store: Store, scope: str) -> list[dict[str, Any]]:
+    """Return the lines that a store has of a host. Raises `AtomsError` and `StoreError`."""
+    return from_json(store.url_rules(scope) or b"[]", f"what the store has of {scope}")
+
+
+def all_kept(store: Store) -> Iterator[tuple[str, bytes]]:
+    """Yield each host of which a store has lines, with these as JSON. Raises `StoreError`."""
+    return store.all_url_rules()
+
+
+def keep(
+    store: Store, scope: str, entries: Iterable[Mapping[str, Any]], *, afresh: bool = False
+) -> None:
+    """Let a store keep lines of a host too; `afresh`, in place of all.
+
+    Raises `AtomsError` for what the store has, and `StoreError`.
+    """
+    known = b"" if afresh else store.url_rules(scope)
+    store.keep_url_rules(scope, merged(known, entries, f"what the store has of {scope}"))
+
+
+def forget(store: Store, scope: str) -> None:
+    """Let a store forget the lines of a host. Raises `StoreError`."""
+    store.keep_url_rules(scope, b"")
 
 
 def _name(entry: Mapping[str, Any]) -> tuple[str, ...]:

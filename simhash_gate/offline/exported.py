@@ -13,9 +13,9 @@ from simhash_gate.fingerprints.hamming import from_hex, to_hex
 from simhash_gate.history.notes import notes_of
 from simhash_gate.history.texts import unpack
 from simhash_gate.history.versions import History
+from simhash_gate.identity.saved import from_json
 from simhash_gate.sources.jsonl import first_object, json_objects
 from simhash_gate.stores import PageHistory, Record
-from simhash_gate.urls.saved import from_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

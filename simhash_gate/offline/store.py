@@ -16,6 +16,7 @@ from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import notes_of
+from simhash_gate.identity import saved
 from simhash_gate.offline.chosen import (
     digests_of,
     forget_histories,
@@ -36,7 +37,6 @@ from simhash_gate.offline.exported import (
 )
 from simhash_gate.sources.open import open_kept
 from simhash_gate.stores import StoreError, open_store
-from simhash_gate.urls.saved import from_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -108,10 +108,10 @@ def _exported(console: Console, store: Store, chosen: Chosen) -> Generator[dict[
             yield memory_line(Repeated(scope, memory))
     for scope, notes in sorted(chosen.scopes(store.all_site_notes())):
         yield notes_line(Notes(scope, notes))
-    for scope, rules in sorted(chosen.scopes(store.all_url_rules())):
+    for scope, rules in sorted(chosen.scopes(saved.all_kept(store))):
         place = f"rules about URLs of {scope}"
         with complaining(console.complain, place):
-            yield rules_line(Rules(scope, from_json(rules, place)))
+            yield rules_line(Rules(scope, saved.from_json(rules, place)))
 
 
 def prune(console: Console, *, url: str, chosen: Chosen, pages: int | None) -> int:
@@ -210,9 +210,9 @@ def _forget(
 
 def _forget_rules(store: Store, chosen: Chosen) -> int:
     """Forget the rules about URLs of the scopes that are chosen; return how many had some."""
-    scopes = [scope for scope, _ in chosen.scopes(store.all_url_rules())]
+    scopes = [scope for scope, _ in chosen.scopes(saved.all_kept(store))]
     for scope in scopes:
-        store.keep_url_rules(scope, b"")
+        saved.forget(store, scope)
     return len(scopes)
 
 

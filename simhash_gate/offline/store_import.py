@@ -14,6 +14,7 @@ from simhash_gate.fingerprints.claims import NO_CLAIMS, decode_claims, read_from
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import merged
+from simhash_gate.identity.saved import keep
 from simhash_gate.offline.exported import (
     Notes,
     Repeated,
@@ -23,7 +24,6 @@ from simhash_gate.offline.exported import (
     read_exported,
 )
 from simhash_gate.offline.store import live_run
-from simhash_gate.offline.urls import add_rules
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.sources import find, request_fingerprint
@@ -237,7 +237,7 @@ class _Import:
         """Add rules about the URLs of a scope; each takes the place of the same one."""
         place = f"rules about URLs of {rules.scope}"
         with complaining(self._console.complain, place):
-            add_rules(self._store, rules.scope, rules.entries, place)
+            keep(self._store, rules.scope, rules.entries)
             self.ruled += 1
 
     def _warn_of_windows(self, url: str) -> None:

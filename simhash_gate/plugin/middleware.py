@@ -19,6 +19,7 @@ from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.revisit import Sent
 from simhash_gate.gate.verdict import Verdict
+from simhash_gate.identity.keys import Keys
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.browser_page import close, orphaned_page
@@ -61,11 +62,11 @@ from simhash_gate.plugin.spider_middleware import (
     sees_pages_end,
     settings_of,
 )
+from simhash_gate.plugin.stand_ins import StandIns
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
 from simhash_gate.plugin.trap_shield import TrapGuard
 from simhash_gate.plugin.unsettled import SureJudge
-from simhash_gate.plugin.url_rules import UrlRules
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.urls import without_password
@@ -135,16 +136,17 @@ class SimhashGateMiddleware(CrawlGate):
         closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self._store.run, closes=closes)
         folder = None if only_looks(crawler) else job_dir(crawler.settings)
-        crawl = Crawl(crawler, settings, self._store, ParkedRequests(crawler, folder))
+        parked, keys = ParkedRequests(crawler, folder), Keys(settings.tracking)
+        crawl = Crawl(crawler, settings, self._store, parked, keys)
         self._variants = crawl.variants
         self._audit = Audit.for_crawl(crawl)
         stats = GateStats(crawl)
-        self._url_rules = UrlRules.for_crawl(crawl)
+        self._stand_ins = StandIns.for_crawl(crawl)
         self._traps = TrapGuard.for_crawl(crawl)
         self._texts = KeptTexts.for_crawl(crawl)
         self.revalidation = Revalidation.for_crawl(crawl)
         self._new_links = NewLinks.for_crawl(crawl)
-        own = (self._audit, stats, self._url_rules, self._traps, self._texts, self.revalidation)
+        own = (self._audit, stats, self._stand_ins, self._traps, self._texts, self.revalidation)
         made = (*own, self._new_links, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
         self._judge = SureJudge(self._store, self.lifecycle, crawler.stats)
@@ -183,16 +185,16 @@ class SimhashGateMiddleware(CrawlGate):
         try:
             if self._traps is not None:  # first: what it holds back stands for no other request
                 self._traps.ask(request)
-            if self._url_rules is not None:
-                self._url_rules.ask(request, self.settings.policies.site_of(request.url))
+            if self._stand_ins is not None:
+                self._stand_ins.ask(request, self.settings.policies.site_of(request.url))
         except NotSent as why:
             self.lifecycle.not_sent(request, why)
             raise
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Note that a request has no answer."""
-        if self._url_rules is not None and not isinstance(exception, NotSent):
-            self._url_rules.failed(request)
+        if self._stand_ins is not None and not isinstance(exception, NotSent):
+            self._stand_ins.failed(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Leave the verdict in the request's meta; return the response or raise `NearDuplicate`."""

