@@ -75,7 +75,7 @@ KNOWN = {
     | {"values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
-    "identity": {"common", "fingerprints.gist", "stores.base"},
+    "identity": {"common", "fingerprints.claims", "fingerprints.gist", "stores.base"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}

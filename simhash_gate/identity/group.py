@@ -78,10 +78,16 @@ class Group:
             return path_between(one, other, trial)
         return query_between(one, other, trial)
 
-    def contradicted(self, trial: set[Atom], plain: Callable[[Address], str | None]) -> Atom | None:
+    def contradicted(
+        self,
+        trial: set[Atom],
+        plain: Callable[[Address], str | None],
+        are_two: Callable[[str, str], bool],
+    ) -> Atom | None:
         """Return the atom that is most to blame where different contents would have one key.
 
-        `plain` returns the content of an address without a query, if it is known.
+        `plain` returns the content of an address without a query, if it is known; `are_two` tells
+        whether two contents are clearly different.
         """
         tally = _Tally()
         sets, ordered = Sets.of(trial), sorted(trial)
@@ -94,9 +100,10 @@ class Group:
                 if not self.is_whole and not key.query and (its_content := plain(key)):
                     its[its_content] = key
             for other, its_address in [*its.items()][:_LOOKED_AT]:
-                if other != content or its_address != address:
+                same = other == content
+                if its_address != address if same else are_two(other, content):
                     found = self.between(address, its_address, ordered if self.is_whole else trial)
-                    tally.add(found, same=other == content)
+                    tally.add(found, same=same)
             its.setdefault(content, address)
         worst = tally.worst(self)
         if worst is not None and (tally.wrong[worst] >= SURE or not tally.right[worst]):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simhash_gate.identity.address import address_of
 from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, between
 from simhash_gate.identity.group import FEW, OWN, VALUES, Group, path_between, query_between
+from simhash_gate.identity.likeness import are_alike, are_unlike
 from simhash_gate.identity.lists import TRACKING, pattern_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ POOLED = 2
 ALL = 2 * OWN
 FIRSTS, EVERY = 3, 25
 """So many of the first skips by an atom are fetched to test it, and one in so many later ones."""
+STRANGE = 3
+"""So many tests, and more than a third, that bring what nobody can tell of are a failure."""
 RECHECK = 5
 """So many of the last skips are fetched when a test fails."""
 BELOW = 19
@@ -45,6 +48,10 @@ class Answer(NamedTuple):
     stand_in: str
     atoms: tuple[Atom, ...]
     test: bool
+
+
+def _none_yet() -> list[int]:
+    return [0, 0]
 
 
 class Host:
@@ -76,6 +83,9 @@ class Host:
         self._testing: dict[str, str] = {}
         self._skipped: dict[str, str] = {}
         self._moved: dict[str, None] = {}
+        self._said: dict[str, bytes] = {}
+        self._apart: set[tuple[str, str]] = set()
+        self._results: defaultdict[Atom, list[int]] = defaultdict(_none_yet)
         self._recheck: set[str] = set()
 
     # ---- keys --------------------------------------------------------------------------------
@@ -197,12 +207,19 @@ class Host:
     # ---- pages -------------------------------------------------------------------------------
 
     def saw(
-        self, url: str, kept: str = "", same: bool | None = None, *, stands: bool = True
+        self,
+        url: str,
+        kept: str = "",
+        same: bool | None = None,
+        *,
+        stands: bool = True,
+        said: bytes = b"",
     ) -> bool:
         """Take notice of a page that was fetched. Return False if it failed a test.
 
-        It is the `same` as that of `kept`, another one than all, or None: nobody knows. If it does
-        not stand for others, it still tells what it is.
+        It is the `same` as that of `kept`, another one than that and than all that it is unlike, or
+        None: nobody knows. If it does not stand for others, it still tells what it is. `said` is
+        what `name_and_words` returns of it.
         """
         key = self.key(url).digest
         if not stands:
@@ -213,6 +230,9 @@ class Host:
             self._testing.pop(url, None)
             return True
         content = self.contents.get(kept, kept) if same else url
+        self._said.setdefault(content, said)
+        if kept and not same:
+            self._apart.add((content, self.contents.get(kept, kept)))
         address = self.address(url)
         self.contents[url] = content
         if len(self.contents) > MOST_KNOWN:
@@ -225,7 +245,7 @@ class Host:
             self._speak(address, kept, content)
         self._speak_of_others(url, address, kept, content)
         tested = self._testing.pop(url, "")
-        failed = bool(tested) and self._differs(tested, content)
+        failed = bool(tested) and (self._differs(tested, content) or self._strange(url, tested))
         others = [tested, self.known.get(key, url)]
         if any(self._cut(group, reduced, each) for each in others if self._differs(each, content)):
             self._regroup()
@@ -247,11 +267,34 @@ class Host:
         for url in old:
             del self.contents[url]
             self._moved.pop(url, None)
+            self._said.pop(url, None)
         self.known = {key: url for key, url in self.known.items() if url not in old}
         self._more = {key: more for key, more in self._more.items() if key not in old}
+        self._apart = {pair for pair in self._apart if old.isdisjoint(pair)}
 
     def _differs(self, url: str, content: str) -> bool:
-        return self.contents.get(url, content) != content
+        """Tell whether the page of an address is clearly of another content."""
+        return self._are_two(self.contents.get(url, content), content)
+
+    def _are_two(self, one: str, other: str) -> bool:
+        if one == other:
+            return False
+        if (one, other) in self._apart or (other, one) in self._apart:
+            return True
+        return are_unlike(self._said.get(one, b""), self._said.get(other, b""))
+
+    def _strange(self, url: str, tested: str) -> bool:
+        """Count a test; tell whether too many of its atoms brought what nobody can tell of."""
+        one, other = self.contents.get(tested, self.contents[url]), self.contents[url]
+        said = self._said.get(one, b""), self._said.get(other, b"")
+        strange = one != other and not are_alike(*said)
+        failed = False
+        for atom in self.reasons(url, tested):
+            count = self._results[atom]
+            count[0] += 1
+            count[1] += strange
+            failed = failed or (count[1] >= STRANGE and 3 * count[1] > count[0])
+        return strange and failed
 
     def _speak_of_others(self, url: str, address: Address, kept: str, content: str) -> None:
         others = self._more.get(content)
@@ -314,7 +357,7 @@ class Host:
         trial = {atom for atom in self._candidates(group) if self._is_enough(group, atom)}
         if not dirty and trial == {*group.acts}:
             return
-        while trial and (bad := group.contradicted(trial, self._plain)):
+        while trial and (bad := group.contradicted(trial, self._plain, self._are_two)):
             trial.discard(bad)
         gone = {atom.name for atom in trial if atom.kind == "drop"}
         acts = tuple(

@@ -56,7 +56,7 @@ def told_by(outcome: str, kept: str | None, differs: str, words: int) -> tuple[s
     unsure = outcome == "near" and differs in UNSURE
     if unsure or words < FEWEST_WORDS or outcome not in ("new", "near", "updated", "rewritten"):
         return "", None
-    return "", False
+    return (kept or "") if differs else "", False
 
 
 class Canonical:

@@ -13,7 +13,9 @@ from scrapy.http.request import NO_CALLBACK
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
+from simhash_gate.fingerprints.claims import name_and_words
 from simhash_gate.identity.keys import told_by
+from simhash_gate.identity.likeness import MOST_WORDS
 from simhash_gate.identity.saved import AtomsError, entries_of, keep, kept_of, load
 from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.parked import Parked
@@ -161,7 +163,9 @@ class StandIns(Listener):
             self._asked_for[page] = asked
         stands = _stands(judged.verdict)
         kept, same = _told(judged, site) if stands else ("", None)
-        self._saw(site.scope, url, kept, same, stands=stands)
+        claims = judged.verdict.page.claims if judged.verdict.page else b""
+        said = name_and_words(claims, MOST_WORDS)
+        self._saw(site.scope, url, kept, same, stands=stands, said=said)
         for other in asked:
             if other != url:
                 scope = self._settings.policies.site_of(other).scope
@@ -169,10 +173,19 @@ class StandIns(Listener):
                 found = None if same is None else True
                 self._saw(scope, other, url, found, stands=stands and one)
 
-    def _saw(self, scope: str, url: str, kept: str, same: bool | None, *, stands: bool) -> None:
+    def _saw(
+        self,
+        scope: str,
+        url: str,
+        kept: str,
+        same: bool | None,
+        *,
+        stands: bool,
+        said: bytes = b"",
+    ) -> None:
         """Learn from a page; send what was skipped for one that stands for no other."""
         host = self._keys.host(scope)
-        if not host.saw(url, kept, same, stands=stands):
+        if not host.saw(url, kept, same, stands=stands, said=said):
             self._stats.inc_value("simhash_gate/url/wrong_probes")
         self._arrived(url)
         if not stands:
