@@ -63,19 +63,20 @@ KNOWN = {
     "stores": {"common", "fingerprints"},
     "journal": {"common.files", "common.urls", "common.wording"},
     "history": {"common", "fingerprints", "=page"},
-    "gate": {"common", "fingerprints", "history", "=page", "stores.base", "values"},
+    "gate": {"common", "fingerprints", "history", "identity", "=page", "stores.base", "values"},
     "workers": {"common.files", "options", "=page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.claims", "fingerprints.words"}
     | {"gate.policy", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
-    | {"settings", "stores", "workers.pool"},
+    | {"identity", "settings", "stores", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
     | {"history", "identity", "pipeline", "report", "settings", "sources", "stores"}
     | {"values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
-    "identity": {"common", "fingerprints.claims", "fingerprints.gist", "stores.base"},
+    "identity": {"common", "fingerprints.claims", "fingerprints.gist", "stores.base"}
+    | {"fingerprints.hamming"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.identity.address import INDEX, address_of
 from simhash_gate.identity.host import Host
 from simhash_gate.identity.lists import SESSION, TRACKING
@@ -24,6 +25,8 @@ FEWEST_WORDS = 20
 UNSURE = frozenset({"", "repeats"})
 MOST_HOSTS = 1_000
 """Of one crawl; those met longest ago go first."""
+NEAR = 8
+"""Fingerprints of more bits of distance are of different contents."""
 REFUTED = 3
 """A host whose canonical links were wrong so often says nothing by them for a while."""
 OFF_FOR = 30 * 86_400.0
@@ -68,25 +71,26 @@ class Canonical:
     def __init__(self, off: float = 0.0) -> None:
         self.off = off
         self.refuted: set[str] = set()
-        self._contents: dict[str, str] = {}
+        self._contents: dict[str, int] = {}
 
-    def says(self, target: str, content: str) -> bool:
+    def says(self, target: str, content: int) -> bool:
         """Tell whether a target is known to have a content."""
-        return self._contents.get(target) == content
+        known = self._contents.get(target)
+        return known is not None and hamming_distance(known, content) <= NEAR
 
-    def holds(self, target: str, content: str, at: float) -> bool:
+    def holds(self, target: str, content: int, at: float) -> bool:
         """Take notice of a page that names a target, or is it; tell if that may be its key.
 
-        `content` is the same for all pages with one content.
+        `content` is its fingerprint.
         """
-        known = self._contents.setdefault(target, content)
-        if known != content and target not in self.refuted:
+        known = hamming_distance(self._contents.setdefault(target, content), content) <= NEAR
+        if not known and target not in self.refuted:
             self.refuted.add(target)
             if len(self.refuted) >= REFUTED:
                 self.off = at + OFF_FOR
         while len(self._contents) > _MOST_TARGETS:
             del self._contents[next(iter(self._contents))]
-        return known == content and target not in self.refuted and at >= self.off
+        return known and target not in self.refuted and at >= self.off
 
 
 class Keys:
@@ -147,11 +151,11 @@ class Keys:
             shown = plain.url
         return PageKey(coarse(reduced), by, shown, host.reasons(url, shown) if by != "url" else ())
 
-    def named(self, scope: str, url: str, canonical: str, content: str, at: float) -> str:
+    def named(self, scope: str, url: str, canonical: str, content: int, at: float) -> str:
         """Return the target of a page's canonical link if it may be its identity, else "".
 
         The page itself speaks for or against the links of others. `canonical` is "" for a page
-        that names none, `content` the same for all pages with one content; `at` is a Unix time.
+        that names none, `content` its fingerprint; `at` is a Unix time.
         """
         host, links = self._of(scope)
         own = coarse(host.key(url))
@@ -165,6 +169,24 @@ class Keys:
         if not coarse_path(address) and not links.says(target, content):
             return ""
         return canonical if links.holds(target, content, at) else ""
+
+
+def precise(url: str) -> str:
+    """Return the URL of an address without names that track visitors: for the same page surely."""
+    return _PLAIN.address(url).url
+
+
+def key_of(url: str) -> str:
+    """Return the key of a page whose host is not known: by lists alone."""
+    return coarse(_PLAIN.address(url))
+
+
+def own_key(url: str) -> str:
+    """Return the key of a page whose other addresses show another page."""
+    return f"{precise(url)}#"
+
+
+_PLAIN = Host()
 
 
 def _are_of_one_site(one: str, other: str, scope: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -33,6 +34,7 @@ from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.new_links import NewLinks
 from simhash_gate.plugin.one_line import told_in_one_line
+from simhash_gate.plugin.page_keys import PageKeys, moved_from
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.redesigns import RedesignWatch
@@ -49,7 +51,6 @@ from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.revalidation import Revalidation
 from simhash_gate.plugin.revisits import (
     GONE,
-    moved_from,
     note_gone,
     time_of_visit,
     without_links,
@@ -139,6 +140,7 @@ class SimhashGateMiddleware(CrawlGate):
         parked, keys = ParkedRequests(crawler, folder), Keys(settings.tracking)
         crawl = Crawl(crawler, settings, self._store, parked, keys)
         self._variants = crawl.variants
+        self._page_keys = PageKeys(crawler, keys)
         self._audit = Audit.for_crawl(crawl)
         stats = GateStats(crawl)
         self._stand_ins = StandIns.for_crawl(crawl)
@@ -204,7 +206,7 @@ class SimhashGateMiddleware(CrawlGate):
         judged = await self._judged(request, response)
         verdict = request.meta[VERDICT_KEY] = judged.verdict
         if verdict.record is not None:
-            mark_kept(request, judged.fingerprint)
+            mark_kept(request, self.crawler.request_fingerprinter.fingerprint(request).hex())
         if judged.dropped:
             response.request = request
         ends = judged.dropped and not verdict.audited
@@ -236,7 +238,7 @@ class SimhashGateMiddleware(CrawlGate):
         reason = self._why_not(request, response)
         if reason:
             if response.status in GONE:
-                note_gone(self._store, request, site, self.crawler.request_fingerprinter)
+                note_gone(self._store, self._page_keys, request, site)
             page = await self._recovered_page(response) if reason == "recovered" else None
             verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)
@@ -300,7 +302,7 @@ class SimhashGateMiddleware(CrawlGate):
     async def _verdict(
         self, request: Request, response: Response, site: Site
     ) -> tuple[Verdict, str]:
-        """Return the verdict, and the request's fingerprint in hex.
+        """Return the verdict, and the key of the page.
 
         If anything fails on the way the verdict is "error", and the page passes.
         """
@@ -311,8 +313,12 @@ class SimhashGateMiddleware(CrawlGate):
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
             policy = overridden(site.policy, request, self.settings, links=self._links)
             policy = without_links(policy, holds_items=self._links)
-            moved = moved_from(request, self.crawler.request_fingerprinter)
+            moved = moved_from(self._page_keys, request, site.scope)
             page = await self.reader.page(response)
+            at = time_of_visit(request)
+            retry = is_retry(request, fingerprint)
+            key = self._page_keys.of_page(request, response, page, site.scope, at)
+            fingerprint = key.key
             ask = partial(
                 Gate.judge,
                 page=page,
@@ -320,12 +326,12 @@ class SimhashGateMiddleware(CrawlGate):
                 url=response.url,
                 scope=site.scope,
                 request=fingerprint,
-                retry=is_retry(request, fingerprint),
-                at=time_of_visit(request),
+                retry=retry,
+                at=at,
                 sent=Sent(said_by(response), self._variants.of(request, response), moved),
             )
             verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
-            return verdict, fingerprint
+            return replace(verdict, canonical_url=key.url), fingerprint
         except StoreError as error:
             reason = str(error)
             self._store_failures.page_passed(error)

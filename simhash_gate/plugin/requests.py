@@ -142,6 +142,9 @@ def _sayable(value: Any) -> Any:
 META_KEY = "simhash_gate"
 """What a request asks of the gate: False, or a mapping of policy values."""
 
+PAGE_KEY = "simhash_gate_page"
+"""Which page it is, as the spider says: all requests with the same word are for one page."""
+
 TIME_KEY = "simhash_gate_time"
 """When the page was seen, for archives and simulations: a Unix time, or ISO 8601; else now."""
 

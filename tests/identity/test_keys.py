@@ -48,7 +48,7 @@ def test_what_the_spider_says_comes_first() -> None:
 
 def test_a_canonical_link_names_the_page() -> None:
     keys = Keys()
-    target = keys.named(SITE, f"{PAGE}?view=print", PAGE, "content", 0)
+    target = keys.named(SITE, f"{PAGE}?view=print", PAGE, 0, 0)
     assert target == PAGE
     key = keys.of(SITE, f"{PAGE}?view=print", canonical=target)
     assert (key.by, key.url) == ("canonical", PAGE)
@@ -59,27 +59,27 @@ def test_a_target_of_two_contents_is_refuted_and_three_turn_the_links_off() -> N
     keys = Keys()
     for number in range(REFUTED):
         target = f"http://example.com/list{number}"
-        assert keys.named(SITE, f"{target}?page=2", target, f"a{number}", 0) == target
-        assert not keys.named(SITE, f"{target}?page=3", target, f"b{number}", 0)
-        assert not keys.named(SITE, f"{target}?page=2", target, f"a{number}", 0)
-    assert not keys.named(SITE, f"{PAGE}?x=1", PAGE, "c", 1)
-    assert keys.named(SITE, f"{PAGE}?x=1", PAGE, "c", OFF_FOR + 1)
+        assert keys.named(SITE, f"{target}?page=2", target, number, 0) == target
+        assert not keys.named(SITE, f"{target}?page=3", target, ~number & (2**64 - 1), 0)
+        assert not keys.named(SITE, f"{target}?page=2", target, number, 0)
+    assert not keys.named(SITE, f"{PAGE}?x=1", PAGE, 5, 1)
+    assert keys.named(SITE, f"{PAGE}?x=1", PAGE, 5, OFF_FOR + 1)
 
 
 def test_a_page_refutes_the_links_that_others_have_to_it() -> None:
     keys = Keys()
-    keys.named(SITE, PAGE, "", "content", 0)
-    assert not keys.named(SITE, "http://example.com/b", PAGE, "another", 0)
+    keys.named(SITE, PAGE, "", 0, 0)
+    assert not keys.named(SITE, "http://example.com/b", PAGE, 2**64 - 1, 0)
 
 
 @pytest.mark.parametrize("target", ["http://example.com/", "http://www.example.com/index.html"])
 def test_the_home_page_is_no_other_page_unless_it_says_the_same(target: str) -> None:
     keys = Keys()
-    assert not keys.named(SITE, PAGE, target, "content", 0)
-    keys.named(SITE, target, "", "home", 0)
-    assert keys.named(SITE, "http://example.com/start", target, "home", 0) == target
+    assert not keys.named(SITE, PAGE, target, 0, 0)
+    keys.named(SITE, target, "", 2**64 - 1, 0)
+    assert keys.named(SITE, "http://example.com/start", target, 2**64 - 1, 0) == target
 
 
 @pytest.mark.parametrize("target", ["http://other.example/a/7", "http://[", "mailto:a@b.c", "x"])
 def test_a_link_to_another_site_or_to_nothing_says_nothing(target: str) -> None:
-    assert not Keys().named(SITE, PAGE, target, "content", 0)
+    assert not Keys().named(SITE, PAGE, target, 0, 0)

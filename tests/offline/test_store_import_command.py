@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import pytest
 
+from simhash_gate.identity.keys import key_of
 from simhash_gate.offline.exported import Rules, page_line, rules_line
-from simhash_gate.sources import request_fingerprint
 from simhash_gate.stores import open_store
 from tests.crawls.harness import page, until
 from tests.offline.kept_pages import record, remembered
@@ -44,7 +44,7 @@ def test_an_archive_leaves_what_a_crawl_would_have_kept(run, url, archive) -> No
     assert result.err == "pages added: 2, copies: 1, skipped: 1\n"
     first, second = remembered(url)
     assert (first.url, first.scope, first.settled) == (A, "example.com", True)
-    assert first.request == request_fingerprint(A)
+    assert first.request == key_of(A)
     assert (first.first_seen, first.last_seen) == (1590969600.0, 1590969600.0)
     assert (second.url, second.first_seen) == (B, 1591099200.0)
     again = run("store", "import", url, archive)
