@@ -133,3 +133,21 @@ def test_what_the_spider_says_is_the_page(tmp_path) -> None:
         paths = " ".join(site.routes)
         second = crawl(tmp_path / "2", site, paths, spider=words, settings=settings)
     assert outcomes(second) == {"/new/7": "updated", "/new/8": "unchanged"}
+
+
+def test_scrapy_itself_can_drop_requests_by_what_never_matters(tmp_path) -> None:
+    words = """
+    def request(self, path, **more):
+        found = super().request(path, **more)
+        if "word" in path:
+            found.meta["simhash_gate_page"] = "one"
+        return found
+"""
+    routes = {"/a": page(1), "/b?ref=1": page(2), "/b?ref=2": page(3), "/word/1": page(4)}
+    asked = "/a /a?utm_source=x&gclid=7 /b?ref=1 /b?ref=2 /word/1 /word/2 /a?own=1"
+    name = "simhash_gate.plugin.fingerprinter.PageKeyFingerprinter"
+    settings = {"REQUEST_FINGERPRINTER_CLASS": name, "SIMHASH_GATE_TRACKING": "own"}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, asked, spider=words, settings=settings)
+        assert {*site.hits} == {*routes}
+    assert result.stats["dupefilter/filtered"] == 3
