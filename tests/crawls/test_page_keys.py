@@ -151,3 +151,21 @@ def test_scrapy_itself_can_drop_requests_by_what_never_matters(tmp_path) -> None
         result = crawl(tmp_path, site, asked, spider=words, settings=settings)
         assert {*site.hits} == {*routes}
     assert result.stats["dupefilter/filtered"] == 3
+
+
+def test_what_the_spider_says_of_a_page_is_not_said_of_those_that_it_leads_to(tmp_path) -> None:
+    words = """
+    async def start(self):
+        yield self.request("/a", meta={"simhash_gate_page": "one"})
+    def parse(self, response):
+        yield from super().parse(response)
+        for href in response.css("footer a::attr(href)").getall():
+            yield self.request(href, meta=response.meta)
+"""
+    name = "simhash_gate.plugin.fingerprinter.PageKeyFingerprinter"
+    routes = {"/a": page(1, links='<a href="/b">b</a> <a href="/c">c</a>')}
+    routes |= {"/b": page(2), "/c": page(3)}
+    with Site(routes).running() as site:
+        settings = {"REQUEST_FINGERPRINTER_CLASS": name}
+        result = crawl(tmp_path, site, "", spider=words, settings=settings)
+    assert outcomes(result) == dict.fromkeys(routes, "new")
