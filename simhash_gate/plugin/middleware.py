@@ -142,13 +142,13 @@ class SimhashGateMiddleware(CrawlGate):
         stats = GateStats(crawl)
         self._url_rules = UrlRules.for_crawl(crawl)
         self._traps = TrapGuard.for_crawl(crawl)
-        self._texts = KeptTexts.for_crawl(crawl)
+        texts = KeptTexts.for_crawl(crawl)
         self.revalidation = Revalidation.for_crawl(crawl)
         self._new_links = NewLinks.for_crawl(crawl)
-        own = (self._audit, stats, self._url_rules, self._traps, self._texts, self.revalidation)
+        own = (self._audit, stats, self._url_rules, self._traps, texts, self.revalidation)
         made = (*own, self._new_links, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
-        self._judge = SureJudge(self._store, self.lifecycle, crawler.stats)
+        self._judge = SureJudge(crawl, self.lifecycle, texts)
         self._deliveries = Deliveries(crawler)
         self.reader = PageReader(settings, stats)
         crawler.signals.connect(self._open, signals.spider_opened)
@@ -239,8 +239,6 @@ class SimhashGateMiddleware(CrawlGate):
             verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)
         verdict, fingerprint = unfetched or await self._verdict(request, response, site)
-        if self._texts is not None and not unfetched:
-            verdict = await self._texts.given(verdict)
         if self._audit is not None:
             verdict = self._audit.choose(site.domain, fingerprint, verdict)
         if self._new_links is not None:

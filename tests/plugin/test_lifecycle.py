@@ -47,8 +47,7 @@ class Followed:
         self.store = StoreThread("v1")
         self.store.open("memory:", at_once=True)
         crawler = get_crawler(settings_dict=settings)
-        crawl = Crawl(crawler, read_settings({}), self.store, ParkedRequests(crawler))
-        self.stats = crawler.stats
+        crawl = self.crawl = Crawl(crawler, read_settings({}), self.store, ParkedRequests(crawler))
         self.diary = Diary(crawl)
         self.lifecycle = Lifecycle(crawl, [self.diary])
         self.lifecycle.sees_end = True
@@ -174,7 +173,7 @@ def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> 
         followed.lifecycle.failed(request)  # while the answer is on its way
         return verdict
 
-    judge = SureJudge(followed.store, followed.lifecycle, followed.stats)
+    judge = SureJudge(followed.crawl, followed.lifecycle)
     with pytest.raises(StopIteration) as told:
         judge.verdict(ask, "example.com", "near", near).send(None)
     assert told.value.value.outcome == "near"
