@@ -29,8 +29,8 @@ if TYPE_CHECKING:
         CallbackWitness,
         SimhashGateSpiderMiddleware,
     )
+    from simhash_gate.plugin.stand_ins import UrlSkipped
     from simhash_gate.plugin.trap_shield import HeldBack
-    from simhash_gate.plugin.url_rules import UrlSkipped
     from simhash_gate.stores import open_store
 
 _HOMES = {
@@ -40,7 +40,7 @@ _HOMES = {
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
     "HeldBack": "plugin.trap_shield",
-    "UrlSkipped": "plugin.url_rules",
+    "UrlSkipped": "plugin.stand_ins",
     "PageUnchanged": "plugin.revalidation",
     "LastmodSitemapSpider": "plugin.sitemap_lastmod",
     "NearDuplicate": "plugin.middleware",

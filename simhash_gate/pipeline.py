@@ -18,6 +18,7 @@ from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
 from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table, pairs_of
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, lasting_part
 from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs
+from simhash_gate.identity.lists import without_visitor
 from simhash_gate.options import (
     READABILITY,
     STEADY,
@@ -34,7 +35,6 @@ from simhash_gate.page.document import read_document
 from simhash_gate.page.flow import unpack
 from simhash_gate.page.insets import MANY_LINKS
 from simhash_gate.page.skeleton import link_targets, tag_paths
-from simhash_gate.urls.known import without_visitor
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

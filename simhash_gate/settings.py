@@ -22,6 +22,7 @@ from simhash_gate.values import (
     FIELD_NAMES,
     FLAG,
     MIB,
+    PARAMETERS,
     PATH,
     PATH_PATTERN,
     PREFIX,
@@ -124,8 +125,7 @@ class Settings:
     durable: Literal["run", "page"] = setting("run", one_of("run", "page"))
     worker_memory: int = setting(GIB, SIZE_LIMIT)
     keep_markdown: int = setting(0, BUDGET)
-    url_probes: float = setting(0.05, SHARE)
-    url_bound: float = setting(0.9, SHARE)
+    tracking: tuple[str, ...] = setting((), PARAMETERS)
     revalidate_probes: float = setting(0.05, SHARE)
     log: Literal["drops", "summary"] = setting("drops", one_of("drops", "summary"))
     verdicts: str = setting("", PATH_PATTERN)

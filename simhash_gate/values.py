@@ -153,4 +153,5 @@ PATH_PATTERN = Kind(
     "of the crawl, and %% for a per cent sign",
     _path_pattern,
 )
+PARAMETERS = Kind("names of query parameters, as a list; one may end in *", _names)
 FIELD_NAMES = Kind("names of item fields: a list, or with commas between them", _names)

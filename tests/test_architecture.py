@@ -63,24 +63,25 @@ KNOWN = {
     "stores": {"common", "fingerprints"},
     "journal": {"common.files", "common.urls", "common.wording"},
     "history": {"common", "fingerprints", "=page"},
-    "gate": {"common", "fingerprints", "history", "=page", "values"}
+    "gate": {"common", "fingerprints", "history", "identity", "=page", "values"}
     | {"stores.base", "stores.histories", "stores.store"},
     "workers": {"common.files", "options", "=page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.names", "fingerprints.words"}
     | {"gate.policy", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
-    | {"settings", "stores", "workers.pool"},
+    | {"identity", "settings", "stores", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
-    | {"history", "pipeline", "report", "settings", "sources", "stores", "urls", "values"}
-    | {"workers.pool"},
+    | {"history", "identity", "pipeline", "report", "settings", "sources", "stores"}
+    | {"values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
-    "urls": {"common", "fingerprints.sketch", "fingerprints.gist", "fingerprints.hamming"},
+    "identity": {"common", "fingerprints.gist", "fingerprints.hamming", "fingerprints.sketch"}
+    | {"stores.base", "stores.store"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}
-    | {"history", "settings", "stores", "urls", "values", "workers"},
+    | {"history", "identity", "settings", "stores", "values", "workers"},
     "cli": {"collection.listing", "common", "offline", "settings", "stores", "tuning"} | {"values"},
 }
 

@@ -27,7 +27,7 @@ DOCUMENTS = [
     *sorted((ROOT / "examples").glob("**/README.md")),
 ]
 PLAIN = """
-    log keep_markdown url_probes url_bound revalidate_probes enabled scope timeout max_bytes
+    log keep_markdown tracking revalidate_probes enabled scope timeout max_bytes
     worker_memory journal journal_bytes recover store_failure durable verdicts report audit_items
     audit_fields audit_log store_mode monitor_min_dropped monitor_max_dropped monitor_max_unjudged
     monitor_max_wrong monitor_max_collapses

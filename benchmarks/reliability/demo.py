@@ -81,13 +81,13 @@ class Part(NamedTuple):
     """What one process delivered, and how it ended: by itself if `end` is "".
 
     Of the URLs in `anew` the page had changed, or it has too few words to be compared. Those in
-    `unsent` were not fetched.
+    `unsent` were not fetched, for a rule or a trap.
     """
 
     end: str
     items: list[dict[str, Any]]
     anew: set[str]
-    unsent: set[str]
+    unsent: dict[str, str]
 
 
 def random_demo(seed: int, number: int) -> DemoPlan:
@@ -131,29 +131,32 @@ class DemoRound:
             if self.parts[-1].end:
                 self._part(url, None)
             known = truth(url)
-            unsent = sorted(set().union(*(part.unsent for part in self.parts)))
-            shown = [*zip(unsent, contents(url, unsent), strict=True)]
+            unsent = {url: kind for part in self.parts for url, kind in part.unsent.items()}
+            would_show = dict(zip(unsent, contents(url, list(unsent)), strict=True))
         outcome.unsound += wrong_with_store(self.memory)
         self.wanted = {f"article {each}" for each in known.articles}
         if not plan.urls:
             site = Site(plan.articles, seed)
             offers = site.shop.plan.offers | set(site.offers.values())
             self.wanted |= {f"offer {each}" for each in offers}
-        # One whose item is refused under all of its URLs, nobody can deliver.
-        shown += [(e.path, e.offer or f"{e.article};") for e in known.log if e.status == 200]
-        likely = {_name(what) for where, what in shown if not is_refused(where)}
-        met = {_name(what) for _, what in shown}
-        self.wanted -= met - likely
+        shown = [(e.path, e.offer or f"{e.article};") for e in known.log if e.status == 200]
+        shown += [each for each in would_show.items() if unsent[each[0]] != "trap"]
+        held = [each for each in would_show.items() if unsent[each[0]] == "trap"]
+        likely, trapped = ({_name(w) for u, w in x if not is_refused(u)} for x in (shown, held))
+        # What is refused under all URLs that were asked for, nobody can deliver.
+        hopeless = {_name(what) for _, what in [*shown, *held]} - likely
+        outcome.counts["only in a trap"] = len(hopeless & trapped & self.lost())
+        self.wanted -= hopeless
         outcome.counts["articles and offers"] = len(self.wanted)
         outcome.counts["answers"] = len(known.log)
-        outcome.lost = self.lost()
+        outcome.lost = sorted(self.lost())
         outcome.kept_twice = self.repeated()
         return outcome
 
-    def lost(self) -> list[str]:
+    def lost(self) -> set[str]:
         """Return the articles and offers that no part delivered."""
         had = {name for part in self.parts for item in part.items for name in _names(item)}
-        return sorted(self.wanted - had)
+        return self.wanted - had
 
     def repeated(self) -> list[str]:
         """Count what two parts delivered of a URL with the same words; return what they must not.
@@ -208,7 +211,7 @@ class DemoRound:
         self.outcome.unsound += [f"part {number}: {what}" for what in unsound]
         self.outcome.counts[ended or "ended by itself"] += 1
         verdicts = list(_lines(self.folder / f"{number}-verdicts.jsonl"))
-        unsent = {line["url"] for line in verdicts if "not_sent" in line}
+        unsent = {line["url"]: line["not_sent"] for line in verdicts if "not_sent" in line}
         anew = {line["url"] for line in verdicts if _is_anew(line)}
         self.parts.append(Part(ended, list(_lines(self.folder / f"{number}.jsonl")), anew, unsent))
 

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.urls.cost`: what the learner of rules about URLs takes of time and memory.
+"""`python -m benchmarks.urls.cost`: what the keys of pages take of time and memory.
 
 The URLs are those of one large site: each article has several, so that every page has siblings.
 """
@@ -7,67 +7,54 @@ from __future__ import annotations
 
 import argparse
 import random
-import struct
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import mmh3
-
 from benchmarks.speed.measure import say
-from simhash_gate.urls.evidence import Evidence
-from simhash_gate.urls.fetched import MOST_WORDS
-from simhash_gate.urls.learner import Learner
-from simhash_gate.urls.rules import Rule
+from simhash_gate.identity.host import Host
+from simhash_gate.identity.keys import Keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 SITE = "news.example"
 VARIANTS = ("", "?utm_source=s{v}", "?ref=r{v}&id={v}", "?id={v}", "/print", "?print=1&ref=r{v}")
-RULES = 10_000
 
 
-def pages(count: int) -> Iterator[tuple[str, str, int, bytes]]:
-    """Yield the URLs of a site with the first URL of the same content, and what the gate keeps."""
+def pages(count: int) -> Iterator[tuple[str, str]]:
+    """Yield the URLs of a site with the first URL of the same content."""
     rng = random.Random(1)
     for number in range(count):
         article, variant = divmod(number, len(VARIANTS))
         first = f"https://{SITE}/{article % 40}-section/{1000 + article}/a-story-about-{article}"
-        url = first + VARIANTS[variant].format(v=rng.randrange(1000))
-        hashes = sorted(rng.sample(range(1 << 16), MOST_WORDS))
-        said = struct.pack(f">I{MOST_WORDS}H", mmh3.hash(first, signed=False), *hashes)
-        yield url, first, mmh3.hash64(url, signed=False)[0], said
+        yield first + VARIANTS[variant].format(v=rng.randrange(1000)), first
 
 
-def taught(seen: Iterable[tuple[str, str, int, bytes]]) -> Learner:
-    """Return a learner that saw these pages."""
-    learner = Learner()
-    for url, first, fingerprint, said in seen:
-        told = (None, None) if url == first else (first, True)
-        learner.observe(SITE, url, *told, fingerprint=fingerprint, said=said)
-    return learner
+def taught(host: Host, seen: Iterable[tuple[str, str]]) -> Host:
+    """Return a host that saw these pages."""
+    for url, first in seen:
+        host.saw(url, first if url != first else "", url != first)
+    return host
 
 
 def observed(count: int) -> float:
     """Return the microseconds that a page takes to learn from."""
     seen = list(pages(count))
     began = time.thread_time()
-    taught(seen)
+    taught(Host(), seen)
     return 1e6 * (time.thread_time() - began) / count
 
 
 def asked(count: int) -> float:
-    """Return the microseconds that a request takes where 10,000 rules act."""
-    learner = Learner()
-    for number in range(RULES):
-        rule = Rule("parameter", f"p{number % 10}", "*")
-        learner.put(SITE, f"{SITE}/s{number // 10}/{{number}}", rule, Evidence(word="pinned"))
-    urls = [f"https://{SITE}/s{n % 1000}/{n}?p1=2&q={n}" for n in range(count)]
+    """Return the microseconds that the key of a URL takes which was not met before."""
+    keys = Keys()
+    taught(keys.host(SITE), pages(count))
+    urls = [f"{url}&new=1" for url, _ in pages(count)]
     began = time.thread_time()
     for url in urls:
-        learner.place(SITE, url)
+        keys.of(SITE, url)
     return 1e6 * (time.thread_time() - began) / count
 
 
@@ -86,16 +73,16 @@ def _resident() -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what an observation and a request take, and how much memory the learner has."""
+    """Print what a page and a request take, and how much memory there is."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.urls.cost", description=__doc__)
     parser.add_argument("--pages", type=int, default=20_000, help="that are timed (%(default)s)")
     parser.add_argument("--urls", type=int, default=1_000_000, help="for memory (%(default)s)")
     options = parser.parse_args(arguments)
-    if options.urls:  # first: what another learner leaves behind would be used again
-        megabytes = grown(lambda: taught(pages(options.urls)))
+    if options.urls:  # first: what another one leaves behind would be used again
+        megabytes = grown(lambda: taught(Host(), pages(options.urls)))
         say(f"memory: {megabytes:.1f} MB after {options.urls:,} URLs")
-    say(f"observe: {observed(options.pages):.1f} µs a page, {options.pages:,} pages")
-    say(f"place: {asked(options.pages):.1f} µs a request, {RULES:,} rules")
+    say(f"learning: {observed(options.pages):.1f} µs a page, {options.pages:,} pages")
+    say(f"key: {asked(options.pages):.1f} µs a URL, {options.pages:,} URLs")
     return 0
 
 

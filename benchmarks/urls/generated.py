@@ -6,25 +6,21 @@ No page is judged: what the site says is the truth.
 
 from __future__ import annotations
 
-import struct
 from collections import defaultdict, deque
 from itertools import count
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-import mmh3
 from scrapy.http import HtmlResponse
 
 from benchmarks.urls.truth import Visit
 from crawler.links import Links, site_of
 from crawler.site.scenes.catalogue import SCENES, make_site
 from simhash_gate.sources import request_fingerprint
-from simhash_gate.urls.fetched import MOST_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HASHES = 1 << 16
 SCENARIOS = tuple(SCENES)
 TRAP_PAGES = 1000
 """How many pages of a trap the site has."""
@@ -57,9 +53,5 @@ def generate(scenario: str, articles: int, seed: int) -> Iterator[Visit]:
 
 
 def _visit(url: str, content: int, *, known: bool) -> Visit:
-    """Return a visit; what the gate would keep of two contents has nothing in common."""
-    fingerprint = mmh3.hash64(str(content), signed=False)[0]
-    first = content * MOST_WORDS % HASHES
-    name = mmh3.hash(str(content), signed=False)
-    said = struct.pack(f">I{MOST_WORDS}H", name, *range(first, first + MOST_WORDS))
-    return Visit(url, site_of(url), content, known, "", fingerprint, said)
+    """Return a visit."""
+    return Visit(url, site_of(url), content, known)

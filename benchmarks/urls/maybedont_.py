@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from maybedont import DupePredictor
 from maybedont.utils import canonicalize_url
 
-from benchmarks.urls.method import NOT_READ, Method, Read
+from benchmarks.urls.method import Method
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -61,9 +61,7 @@ class MaybeDont(Method):
         """Tell if the predictor is as sure as its middleware asks for."""
         return bool(self._sites[scope].get_dupe_prob(url) > THRESHOLD)
 
-    def learn(
-        self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
-    ) -> None:
+    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
         """Update the model of the site."""
         if same is not None:
             self._sites[scope].learn(url, kept, same)

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from w3lib.url import canonicalize_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-
-class Read(NamedTuple):
-    """What the gate keeps of a page to compare it with others."""
-
-    fingerprint: int | None = None
-    said: bytes = b""
-
-
-NOT_READ = Read()
 
 
 class Method(ABC):
@@ -38,9 +28,7 @@ class Method(ABC):
         """Tell if the content of a URL was fetched before, as far as the method knows."""
 
     @abstractmethod
-    def learn(
-        self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
-    ) -> None:
+    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
         """Take notice of a page that was fetched.
 
         If it is the `same`, `kept` is the URL by which its content was fetched first; if not, a URL
@@ -71,9 +59,7 @@ class Nothing(Method):
         """Never."""
         return False
 
-    def learn(
-        self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
-    ) -> None:
+    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
         """Learn nothing."""
 
     @property
@@ -131,9 +117,7 @@ class BatchMethod(Method):
         site = self._sites[scope]
         return site.rules is not None and site.canonical(url) in site.fetched
 
-    def learn(
-        self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
-    ) -> None:
+    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
         """Remember the page, and learn anew if enough have come since the last time."""
         site = self._sites[scope]
         if same is None:
@@ -174,9 +158,7 @@ class FixedRules(Method):
         """Tell if a fetched URL becomes the same under the rules."""
         return canonicalize_url(self._canonical(url)) in self._fetched
 
-    def learn(
-        self, scope: str, url: str, kept: str, same: bool | None, read: Read = NOT_READ
-    ) -> None:
+    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
         """Remember the URL, and nothing of its page."""
         self._fetched.add(canonicalize_url(self._canonical(url)))
 

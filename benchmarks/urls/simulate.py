@@ -9,8 +9,6 @@ import tracemalloc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.urls.method import Read
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -113,8 +111,7 @@ class Simulation:
         self._first_urls.setdefault(visit.content, visit.url)
         self._urls.add(visit.url)
         began = time.thread_time()
-        read = Read(visit.fingerprint, visit.said)
-        self._method.learn(visit.scope, visit.url, kept, same, read)
+        self._method.learn(visit.scope, visit.url, kept, same)
         taken_back = self._method.taken_back()
         figures.learn_seconds += time.thread_time() - began
         for url in taken_back:

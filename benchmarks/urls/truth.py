@@ -12,7 +12,6 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.fingerprints.sketch import name_and_words
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.options import pipeline_version
@@ -20,7 +19,6 @@ from simhash_gate.settings import read_settings
 from simhash_gate.sources import request_fingerprint
 from simhash_gate.sources.open import open_pages
 from simhash_gate.sources.read_pages import read_pages
-from simhash_gate.urls.fetched import MOST_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,7 +39,6 @@ class Visit:
     `content` is a number that URLs of the same content share. If the page is not `sure`, nobody
     knows whether its content is that of others; then it has a number of its own. `differs_from` is
     the URL of a page that looks alike, and that a closer look found different; "" for none.
-    `fingerprint` and `said` are what the gate keeps of the page.
     """
 
     url: str
@@ -49,8 +46,6 @@ class Visit:
     content: int
     sure: bool
     differs_from: str = ""
-    fingerprint: int | None = None
-    said: bytes = b""
 
 
 def load(
@@ -64,7 +59,7 @@ def load(
         pages = open_pages(sources, complain, settings.max_bytes, lambda _: None)
         found = list(judged(pages.entries, settings, complain))
         cache.parent.mkdir(parents=True, exist_ok=True)
-        lines = [about, *({**asdict(each), "said": each.said.hex()} for each in found)]
+        lines = [about, *map(asdict, found)]
         cache.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     return found
 
@@ -87,9 +82,7 @@ def judged(entries: Iterable[Entry], settings: Settings, complain: Complain) -> 
             contents[entry.url] = number
             differs = "" if same or verdict.differs not in _TOLD_APART else kept
             scope = scope_of(entry.url, "domain")
-            said = name_and_words(verdict.page.sketch, MOST_WORDS) if verdict.page else b""
-            known = (same or is_sure(verdict), differs, verdict.fingerprint, said)
-            yield Visit(entry.url, scope, number, *known)
+            yield Visit(entry.url, scope, number, same or is_sure(verdict), differs)
 
 
 def is_sure(verdict: Verdict) -> bool:
@@ -126,7 +119,6 @@ def _cached(cache: Path, about: dict[str, Any]) -> list[Visit] | None:
         with cache.open(encoding="utf-8") as lines:
             if json.loads(next(lines)) != about:
                 return None
-            found = [json.loads(line) for line in lines]
-            return [Visit(**{**each, "said": bytes.fromhex(each["said"])}) for each in found]
+            return [Visit(**json.loads(line)) for line in lines]
     except (KeyError, OSError, StopIteration, TypeError, ValueError):
         return None

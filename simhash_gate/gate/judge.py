@@ -24,6 +24,7 @@ from simhash_gate.gate.revisit import (
 )
 from simhash_gate.gate.site_memory import SiteMemories
 from simhash_gate.gate.verdict import Verdict
+from simhash_gate.identity.keys import key_of, own_key
 from simhash_gate.stores.base import Match, Record, StoreError, Window
 from simhash_gate.stores.histories import no_history
 
@@ -85,16 +86,16 @@ class Gate:
     ) -> Verdict:
         """Return the verdict on a page; a page that is not a duplicate is remembered.
 
-        `scope` is the registered domain of `url` unless it is given; `request` is the request
-        fingerprint in hex, or anything else that tells requests apart, such as the URL, its
-        default; `retry` says that this run sent the very request again on purpose, so that its own
-        record is no reason against it. What another run that is still live has kept under the same
-        request is a duplicate like any other; once that run has ended, the page is `unchanged` if
+        `scope` is the registered domain of `url` unless it is given; `request` is the key of the
+        page, or anything else that tells pages apart; by default that of its URL; `retry` says that
+        this run sent the very request again on purpose, so that its own record is no reason against
+        it. What another run that is still live has kept under the same key is a duplicate like any
+        other; once that run has ended, the page, whatever address it came by, is `unchanged` if
         it says the same, else `updated`, or `rewritten` if it is further than `near` from what it
         was. Records in `dismissed` are not compared. `at` is the Unix time at which the page was
         seen, now by default; `sent` is what the server sent with it. Raises `StoreError`.
         """
-        request = request or without_credentials(url)
+        request = request or key_of(without_credentials(url))
         at = time.time() if at is None else at
         scope = scope_of(url, "domain") if scope is None else scope
         if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):
@@ -120,6 +121,9 @@ class Gate:
         )
         memory = self._memories.of(record.scope) if policy.verify else None
         revisit = self._revisits.of(record, policy, sent.moved_from)
+        own = self._revisits.own_of(revisit, record, page, policy)
+        if own is not record:
+            record, revisit = own, self._revisits.of(own, policy, sent.moved_from)
         if revisit.kept and any(revisit.kept.identity == other.identity for other in dismissed):
             revisit = Revisit(revisit.history)
         judged = Judging(page, policy, record, sent, dismissed, memory, retry)
@@ -142,7 +146,8 @@ class Gate:
         stood for it. Raises `StoreError`.
         """
         trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
-        kept = self._revisits.found_gone(trace)
+        own = replace(trace, request=own_key(url))
+        kept = self._revisits.found_gone(own) or self._revisits.found_gone(trace)
         return kept is not None and (self.store.forget(kept, adopted=True) or True)
 
     def known(self, record: Record, policy: Policy) -> Revisit:
@@ -227,7 +232,9 @@ class Gate:
 
     def _earlier(self, other: Record, judged: Judging, revisit: Revisit) -> Version | None:
         """Return the version that a record remembers, if it is that of an earlier visit."""
-        if other.request != judged.record.request or not self._is_over(other.run):
+        record = judged.record
+        one = other.request == record.request or key_of(other.url) == key_of(record.url)
+        if not one or not self._is_over(other.run):
             return None
         version = version_in(other, revisit.history)
         return version if self._revisits.counts(version, judged.record, judged.policy) else None

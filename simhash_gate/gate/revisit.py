@@ -20,6 +20,7 @@ from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.validators import NOTHING, Validators
 from simhash_gate.history.versions import History, Offer, Version
+from simhash_gate.identity.keys import own_key, precise
 from simhash_gate.page import Page
 from simhash_gate.stores.base import HISTORY, Match, Record
 from simhash_gate.stores.histories import PageHistory, history_in
@@ -96,6 +97,25 @@ class Revisits:
             history = replace(history, versions=(last,))
         return Revisit(history, last, kept)
 
+    def own_of(self, revisit: Revisit, record: Record, page: Page, policy: Policy) -> Record:
+        """Return the record with its address for a key, if its key is another page's.
+
+        Only the address that a version came by, and one that brings what is like it, have its key.
+        Of two contents that one run finds under one key, the second has a key of its own.
+        """
+        last = revisit.history.last_of(self._pipeline)
+        if last is None or precise(last.url) == precise(record.url):
+            return record
+        if revisit.kept is not None and revisit.kept.request != record.request:  # it has moved
+            return record
+        own = replace(record, request=own_key(record.url))
+        if self._history(own).versions:
+            return own
+        if not what_changed(last, page, policy):
+            return record
+        bits = hamming_distance(last.fingerprint, record.fingerprint)
+        return own if last.run == self._run or bits > policy.near else record
+
     def keep(self, revisit: Revisit, version: Version, record: Record, policy: Policy) -> None:
         """Note that a visit found a version of a page. Raises `StoreError`.
 
@@ -112,10 +132,13 @@ class Revisits:
             self._write(record, revisit.history.like_another(record.last_seen), record.last_seen)
 
     def found_gone(self, record: Record) -> Record | None:
-        """Note that a page is gone; return what can be told of its record, None for nothing."""
+        """Note that a page is gone; return what can be told of its record, None for nothing.
+
+        It is not gone if this run has fetched it by another address.
+        """
         history = self._history(record)
         last = history.last_of(self._pipeline)
-        if last is None:
+        if last is None or (last.run == self._run and precise(last.url) != precise(record.url)):
             return None
         self._write(record, history.left(record.last_seen), record.last_seen)
         if history.gone is not None:
@@ -163,6 +186,7 @@ def version_of(page: Page, record: Record, sent: Sent = NOTHING_SENT) -> Version
         offers,
         *sent.validators,
         sent.variant,
+        record.url,
     )
 
 
@@ -185,13 +209,14 @@ def version_in(record: Record, history: History) -> Version:
         record.pipeline,
         headline=claimed.headline,
         offers=claimed.offers,
+        url=record.url,
     )
 
 
 def record_of(version: Version, record: Record) -> Record:
     """Return the record of an earlier version of the page of `record`, as far as it is known."""
     told = {name: getattr(version, name) for name in _OF_VERSION}
-    return replace(record, **told, sketch=b"", settled=True)
+    return replace(record, **told, url=version.url or record.url, sketch=b"", settled=True)
 
 
 def unfetched(revisit: Revisit, record: Record, policy: Policy, why: str) -> Verdict:

@@ -40,7 +40,7 @@ class Verdict:
     with `repeats`, what they have in common is what the site repeats. `previous` is what this page
     was when it was seen before, with its `fingerprint`, `title` and `time`. `kept` is what a store
     has kept of the text of the page that was found, if it has. A copy `follows` so many links that
-    no page of the crawl had before it.
+    no page of the crawl had before it. `canonical_url` is its URL without what makes no difference.
     """
 
     outcome: Outcome
@@ -55,6 +55,7 @@ class Verdict:
     previous: Version | None = None
     kept: KeptPage | None = None
     follows: int = 0
+    canonical_url: str = ""
 
     def __post_init__(self) -> None:
         """Keep what pages say of themselves from forging lines where the reason is logged."""
@@ -122,6 +123,7 @@ def line_of(
     return {
         "id": id,
         "url": without_credentials(url),
+        **({"canonical_url": verdict.canonical_url} if verdict.canonical_url else {}),
         "outcome": verdict.outcome,
         "distance": verdict.match.distance if verdict.match else None,
         "matched_url": kept.url if kept else None,

@@ -12,7 +12,7 @@ from simhash_gate.history.validators import Validators
 MOST_VISITS = 60
 """Of one page; a rate of change that is found from so many is known well enough."""
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 class Visit(NamedTuple):
@@ -39,6 +39,7 @@ class Version:
     `run` is the run that kept this version. `headline` and `offers` are what the page claims;
     `offers` is None where that is not known.
     `etag` and `modified` are its `ETag` and `Last-Modified`; `variant` names what was asked for.
+    `url` is the address that it came by.
     """
 
     first_seen: float
@@ -56,6 +57,7 @@ class Version:
     etag: str = ""
     modified: str = ""
     variant: str = ""
+    url: str = ""
 
     @property
     def validators(self) -> Validators:

@@ -14,11 +14,11 @@ from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import merged as merged_notes
 from simhash_gate.history.texts import unpack
 from simhash_gate.history.versions import History
+from simhash_gate.identity.saved import from_json, merged
 from simhash_gate.sources.jsonl import first_object, json_objects
 from simhash_gate.stores import Blob, Record
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
 from simhash_gate.stores.histories import history_in
-from simhash_gate.urls.saved import from_json, merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

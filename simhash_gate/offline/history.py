@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,10 +15,10 @@ from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.due import Known, plan, rates_of
 from simhash_gate.history.schedule import POLICIES, Hints, outlook, visit_rates
 from simhash_gate.history.versions import History
+from simhash_gate.identity.address import Address, address_of
 from simhash_gate.sources.open import open_kept
 from simhash_gate.stores.base import HISTORY
 from simhash_gate.stores.histories import histories_in
-from simhash_gate.urls.parts import Shapes, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -251,12 +250,14 @@ def _known(pasts: Sequence[Past]) -> list[Known]:
 
 
 def groups_of(pages: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return what each page shares with others: its scope, and the shape of its URL."""
-    parts = [(scope, parts_of(url)) for scope, url in pages]
-    shapes: defaultdict[str, Shapes] = defaultdict(Shapes)
-    for scope, each in parts:
-        shapes[scope].note(each)
-    return [(scope, shapes[scope].of(each)) for scope, each in parts]
+    """Return what each page shares with others: its scope, and the kind of its URL."""
+    return [(scope, _group_of(address_of(url))) for scope, url in pages]
+
+
+def _group_of(address: Address) -> str:
+    """Return the kind of a URL; without a query, whatever its page is called."""
+    kind = address.kind
+    return kind if address.query or not address.path else f"{kind.rpartition('/')[0]}/*"
 
 
 def _days(rate: float) -> float | None:

@@ -14,7 +14,6 @@ from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import SQLITE_DEFAULT
-from simhash_gate.sources import request_fingerprint
 from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.stores import StoreError
@@ -121,7 +120,7 @@ def judge(
             policy,
             url=entry.name,
             scope=site.scope if entry.scope is None else entry.scope,
-            request=entry.request or request_fingerprint(entry.own_name),
+            request=entry.key,
             at=at,
         )
     except StoreError as error:

@@ -18,7 +18,7 @@ from simhash_gate.offline.exported import KINDS, is_exported, read_exported
 from simhash_gate.offline.store import live_run
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
-from simhash_gate.sources import find, request_fingerprint
+from simhash_gate.sources import find
 from simhash_gate.sources.jsonl import STDIN
 from simhash_gate.sources.open import open_kept, pages_of
 from simhash_gate.sources.read_pages import read_pages
@@ -141,7 +141,7 @@ class _Import:
             _endless(site.policy),
             url=entry.url,
             scope=site.scope if entry.scope is None else entry.scope,
-            request=entry.request or request_fingerprint(entry.url),
+            request=entry.key,
             at=None if entry.time is None else min(entry.time, self._now),
         )
         if verdict.record is not None:

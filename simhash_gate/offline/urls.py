@@ -1,10 +1,9 @@
-"""`simhash-gate urls`: the rules about URLs that a store keeps, or a file has."""
+"""`simhash-gate urls`: what sites have shown of their URLs, in a store or a file."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import closing, contextmanager
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +13,21 @@ from simhash_gate.common.files import whole_file
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import Policy
+from simhash_gate.identity.keys import Keys, told_by
+from simhash_gate.identity.saved import (
+    AtomsError,
+    all_kept,
+    entries_of,
+    from_json,
+    keep,
+    load,
+    to_json,
+)
 from simhash_gate.offline.console import check_output, disk
-from simhash_gate.sources.find import names_store, shown
+from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import open_kept
-from simhash_gate.stores import Blob, StoreError, open_store
-from simhash_gate.stores.base import URL_RULES
-from simhash_gate.urls.formats import from_clearurls, from_discarder, to_discarder
-from simhash_gate.urls.learn import learn_line
-from simhash_gate.urls.learner import Learner
-from simhash_gate.urls.saved import RulesError, entries_of, from_json, load, merged, to_json
+from simhash_gate.stores import StoreError, open_store
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -35,60 +39,45 @@ if TYPE_CHECKING:
 _EXAMPLE = '{"url": …, "outcome": …}'
 
 
-def list_rules(console: Console, *, source: str) -> int:
-    """Print each rule as a line of JSON."""
+def list_atoms(console: Console, *, source: str) -> int:
+    """Print what is known as lines of JSON."""
     entries = _read(source)
     for entry in entries:
         console.write(entry)
     if not entries:
-        console.say("no rules are known")
+        console.say("nothing is known of URLs")
     return console.status()
 
 
-def try_rules(settings: Settings, console: Console, *, source: str, urls: Sequence[str]) -> int:
-    """Print what the rules leave of URLs, and which rules act. Rules act at once if they did."""
-    learner = Learner(settings.url_bound)
-    load(learner, _read(source), trusted=True)
+def try_urls(settings: Settings, console: Console, *, source: str, urls: Sequence[str]) -> int:
+    """Print the key of each URL, and what of it does not matter: what acted, acts at once."""
+    keys = Keys(settings.tracking)
+    for scope, entries in _by_scope(_read(source)).items():
+        load(keys.host(scope), entries, trusted=True)
     for url in urls:
-        scope = settings.policies.site_of(url).scope
-        acting = learner.acting_on(scope, url)
-        canonical = learner.canonical(scope, url)
-        rules = [{"shape": shape, "rule": str(rule)} for shape, rule in acting]
-        console.write({"url": url, "canonical": canonical, "rules": rules})
+        key = keys.of(settings.policies.site_of(url).scope, url)
+        atoms = [str(atom) for atom in key.atoms]
+        console.write(
+            {"url": url, "canonical": key.url, "key": key.key, "by": key.by} | {"atoms": atoms}
+        )
     return console.status()
 
 
-def export(console: Console, *, source: str, form: str, output: str | None) -> int:
-    """Write the rules of a store or a file in a form."""
+def export(console: Console, *, source: str, output: str | None) -> int:
+    """Write what a store or a file has to a file, or to stdout."""
     check_output(output)
-    entries = _read(source)
-    if form == "discarder":
-        text, left_out = to_discarder(entries)
-        if left_out:
-            console.say(f"left out, for the format has no words for them: {left_out} rules")
-    else:
-        text = to_json(entries)
-    _write(console, text, output)
+    _write(console, to_json(_read(source)), output)
     return console.status()
 
 
-def import_(settings: Settings, console: Console, *, store: str, path: str, form: str) -> int:
-    """Add the rules of a file to a store. A rule takes the place of the same one."""
+def import_(console: Console, *, store: str, path: str) -> int:
+    """Add the lines of a file to a store. A line takes the place of the same one."""
     with disk(path):
         data = Path(path).read_bytes()
-    left_out = 0
-    with _wrong_rules():
-        if form == "json":
-            entries = from_json(data, path)
-        else:
-            read = from_discarder if form == "discarder" else from_clearurls
-            entries, left_out = read(
-                data, path, lambda domain: settings.policies.site_of(f"http://{domain}/").scope
-            )
+    with _wrong_lines():
+        entries = from_json(data, path)
     _add(store, entries)
-    console.say(f"{how_many(len(entries), 'rule')} imported")
-    if left_out:
-        console.say(f"left out, for they can't be said as rules of one site: {left_out}")
+    console.say(f"{how_many(len(entries), 'line')} imported")
     return console.status()
 
 
@@ -100,11 +89,11 @@ def learn(
     output: str | None,
     into: str | None,
 ) -> int:
-    """Learn from verdict logs; write the rules to a file or stdout, or add them to a store."""
+    """Learn from verdict logs; write what is learned to a file or stdout, or add it to a store."""
     check_output(output)
     if into is not None:
         _check_lasts(into)
-    learner = Learner(settings.url_bound)
+    keys = Keys(settings.tracking)
     lines = 0
     for path in sources:
         looked = _CloserLook(settings)
@@ -119,16 +108,25 @@ def learn(
                     of = f" of {blind}" if blind else ""
                     console.complain(place, f"nothing to learn{of}: VERIFY was off")
                 continue
-            learn_line(learner, settings.policies.site_of(url).scope, line)
+            _learn_line(keys, settings.policies.site_of(url).scope, url, line)
             lines += 1
-    entries = [entry for rules in entries_of(learner).values() for entry in rules]
+    entries = [entry for scope in keys.scopes() for entry in entries_of(scope, keys.host(scope))]
     if into is not None:
         _add(into, entries)
     else:
         _write(console, to_json(entries), output)
-    active = sum(entry["state"] == "active" for entry in entries)
-    console.say(f"{how_many(lines, 'verdict')}, {how_many(len(entries), 'rule')}, {active} active")
+    active = sum(entry["acts"] for entry in entries)
+    console.say(f"{how_many(lines, 'verdict')}, {how_many(len(entries), 'line')}, {active} act")
     return console.status()
+
+
+def _learn_line(keys: Keys, scope: str, url: str, line: dict[str, Any]) -> None:
+    """Learn from one line of a verdict log; a broken one tells nothing."""
+    outcome, kept = line.get("outcome"), line.get("matched_url")
+    differs, words = line.get("differs") or "", line.get("words") or 0
+    texts = isinstance(outcome, str) and isinstance(kept, str | None)
+    if texts and isinstance(differs, str) and isinstance(words, int):
+        keys.host(scope).saw(url, *told_by(str(outcome), kept, differs, words))
 
 
 class _CloserLook:
@@ -164,11 +162,11 @@ def _object(found: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def _wrong_rules() -> Iterator[None]:
-    """Name what is wrong with rules. Raises click.ClickException."""
+def _wrong_lines() -> Iterator[None]:
+    """Name what is wrong with lines. Raises click.ClickException."""
     try:
         yield
-    except RulesError as error:
+    except AtomsError as error:
         raise click.ClickException(str(error)) from None
 
 
@@ -179,30 +177,29 @@ def _check_lasts(url: str) -> None:
 
 
 def _read(source: str) -> list[dict[str, Any]]:
-    """Return the rules of a store or of a file. Raises click.ClickException and StoreError."""
-    with _wrong_rules():
+    """Return the lines of a store or of a file. Raises click.ClickException and StoreError."""
+    with _wrong_lines():
         if not names_store(source):
             with disk(source):
                 return from_json(Path(source).read_bytes(), source)
         with open_kept(source) as store:
-            return [
-                entry
-                for blob in sorted(store.blobs(URL_RULES), key=attrgetter("scope"))
-                for entry in from_json(blob.data, f"{shown(source)}: rules of {blob.scope}")
-            ]
+            kept = sorted(all_kept(store))
+            return [entry for scope, data in kept for entry in from_json(data, f"URLs of {scope}")]
+
+
+def _by_scope(entries: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    found: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for entry in entries:
+        found[entry["scope"]].append(entry)
+    return found
 
 
 def _add(url: str, entries: Iterable[dict[str, Any]]) -> None:
-    """Add rules to a store. Raises click.ClickException and StoreError."""
+    """Add lines to a store. Raises click.ClickException and StoreError."""
     _check_lasts(url)
-    added: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for entry in entries:
-        added[entry["scope"]].append(entry)
-    with closing(open_store(url)) as store, _wrong_rules():
-        for scope, rules in added.items():
-            where = f"{shown(url)}: rules of {scope}"
-            known = store.get(URL_RULES, scope)
-            store.put(Blob(URL_RULES, scope, "", merged(known, rules, where)))
+    with closing(open_store(url)) as store, _wrong_lines():
+        for scope, lines in _by_scope(entries).items():
+            keep(store, scope, lines)
 
 
 def _write(console: Console, text: str, output: str | None) -> None:

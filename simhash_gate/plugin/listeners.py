@@ -7,6 +7,7 @@ from enum import IntEnum, auto
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from simhash_gate.identity.keys import Keys
 from simhash_gate.plugin.conditions import Variants
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class Crawl:
     settings: Settings
     store: StoreThread
     parked: ParkedRequests
+    keys: Keys = field(default_factory=Keys)
     variants: Variants = field(default_factory=Variants)
 
 

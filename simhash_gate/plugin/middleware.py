@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -20,6 +21,7 @@ from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.revisit import Sent
 from simhash_gate.gate.verdict import Verdict
+from simhash_gate.identity.keys import Keys
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.browser_page import close, orphaned_page
@@ -33,6 +35,7 @@ from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.new_links import NewLinks
 from simhash_gate.plugin.one_line import told_in_one_line
+from simhash_gate.plugin.page_keys import PageKeys, moved_from
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.redesigns import RedesignWatch
@@ -49,7 +52,6 @@ from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.revalidation import Revalidation
 from simhash_gate.plugin.revisits import (
     GONE,
-    moved_from,
     note_gone,
     time_of_visit,
     without_links,
@@ -62,11 +64,11 @@ from simhash_gate.plugin.spider_middleware import (
     sees_pages_end,
     settings_of,
 )
+from simhash_gate.plugin.stand_ins import StandIns
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
 from simhash_gate.plugin.trap_shield import TrapGuard
 from simhash_gate.plugin.unsettled import SureJudge
-from simhash_gate.plugin.url_rules import UrlRules
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.urls import without_password
@@ -136,19 +138,21 @@ class SimhashGateMiddleware(CrawlGate):
         closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self._store.run, closes=closes)
         folder = None if only_looks(crawler) else job_dir(crawler.settings)
-        crawl = Crawl(crawler, settings, self._store, ParkedRequests(crawler, folder))
+        parked, keys = ParkedRequests(crawler, folder), Keys(settings.tracking)
+        crawl = Crawl(crawler, settings, self._store, parked, keys)
         self._variants = crawl.variants
+        self._page_keys = PageKeys(crawler, keys)
         self._audit = Audit.for_crawl(crawl)
         stats = GateStats(crawl)
-        self._url_rules = UrlRules.for_crawl(crawl)
+        self._stand_ins = StandIns.for_crawl(crawl)
         self._traps = TrapGuard.for_crawl(crawl)
-        self._texts = KeptTexts.for_crawl(crawl)
+        texts = KeptTexts.for_crawl(crawl)
         self.revalidation = Revalidation.for_crawl(crawl)
         self._new_links = NewLinks.for_crawl(crawl)
-        own = (self._audit, stats, self._url_rules, self._traps, self._texts, self.revalidation)
+        own = (self._audit, stats, self._stand_ins, self._traps, texts, self.revalidation)
         made = (*own, self._new_links, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
-        self._judge = SureJudge(self._store, self.lifecycle, crawler.stats)
+        self._judge = SureJudge(crawl, self.lifecycle, texts)
         self._deliveries = Deliveries(crawler)
         self.reader = PageReader(settings, stats)
         crawler.signals.connect(self._open, signals.spider_opened)
@@ -184,16 +188,16 @@ class SimhashGateMiddleware(CrawlGate):
         try:
             if self._traps is not None:  # first: what it holds back stands for no other request
                 self._traps.ask(request)
-            if self._url_rules is not None:
-                self._url_rules.ask(request, self.settings.policies.site_of(request.url))
+            if self._stand_ins is not None:
+                self._stand_ins.ask(request, self.settings.policies.site_of(request.url))
         except NotSent as why:
             self.lifecycle.not_sent(request, why)
             raise
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Note that a request has no answer."""
-        if self._url_rules is not None and not isinstance(exception, NotSent):
-            self._url_rules.failed(request)
+        if self._stand_ins is not None and not isinstance(exception, NotSent):
+            self._stand_ins.failed(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Leave the verdict in the request's meta; return the response or raise `NearDuplicate`."""
@@ -203,7 +207,7 @@ class SimhashGateMiddleware(CrawlGate):
         judged = await self._judged(request, response)
         verdict = request.meta[VERDICT_KEY] = judged.verdict
         if verdict.record is not None:
-            mark_kept(request, judged.fingerprint)
+            mark_kept(request, self.crawler.request_fingerprinter.fingerprint(request).hex())
         if judged.dropped:
             response.request = request
         ends = judged.dropped and not verdict.audited
@@ -234,13 +238,11 @@ class SimhashGateMiddleware(CrawlGate):
         reason = "" if unfetched else self._why_not(request, response)
         if reason:
             if response.status in GONE:
-                note_gone(self._store, request, site, self.crawler.request_fingerprinter)
+                note_gone(self._store, self._page_keys, request, site)
             page = await self._recovered_page(response) if reason == "recovered" else None
             verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)
         verdict, fingerprint = unfetched or await self._verdict(request, response, site)
-        if self._texts is not None and not unfetched:
-            verdict = await self._texts.given(verdict)
         if self._audit is not None:
             verdict = self._audit.choose(site.domain, fingerprint, verdict)
         if self._new_links is not None:
@@ -285,7 +287,7 @@ class SimhashGateMiddleware(CrawlGate):
     async def _verdict(
         self, request: Request, response: Response, site: Site
     ) -> tuple[Verdict, str]:
-        """Return the verdict, and the request's fingerprint in hex.
+        """Return the verdict, and the key of the page.
 
         If anything fails on the way the verdict is "error", and the page passes.
         """
@@ -296,8 +298,12 @@ class SimhashGateMiddleware(CrawlGate):
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
             policy = overridden(site.policy, request, self.settings, links=self._links)
             policy = without_links(policy, holds_items=self._links)
-            moved = moved_from(request, self.crawler.request_fingerprinter)
+            moved = moved_from(self._page_keys, request, site.scope)
             page = await self.reader.page(response)
+            at = time_of_visit(request)
+            retry = is_retry(request, fingerprint)
+            key = self._page_keys.of_page(request, response, page, site.scope, at)
+            fingerprint = key.key
             ask = partial(
                 Gate.judge,
                 page=page,
@@ -305,12 +311,12 @@ class SimhashGateMiddleware(CrawlGate):
                 url=response.url,
                 scope=site.scope,
                 request=fingerprint,
-                retry=is_retry(request, fingerprint),
-                at=time_of_visit(request),
+                retry=retry,
+                at=at,
                 sent=Sent(said_by(response), self._variants.of(request, response), moved),
             )
             verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
-            return verdict, fingerprint
+            return replace(verdict, canonical_url=key.url), fingerprint
         except StoreError as error:
             reason = str(error)
             self._store_failures.page_passed(error)

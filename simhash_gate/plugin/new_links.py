@@ -20,10 +20,10 @@ from weakref import WeakKeyDictionary
 
 from simhash_gate.common.urls import is_of_domain
 from simhash_gate.common.wording import how_many
+from simhash_gate.identity.lists import without_visitor
 from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.requests import COPY_KEY
 from simhash_gate.plugin.spider_middleware import is_installed
-from simhash_gate.urls.known import without_visitor
 
 if TYPE_CHECKING:
     from scrapy import Request

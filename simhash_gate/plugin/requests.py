@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy import Spider
+    from scrapy.http import Response
     from scrapy.utils.request import RequestFingerprinterProtocol
 
 METHODS = ("callback", "errback")
@@ -142,6 +143,9 @@ def _sayable(value: Any) -> Any:
 META_KEY = "simhash_gate"
 """What a request asks of the gate: False, or a mapping of policy values."""
 
+PAGE_KEY = "simhash_gate_page"
+"""Which page it is, as the spider says: all requests with the same word are for one page."""
+
 TIME_KEY = "simhash_gate_time"
 """When the page was seen, for archives and simulations: a Unix time, or ISO 8601; else now."""
 
@@ -189,6 +193,17 @@ def forget_others(request: Request, fingerprinter: RequestFingerprinterProtocol)
             same = False
         if not same:
             del request.meta[KEPT_KEY]
+
+
+def forget_word(request: Request, response: Response) -> None:
+    """Take out of a request what the spider said of the page that it was found on.
+
+    It came with the rest of the page's meta: what it leads to is another page.
+    """
+    word, page = request.meta.get(PAGE_KEY), response.request
+    came_along = page is not None and page.url != request.url and page.meta.get(PAGE_KEY) == word
+    if word is not None and came_along:
+        del request.meta[PAGE_KEY]
 
 
 def is_retry(request: Request, fingerprint: str) -> bool:

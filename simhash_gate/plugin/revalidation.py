@@ -23,6 +23,7 @@ from simhash_gate.history.validators import (
     latest_moment,
     same_version,
 )
+from simhash_gate.identity.keys import precise
 from simhash_gate.plugin.awaiting import result
 from simhash_gate.plugin.conditions import (
     NOT_MODIFIED,
@@ -37,6 +38,7 @@ from simhash_gate.plugin.conditions import (
 )
 from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.page_keys import PageKeys
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
 from simhash_gate.plugin.revisits import time_of_visit, without_links
@@ -120,6 +122,7 @@ class Revalidation(Listener):
         self._links = is_installed(crawl.crawler.settings)
         self._trusts = Trusts(crawl.store)
         self._parked = crawl.parked
+        self._page_keys = PageKeys(crawl.crawler, crawl.keys)
         self._tested: dict[Site, int] = {}
         self._told: set[object] = set()
         self._asked: WeakKeyDictionary[Request, Known] = WeakKeyDictionary()
@@ -259,11 +262,11 @@ class Revalidation(Listener):
         policy = without_links(policy, holds_items=self._links)
         if not policy.revalidate or not policy.history:
             return None
-        fingerprint = self._crawler.request_fingerprinter.fingerprint(request).hex()
-        if is_retry(request, fingerprint):
+        if is_retry(request, self._crawler.request_fingerprinter.fingerprint(request).hex()):
             return None
+        key = self._page_keys.of_request(request, site.scope).key
         at, run = time_of_visit(request), self._crawl.store.run
-        names = (site.scope, without_credentials(request.url), fingerprint)
+        names = (site.scope, without_credentials(request.url), key)
         page = Record(*names, 0, 0, 0, "", run.pipeline, run.name, at, at)
         self._trusts.recall.has(site.scope)
         wants_text = bool(self._settings.keep_markdown)
@@ -282,8 +285,9 @@ class Revalidation(Listener):
 
     def _may_ask(self, request: Request, known: Known) -> bool:
         """Tell whether a condition is added to a request."""
-        if not any(known.previous.validators):
-            return False
+        before = known.previous
+        if not any(before.validators) or precise(before.url) != precise(known.page.url):
+            return False  # another address may have other validators
         site = known.site("http")
         trust = self._trusts.of(site, known.page.last_seen)
         if trust.state:

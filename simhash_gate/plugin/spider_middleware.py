@@ -17,7 +17,7 @@ from scrapy.utils.misc import load_object
 
 from simhash_gate.plugin.listeners import Stage
 from simhash_gate.plugin.one_line import told_in_one_line
-from simhash_gate.plugin.requests import VERDICT_KEY
+from simhash_gate.plugin.requests import VERDICT_KEY, forget_word
 from simhash_gate.settings import read_settings
 from simhash_gate.values import PREFIX
 
@@ -140,6 +140,7 @@ class SimhashGateSpiderMiddleware(GateFollower):
         if isinstance(output, Request):
             if output is not response.request:
                 output.meta.pop(VERDICT_KEY, None)
+                forget_word(output, response)
                 return self.gate is None or self.gate.lifecycle.found(output, response)
             return True
         return self.gate is None or self.gate.lifecycle.item_out(response, output)

@@ -17,12 +17,12 @@ from scrapy.http.request import NO_CALLBACK
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.gist import read_gist
+from simhash_gate.identity.traps import Origin, TrapShield
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import FOUND_KEY, META_KEY, RECOVERED_KEY, NotSent
 from simhash_gate.plugin.signals import request_held_back
 from simhash_gate.plugin.spider_middleware import is_installed
-from simhash_gate.urls.traps import Origin, TrapShield
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
+    from simhash_gate.identity.traps import Change, Visit
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
     from simhash_gate.plugin.parked import Belief
-    from simhash_gate.urls.traps import Change, Visit
 
 logger = logging.getLogger(__name__)
 

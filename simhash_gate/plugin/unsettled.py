@@ -18,11 +18,10 @@ from simhash_gate.plugin.awaiting import pause, result
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy.statscollectors import StatsCollector
-
     from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.plugin.kept_texts import KeptTexts
     from simhash_gate.plugin.lifecycle import Lifecycle
-    from simhash_gate.plugin.store_thread import StoreThread
+    from simhash_gate.plugin.listeners import Crawl
     from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
@@ -37,10 +36,11 @@ UNKNOWN = "another crawl is still working on that page"
 class SureJudge:
     """Judges pages, and drops none for a match that may still fail."""
 
-    def __init__(self, store: StoreThread, lifecycle: Lifecycle, stats: StatsCollector) -> None:
-        self._store = store
+    def __init__(self, crawl: Crawl, lifecycle: Lifecycle, texts: KeptTexts | None = None) -> None:
+        self._store = crawl.store
         self._lifecycle = lifecycle
-        self._stats = stats
+        self._stats = crawl.crawler.stats
+        self._texts = texts
 
     async def verdict(
         self, ask: Callable[..., Verdict], scope: str, request: str, fingerprint: int | None
@@ -57,6 +57,8 @@ class SureJudge:
         while True:
             asked = partial(ask, dismissed=tuple(dismissed))
             verdict: Verdict = await result(self._store.submit(asked, doubtful=trace))
+            if self._texts is not None:  # now: whatever is awaited later, the match may fail
+                verdict = await self._texts.given(verdict)
             if verdict.match is None or verdict.record is not None:
                 return verdict  # asked again, a page that was kept would be a copy of itself
             other = verdict.match.record

@@ -19,7 +19,7 @@ from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.report_texts import ReportTexts
 from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
-from simhash_gate.plugin.url_rules import UrlSkipped
+from simhash_gate.plugin.stand_ins import UrlSkipped
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX, SettingsError

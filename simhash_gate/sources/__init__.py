@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.identity.keys import key_of
 
 if TYPE_CHECKING:
     import os
@@ -60,12 +61,17 @@ class Entry:
     visit: bool = False
 
     def __post_init__(self) -> None:
-        shown = without_credentials(self.url)
-        if shown != self.url:
-            # By its own URL a crawl knows the request, as it does by the fingerprint of that.
-            request = self.request or request_fingerprint(self.url)
-            object.__setattr__(self, "request", request)
-            object.__setattr__(self, "url", shown)
+        object.__setattr__(self, "url", without_credentials(self.url))
+
+    @property
+    def key(self) -> str:
+        """The key of the page, as a crawl tells it by lists; of another request than a plain GET,
+        or of a page without a URL, what tells the request."""
+        if self.guessed or not self.url:
+            return self.request or request_fingerprint(self.own_name)
+        if self.request in ("", request_fingerprint(self.url)):
+            return key_of(self.url)
+        return self.request
 
     @property
     def name(self) -> str:

@@ -61,7 +61,7 @@ def test_what_no_part_of_the_demonstration_delivered_is_lost_and_what_two_did_is
         for part in demo.parts
     ]
     monkeypatch.setattr(demo, "parts", without)
-    assert demo.lost() == [f"article {item['article_id']}"]
+    assert demo.lost() == {f"article {item['article_id']}"}
     twice = last._replace(items=[*last.items, item], anew=set())
     monkeypatch.setattr(demo, "parts", [killed, paused, twice])
     (found,) = demo.repeated()

@@ -181,3 +181,36 @@ def test_a_page_that_was_swallowed_before_a_pause_takes_no_copy_with_it(tmp_path
         resumed = crawl(tmp_path, site, paths, settings=settings)
     assert paused.delivered() == []
     assert len(resumed.delivered()) == 1
+
+
+WHILE_A_TEXT_IS_LOOKED_UP = """
+    first = True
+    async def parse(self, response):
+        if Spider.first:
+            Spider.first = False
+            await Spider.looked_up.wait()
+            raise ValueError("broken")
+        for item in super().parse(response):
+            yield item
+
+import asyncio
+from simhash_gate.plugin.kept_texts import KeptTexts
+Spider.looked_up = asyncio.Event()
+given = KeptTexts.given
+async def slowly(self, verdict):
+    if verdict.outcome == "duplicate":
+        Spider.looked_up.set()
+        await asyncio.sleep(0.3)
+    return await given(self, verdict)
+KeptTexts.given = slowly
+"""
+
+
+def test_a_page_that_fails_while_a_text_of_it_is_looked_up_takes_no_copy_with_it(tmp_path) -> None:
+    settings = {"SIMHASH_GATE_KEEP_MARKDOWN": 10_000_000, "CONCURRENT_REQUESTS": 8}
+    with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
+        result = crawl(
+            *(tmp_path, site, "/a /b"), spider=WHILE_A_TEXT_IS_LOOKED_UP, settings=settings
+        )
+    assert result.count("forgotten") == 1
+    assert len(result.delivered()) == 1

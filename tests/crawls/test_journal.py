@@ -75,6 +75,18 @@ def test_pages_that_can_not_be_kept_are_counted_and_told_once_and_the_crawl_goes
     assert "Traceback" not in result.log
 
 
+def test_pages_that_the_thread_has_no_room_for_take_no_room(tmp_path) -> None:
+    limits = """
+from simhash_gate.plugin import journal, lines
+lines.MOST_WAITING = 0
+journal.MOST_WAITING = 6_000
+"""
+    with Site(dict(COPIES)).running() as site:  # each has 2.5 kB
+        result = crawl(tmp_path, site, PATHS, spider=limits, settings=KEEP)
+    assert "Not written down: 4 dropped pages" in result.log
+    assert "bytes wait to be written" not in result.log
+
+
 def test_a_disk_that_fills_up_costs_the_pages_that_did_not_fit_and_no_other(tmp_path) -> None:
     # Of all files, only the journal's grows to the limit.
     limit = """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simhash_gate.history import redesign
 from simhash_gate.history.redesign import LEAST, WINDOW, Again, Redesign, Redesigns, Site
 from simhash_gate.history.versions import Version
 from simhash_gate.pipeline import read_page
@@ -167,3 +168,11 @@ def test_versions_without_a_structure_say_nothing() -> None:
     for number in range(30):
         before = Version(0, 0, 1, 1, 90, page(number).title, "run")
         assert redesigns.note(SITE, Again(before, page(number, MODERN), DAY)) is None
+
+
+def test_the_pages_of_few_sites_are_at_hand(monkeypatch) -> None:
+    monkeypatch.setattr(redesign, "MOST_SITES", 3)
+    redesigns = Redesigns()
+    for number in range(9):
+        redesigns.recall(Site(f"{number}.example", f"{number}.example"), 1.0)
+    assert len(redesigns._sites) == 3

@@ -79,10 +79,8 @@ PASTS = {
 
 
 RULE = (
-    '{"scope": "hive.example", "shape": "hive.example/*", "kind": "parameter", "name": "print", '
-    '"value": "1", "state": "active", "support": 41.0, "against": 0.0, "contradictions": 0, '
-    '"contents": 5, "values": 1, "examples": [["https://hive.example/bees?print=1", '
-    '"https://hive.example/bees"]]}'
+    '{"scope": "hive.example", "urls": "hive.example/bees", "kind": "default", "name": "print", '
+    '"value": "1", "contents": 41, "acts": true}'
 )
 
 
@@ -113,7 +111,7 @@ def hive(tmp_path) -> None:
             whose = (kept.scope, kept.request, url)
             keep_history(store, PageHistory(*whose, kept.run, history.seen, history.encode()))
         store.end("monday")
-    (tmp_path / "rules.json").write_text(f"[{RULE}]\n")
+    (tmp_path / "urls.json").write_text(f"[{RULE}]\n")
     (tmp_path / "dropped").mkdir()
     copy = {
         "url": "https://hive.example/bees?print=1",

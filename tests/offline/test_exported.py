@@ -22,7 +22,7 @@ BAD = [
     (SITE | {"kind": "else"}, "'kind' is 'else': expected one of"),
     (SITE | {"kind": "site_memory", "data": "?"}, "'data' is '?'"),
     (SITE | {"kind": "url_rules", "data": 3}, "'data' of 'url_rules': data: expected a list"),
-    (SITE | {"kind": "url_rules", "data": [RULE, {}]}, "'data' of 'url_rules': data: rule 2"),
+    (SITE | {"kind": "url_rules", "data": [RULE, {}]}, "'data' of 'url_rules': data: line 2"),
     (SITE | {"kind": "site_notes", "data": [1]}, "'data' of 'site_notes': expected an object"),
     (SITE | {"kind": "kept_text"}, "no 'data'"),
     (PAST | {"data": "AAAAAAAA"}, "'data' of 'history': no history of a page"),

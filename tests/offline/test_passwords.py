@@ -70,7 +70,8 @@ def test_a_store_is_filled_listed_and_cleared_without_passwords(
     assert "secret" not in exported
     assert b"secret" not in (tmp_path / "store.sqlite").read_bytes()
     # As a version before this one wrote it.
-    old = exported.replace(SHOWN, SECRET)
+    old = exported.replace(f'"url": "{SHOWN}', f'"url": "{SECRET}')
+    assert "secret" in old
     run_with_input(old, "store", "import", "sqlite:///old.sqlite")
     for arguments in (("store", "export"), ("pairs",), ("report",)):
         assert "secret" not in said(run(*arguments, "sqlite:///old.sqlite"))

@@ -63,7 +63,7 @@ def kept(url: str) -> Kept:
 
 
 def rule(scope: str) -> dict:
-    return {"scope": scope, "shape": "*", "kind": "slash", "word": "pinned"}
+    return {"scope": scope, "urls": "", "kind": "slash", "word": "forbidden"}
 
 
 def visited(number: int, seen: float, run: str = "crawl") -> PageHistory:

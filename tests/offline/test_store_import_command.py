@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from simhash_gate.history.versions import History
+from simhash_gate.identity.keys import key_of
 from simhash_gate.offline.exported import KINDS, blob_line, page_line
-from simhash_gate.sources import request_fingerprint
 from simhash_gate.stores import Blob, open_store
 from simhash_gate.stores.base import HISTORY, SITE_MEMORY, URL_RULES
 from simhash_gate.stores.histories import history_in
@@ -53,7 +53,7 @@ def test_an_archive_leaves_what_a_crawl_would_have_kept(run, url, archive) -> No
     assert result.err == "pages added: 2, copies: 1, skipped: 1\n"
     first, second = remembered(url)
     assert (first.url, first.scope, first.settled) == (A, "example.com", True)
-    assert first.request == request_fingerprint(A)
+    assert first.request == key_of(A)
     assert (first.first_seen, first.last_seen) == (1590969600.0, 1590969600.0)
     assert (second.url, second.first_seen) == (B, 1591099200.0)
     again = run("store", "import", url, archive)
@@ -163,7 +163,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_added(run, url, archive, mani
     assert result.err.endswith("inputs that could not be used: 5\n")
 
 
-RULE = {"scope": "a.example", "shape": "*", "kind": "slash", "word": "pinned"}
+RULE = {"scope": "a.example", "urls": "", "kind": "slash", "contents": 3}
 
 
 def test_pages_with_one_fingerprint_are_all_moved_also_from_an_earlier_version(
@@ -195,9 +195,8 @@ def test_rules_about_urls_are_added_to_those_that_are_there(run_with_input, url)
     with closing(open_store(url)) as store:
         found = json.loads(store.get(URL_RULES, "a.example"))
         assert store.get(URL_RULES, "b.example") == b"broken"
-    assert [(each["kind"], each["word"]) for each in found] == [
-        *(("case", "pinned"), ("index", "pinned"), ("slash", "forbidden")),
-    ]
+    words = [(each["kind"], each.get("word")) for each in found]
+    assert words == [("slash", "forbidden"), ("index", None), ("case", None)]
 
 
 def test_an_import_that_is_interrupted_counts_for_nothing(url, tmp_path, start) -> None:

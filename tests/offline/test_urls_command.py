@@ -1,4 +1,4 @@
-"""`simhash-gate urls`: rules are listed, tried, moved and learned, in files and in stores."""
+"""`simhash-gate urls`: what is known of URLs is listed, tried, moved and learned."""
 
 from __future__ import annotations
 
@@ -6,91 +6,59 @@ import json
 from contextlib import closing
 
 import pytest
-from duplicate_url_discarder.rule import load_rules
 
 from simhash_gate.settings import read_settings
 from simhash_gate.stores import open_store
 from simhash_gate.stores.base import URL_RULES
-from simhash_gate.urls.learner import Learner
-from simhash_gate.urls.saved import entries_of, to_json
 from tests.stores.kept import keep
-from tests.urls.teaching import HOME, SHAPE, SITE, pairs_by, teach
 
-RULE = {"scope": SITE, "shape": SHAPE, "kind": "parameter", "name": "x", "value": "*"}
+SITE = "example.com"
+HOME = f"https://{SITE}"
+KIND = f"{SITE}/a/#"
+LINE = {"scope": SITE, "urls": KIND, "kind": "drop", "name": "x", "value": ""}
+LINES = [LINE | {"contents": 30, "acts": True}, LINE | {"name": "y", "contents": 2, "acts": False}]
 
 
 @pytest.fixture
 def rules(tmp_path):
-    """A file of rules that were learned: x makes no difference, y does now and then."""
-    learner = Learner()
-    teach(learner, pairs_by("/a/{n}?x={m}", "/a/{n}", count=40))
-    teach(learner, pairs_by("/b/{n}?y={m}", "/b/{n}", count=40))
-    teach(learner, [("/b/77?y=1", "/b/77")], same=False)
-    path = tmp_path / "rules.json"
-    (entries,) = entries_of(learner).values()
-    path.write_text(to_json(entries))
+    """A file: x makes no difference, y may make one."""
+    path = tmp_path / "urls.json"
+    path.write_text(json.dumps(LINES))
     return path
 
 
 @pytest.fixture
 def kept(run, url, rules):
-    """The same rules in a store."""
+    """The same in a store."""
     result = run("urls", "import", url, rules)
-    assert (result.status, result.out, result.err) == (0, "", "2 rules imported\n")
+    assert (result.status, result.out, result.err) == (0, "", "2 lines imported\n")
     return url
 
 
 @pytest.mark.parametrize("source", ["rules", "kept"])
-def test_rules_are_listed_one_a_line_and_tried_on_urls(run, request, rules, source) -> None:
+def test_what_is_known_is_listed_one_a_line_and_tried_on_urls(run, request, source) -> None:
     source = request.getfixturevalue(source)
     result = run("urls", "list", source)
     assert (result.status, result.err) == (0, "")
-    assert result.lines == json.loads(rules.read_text())
-    assert result.column("state") == ["active", "suspended"]
+    assert result.lines == LINES
     urls = [f"{HOME}/a/9?x=1&z=2", f"{HOME}/b/9?y=1", "https://other.example/a/9?x=1"]
     result = run("urls", "test", source, *urls)
     assert (result.status, result.err) == (0, "")
     assert result.column("url") == urls
     assert result.column("canonical") == [f"{HOME}/a/9?z=2", *urls[1:]]
-    assert result.column("rules") == [[{"shape": SHAPE, "rule": "?x=*"}], [], []]
+    assert result.column("by") == ["host", "url", "url"]
+    assert result.column("atoms") == [["?x=*"], [], []]
 
 
-def test_an_edited_rule_takes_the_place_of_the_one_in_the_store(run, kept, tmp_path) -> None:
+def test_an_edited_line_takes_the_place_of_the_one_in_the_store(run, kept, tmp_path) -> None:
     path = tmp_path / "edited.json"
-    path.write_text(json.dumps([RULE | {"word": "forbidden"}, RULE | {"scope": "a.example"}]))
+    path.write_text(json.dumps([LINE | {"word": "forbidden"}, LINE | {"scope": "a.example"}]))
     assert run("urls", "import", kept, path).status == 0
     result = run("urls", "list", kept)
     assert result.column("scope") == ["a.example", SITE, SITE]
     assert [line.get("word") for line in result.lines] == [None, "forbidden", None]
     result = run("urls", "test", kept, f"{HOME}/a/9?x=1")
     assert result.column("canonical") == [f"{HOME}/a/9?x=1"]
-
-
-def test_rules_are_exported_for_duplicate_url_discarder_and_come_back_as_guesses(
-    run, kept, tmp_path
-) -> None:
-    path = tmp_path / "theirs.json"
-    result = run("urls", "export", kept, "--format", "discarder", "-o", path)
-    assert (result.status, result.err) == (0, "")
-    assert {rule.args for rule in load_rules(path.read_text())} == {("x",)}
-    other = f"sqlite:///{tmp_path}/other.sqlite"
-    result = run("urls", "import", other, path, "--format", "discarder")
-    assert (result.status, result.err) == (0, "1 rule imported\n")
-    (line,) = run("urls", "list", other).lines
-    assert line == RULE | {"shape": "*", "word": "guess"}
-
-
-def test_a_catalogue_of_clearurls_is_imported_and_what_is_left_out_counted(run, url, tmp_path):
-    path = tmp_path / "data.json"
-    pattern = "^https?:\\/\\/(?:[a-z0-9-]+\\.)*?shop\\.example"
-    site = {"urlPattern": pattern, "rules": ["p[a-z]*", "t"]}
-    path.write_text(json.dumps({"providers": {"shop": site}}))
-    result = run("urls", "import", url, path, "--format", "clearurls")
-    assert result.status == 0
-    assert result.err.startswith("1 rule imported\nleft out")
-    assert result.err.endswith(": 1\n")
-    (line,) = run("urls", "list", url).lines
-    assert (line["scope"], line["name"]) == ("shop.example", "t")
 
 
 @pytest.fixture
@@ -103,7 +71,7 @@ def verdicts(run, write, manifest, tmp_path):
         own = f"{HOME}/a/{number}"
         entries += [
             {"path": f"{number}.html", "url": own},
-            {"path": f"{number}-copy.html", "url": f"{own}?utm_source=x{number}"},
+            {"path": f"{number}-copy.html", "url": f"{own}?came=x{number}"},
         ]
     result = run("replay", manifest(*entries))
     assert result.column("outcome") == ["new", "duplicate"] * 7
@@ -117,10 +85,9 @@ def test_rules_are_learned_from_replays_into_a_file_or_a_store(
 ) -> None:
     result = run("urls", "learn", verdicts, "-o", tmp_path / "learned.json")
     assert (result.status, result.out) == (0, "")
-    assert result.err == "14 verdicts, 1 rule, 1 active\n"
+    assert result.err == "14 verdicts, 1 line, 1 act\n"
     (line,) = run("urls", "list", tmp_path / "learned.json").lines
-    assert (line["name"], line["state"], line["contradictions"]) == ("utm_source", "active", 0)
-    assert line["examples"][0] == [f"{HOME}/a/0?utm_source=x0", f"{HOME}/a/0"]
+    assert (line["name"], line["acts"], line["contents"]) == ("came", True, 7)
     learned = (tmp_path / "learned.json").read_text()
     assert run_with_input(verdicts.read_text(), "urls", "learn", "-").out == learned
     into = run("urls", "learn", verdicts, "--into", url)
@@ -144,9 +111,9 @@ def test_where_distances_were_all_nothing_is_learned(run, verdicts) -> None:
     result = run("urls", "learn", verdicts)
     assert (result.status, result.out) == (1, "[]\n")
     assert f"{verdicts}:1: nothing to learn of example.com: VERIFY was off" in result.err
-    assert "0 verdicts, 0 rules, 0 active" in result.err
+    assert "0 verdicts, 0 lines, 0 act" in result.err
     headed(verdicts, VERIFY=False, DOMAINS={"example.com": {"verify": True}})
-    assert run("urls", "learn", verdicts).err == "14 verdicts, 1 rule, 1 active\n"
+    assert run("urls", "learn", verdicts).err == "14 verdicts, 1 line, 1 act\n"
 
 
 def test_broken_lines_are_named_and_the_rest_is_learned_from(run, verdicts) -> None:
@@ -155,14 +122,16 @@ def test_broken_lines_are_named_and_the_rest_is_learned_from(run, verdicts) -> N
     result = run("urls", "learn", verdicts)
     assert result.status == 1
     assert [f"{verdicts}:{number}: " in result.err for number in (1, 2, 3)] == [True, True, False]
-    assert "1 rule, 1 active" in result.err
+    assert "1 line, 1 act" in result.err
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         (None, "No such file or directory"),
-        (json.dumps([RULE, 5]), "rule 2: expected an object"),
+        (json.dumps([LINE, 5]), "line 2 is no object"),
+        (json.dumps([LINE | {"kind": "place", "value": "x"}]), "line 1: value 'x' is no place"),
+        (json.dumps([LINE | {"word": "pinned"}]), "line 1: word 'pinned' is unknown"),
     ],
 )
 def test_a_wrong_file_is_named(run, tmp_path, text: str | None, message: str) -> None:
@@ -180,10 +149,6 @@ def test_a_wrong_file_is_named(run, tmp_path, text: str | None, message: str) ->
         assert (result.status, result.out) == (1, "")
         assert result.err.startswith(f"Error: {path}: ")
         assert message in result.err
-    path.write_text("5")
-    for form in ("discarder", "clearurls"):
-        result = run("urls", "import", store, path, "--format", form)
-        assert (result.status, result.err.startswith(f"Error: {path}: ")) == (1, True)
 
 
 def test_rules_do_not_go_into_a_store_that_is_none(run, rules, verdicts) -> None:
@@ -198,11 +163,11 @@ def test_rules_do_not_go_into_a_store_that_is_none(run, rules, verdicts) -> None
 def test_a_store_whose_rules_are_broken_or_none_says_so(run, url, rules, fill) -> None:
     fill()
     result = run("urls", "list", url)
-    assert (result.status, result.out, result.err) == (0, "", "no rules are known\n")
+    assert (result.status, result.out, result.err) == (0, "", "nothing is known of URLs\n")
     assert run("urls", "export", url).out == "[]\n"
     with closing(open_store(url)) as store:
-        keep(store, URL_RULES, SITE, b"no rules")
+        keep(store, URL_RULES, SITE, b"no lines")
     for words in (("list", url), ("import", url, rules)):
         result = run("urls", *words)
         assert (result.status, result.out) == (1, "")
-        assert f"rules of {SITE}: not JSON" in result.err
+        assert f"of {SITE}: not JSON" in result.err

@@ -14,10 +14,12 @@ from scrapy.utils.test import get_crawler
 
 from simhash_gate.gate.judge import Gate
 from simhash_gate.pipeline import read_page
+from simhash_gate.plugin import site_warnings
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Stage
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.requests import VERDICT_KEY
+from simhash_gate.plugin.site_warnings import Collapses, Swallowing
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.plugin.unsettled import SureJudge
 from simhash_gate.settings import read_settings
@@ -47,8 +49,7 @@ class Followed:
         self.store = StoreThread("v1")
         self.store.open("memory:", at_once=True)
         crawler = get_crawler(settings_dict=settings)
-        crawl = Crawl(crawler, read_settings({}), self.store, ParkedRequests(crawler))
-        self.stats = crawler.stats
+        crawl = self.crawl = Crawl(crawler, read_settings({}), self.store, ParkedRequests(crawler))
         self.diary = Diary(crawl)
         self.lifecycle = Lifecycle(crawl, [self.diary])
         self.lifecycle.sees_end = True
@@ -174,8 +175,26 @@ def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> 
         followed.lifecycle.failed(request)  # while the answer is on its way
         return verdict
 
-    judge = SureJudge(followed.store, followed.lifecycle, followed.stats)
+    judge = SureJudge(followed.crawl, followed.lifecycle)
     with pytest.raises(StopIteration) as told:
         judge.verdict(ask, "example.com", "near", near).send(None)
     assert told.value.value.outcome == "near"
     assert told.value.value.record is not None
+
+
+def test_pages_that_read_alike_are_tallied_within_bounds(monkeypatch) -> None:
+    monkeypatch.setattr(site_warnings, "MOST_MATCHED", 3)
+    monkeypatch.setattr(site_warnings, "_MOST_CLUSTERS", 3)
+    followed = Followed()
+    swallowing, collapses = Swallowing(followed.crawl), Collapses(followed.crawl)
+    for number in range(9):
+        followed.page(number)
+        page = replace(PAGE, fingerprint=random.Random(number).getrandbits(64), digest=number)
+        ask = partial(Gate.judge, page=page, url=f"https://example.com/copy/{number}")
+        verdict = followed.store.submit(ask).result()
+        assert verdict.outcome == "duplicate"
+        request = Request(f"https://example.com/copy/{number}")
+        response = HtmlResponse(request.url, request=request)
+        for listener in (swallowing, collapses):
+            listener.judged(Judged(request, response, verdict, "example.com"), None)
+    assert len(swallowing._duplicates) == len(collapses._clusters) == 3

@@ -8,12 +8,9 @@ import pytest
 
 from simhash_gate.history.validators import Seen, Trust
 from simhash_gate.plugin import recall, validator_trust
-from simhash_gate.plugin.learned_rules import LearnedRules
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.plugin.validator_trust import Site, Trusts
 from simhash_gate.stores.base import URL_RULES, Blob
-from simhash_gate.urls.learner import Learner
-from simhash_gate.urls.saved import merged
 
 SCOPES = [f"site{number}.example" for number in range(12)]
 MOST = 5
@@ -28,20 +25,19 @@ def thread(monkeypatch):
     return thread
 
 
-def keep_rule(gate, *, scope: str) -> None:
-    rule = {"scope": scope, "shape": f"{scope}/*", "kind": "parameter", "name": "ref"}
-    gate.store.put(Blob(URL_RULES, scope, "", merged(b"", [rule], "a test")))
+def keep_lines(gate, *, scope: str) -> None:
+    gate.store.put(Blob(URL_RULES, scope, "", scope.encode()))
 
 
-def test_rules_of_many_scopes_are_recalled_and_few_scopes_are_known_to_be_asked(thread) -> None:
+def test_what_is_known_of_many_scopes_is_recalled_and_few_are_known_to_be_asked(thread) -> None:
     for scope in SCOPES:
-        thread.submit(partial(keep_rule, scope=scope)).result()
-    learner = Learner(0.9)
-    rules = LearnedRules(learner, thread)
+        thread.submit(partial(keep_lines, scope=scope)).result()
+    taken: dict[str, bytes] = {}
+    known = recall.Recall(thread, URL_RULES, taken.__setitem__)
     for scope in [*SCOPES, *SCOPES]:
-        rules.recall(scope)
-    assert len(rules._recall._asked) == MOST
-    assert [len(list(learner.evidence(scope))) for scope in SCOPES] == [1] * len(SCOPES)
+        assert known.has(scope)
+    assert len(known._asked) == MOST
+    assert taken == {scope: scope.encode() for scope in SCOPES}
 
 
 def meet(trusts: Trusts, site: Site) -> Trust:

@@ -166,6 +166,25 @@ def test_what_is_asked_after_the_end_fails_at_once(path) -> None:
     closed.result(timeout=60)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_what_waits_when_the_thread_breaks_down_fails_at_once(path, monkeypatch) -> None:
+    thread = opened(path)
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def break_down(calls):
+        begun.set()
+        goes_on.wait(60)
+        raise MemoryError
+
+    monkeypatch.setattr(thread.run, "answer", break_down)
+    thread.submit(ask(1))
+    assert begun.wait(60)
+    waits = thread.submit(ask(2))
+    goes_on.set()
+    with pytest.raises(StoreError, match="closed"):
+        waits.result(timeout=60)
+
+
 def test_a_run_that_can_not_be_renewed_is_not_renewed_all_the_time(path, monkeypatch) -> None:
     renewals = []
 

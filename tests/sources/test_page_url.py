@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simhash_gate.sources.page_url import canonical_url, url_of_path
+from simhash_gate.identity.canonical import canonical_of, canonical_urls
+from simhash_gate.sources.page_url import url_of_path
 
 URL = "https://example.com/a?b=1&c=2"
 
@@ -23,7 +24,7 @@ URL = "https://example.com/a?b=1&c=2"
     ],
 )
 def test_the_canonical_link_is_found_however_it_is_written(tag: str) -> None:
-    assert canonical_url(f"<!doctype html><html><head>{tag}<title>T".encode()) == URL
+    assert [*canonical_urls(f"<!doctype html><html><head>{tag}<title>T".encode())] == [URL]
 
 
 @pytest.mark.parametrize(
@@ -41,14 +42,14 @@ def test_the_canonical_link_is_found_however_it_is_written(tag: str) -> None:
     ],
 )
 def test_what_is_no_canonical_link_gives_no_url(tag: str) -> None:
-    assert canonical_url(f"<html><head>{tag}".encode()) == ""
+    assert [*canonical_urls(f"<html><head>{tag}".encode())] == []
 
 
 @pytest.mark.parametrize(
     "piece", [b"<link ", b"canonical", b"<link canonical", b"<!--", b"<link rel=canonical x='"]
 )
 def test_a_hostile_page_ends(piece: bytes) -> None:
-    assert canonical_url(piece * 2_000_000) == ""
+    assert [*canonical_urls(piece * 2_000_000)] == []
 
 
 @pytest.mark.parametrize(
@@ -72,3 +73,20 @@ def test_a_hostile_page_ends(piece: bytes) -> None:
 )
 def test_a_mirror_has_its_hosts_in_its_paths(path: str, folder: str, url: str) -> None:
     assert url_of_path(path, folder) == url
+
+
+@pytest.mark.parametrize(
+    ("link", "tags", "named"),
+    [
+        ("", "<link rel=canonical href=/b>", "https://example.com/b"),
+        ('</b>; rel="canonical"', "", "https://example.com/b"),
+        ('</c>; rel=next, </b>; title="x"; rel=canonical', "", "https://example.com/b"),
+        ('</b>; rel="canonical"', "<link rel=canonical href=/b>", "https://example.com/b"),
+        ('</b>; rel="canonical"', "<link rel=canonical href=/c>", ""),
+        ("", "<link rel=canonical href=/b><link rel=canonical href=/c>", ""),
+        ("</b>; rel=next", "", ""),
+    ],
+)
+def test_a_page_calls_one_address_its_own_in_its_head_or_in_a_header(link, tags, named) -> None:
+    body = f"<html><head>{tags}".encode()
+    assert canonical_of(body, "https://example.com/a", link) == named

@@ -15,10 +15,10 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from simhash_gate.urls.trap_budget import Budget
-from simhash_gate.urls.trap_contents import Contents, Novelty, stable_hash
-from simhash_gate.urls.trap_maze import Known, Maze
-from simhash_gate.urls.trap_shapes import TrapShapes
+from simhash_gate.identity.trap_budget import Budget
+from simhash_gate.identity.trap_contents import Contents, Novelty, stable_hash
+from simhash_gate.identity.trap_maze import Known, Maze
+from simhash_gate.identity.trap_shapes import TrapShapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_gate.fingerprints.gist import gist_of, read_gist
-from simhash_gate.urls import traps
-from simhash_gate.urls.trap_shapes import MOST_COUNTED, TrapShapes
-from simhash_gate.urls.traps import TrapShield
-from tests.urls import sites
+from simhash_gate.identity import traps
+from simhash_gate.identity.trap_shapes import MOST_COUNTED, TrapShapes
+from simhash_gate.identity.traps import TrapShield
+from tests.identity import sites
 
 if TYPE_CHECKING:
     import random

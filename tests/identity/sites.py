@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from simhash_gate.fingerprints.gist import Gist, gist_of, read_gist
-from simhash_gate.urls.traps import Change, TrapShield, Visit
+from simhash_gate.identity.traps import Change, TrapShield, Visit
 
 HOST, SITE = "https://site.example", "site.example"
 LOG_WORDS = math.log(100_000)

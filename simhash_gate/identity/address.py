@@ -1,0 +1,95 @@
+"""A URL taken apart, in the form that all URLs of one request have."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import mmh3
+from w3lib.url import canonicalize_url
+
+Query = tuple[tuple[str, str], ...]
+
+ANY = "*"
+"""Stands in an address for what may be anything."""
+DEEPEST = 6
+"""Parts of a path that kinds are told apart by."""
+INDEX = re.compile(r"(?:index|default)(?:\.\w{2,5})?\Z", re.IGNORECASE)
+SCRIPT = re.compile(r"\.(?:php\d?|aspx?|jsp|cgi|pl|do|cfm|py|dll)\Z", re.IGNORECASE)
+_CODE = re.compile(r"(?=[^/]*\d)[0-9a-f]{8,}(?:-[0-9a-f]+)*\Z", re.IGNORECASE)
+_JOINS = re.compile(r"[-_+.,]|%[0-9a-f]{2}", re.IGNORECASE)
+_LONGEST_WORD = 24
+_PORTS = {"http": ":80", "https": ":443"}
+_UNREADABLE = "(unreadable)"
+
+
+class Address(NamedTuple):
+    """What is left of a URL once a request for it is put in one form.
+
+    `extra` are the parameters in the path (`;name=value`), sorted; `slash` tells if it ends in one.
+    """
+
+    scheme: str
+    host: str
+    path: tuple[str, ...]
+    extra: tuple[str, ...] = ()
+    slash: bool = False
+    query: Query = ()
+
+    @property
+    def kind(self) -> str:
+        """What a site's program makes in one way: the path, with numbers and names masked."""
+        masked = [*map(mask, self.path[:DEEPEST])]
+        return f"{self.host}/{'/'.join(masked)}"
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers in the path."""
+        return tuple(int(part[:18]) for part in self.path if part.isdecimal())
+
+    @property
+    def digest(self) -> int:
+        """A signed 64-bit hash, the same in every process."""
+        return int(mmh3.hash64(self.url.encode("utf-8", "replace"))[0])
+
+    @property
+    def url(self) -> str:
+        """The URL; parts of a path that may be anything are `*` in it."""
+        path = "/".join(("", *self.path)) + "".join(f";{each}" for each in self.extra)
+        path += "/" if self.slash or not path else ""
+        query = "&".join(f"{name}={value}" for name, value in self.query)
+        return f"{self.scheme}://{self.host}{path}{'?' if query else ''}{query}"
+
+
+@lru_cache(maxsize=16_384)
+def address_of(url: str) -> Address:
+    """Return the address of a URL; one that can't be read is an address of its own."""
+    try:
+        parts = urlsplit(canonicalize_url(url))
+    except ValueError:
+        return Address("", _UNREADABLE, (url,))
+    segments = parts.path.split("/")[1:]
+    slash = bool(segments) and not segments[-1]
+    if slash:
+        segments.pop()
+    extra: tuple[str, ...] = ()
+    if ";" in parts.path:
+        extra = tuple(sorted(e for each in segments for e in each.split(";")[1:] if e))
+        segments = [each.partition(";")[0] for each in segments]
+    query = [each.partition("=")[::2] for each in parts.query.split("&") if each]
+    host = parts.netloc.lower().rpartition("@")[2].removesuffix(_PORTS.get(parts.scheme, "@"))
+    return Address(parts.scheme, host, tuple(segments), extra, slash, tuple(query))
+
+
+@lru_cache(maxsize=4_096)
+def mask(part: str) -> str:
+    """Return a part of a path, or a sign for what it looks like: a number, a code, a name."""
+    if part.isdecimal():
+        return "#"
+    if len(part) >= 8 and _CODE.match(part):
+        return "x"
+    if len(part) > _LONGEST_WORD or any(map(str.isdecimal, part)):
+        return ANY
+    return ANY if len(_JOINS.findall(part)) > 1 else part.lower()

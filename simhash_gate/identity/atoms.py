@@ -1,0 +1,284 @@
+"""Atoms: the smallest parts of addresses that may not matter.
+
+They are read off pairs of addresses with one content. An atom of the path is about all addresses of
+a host, one of the query about those of one kind: a parameter can make no difference to stories and
+choose the page in an archive.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple
+from urllib.parse import unquote, unquote_plus
+
+from simhash_gate.identity.address import ANY, INDEX, Address, address_of, mask
+from simhash_gate.identity.lists import OTHER_VIEW, SESSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+Kind = Literal[
+    "alias", "case", "extra", "index", "page", "place", "scheme", "segment", "slash",  # of a path
+    "drop", "default", "value",
+]  # fmt: skip
+OF_QUERY = frozenset({"drop", "default", "value"})
+ALIAS = re.compile(r"(?:www|m|mobile|amp|wap)\.")
+"""What the name of a host begins with that shows what another one shows."""
+_MOST = 8
+_MOVED = 2
+_JOINS = ("_", "-")
+
+
+class Atom(NamedTuple):
+    """A part of addresses, by its kind.
+
+    | kind | of two addresses that it makes one |
+    |---|---|
+    | `scheme` | `http` and `https` |
+    | `alias` | the hosts `name` and `value` |
+    | `slash`, `index`, `case` | a slash at the end, an index page, capitals |
+    | `extra` | the parameter `name` of the path |
+    | `segment` | the part `name`, at the place `value` of the path; -1 is the end |
+    | `place` | the part at the place `value`, after the path `name`, whatever it is |
+    | `page` | the parameter `name`, under a path, and what it says as a path: `value` has both |
+    | `drop` | the parameter `name` with any value, or none |
+    | `default` | the parameter `name` with this `value`, or none |
+    | `value` | the parameter `name` with one value or another |
+    """
+
+    kind: Kind
+    name: str = ""
+    value: str = ""
+
+    def __str__(self) -> str:
+        """Say what makes no difference."""
+        if self.kind in OF_QUERY:
+            return f"?{self.name}={self.value if self.kind == 'default' else ANY}"
+        said = {
+            "scheme": "http or https",
+            "alias": f"{self.name} or {self.value}",
+            "slash": "a slash at the end",
+            "index": "an index page",
+            "case": "capitals in the path",
+            "extra": f";{self.name}={ANY}",
+            "segment": f"/{self.name} in the path",
+            "place": f"/{self.name}/{ANY}".replace("//", "/"),
+        }
+        return said.get(self.kind, f"?{self.name}= or its value in the path")
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether it seldom matters on any site: one content that speaks for it is enough."""
+        if self.kind in ("drop", "extra"):
+            return SESSION.match(self.name) is not None
+        if self.kind in ("segment", "default"):
+            return OTHER_VIEW.match(self.name) is not None
+        if self.kind == "alias":
+            return ALIAS.sub("", self.name, count=1) == ALIAS.sub("", self.value, count=1)
+        return self.kind in ("scheme", "index", "slash")
+
+
+class Sets(NamedTuple):
+    """Atoms of the query: names that go, pairs that go, and names whose value may be any."""
+
+    drop: frozenset[str] = frozenset()
+    default: frozenset[tuple[str, str]] = frozenset()
+    value: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, atoms: Collection[Atom]) -> Sets:
+        """Return atoms of the query, ready for use."""
+        return cls(
+            frozenset(a.name for a in atoms if a.kind == "drop"),
+            frozenset((a.name, a.value) for a in atoms if a.kind == "default"),
+            frozenset(a.name for a in atoms if a.kind == "value"),
+        )
+
+    def apply(self, address: Address) -> Address:
+        """Return what is left of an address."""
+        if not address.query:
+            return address
+        drop, default, value = self
+        query = tuple(
+            (name, ANY if name in value else said)
+            for name, said in address.query
+            if name not in drop and (name, said) not in default
+        )
+        return address if query == address.query else address._replace(query=query)
+
+
+def between(one: Address, other: Address) -> list[Atom] | None:
+    """Return the atoms that together make two addresses one; None if no few do."""
+    found: list[Atom] = []
+    if one.scheme != other.scheme:
+        found.append(Atom("scheme"))
+    if one.host != other.host:
+        found += _aliases(one.host, other.host)
+    if one.extra != other.extra:
+        names = {each.partition("=")[0] for each in {*one.extra} ^ {*other.extra}}
+        found += [Atom("extra", name) for name in sorted(names)]
+    if (one.path, one.slash) != (other.path, other.slash):
+        moved = _moved(one, other)
+        if moved is not None:
+            atom, one, other = moved
+            found.append(atom)
+        else:
+            of_path = _of_path(one, other)
+            if of_path is None:
+                return None
+            found += of_path
+    found += _of_query(dict(one.query), dict(other.query))
+    return found if len(found) <= _MOST else None
+
+
+def _of_query(mine: dict[str, str], theirs: dict[str, str]) -> list[Atom]:
+    return [
+        Atom("value", name)
+        if name in mine and name in theirs
+        else Atom("default", name, mine.get(name, theirs.get(name, "")))
+        for name in sorted({*mine} | {*theirs})
+        if mine.get(name) != theirs.get(name)
+    ]
+
+
+def _aliases(one: str, other: str) -> list[Atom]:
+    """Return the atoms that make two hosts one: the shorter, or what both begin without."""
+    longer, shorter = sorted((one, other), key=lambda host: (-len(host), host))
+    base = ALIAS.sub("", one, count=1)
+    if base == ALIAS.sub("", other, count=1) and base not in (one, other):
+        return [Atom("alias", one, base), Atom("alias", other, base)]
+    return [Atom("alias", longer, shorter)]
+
+
+def _of_path(one: Address, other: Address) -> list[Atom] | None:
+    found: list[Atom] = []
+    mine, theirs = one.path, other.path
+    slash = one.slash != other.slash
+    if _has_index(mine) != _has_index(theirs):
+        found.append(Atom("index"))
+        slash = not (other if _has_index(mine) else one).slash
+        mine, theirs = (path[:-1] if _has_index(path) else path for path in (mine, theirs))
+    if slash:
+        found.append(Atom("slash"))
+    if mine == theirs:
+        return found
+    if [*map(str.lower, mine)] == [*map(str.lower, theirs)]:
+        return [*found, Atom("case")]
+    if len(mine) == len(theirs):
+        at = [place for place, part in enumerate(mine) if part != theirs[place]]
+        if len(at) != 1 or mask(mine[at[0]]) not in ("*", "x"):
+            return None
+        return [*found, Atom("place", "/".join(map(mask, mine[: at[0]])), str(at[0]))]
+    long, short = (mine, theirs) if len(mine) > len(theirs) else (theirs, mine)
+    more = len(long) - len(short)
+    if more > _MOVED:
+        return None
+    place = next((i for i, part in enumerate(short) if long[i] != part), len(short))
+    if long[place + more :] != short[place:]:
+        return None
+    name = _name_of(long[place : place + more])
+    return [*found, Atom("segment", name, str(-1 if place == len(short) and place else place))]
+
+
+def _moved(one: Address, other: Address) -> tuple[Atom, Address, Address] | None:
+    """Return the atom by which a parameter of one address says the path of the other.
+
+    With it come the addresses once it acts.
+    """
+    for mine, theirs in ((one, other), (other, one)):
+        names = {name for name, _ in theirs.query}
+        for name, value in mine.query:
+            for join in _JOINS if name not in names and mine.path != theirs.path else ():
+                said = _path_of(value, join)
+                prefix = theirs.path[: -len(said)]
+                if prefix and tuple(map(unquote, theirs.path[len(prefix) :])) == said:
+                    how = " ".join(("/".join(mine.path), join, "/".join(prefix)))
+                    atom = Atom("page", name, how)
+                    return atom, apply_path(mine, (atom,)), theirs._replace(slash=False)
+    return None
+
+
+def _path_of(value: str, join: str) -> tuple[str, ...]:
+    return tuple(unquote_plus(value).replace(" ", join).split("/"))
+
+
+def apply_path(address: Address, atoms: Iterable[Atom]) -> Address:
+    """Return what atoms of the path leave of an address."""
+    for atom in atoms:
+        address = _WAYS[atom.kind](address, atom)
+    return address
+
+
+def _host(address: Address, atom: Atom) -> Address:
+    return address._replace(host=atom.value) if address.host == atom.name else address
+
+
+def _extra(address: Address, atom: Atom) -> Address:
+    if not address.extra:
+        return address
+    left = tuple(each for each in address.extra if each.partition("=")[0] != atom.name)
+    return address._replace(extra=left)
+
+
+def _index(address: Address, _: Atom) -> Address:
+    if not _has_index(address.path):
+        return address
+    return address._replace(path=address.path[:-1], slash=True)
+
+
+def _segment(address: Address, atom: Atom) -> Address:
+    path, names, place = address.path, atom.name.split("/"), int(atom.value)
+    wide = len(names)
+    at = len(path) - wide if place == -1 else place
+    if not 0 <= at <= len(path) - wide or len(path) <= wide:
+        return address
+    if _name_of(path[at : at + wide]) != atom.name:
+        return address
+    return address._replace(path=path[:at] + path[at + wide :])
+
+
+def _place(address: Address, atom: Atom) -> Address:
+    path, place = address.path, int(atom.value)
+    if not 0 <= place < len(path) or mask(path[place]) not in ("*", "x"):
+        return address
+    if "/".join(map(mask, path[:place])) != atom.name:
+        return address
+    return address._replace(path=(*path[:place], ANY, *path[place + 1 :]))
+
+
+def _page(address: Address, atom: Atom) -> Address:
+    script, join, prefix = atom.value.split(" ")
+    said = next((value for name, value in address.query if name == atom.name), None)
+    if said is None or "/".join(address.path) != script:
+        return address
+    path = (*prefix.split("/"), *map(_quoted, _path_of(said, join)))
+    query = tuple(pair for pair in address.query if pair[0] != atom.name)
+    return address._replace(path=path, slash=False, query=query)
+
+
+_WAYS: dict[str, Callable[[Address, Atom], Address]] = {
+    "scheme": lambda address, _: address._replace(scheme="https"),
+    "alias": _host,
+    "slash": lambda address, _: address._replace(slash=False) if address.slash else address,
+    "case": lambda address, _: address._replace(path=tuple(map(str.lower, address.path))),
+    "extra": _extra,
+    "index": _index,
+    "segment": _segment,
+    "place": _place,
+    "page": _page,
+}
+
+
+def _quoted(part: str) -> str:
+    """Return a part of a path as an address has it."""
+    found = address_of(f"http://x/{part.replace('?', '%3F').replace('#', '%23')}").path
+    return found[0] if found else part
+
+
+def _name_of(parts: Iterable[str]) -> str:
+    """Return parts of a path by what they say; a code says nothing."""
+    return "/".join("x" if mask(part) == "x" else part.lower() for part in parts)
+
+
+def _has_index(path: Sequence[str]) -> bool:
+    return bool(path) and INDEX.match(path[-1]) is not None

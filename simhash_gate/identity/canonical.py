@@ -1,0 +1,75 @@
+"""What a page calls its own address: `rel=canonical`, in its head or in its `Link` header."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from html import unescape
+from itertools import islice
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_START = 1 << 18  # bytes of a page that are searched
+_MOST_TAGS = 20
+_LONGEST_TAG = 4096
+_LONGEST_URL = 2048
+_ATTRIBUTE = re.compile(rb"""(?<![a-z])([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.I)
+_LINK = re.compile(r"<([^>]*)>([^<]*)")
+_IS_CANONICAL = re.compile(r";\s*rel\s*=\s*[\"']?[^\"';,]*\bcanonical\b", re.IGNORECASE)
+
+
+def canonical_of(body: bytes, url: str, link: str = "") -> str:
+    """Return the absolute URL that a page calls its own; "" if it names none, or several.
+
+    `link` is what its `Link` header says.
+    """
+    named = {*canonical_urls(body, url)}
+    for target, parameters in _LINK.findall(link) if "canonical" in link.lower() else ():
+        if _IS_CANONICAL.search(parameters) and (found := _checked(target, url)):
+            named.add(found)
+    return named.pop() if len(named) == 1 else ""
+
+
+def canonical_urls(body: bytes, url: str = "") -> Iterator[str]:
+    """Yield what each `<link rel=canonical>` of a page names, by its URL if it is relative."""
+    start = body[:_START]
+    for tag in islice(_canonical_tags(start.lower()), _MOST_TAGS):
+        found = {
+            name.lower(): double or single or bare
+            for name, double, single, bare in _ATTRIBUTE.findall(start[tag])
+        }
+        if b"canonical" in found.get(b"rel", b"").lower().split():
+            href = unescape(found.get(b"href", b"").decode("utf-8", "replace"))
+            if named := _checked(href, url):
+                yield named
+
+
+def _canonical_tags(start: bytes) -> Iterator[slice]:
+    """Yield where tags are that may be the canonical link, in a page in lower case."""
+    place = start.find(b"canonical")
+    while place >= 0:
+        begin = start.rfind(b"<link", max(0, place - _LONGEST_TAG), place)
+        end = start.find(b">", place, place + _LONGEST_TAG)
+        if begin >= 0 and end >= 0 and not _is_comment(start, begin):
+            yield slice(begin, end)
+        place = start.find(b"canonical", place + 1)
+
+
+def _is_comment(start: bytes, place: int) -> bool:
+    return start.rfind(b"<!--", 0, place) > start.rfind(b"-->", 0, place)
+
+
+def _checked(href: str, base: str) -> str:
+    """Return the URL of an attribute if it is one that a page can have, else ""."""
+    href = href.strip()
+    if not href or len(href) > _LONGEST_URL or not href.isprintable() or " " in href:
+        return ""
+    with suppress(ValueError):
+        url = urljoin(base, href)
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.hostname:
+            return url
+    return ""

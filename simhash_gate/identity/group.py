@@ -1,0 +1,172 @@
+"""What is known of addresses of one kind: pages, and what of them speaks for which atom."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from typing import TYPE_CHECKING
+
+from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from simhash_gate.identity.address import Address
+
+OWN = 5
+"""Contents that speak for an atom before it acts."""
+VALUES = 3
+"""Values of a parameter before an atom is about all of them."""
+FEW = 30
+"""Values after which one content is enough: all may be a form to log in."""
+TOLERATED = 0.01
+"""Share of its pages that may contradict an atom; each of these is fetched."""
+SURE = 3
+"""An atom that so many pages contradict does not come back."""
+MOST_PAGES = 2_000
+"""Pages of one kind, and of a host, that atoms are tried on: the latest ones."""
+MOST_ATOMS = 400
+_LOOKED_AT = 3
+
+
+class Group:
+    """What is known of addresses of one kind; with the name "", of all addresses of a host."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.pages: deque[tuple[Address, str]] = deque(maxlen=MOST_PAGES)
+        self.contents: defaultdict[Atom, set[str]] = defaultdict(set)
+        self.values: defaultdict[str, set[str]] = defaultdict(set)
+        self.out: set[Atom] = set()
+        self.acts: tuple[Atom, ...] = ()
+        self.sets = Sets()
+        self.grown = 0
+        self.next = 2
+        self.dirty = False
+        self.highest: tuple[int, ...] = ()
+        self.below = 0
+
+    def add(self, address: Address, content: str) -> None:
+        """Take notice of a page."""
+        self.pages.append((address, content))
+        self.grown += 1
+
+    def speak(self, atom: Atom, content: str) -> None:
+        """Note a content that speaks for an atom."""
+        its = self.contents[atom]
+        if len(its) < FEW and content not in its:
+            its.add(content)
+            few = len(its) <= OWN if atom.kind == "drop" else atom.is_listed and len(its) == 1
+            self.dirty = self.dirty or few or len(its) == OWN
+        if len(self.contents) > MOST_ATOMS:
+            most = sorted(self.contents, key=lambda each: -len(self.contents[each]))
+            for each in most[MOST_ATOMS // 2 :]:
+                del self.contents[each]
+
+    def note_numbers(self, numbers: tuple[int, ...]) -> None:
+        """Note the numbers in the paths of two addresses with one content."""
+        self.below += numbers < self.highest
+        self.highest = max(numbers, self.highest)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of a host: atoms of the path are about that."""
+        return not self.name
+
+    def between(self, one: Address, other: Address, trial: Collection[Atom]) -> list[Atom]:
+        """Return those atoms on trial by which two addresses are one."""
+        if self.is_whole:
+            return path_between(one, other, trial)
+        return query_between(one, other, trial)
+
+    def contradicted(
+        self,
+        trial: set[Atom],
+        plain: Callable[[Address], str | None],
+        are_two: Callable[[str, str], bool],
+    ) -> Atom | None:
+        """Return the atom that is most to blame where different contents would have one key.
+
+        `plain` returns the content of an address without a query, if it is known; `are_two` tells
+        whether two contents are clearly different.
+        """
+        tally = _Tally()
+        sets, ordered = Sets.of(trial), sorted(trial)
+        groups: dict[Address, dict[str, Address]] = {}
+        for address, content in self.pages:
+            key = apply_path(address, ordered) if self.is_whole else sets.apply(address)
+            its = groups.get(key)
+            if its is None:
+                its = groups[key] = {}
+                if not self.is_whole and not key.query and (its_content := plain(key)):
+                    its[its_content] = key
+            for other, its_address in [*its.items()][:_LOOKED_AT]:
+                same = other == content
+                if its_address != address if same else are_two(other, content):
+                    found = self.between(address, its_address, ordered if self.is_whole else trial)
+                    tally.add(found, same=same)
+            its.setdefault(content, address)
+        worst = tally.worst(self)
+        if worst is not None and (tally.wrong[worst] >= SURE or not tally.right[worst]):
+            self.out.add(worst)
+        return worst
+
+
+class _Tally:
+    """How many pairs of pages speak for each atom and against it, and by how many alone."""
+
+    def __init__(self) -> None:
+        self.wrong, self.right = Counter[Atom](), Counter[Atom]()
+        self._alone: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+
+    def add(self, atoms: Collection[Atom], *, same: bool) -> None:
+        (self.right if same else self.wrong).update(atoms)
+        names = {_name(atom) for atom in atoms}
+        if len(names) == 1:
+            self._alone[same].update(names)
+
+    def worst(self, group: Group) -> Atom | None:
+        """Return the atom to blame: one that stands alone between two contents, then a wide one."""
+
+        def blame(atom: Atom) -> tuple[float, ...]:
+            against, for_it = (each[_name(atom)] for each in self._alone)
+            share = self.wrong[atom] / (self.wrong[atom] + self.right[atom])
+            wide = {"drop": 2, "value": 1}.get(atom.kind, 0)
+            contents = len(group.contents.get(atom, ()))
+            return against / (against + for_it + 1), wide, share, -contents
+
+        bad = [
+            atom
+            for atom, wrong in self.wrong.items()
+            if wrong > TOLERATED * (wrong + self.right[atom])
+        ]
+        return max(sorted(bad), key=blame, default=None)
+
+
+def _name(atom: Atom) -> str:  # of one name, atoms are alternatives
+    return atom.name if atom.kind in OF_QUERY else f"{atom.kind} {atom.name}"
+
+
+def query_between(one: Address, other: Address, trial: Collection[Atom]) -> list[Atom]:
+    """Return the atoms of the query by which two addresses are one."""
+    mine, theirs = dict(one.query), dict(other.query)
+    found: list[Atom] = []
+    for name in {*mine} | {*theirs}:
+        a, b = mine.get(name), theirs.get(name)
+        if a == b:
+            continue
+        if a is not None and b is not None:
+            tried = [Atom("drop", name), Atom("value", name)]
+        else:
+            tried = [Atom("drop", name), Atom("default", name, a if b is None else b)]  # type: ignore[arg-type]
+        found += [atom for atom in tried if atom in trial]
+    return found
+
+
+def path_between(one: Address, other: Address, trial: Iterable[Atom]) -> list[Atom]:
+    """Return the atoms of the path by which two addresses are one."""
+    bare = one._replace(query=()), other._replace(query=())
+    if bare[0] == bare[1]:
+        return []
+    return [
+        atom for atom in trial if any(apply_path(each, (atom,)) != each for each in (one, other))
+    ]

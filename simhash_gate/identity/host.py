@@ -1,0 +1,531 @@
+"""What the pages of one host have shown not to matter in their addresses.
+
+Atoms are read off pairs of addresses with one content, and tried together: some come only as a
+bundle. Those go by which addresses of different contents would be one. What is left acts, if enough
+contents speak for it. The idea is that of Bar-Yossef, Keidar and Schonfeld (Do not crawl in the
+DUST, 2007); what differs is that a skip is tested by fetching, and taken back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.identity.address import address_of
+from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, between
+from simhash_gate.identity.group import FEW, OWN, VALUES, Group, path_between, query_between
+from simhash_gate.identity.likeness import are_alike, are_unlike
+from simhash_gate.identity.lists import TRACKING, pattern_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simhash_gate.identity.address import Address
+
+POOLED = 2
+"""Contents that speak for an atom before it acts where `ALL` do on other kinds of URLs."""
+ALL = 2 * OWN
+FIRSTS, EVERY = 3, 25
+"""So many of the first skips by an atom are fetched to test it, and one in so many later ones."""
+STRANGE = 3
+"""So many tests, and more than a third, that bring what nobody can tell of are a failure."""
+RECHECK = 5
+"""So many of the last skips are fetched when a test fails."""
+BELOW = 19
+"""A kind is cut at a number if an atom held for so many lower ones, as by chance in 1 of 20."""
+MOST_KNOWN = 100_000
+"""Addresses of a host that may stand for others; those met longest ago go first."""
+_AFTER = " after "
+
+
+class Answer(NamedTuple):
+    """The address of the page that need not be fetched again, and by which atoms it is that.
+
+    If it is a `test`, it is fetched all the same.
+    """
+
+    stand_in: str
+    atoms: tuple[Atom, ...]
+    test: bool
+
+
+def _none_yet() -> list[int]:
+    return [0, 0]
+
+
+class Host:
+    """What the pages of one host, or of one domain, have shown.
+
+    `known` has the address that stands for each key, `contents` what each page turned out to be:
+    the address by which its content came first. `back` are addresses that were skipped, and are to
+    be fetched after all; `changes` are atoms that act from now on, or no longer, with their kind of
+    addresses and the contents for them. Who reads these two empties them.
+    """
+
+    def __init__(self, tracking: tuple[str, ...] = TRACKING) -> None:
+        self.whole = Group("")
+        self.contents: dict[str, str] = {}
+        self.known: dict[int, str] = {}
+        self.back: list[str] = []
+        self.changes: list[tuple[str, Atom, int, bool]] = []
+        self.earlier: dict[tuple[str, Atom], int] = {}
+        self.forbidden: set[Atom] = set()
+        self._tracking = pattern_of(tracking)
+        self._matters: set[str] = set()
+        self._kinds: dict[str, Group] = {}
+        self._cuts: dict[str, tuple[int, ...]] = {}
+        self._more: dict[str, list[str]] = {}
+        self._split: set[int] = set()
+        self._pooled: defaultdict[Atom, Counter[str]] = defaultdict(Counter)
+        self._anywhere: defaultdict[str, set[str]] = defaultdict(set)
+        self._tests: Counter[tuple[str, Atom]] = Counter()
+        self._testing: dict[str, str] = {}
+        self._skipped: dict[str, str] = {}
+        self._moved: dict[str, None] = {}
+        self._said: dict[str, bytes] = {}
+        self._apart: set[tuple[str, str]] = set()
+        self._results: defaultdict[Atom, list[int]] = defaultdict(_none_yet)
+        self._recheck: set[str] = set()
+
+    # ---- keys --------------------------------------------------------------------------------
+
+    def address(self, url: str) -> Address:
+        """Return an address without what only tells of visitors."""
+        address = address_of(url)
+        if not address.query:
+            return address
+        query = tuple(pair for pair in address.query if not self._is_tracking(pair[0]))
+        return address if query == address.query else address._replace(query=query)
+
+    def _is_tracking(self, name: str) -> bool:
+        return self._tracking.match(name) is not None and name not in self._matters
+
+    def key(self, url: str) -> Address:
+        """Return what all addresses of a page have in common, as far as is known."""
+        return self._reduced(self.address(url))
+
+    def _reduced(self, address: Address) -> Address:
+        if self.whole.acts:
+            address = apply_path(address, self.whole.acts)
+        if address.query and (group := self._kinds.get(self._kind(address))) is not None:
+            address = group.sets.apply(address)
+        return address
+
+    def _kind(self, address: Address) -> str:
+        kind = address.kind
+        cut = self._cuts.get(kind)
+        if cut is not None and address.numbers > cut:
+            kind += _AFTER + "/".join(map(str, cut))
+        return kind
+
+    def _group(self, address: Address) -> Group:
+        kind = self._kind(address)
+        group = self._kinds.get(kind)
+        if group is None:
+            group = self._kinds[kind] = Group(kind)
+        return group
+
+    def reasons(self, url: str, other: str) -> tuple[Atom, ...]:
+        """Return the atoms by which two addresses are one, or would be if they were not."""
+        one, two = self.address(url), self.address(other)
+        mine, theirs = dict(address_of(url).query), dict(address_of(other).query)
+        listed = [
+            Atom("drop", name)
+            for name in sorted({*mine} | {*theirs})
+            if mine.get(name) != theirs.get(name) and self._is_tracking(name)
+        ]
+        path = self.whole.acts
+        found = [*listed, *path_between(one, two, path)]
+        one, two = apply_path(one, path), apply_path(two, path)
+        group = self._kinds.get(self._kind(one))
+        if group is not None and one.query != two.query:
+            found += query_between(one, two, {*group.acts})
+        return tuple(found)
+
+    # ---- requests ----------------------------------------------------------------------------
+
+    def stand_in(self, url: str) -> str | None:
+        """Return the address of a fetched page that has the key of this one, if there is one."""
+        key = self.key(url).digest
+        found = self.known.get(key)
+        return None if found == url or key in self._split else found
+
+    def ask(self, url: str, stand_in: str, *, skip: bool = True) -> Answer:
+        """Return what is to be done with an address for which another one stands.
+
+        Without `skip` every one is a test.
+        """
+        atoms = self.reasons(url, stand_in)
+        kind = self._kind(self._reduced_path(url))
+        group = self._kinds.get(kind)
+        count = min((self._tests["", atom] for atom in atoms), default=0)
+        strange = any(
+            not self._tests[kind, atom]
+            and (group is None or len(group.contents.get(atom, ())) < FEW)
+            for atom in atoms
+            if not (atom.is_listed and atom in self.whole.acts)
+        )
+        for atom in atoms:
+            self._tests["", atom] += 1
+            self._tests[kind, atom] += 1
+        first = count < FIRSTS or strange
+        if atoms and (not skip or first or (count & (count - 1)) == 0 or count % EVERY == 0):
+            self._testing[url] = stand_in
+            return Answer(stand_in, atoms, test=True)
+        self._skipped[url] = stand_in
+        return Answer(stand_in, atoms, test=False)
+
+    def _reduced_path(self, url: str) -> Address:
+        return apply_path(self.address(url), self.whole.acts)
+
+    @property
+    def skips(self) -> int:
+        """How many addresses were skipped, and wait."""
+        return len(self._skipped)
+
+    def test(self, count: int) -> list[str]:
+        """Return skipped addresses, spread evenly, that are to be fetched as tests."""
+        urls = [*self._skipped]
+        count = min(count, len(urls))
+        taken = [urls[(n + 1) * len(urls) // count - 1] for n in range(count)]
+        for url in taken:
+            self._testing[url] = self._skipped.pop(url)
+        return taken
+
+    def forget(self, url: str) -> list[str]:
+        """Let a page stand for nothing any more; return what was skipped for it."""
+        key = self.key(url).digest
+        if self.known.get(key) == url:
+            del self.known[key]
+        self.contents.pop(url, None)
+        found = [each for each, stand_in in self._skipped.items() if stand_in == url]
+        for each in found:
+            del self._skipped[each]
+        return found
+
+    # ---- pages -------------------------------------------------------------------------------
+
+    def saw(
+        self,
+        url: str,
+        kept: str = "",
+        same: bool | None = None,
+        *,
+        stands: bool = True,
+        said: bytes = b"",
+    ) -> bool:
+        """Take notice of a page that was fetched. Return False if it failed a test.
+
+        It is the `same` as that of `kept`, another one than that and than all that it is unlike, or
+        None: nobody knows. If it does not stand for others, it still tells what it is. `said` is
+        what `name_and_words` returns of it.
+        """
+        key = self.key(url).digest
+        if not stands:
+            self._moved[url] = None
+        if same is None:
+            if stands:
+                self.known.setdefault(key, url)
+            self._testing.pop(url, None)
+            return True
+        content = self.contents.get(kept, kept) if same else url
+        self._said.setdefault(content, said)
+        if kept and not same:
+            self._apart.add((content, self.contents.get(kept, kept)))
+        address = self.address(url)
+        self.contents[url] = content
+        if len(self.contents) > MOST_KNOWN:
+            self._make_room()
+        reduced = apply_path(address, self.whole.acts)
+        group = self._group(reduced)
+        group.add(reduced, content)
+        self.whole.add(address, content)
+        if same and kept != url:
+            self._speak(address, kept, content)
+        self._speak_of_others(url, address, kept, content)
+        tested = self._testing.pop(url, "")
+        failed = bool(tested) and (self._differs(tested, content) or self._strange(url, tested))
+        others = [tested, self.known.get(key, url)]
+        if any(self._cut(group, reduced, each) for each in others if self._differs(each, content)):
+            self._regroup()
+        elif failed:
+            self._failed(url, tested)
+        key = self.key(url).digest
+        stand_in = self.known.setdefault(key, url) if stands else self.known.get(key, url)
+        if self._differs(stand_in, content):
+            self._split.add(key)
+            group.dirty = True
+            self.whole.dirty = self.whole.dirty or bool(self.whole.acts)
+            self._release(key)
+        self._fit(group)
+        self._fit(self.whole)
+        return not failed
+
+    def _make_room(self) -> None:
+        old = {*islice(self.contents, MOST_KNOWN // 10)}
+        for url in old:
+            del self.contents[url]
+            self._moved.pop(url, None)
+            self._said.pop(url, None)
+        self.known = {key: url for key, url in self.known.items() if url not in old}
+        self._more = {key: more for key, more in self._more.items() if key not in old}
+        self._apart = {pair for pair in self._apart if old.isdisjoint(pair)}
+
+    def _differs(self, url: str, content: str) -> bool:
+        """Tell whether the page of an address is clearly of another content."""
+        return self._are_two(self.contents.get(url, content), content)
+
+    def _are_two(self, one: str, other: str) -> bool:
+        if one == other:
+            return False
+        if (one, other) in self._apart or (other, one) in self._apart:
+            return True
+        return are_unlike(self._said.get(one, b""), self._said.get(other, b""))
+
+    def _strange(self, url: str, tested: str) -> bool:
+        """Count a test; tell whether too many of its atoms brought what nobody can tell of."""
+        one, other = self.contents.get(tested, self.contents[url]), self.contents[url]
+        said = self._said.get(one, b""), self._said.get(other, b"")
+        strange = one != other and not are_alike(*said)
+        failed = False
+        for atom in self.reasons(url, tested):
+            count = self._results[atom]
+            count[0] += 1
+            count[1] += strange
+            failed = failed or (count[1] >= STRANGE and 3 * count[1] > count[0])
+        return strange and failed
+
+    def _speak_of_others(self, url: str, address: Address, kept: str, content: str) -> None:
+        others = self._more.get(content)
+        if others is None:
+            if content != url:
+                self._more[content] = [url]
+                if content != kept:
+                    self._speak(address, content, content)
+            return
+        for other in (content, *others)[:4]:
+            if other not in (kept, url):
+                self._speak(address, other, content)
+        if len(others) < 4:
+            others.append(url)
+
+    def _speak(self, address: Address, other: str, content: str) -> None:
+        """Let two addresses of one content speak for what they differ by."""
+        its = self.address(other)
+        found = between(address, its)
+        if not found:
+            return
+        path = [atom for atom in found if atom.kind not in OF_QUERY]
+        for atom in path:
+            self.whole.speak(atom, content)
+        if len(path) == len(found) or any(atom not in self.whole.acts for atom in path):
+            return
+        address, its = (apply_path(each, self.whole.acts) for each in (address, its))
+        group = self._group(address)
+        numbers = address.numbers
+        if numbers and numbers == its.numbers:
+            group.note_numbers(numbers)
+        queries = dict(address.query), dict(its.query)
+        for atom in found:
+            if atom.kind in OF_QUERY:
+                values = {each[atom.name] for each in queries if atom.name in each}
+                self._speak_of_query(group, atom, values, content)
+
+    def _speak_of_query(self, group: Group, atom: Atom, values: set[str], content: str) -> None:
+        name = atom.name
+        for known in (group.values[name], self._anywhere[name]):
+            if len(known) < FEW:
+                known.update(values)
+        self._for(group, atom, content)
+        if atom.kind == "default" or len(group.values[name]) >= VALUES:
+            self._for(group, Atom("drop", name), content)
+
+    def _for(self, group: Group, atom: Atom, content: str) -> None:
+        group.speak(atom, content)
+        if _AFTER not in group.name:
+            self._pooled[atom][group.name] = len(group.contents[atom])
+
+    # ---- what acts ---------------------------------------------------------------------------
+
+    def _fit(self, group: Group) -> None:
+        """Choose the atoms that act: those with enough for them, less what pages contradict."""
+        if not group.dirty and group.grown < group.next:
+            return
+        group.next = int(group.grown * 1.2) + (1 if group.grown < FEW else 5)
+        dirty, group.dirty = group.dirty, False
+        trial = {atom for atom in self._candidates(group) if self._is_enough(group, atom)}
+        if not dirty and trial == {*group.acts}:
+            return
+        while trial and (bad := group.contradicted(trial, self._plain, self._are_two)):
+            trial.discard(bad)
+        gone = {atom.name for atom in trial if atom.kind == "drop"}
+        acts = tuple(
+            sorted(a for a in trial if a.kind not in ("default", "value") or a.name not in gone)
+        )
+        if acts != group.acts:
+            self._note_changes(group, acts)
+            group.acts = acts
+            if group is self.whole:
+                self._regroup()
+            else:
+                group.sets = Sets.of(acts)
+                self._rekey()
+
+    def _note_changes(self, group: Group, acts: tuple[Atom, ...]) -> None:
+        for atom in sorted({*acts} ^ {*group.acts}):
+            contents = len(group.contents.get(atom, ()))
+            self.changes.append((group.name, atom, contents, atom in acts))
+
+    def _candidates(self, group: Group) -> set[Atom]:
+        found = {*group.contents, *(atom for name, atom in self.earlier if name == group.name)}
+        if group is not self.whole and _AFTER not in group.name:
+            there = {name for address, _ in group.pages for name, _ in address.query}
+            found |= {Atom("drop", name) for name in there}
+        return found - group.out - self.forbidden
+
+    def _is_enough(self, group: Group, atom: Atom) -> bool:
+        """Tell whether enough contents speak for an atom, with enough values."""
+        own = len(group.contents.get(atom, ()))
+        values = group.values.get(atom.name, set())
+        if atom.kind == "value" or (atom.kind == "drop" and not atom.is_listed):
+            there = values | self._anywhere[atom.name] if atom.kind == "drop" else values
+            if len(there) < VALUES:
+                return False
+        earlier = self.earlier.get((group.name, atom), 0)
+        if own >= (1 if atom.is_listed or earlier >= OWN else OWN):
+            return True
+        if atom.kind in OF_QUERY and _AFTER not in group.name and self._is_pooled(atom, own):
+            return True
+        many = len(values) >= FEW and len(self.contents) > 10 * FEW
+        return bool(own) and many and atom.kind in ("drop", "value")
+
+    def _is_pooled(self, atom: Atom, own: int) -> bool:
+        """Tell whether an atom is known well enough from other kinds of addresses of the host."""
+        pooled = self._pooled.get(atom)
+        if pooled is None:
+            return False
+        total, kinds = pooled.total(), len(pooled)
+        if own >= POOLED and total >= ALL:
+            return True
+        if atom.is_listed:
+            total, kinds = total + ALL, kinds + 1
+        against = sum(atom in each.out for each in self._kinds.values())
+        return atom.kind == "drop" and total >= ALL and kinds >= 2 and 4 * against <= kinds
+
+    def _plain(self, address: Address) -> str | None:
+        return self.contents.get(self.known.get(address.digest, ""))
+
+    # ---- what proves wrong -------------------------------------------------------------------
+
+    def _failed(self, url: str, stand_in: str) -> None:
+        """Fetch the last skips by the same atoms; if one fails again, the weakest atom goes."""
+        atoms = {*self.reasons(url, stand_in)}
+        group = self._group(self._reduced_path(url))
+        if url not in self._recheck:
+            same = (
+                u for u, its in reversed(self._skipped.items()) if atoms & {*self.reasons(u, its)}
+            )
+            last = [*islice(same, RECHECK)]
+            for other in last:
+                self._testing[other] = self._skipped.pop(other)
+                self._recheck.add(other)
+            self.back += last
+            if last:
+                return
+        if not atoms:
+            return
+
+        def strength(atom: Atom) -> tuple[bool, int, Atom]:
+            owner = group if atom in group.acts else self.whole
+            return atom.is_listed, len(owner.contents.get(atom, ())), atom
+
+        weakest = min(atoms, key=strength)
+        if weakest.kind == "drop" and self._is_tracking(weakest.name):
+            self._matters.add(weakest.name)
+            self._regroup()
+            return
+        owner = group if weakest in group.acts else self.whole
+        owner.out.add(weakest)
+        owner.dirty = True
+        self._pooled.pop(weakest, None)
+
+    def _cut(self, group: Group, address: Address, stand_in: str) -> bool:
+        """Cut a kind at a number, if an atom held for many lower ones, and fails above them."""
+        numbers = address.numbers
+        other = apply_path(self.address(stand_in), self.whole.acts)
+        if (
+            not numbers
+            or other.numbers != numbers
+            or group.below < BELOW
+            or numbers <= group.highest
+            or address.kind in self._cuts
+        ):
+            return False
+        self._cuts[address.kind] = group.highest
+        self.changes += [(self._kind(address), atom, 0, False) for atom in group.acts]
+        return True
+
+    def _regroup(self) -> None:
+        """Sort the pages into kinds anew: atoms of the path have changed, or a kind was cut."""
+        for group in self._kinds.values():
+            group.pages.clear()
+        for address, content in self.whole.pages:
+            reduced = apply_path(address, self.whole.acts)
+            self._group(reduced).pages.append((reduced, content))
+        self._rekey()
+
+    def _rekey(self) -> None:
+        """Give all pages the keys of now, and take back what was skipped by others."""
+        urls = dict.fromkeys((*self.contents, *self.known.values()))
+        self.known = {}
+        for url in (url for url in urls if url not in self._moved):
+            self.known.setdefault(self.key(url).digest, url)
+        for url, stand_in in [*self._skipped.items()]:
+            key = self.key(url).digest
+            if key in self._split or key != self.key(stand_in).digest:
+                del self._skipped[url]
+                self.back.append(url)
+
+    def _release(self, key: int) -> None:
+        """Take back what was skipped under a key that two contents have."""
+        found = [url for url in self._skipped if self.key(url).digest == key]
+        for url in found:
+            del self._skipped[url]
+        self.back += found
+
+    # ---- what is known -----------------------------------------------------------------------
+
+    def forbid(self, atom: Atom) -> None:
+        """Let an atom never act; a name that tracks visitors elsewhere says something here."""
+        self.forbidden.add(atom)
+        if atom.kind == "drop":
+            self._matters.add(atom.name)
+        for group in (self.whole, *self._kinds.values()):
+            if atom in group.acts:
+                group.dirty = True
+                self._fit(group)
+        self._rekey()
+
+    def settle(self) -> None:
+        """Choose the atoms that act from all pages so far."""
+        for group in [*self._kinds.values(), self.whole]:
+            group.dirty = True
+            self._fit(group)
+
+    def trust(self, kind: str, atom: Atom) -> None:
+        """Let an atom act on addresses of a kind without a page that confirms it."""
+        group = self._kinds.setdefault(kind, Group(kind)) if kind else self.whole
+        group.acts = tuple(sorted({*group.acts, atom}))
+        group.sets = Sets.of(group.acts)
+
+    @property
+    def active(self) -> int:
+        """How many atoms act."""
+        return sum(len(group.acts) for group in (self.whole, *self._kinds.values()))
+
+    def told(self) -> Iterator[tuple[str, Atom, int, bool]]:
+        """Yield each atom with its kind of addresses, the contents for it, and whether it acts."""
+        for group in (self.whole, *self._kinds.values()):
+            for atom, contents in group.contents.items():
+                yield group.name, atom, len(contents), atom in group.acts

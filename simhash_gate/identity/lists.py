@@ -1,0 +1,70 @@
+"""Names in URLs that seldom matter anywhere: of campaigns, of sessions, and of other views."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+TRACKING = (
+    *("utm_*", "mtm_*", "pk_*", "piwik_*", "matomo_*", "hsa_*", "__hs*", "_hs*", "at_*", "wt.mc_*"),
+    *("mc_cid", "mc_eid", "mkt_tok", "fbclid", "gclid", "gclsrc", "dclid", "msclkid", "twclid"),
+    *("yclid", "ysclid", "ttclid", "wickedid", "li_fat_id", "igshid", "igsh", "gbraid", "wbraid"),
+    *("srsltid", "_ga", "_gl", "_ke", "_openstat", "s_cid", "sc_cid", "sc_campaign", "s_kwcid"),
+    *("irclickid", "irgwc", "vero_id", "vero_conv", "oly_anon_id", "oly_enc_id", "rb_clickid"),
+    *("ml_subscriber", "ml_subscriber_hash", "elqtrack", "elqtrackid", "elqaid", "elqat"),
+    *("ef_id", "epik", "zanpid", "tduid", "cvid", "cmpid", "campaignid", "adgroupid", "gad_source"),
+    *("gad_campaignid", "bsft_clkid", "bsft_uid", "dm_i", "trk_contact", "trk_msg", "trk_module"),
+    *("trk_sid", "mkwid", "pcrid", "fb_action_ids", "fb_action_types", "fb_source", "ref_src"),
+    *(
+        "spm",
+        "trk",
+        "refsrc",
+        "xtor",
+        "yadclid",
+        "yadordid",
+        "ymclid",
+        "utm",
+        "guccounter",
+        "guce_referrer",
+    ),
+)
+"""Query parameters that are added to links to count where visitors come from; `*` is any end.
+
+They are no part of a page's key. Each was met on many sites that have nothing else in common.
+"""
+
+SESSION = re.compile(
+    r"(?:phpsessid|jsessionid|aspsessionid\w*|cfid|cftoken|sid|session_?id|sessid|oscsid|zenid"
+    r"|xtcsid|s_?id|osessionid)\Z",
+    re.IGNORECASE,
+)
+"""Parameters, of the query or the path, that name a visitor's session on most sites."""
+
+OTHER_VIEW = re.compile(r"(?:print(?:able|er|view|_?version)?|amp|mobile|m|wap)\Z", re.IGNORECASE)
+"""Parts of a path that ask for the same text in another form."""
+
+_PARAMETER = re.compile(r"([?&;])([^=&;?\n]+)=[^&;\n]*")
+
+
+@lru_cache(maxsize=16)
+def pattern_of(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Return what matches these names, in any case; `*` at the end of one is any end."""
+    found = "|".join(
+        re.escape(name.removesuffix("*")) + (r"[\w.]*" if name.endswith("*") else "")
+        for name in names
+    )
+    return re.compile(rf"(?:{found})\Z", re.IGNORECASE)
+
+
+def without_visitor(urls: str) -> str:
+    """Return URLs, a line each, without the parameters that tell of sessions and of campaigns."""
+    return _PARAMETER.sub(_unless_of_visitor, urls) if "=" in urls else urls
+
+
+def _unless_of_visitor(found: re.Match[str]) -> str:
+    return "" if _is_of_visitor(found[2]) else found[0]
+
+
+@lru_cache(maxsize=1024)
+def _is_of_visitor(name: str) -> bool:
+    return SESSION.match(name) is not None or pattern_of(TRACKING).match(name) is not None

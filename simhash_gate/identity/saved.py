@@ -1,0 +1,151 @@
+"""What hosts have shown, as lines of JSON: for the next crawl, and for people."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from simhash_gate.identity.atoms import OF_QUERY, Atom
+from simhash_gate.stores.base import URL_RULES, Blob
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from simhash_gate.identity.host import Host
+    from simhash_gate.stores.store import Store
+
+MOST = 2_000
+"""Atoms of one host that are kept; those with the fewest contents go first."""
+WORDS = ("", "forbidden")
+_KINDS = frozenset(
+    ("alias", "case", "extra", "index", "page", "place", "scheme", "segment", "slash", *OF_QUERY)
+)
+
+
+class AtomsError(ValueError):
+    """Lines about parts of URLs that can't be read."""
+
+
+def entries_of(scope: str, host: Host) -> list[dict[str, Any]]:
+    """Return a line for each atom that a host has shown, those with most contents first."""
+    found: dict[tuple[str, Atom], dict[str, Any]] = {
+        (kind, atom): {"contents": contents, "acts": acts}
+        for kind, atom, contents, acts in host.told()
+    }
+    for (kind, atom), contents in host.earlier.items():
+        its = found.setdefault((kind, atom), {"contents": 0, "acts": False})
+        its["contents"] = max(its["contents"], contents)
+    lines = [
+        {"scope": scope, "urls": kind, "kind": atom.kind, "name": atom.name, "value": atom.value}
+        | its
+        for (kind, atom), its in sorted(found.items())
+        if atom not in host.forbidden and its["contents"] > 1
+    ]
+    lines.sort(key=lambda line: -line["contents"])
+    words = [
+        {"scope": scope, "urls": "", "kind": atom.kind, "name": atom.name, "value": atom.value}
+        | {"contents": 0, "acts": False, "word": "forbidden"}
+        for atom in sorted(host.forbidden)
+    ]
+    return words + lines[:MOST]
+
+
+def load(host: Host, entries: Iterable[Mapping[str, Any]], *, trusted: bool = False) -> None:
+    """Let a host go on from what was known.
+
+    An atom with enough contents acts once a page of this crawl confirms it; if `trusted`, one that
+    acted does at once. What is forbidden never does.
+    """
+    for entry in entries:
+        atom = Atom(entry["kind"], entry.get("name", ""), entry.get("value", ""))
+        if entry.get("word") == "forbidden":
+            host.forbid(atom)
+        else:
+            kind = entry.get("urls", "")
+            host.earlier[kind, atom] = int(entry.get("contents", 0))
+            if trusted and entry.get("acts"):
+                host.trust(kind, atom)
+
+
+def to_json(entries: Iterable[Mapping[str, Any]]) -> str:
+    """Return lines as one JSON array, one a line."""
+    lines = [json.dumps(entry, ensure_ascii=False) for entry in entries]
+    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
+
+
+def from_json(data: bytes | str, where: str) -> list[dict[str, Any]]:
+    """Return the lines that `to_json` wrote. Raises `AtomsError` for anything else."""
+    try:
+        found = json.loads(data)
+        if not isinstance(found, list):
+            raise ValueError("expected a list")
+        return [*_checked(found)]
+    except json.JSONDecodeError as error:
+        raise AtomsError(f"{where}: not JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise AtomsError(f"{where}: {error}") from None
+
+
+def _checked(entries: list[Any]) -> Iterator[dict[str, Any]]:
+    for number, entry in enumerate(entries, 1):
+        if not isinstance(entry, dict):
+            raise ValueError(f"line {number} is no object")
+        for name in ("scope", "urls", "kind", "name", "value", "word"):
+            if not isinstance(entry.get(name, ""), str):
+                raise ValueError(f"line {number}: {name!r} is no text")
+        if not entry.get("scope"):
+            raise ValueError(f"line {number} has no scope")
+        if entry.get("kind") not in _KINDS:
+            raise ValueError(f"line {number}: kind {entry.get('kind')!r} is unknown")
+        if entry.get("word", "") not in WORDS:
+            raise ValueError(f"line {number}: word {entry['word']!r} is unknown")
+        contents = entry.get("contents", 0)
+        if not isinstance(contents, int) or isinstance(contents, bool) or contents < 0:
+            raise ValueError(f"line {number}: 'contents' is no number")
+        if not _is_usable(entry):
+            raise ValueError(
+                f"line {number}: value {entry.get('value', '')!r} is no {entry['kind']}"
+            )
+        yield entry
+
+
+def _is_usable(entry: Mapping[str, Any]) -> bool:
+    value = entry.get("value", "")
+    if entry["kind"] in ("segment", "place"):
+        return bool(re.fullmatch(r"-?\d{1,8}", value))
+    return bool(entry["kind"] != "page" or value.count(" ") == 2)
+
+
+def merged(known: bytes, entries: Iterable[Mapping[str, Any]], where: str) -> bytes:
+    """Return what a store is to keep of a host: what it has, and newer lines in place of theirs.
+
+    What a person forbade stays. Raises `AtomsError` for what the store has; `where` names it.
+    """
+    found = {_name(entry): entry for entry in from_json(known or b"[]", where)}
+    for entry in entries:
+        word = found.get(_name(entry), {}).get("word")
+        found[_name(entry)] = {**entry, "word": word} if word and "word" not in entry else {**entry}
+    most = sorted(found.values(), key=lambda each: (not each.get("word"), -each.get("contents", 0)))
+    return json.dumps(most[:MOST], ensure_ascii=False).encode("utf-8", "replace")
+
+
+def all_kept(store: Store) -> Iterator[tuple[str, bytes]]:
+    """Yield each host of which a store has lines, with these as JSON. Raises `StoreError`."""
+    return ((blob.scope, blob.data) for blob in store.blobs(URL_RULES))
+
+
+def keep(
+    store: Store, scope: str, entries: Iterable[Mapping[str, Any]], *, afresh: bool = False
+) -> None:
+    """Let a store keep lines of a host too; `afresh`, in place of all.
+
+    Raises `AtomsError` for what the store has, and `StoreError`.
+    """
+    known = b"" if afresh else store.get(URL_RULES, scope)
+    lines = merged(known, entries, f"what the store has of {scope}")
+    store.put(Blob(URL_RULES, scope, "", lines))
+
+
+def _name(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    return (entry.get("urls", ""), entry["kind"], entry.get("name", ""), entry.get("value", ""))

@@ -1,0 +1,324 @@
+"""Skips requests for pages that this crawl has fetched already, under another URL."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from scrapy.http.request import NO_CALLBACK
+
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import how_many
+from simhash_gate.fingerprints.sketch import name_and_words
+from simhash_gate.identity.keys import told_by
+from simhash_gate.identity.likeness import MOST_WORDS
+from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep, load
+from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.plugin.parked import Parked
+from simhash_gate.plugin.recall import Recall
+from simhash_gate.plugin.requests import META_KEY, RECOVERED_KEY, RELEASED_KEY, NotSent
+from simhash_gate.stores.base import URL_RULES
+from simhash_gate.values import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from scrapy import Request, Spider
+    from typing_extensions import Self
+
+    from simhash_gate.gate.judge import Gate
+    from simhash_gate.gate.policy import Site
+    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.identity.host import Host
+    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+
+logger = logging.getLogger(__name__)
+
+TESTS_AT_THE_END = 5
+"""So many skipped requests of each site are fetched before a crawl ends, to test what acts."""
+_FAILED = "the page that stood for it failed"
+_WRONG = "it may be another page"
+_LEFT_ALONE = ("redirect_times", "retry_times", RECOVERED_KEY)
+
+
+class UrlSkipped(NotSent):
+    """A request was not sent: its page was fetched, or is on its way, as `stand_in`.
+
+    `url` is that of the request, and `rule` says in words what makes no difference.
+    """
+
+    kind = "rule"
+
+    def __init__(self, url: str, stand_in: str, rule: str) -> None:
+        super().__init__(url, f"it has the page of {stand_in} ({rule} makes no difference)", rule)
+        self.stand_in = stand_in
+        self.rule = rule
+
+
+@dataclass(eq=False)
+class Skipped(Parked):
+    """A request that was skipped. It is of an `earlier` part of a job if that skipped it."""
+
+    earlier: bool = False
+
+
+class StandIns(Listener):
+    """Learns from verdicts what of URLs does not matter; acts before the download.
+
+    A request is skipped if a page with the same key was fetched, or is on its way. It waits: it is
+    sent after all when its stand-in fails, or moves, or when what makes the two one proves wrong.
+    """
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._stats = crawl.crawler.stats
+        self._settings = crawl.settings
+        self._keys = crawl.keys
+        self._waiting = crawl.parked
+        self._on_their_way: dict[str, tuple[str, int]] = {}
+        self._coming: dict[tuple[str, int], str] = {}
+        self._asked_for: WeakKeyDictionary[FollowedPage, list[str]] = WeakKeyDictionary()
+        self._recall = Recall(crawl.store, URL_RULES, self._take)
+        self._tested: dict[str, int] = {}
+        self._works = True
+
+    @classmethod
+    def for_crawl(cls, crawl: Crawl) -> Self | None:
+        """Return the listener, unless it is off for all domains."""
+        if all(policy.urls == "off" for policy in crawl.settings.policies.all):
+            return None
+        return cls(crawl)
+
+    def opened(self, spider: Spider) -> None:
+        """Go on from what the last part of the job knew."""
+        policies = self._settings.policies
+        with self._failing_open():
+            known = self._waiting.claim(
+                "rule", self._keys, lambda r: policies.site_of(r.url).policy.urls == "skip"
+            )
+            self._keys.take_over(known)
+            for skipped in self._waiting.of_kind("rule"):
+                skipped.earlier = True
+        if all(policy.urls == "off" or not policy.verify for policy in policies.all):
+            logger.info(
+                "Nothing is learned about URLs (%sURLS): with %sVERIFY = False, no page is "
+                "looked at closely enough",
+                *(PREFIX, PREFIX),
+            )
+
+    # ---- requests ----------------------------------------------------------------------------
+
+    def ask(self, request: Request, site: Site) -> None:
+        """Raise `UrlSkipped` for a request that need not be sent; note any other one."""
+        if not self._works or site.policy.urls == "off" or not _counts(request):
+            return
+        skipped = None
+        with self._failing_open():
+            skipped = self._skipped(request, site)
+        if skipped is not None:
+            raise skipped
+
+    def _skipped(self, request: Request, site: Site) -> UrlSkipped | None:
+        scope, url = site.scope, without_credentials(request.url)
+        self._recall.has(scope)
+        host = self._keys.host(scope)
+        key = host.key(url).digest
+        stand_in = host.stand_in(url) or self._coming.get((scope, key), url)
+        if stand_in != url and not _left_alone(request):
+            answer = host.ask(url, stand_in, skip=site.policy.urls == "skip")
+            if not answer.test:
+                self._waiting.add(Skipped(("rule", scope, url), request))
+                self._stats.inc_value("simhash_gate/url/avoided")
+                told = ", ".join(dict.fromkeys(map(str, answer.atoms))) or "how it is written"
+                return UrlSkipped(url, stand_in, told)
+            observes = site.policy.urls == "observe"
+            self._stats.inc_value(f"simhash_gate/url/{'avoidable' if observes else 'probed'}")
+        self._on_their_way[url] = scope, key
+        self._coming.setdefault((scope, key), url)
+        return None
+
+    def failed(self, request: Request) -> None:
+        """Send what was skipped for a request that has no answer."""
+        self._fell(_asked(request, request.url))
+
+    # ---- pages -------------------------------------------------------------------------------
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Learn from a verdict, and from what a test brought."""
+        if not self._works or judged.request.callback is NO_CALLBACK:
+            return
+        site = self._settings.policies.site_of(judged.response.url)
+        if site.policy.urls != "off":
+            with self._failing_open():
+                self._learn(judged, site, page)
+
+    def _learn(self, judged: Judged, site: Site, page: FollowedPage | None) -> None:
+        url = without_credentials(judged.response.url)
+        asked = _asked(judged.request, url)
+        if page is not None:
+            self._asked_for[page] = asked
+        stands = _stands(judged.verdict)
+        kept, same = _told(judged, site) if stands else ("", None)
+        sketch = judged.verdict.page.sketch if judged.verdict.page else b""
+        said = name_and_words(sketch, MOST_WORDS)
+        self._saw(site.scope, url, kept, same, stands=stands, said=said)
+        for other in asked:
+            if other != url:
+                scope = self._settings.policies.site_of(other).scope
+                one = self._keys.of(scope, other).key == self._keys.of(site.scope, url).key
+                found = None if same is None else True
+                self._saw(scope, other, url, found, stands=stands and one)
+
+    def _saw(
+        self,
+        scope: str,
+        url: str,
+        kept: str,
+        same: bool | None,
+        *,
+        stands: bool,
+        said: bytes = b"",
+    ) -> None:
+        """Learn from a page; send what was skipped for one that stands for no other."""
+        host = self._keys.host(scope)
+        if not host.saw(url, kept, same, stands=stands, said=said):
+            self._stats.inc_value("simhash_gate/url/wrong_probes")
+        self._arrived(url)
+        if not stands:
+            self._release(scope, host.forget(url), _FAILED)
+        self._take_back(scope, host)
+
+    def _arrived(self, url: str) -> None:
+        way = self._on_their_way.pop(url, None)
+        if way is not None and self._coming.get(way) == url:
+            del self._coming[way]
+
+    def _take_back(self, scope: str, host: Host) -> None:
+        """Send what is to be fetched after all, and tell what changed."""
+        back, host.back = host.back, []
+        self._release(scope, back, _WRONG)
+        changes, host.changes = host.changes, []
+        for kind, atom, contents, acts in changes:
+            done = "makes no difference from now on" if acts else "may make a difference"
+            where = kind or scope
+            logger.info("URLs of %s: %s %s (%d contents)", where, atom, done, contents)
+        if changes:
+            self._stats.set_value("simhash_gate/url/rules", self._keys.active)
+
+    def _release(self, scope: str, urls: Iterable[str], why: str) -> None:
+        for url in urls:
+            for skipped in self._waiting.take(("rule", scope, url), f"{why}: {url}"):
+                self._stats.inc_value("simhash_gate/url/avoided", -1 + skipped.earlier)
+                self._stats.inc_value("simhash_gate/url/released")
+                logger.info("Fetching %s after all: %s", skipped.request.url, why)
+                self._waiting.send(skipped.request)
+
+    def moved(self, page: FollowedPage) -> None:
+        """Send what was skipped for a page that was taken back: it stands for nothing any more."""
+        if page.record is not None and page.stage is Stage.FAILED:
+            self._fell(self._asked_for.get(page, [page.record.url]))
+
+    def _fell(self, urls: Iterable[str]) -> None:
+        """Let these URLs stand for no other one any more."""
+        for url in urls:
+            self._arrived(url)
+            scope = self._settings.policies.site_of(url).scope
+            self._release(scope, self._keys.host(scope).forget(url), _FAILED)
+
+    def idle(self) -> None:
+        """Test what acts once more; send what waits for answers that never came."""
+        self._fell([*self._on_their_way])
+        for scope in self._keys.scopes() if self._works else ():
+            host = self._keys.host(scope)
+            if host.skips <= self._tested.get(scope, 0):
+                continue
+            for url in host.test(TESTS_AT_THE_END):
+                for skipped in self._waiting.take(("rule", scope, url)):
+                    self._stats.inc_value("simhash_gate/url/avoided", -1 + skipped.earlier)
+                    self._stats.inc_value("simhash_gate/url/probed")
+                    self._waiting.send(skipped.request)
+            self._tested[scope] = host.skips
+
+    async def closed(self, closing: Closing) -> None:
+        """Say what was saved, or could have been."""
+        avoidable = self._stats.get_value("simhash_gate/url/avoidable", 0)
+        if avoidable:
+            logger.info(
+                "%s need not have been sent: their pages were fetched under other URLs. "
+                "%sURLS = 'skip' spares them",
+                *(how_many(avoidable, "request"), PREFIX),
+            )
+        for scope in self._keys.scopes():
+            if entries := entries_of(scope, self._keys.host(scope)):
+                self._crawl.store.submit(partial(_keep, scope=scope, entries=entries))
+
+    # ---- earlier crawls ----------------------------------------------------------------------
+
+    def _take(self, scope: str, known: bytes) -> None:
+        """Take over what is known of a scope."""
+        try:
+            if known:
+                load(self._keys.host(scope), from_json(known, f"URLs of {scope} in the store"))
+        except AtomsError as error:
+            logger.warning("What is known of the URLs of %s was not read: %s", scope, error)
+
+    @contextmanager
+    def _failing_open(self) -> Iterator[None]:
+        """Skip nothing any more, and learn nothing, if anything in the block fails."""
+        try:
+            yield
+        except Exception as error:
+            logger.exception("No more requests are skipped (%sURLS): %s", PREFIX, error)
+            self._works = False
+
+
+def _keep(gate: Gate, *, scope: str, entries: list[dict[str, Any]]) -> None:
+    """Add lines to those that the store has: other crawls may have written some meanwhile."""
+    try:
+        keep(gate.store, scope, entries)
+    except AtomsError as error:
+        logger.warning("What was known of the URLs of %s is replaced: %s", scope, error)
+        keep(gate.store, scope, entries, afresh=True)
+
+
+def _told(judged: Judged, site: Site) -> tuple[str, bool | None]:
+    """Return the URL that a page was compared with, and whether it is the same: None if unsure."""
+    verdict = judged.verdict
+    if judged.not_modified or not site.policy.verify or verdict.not_compared:
+        return "", None
+    kept = verdict.match.record.url if verdict.match else None
+    words = verdict.page.words if verdict.page else 0
+    return told_by(verdict.outcome, kept, verdict.differs, words)
+
+
+def _asked(request: Request, url: str) -> list[str]:
+    """Return the URLs by which a page came, the first one first: those of redirects too."""
+    urls = [*request.meta.get("redirect_urls", ()), request.url, url]
+    return list(dict.fromkeys(map(without_credentials, urls)))
+
+
+def _stands(verdict: Verdict) -> bool:
+    """Tell whether a page can stand for others: it was kept, or is a copy of one that was."""
+    seen = verdict.outcome in ("duplicate", "unchanged") and verdict.match is not None
+    return verdict.record is not None or seen
+
+
+def _counts(request: Request) -> bool:
+    """Tell whether the page of a request can stand for those of others."""
+    return (
+        request.method == "GET"
+        and request.callback is not NO_CALLBACK
+        and request.meta.get(META_KEY) is not False
+        and request.url.startswith("http")
+    )
+
+
+def _left_alone(request: Request) -> bool:
+    """Tell whether a request is to be sent whatever is known of its URL."""
+    if request.meta.get("is_start_request") or any(key in request.meta for key in _LEFT_ALONE):
+        return True
+    return bool(request.body) or (request.dont_filter and RELEASED_KEY not in request.meta)

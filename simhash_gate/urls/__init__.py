@@ -1,1 +1,0 @@
-"""What URLs tell before their pages are fetched: rules that were learned, and traps."""

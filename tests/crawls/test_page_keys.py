@@ -1,0 +1,171 @@
+"""A page is one page whatever address it comes by, with and without a canonical link."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.crawls.harness import Answer, Site, crawl, page
+from tests.crawls.test_revisits import outcomes
+
+ADDRESSES = [
+    ("/a{n}", "/a{n}"),
+    ("/~a{n}", "/%7Ea{n}"),
+    ("/a{n}?x=1&y=2", "/a{n}?y=2&x=1"),
+    ("/a{n}?utm_source=mail", "/a{n}?utm_source=feed&fbclid=5"),
+    ("/a{n}", "/a{n}?gclid=7"),
+    ("/a{n}?PHPSESSID=0a", "/a{n}?PHPSESSID=1b"),
+    ("/a{n};jsessionid=0A", "/a{n}"),
+    ("/a{n}", "/a{n}/"),
+    ("/a{n}/", "/a{n}/index.html"),
+]
+"""The addresses of pages in the first crawl, and in the second one."""
+UNCHANGED, CHANGED, GONE = 0, 1, 2
+
+
+def with_link(answer: Answer, href: str) -> Answer:
+    """Return a page that calls a URL its own."""
+    link = f'<link rel="canonical" href="{href}"><title>'.encode()
+    return Answer(answer.body.replace(b"<title>", link, 1), headers=answer.headers)
+
+
+def corrected(answer: Answer) -> Answer:
+    return Answer(answer.body.replace(b"</p>", b" Corrected.</p>", 1), headers=answer.headers)
+
+
+def store_of(request, kind: str, folder) -> str:
+    if kind == "redis":
+        return f"{request.getfixturevalue('redis_server').url}?prefix={folder.name}:"
+    return f"sqlite:///{folder}/store.sqlite"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("redis", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("canonical", [False, True])
+def test_the_second_crawl_knows_each_page_by_another_address(
+    request, tmp_path, kind: str, canonical: bool
+) -> None:
+    first: dict[str, Answer] = {}
+    second: dict[str, Answer] = {}
+    expected: dict[str, str] = {}
+    for row, addresses in enumerate(ADDRESSES):
+        for fate in (UNCHANGED, CHANGED, GONE):
+            number = 10 * row + fate
+            old, new = (form.format(n=number) for form in addresses)
+            told = page(number)
+            own = old if "x=1" in old else old.partition("?")[0]
+            answer = with_link(told, own) if canonical else told
+            first[old] = answer
+            if fate == GONE:
+                copy = f"/copy{number}"
+                second[copy] = page(number, noise=3)
+                expected[copy] = "new"  # what it is a copy of is gone
+            else:
+                second[new] = corrected(answer) if fate == CHANGED else answer
+                expected[new] = "updated" if fate == CHANGED else "unchanged"
+    asked = [path for path in [*second] if "copy" not in path]
+    gone = [new.format(n=10 * row + GONE) for row, (_, new) in enumerate(ADDRESSES)]
+    copies = [path for path in second if "copy" in path]
+    settings = {
+        "SIMHASH_GATE_STORE": store_of(request, kind, tmp_path),
+        "SIMHASH_GATE_REVISIT": "pass",
+        "CONCURRENT_REQUESTS": 1,
+        "HTTPERROR_ALLOW_ALL": True,
+    }
+    with Site(first).running() as site:
+        result = crawl(tmp_path / "1", site, " ".join(first), settings=settings)
+        assert outcomes(result) == dict.fromkeys(first, "new")
+        site.routes = second
+        paths = " ".join([*gone, *asked, *copies])
+        result = crawl(tmp_path / "2", site, paths, settings=settings)
+    found = {path: outcome for path, outcome in outcomes(result).items() if path in expected}
+    assert found == expected
+
+
+FALSE = {
+    "home": "/",
+    "page 1": "/list?page=1",
+    "another site": "http://other.example/a",
+    "another page": "/story/0",
+    "a chain": "/story/{before}",
+    "relative": "index.html",
+}
+
+
+@pytest.mark.parametrize("target", FALSE.values(), ids=FALSE)
+def test_false_canonical_links_lose_nothing(tmp_path, target: str) -> None:
+    routes = {"/": page(1_000)}
+    for number in range(8):
+        routes[f"/story/{number}"] = with_link(page(number), target.format(before=number - 1))
+        routes[f"/list?page={number + 1}"] = with_link(page(500 + number), target.format(before=0))
+    settings = {"SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    with Site(routes).running() as site:
+        first = crawl(tmp_path / "1", site, " ".join(routes), settings=settings)
+        assert outcomes(first) == dict.fromkeys(routes, "new")
+        site.routes = {path: corrected(answer) for path, answer in routes.items()}
+        second = crawl(tmp_path / "2", site, " ".join(routes), settings=settings)
+        assert {*outcomes(second)} == {*routes}
+        third = crawl(tmp_path / "3", site, " ".join(routes), settings=settings)
+    assert first.count("dropped") == second.count("dropped") == 0
+    assert third.count("unchanged") == len(routes)
+
+
+def test_two_canonical_links_say_nothing(tmp_path) -> None:
+    routes = {}
+    for number in range(4):
+        routes[f"/story/{number}"] = with_link(with_link(page(number), "/x"), "/y")
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(routes))
+    assert outcomes(result) == dict.fromkeys(routes, "new")
+
+
+def test_what_the_spider_says_is_the_page(tmp_path) -> None:
+    words = """
+    def request(self, path, **more):
+        found = super().request(path, **more)
+        found.meta["simhash_gate_page"] = path.rpartition("/")[2]
+        return found
+"""
+    settings = {"SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    routes = {"/old/7": page(7), "/old/8": page(8)}
+    with Site(routes).running() as site:
+        crawl(tmp_path / "1", site, " ".join(routes), spider=words, settings=settings)
+        site.routes = {"/new/7": corrected(page(7)), "/new/8": page(8)}
+        settings["SIMHASH_GATE_REVISIT"] = "pass"
+        paths = " ".join(site.routes)
+        second = crawl(tmp_path / "2", site, paths, spider=words, settings=settings)
+    assert outcomes(second) == {"/new/7": "updated", "/new/8": "unchanged"}
+
+
+def test_scrapy_itself_can_drop_requests_by_what_never_matters(tmp_path) -> None:
+    words = """
+    def request(self, path, **more):
+        found = super().request(path, **more)
+        if "word" in path:
+            found.meta["simhash_gate_page"] = "one"
+        return found
+"""
+    routes = {"/a": page(1), "/b?ref=1": page(2), "/b?ref=2": page(3), "/word/1": page(4)}
+    asked = "/a /a?utm_source=x&gclid=7 /b?ref=1 /b?ref=2 /word/1 /word/2 /a?own=1"
+    name = "simhash_gate.plugin.fingerprinter.PageKeyFingerprinter"
+    settings = {"REQUEST_FINGERPRINTER_CLASS": name, "SIMHASH_GATE_TRACKING": "own"}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, asked, spider=words, settings=settings)
+        assert {*site.hits} == {*routes}
+    assert result.stats["dupefilter/filtered"] == 3
+
+
+def test_what_the_spider_says_of_a_page_is_not_said_of_those_that_it_leads_to(tmp_path) -> None:
+    words = """
+    async def start(self):
+        yield self.request("/a", meta={"simhash_gate_page": "one"})
+    def parse(self, response):
+        yield from super().parse(response)
+        for href in response.css("footer a::attr(href)").getall():
+            yield self.request(href, meta=response.meta)
+"""
+    name = "simhash_gate.plugin.fingerprinter.PageKeyFingerprinter"
+    routes = {"/a": page(1, links='<a href="/b">b</a> <a href="/c">c</a>')}
+    routes |= {"/b": page(2), "/c": page(3)}
+    with Site(routes).running() as site:
+        settings = {"REQUEST_FINGERPRINTER_CLASS": name}
+        result = crawl(tmp_path, site, "", spider=words, settings=settings)
+    assert outcomes(result) == dict.fromkeys(routes, "new")

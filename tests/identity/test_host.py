@@ -1,0 +1,207 @@
+"""What a host's pages show not to matter: what acts, what is tested, and what is taken back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simhash_gate.identity import host as host_module
+from simhash_gate.identity.atoms import Atom
+from simhash_gate.identity.host import BELOW, Host
+from simhash_gate.identity.saved import entries_of, load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SITE = "http://example.com"
+OWN, ONE = 5, 1
+
+
+def show(host: Host, pairs: Iterable[tuple[str, str]], *, same: bool = True) -> None:
+    """Fetch the plain address of each pair, then the other one, which is the same page or not."""
+    for plain, other in pairs:
+        if SITE + plain not in host.contents:
+            host.saw(SITE + plain, same=False)
+        host.saw(SITE + other, SITE + plain if same else "", same)
+
+
+def pairs(plain: str, other: str, count: int, start: int = 1) -> list[tuple[str, str]]:
+    numbers = range(start, start + count)
+    return [(plain.format(n=n, m=n + 7), other.format(n=n, m=n + 7)) for n in numbers]
+
+
+def is_one(host: Host, one: str, other: str) -> bool:
+    return host.key(SITE + one) == host.key(SITE + other)
+
+
+@pytest.mark.parametrize(
+    ("plain", "other", "needed"),
+    [
+        ("/a/{n}", "/a/{n}?x={m}", OWN),
+        ("/a/{n}", "/a/{n}?start=0", OWN),
+        ("/a/{n}?s={n}", "/a/{n}?s={m}", OWN),
+        ("/a/{n}", "/a/{n};ticket={m}", OWN),
+        ("/a/{n}", "/a/{n}/printed", OWN),
+        ("/a/{n}", "/t/0a1b2c3d4{m}/a/{n}", OWN),
+        ("/a/{n}/old-name-{n}", "/a/{n}/new-name-{m}", OWN),
+        ("/a/{n}", "/A/{n}", OWN),
+        ("/wiki/Red_bees_{n}", "/index.php?title=Red+bees+{n}", OWN),
+        ("/wiki/Red_bees_{n}/x", "/index.php?title=Red_bees_{n}%2Fx", OWN),
+        ("/tags/red-bees-{n}", "/tags?name=red+bees+{n}", OWN),
+        # What seldom matters anywhere needs one case.
+        ("/a/{n}", "/a/{n}/", ONE),
+        ("/a/{n}/", "/a/{n}/index.html", ONE),
+        ("/a/{n}", "/a/{n}/index.html", ONE),
+        ("/a/{n}", "/a/{n}/amp", ONE),
+        ("/a/{n}", "/a/{n};jsessionid={m}", ONE),
+        ("/a/{n}", "/a/{n}?printable=yes", ONE),
+    ],
+)
+def test_what_makes_no_difference_acts_after_enough_contents(
+    plain: str, other: str, needed: int
+) -> None:
+    host = Host()
+    for number in range(1, needed):
+        show(host, pairs(plain, other, 1, number))
+    new, variant = plain.format(n=90, m=97), other.format(n=90, m=97)
+    assert not is_one(host, new, variant)
+    show(host, pairs(plain, other, 1, needed))
+    assert is_one(host, new, variant)
+    assert not is_one(host, new, plain.format(n=91, m=98))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("http://www.example.com/a", "http://example.com/a"), (SITE, "https://example.com")],
+)
+def test_hosts_and_schemes_are_one_after_one_content(one: str, other: str) -> None:
+    host = Host()
+    host.saw(one, same=False)
+    host.saw(other, one, same=True)
+    assert host.key(one) == host.key(other)
+
+
+def test_names_that_track_visitors_say_nothing_unless_pages_of_the_site_show_it() -> None:
+    host = Host()
+    host.saw(f"{SITE}/a?utm_source=x", same=False)
+    assert host.stand_in(f"{SITE}/a?utm_source=y&fbclid=5") == f"{SITE}/a?utm_source=x"
+    for number in range(2):
+        host.ask(f"{SITE}/a?utm_source={number}", f"{SITE}/a?utm_source=x", skip=False)
+        host.saw(f"{SITE}/a?utm_source={number}", same=False)
+    assert not is_one(host, "/b?utm_source=x", "/b?utm_source=y")
+
+
+def test_what_comes_only_as_a_bundle_is_tried_together() -> None:
+    host = Host()
+    show(host, pairs("/a/{n}", "/a/{n}?view=all&ref={m}", OWN))
+    assert is_one(host, "/a/9", "/a/9?view=all&ref=77")
+
+
+def test_a_value_can_be_the_default_and_another_one_a_page() -> None:
+    """`?start=0` is the page itself; each second page of a list has another start."""
+    host = Host()
+    for number in range(10):
+        show(host, [(f"/a/{number}", f"/a/{number}?start=0")])
+        show(host, [(f"/a/{number}", f"/a/{number}?start=20")], same=False)
+    assert is_one(host, "/a/90", "/a/90?start=0")
+    assert not is_one(host, "/a/90", "/a/90?start=20")
+
+
+def test_a_page_without_the_parameter_is_evidence_too() -> None:
+    """A form for each section of a page, which are alike, is not the page."""
+    host = Host()
+    for number in range(10):
+        host.saw(f"{SITE}/e.php?id={number}", same=False)
+        host.saw(f"{SITE}/e.php?id={number}&section=1", same=False)
+        for section in range(2, 5):
+            first = f"{SITE}/e.php?id={number}&section=1"
+            host.saw(f"{SITE}/e.php?id={number}&section={section}", first, same=True)
+    assert is_one(host, "/e.php?id=90&section=8", "/e.php?id=90&section=9")
+    assert not is_one(host, "/e.php?id=90", "/e.php?id=90&section=9")
+
+
+def learned(count: int = 30) -> Host:
+    host = Host()
+    show(host, pairs("/a/{n}", "/a/{n}?x={m}", count))
+    return host
+
+
+def skip(host: Host, numbers: Iterable[int]) -> tuple[list[str], list[str]]:
+    """Ask for addresses whose page was fetched; return those that are tests, and those skipped."""
+    tests, skipped = [], []
+    for number in numbers:
+        url = f"{SITE}/a/{number}?x=999{number}"
+        stand_in = host.stand_in(url)
+        assert stand_in is not None
+        (tests if host.ask(url, stand_in).test else skipped).append(url)
+    return tests, skipped
+
+
+def test_the_first_skips_are_tested_and_one_in_25_later_ones() -> None:
+    tests, skipped = skip(learned(), [*range(1, 31)] * 10)
+    assert 15 <= len(tests) <= 25
+    assert skipped[0].endswith("?x=9994")
+
+
+def test_a_test_that_brings_another_page_fetches_the_last_skips_and_a_second_one_all() -> None:
+    host = learned(200)
+    tests, skipped = skip(host, range(1, 20))
+    assert not host.saw(tests[-1], same=False)
+    again, host.back = host.back, []
+    assert again == skipped[::-1][:5]
+    assert is_one(host, "/a/90", "/a/90?x=1")
+    assert not host.saw(again[0], same=False)
+    assert {*host.back} >= {*skipped} - {*again}
+    assert not is_one(host, "/a/90", "/a/90?x=1")
+
+
+def test_two_contents_under_one_key_split_it() -> None:
+    host = learned()
+    url = f"{SITE}/a/7?x=5555"
+    assert host.stand_in(url)
+    host.saw(url, same=False)
+    assert host.stand_in(f"{SITE}/a/7?x=6666") is None
+
+
+def test_a_kind_is_cut_where_an_atom_held_for_all_lower_numbers() -> None:
+    host = Host()
+    numbers = [*range(100, 200, 2), *range(101, 200, 2)]
+    assert len(numbers) // 2 > BELOW
+    for number in numbers:
+        show(host, pairs("/a/{n}", "/a/{n}?x={m}", 1, number))
+    show(host, [("/a/900", "/a/900?x=1")], same=False)
+    assert is_one(host, "/a/150", "/a/150?x=1")
+    assert not is_one(host, "/a/901", "/a/901?x=1")
+
+
+def test_a_page_that_failed_stands_for_nothing() -> None:
+    host = learned()
+    _, skipped = skip(host, range(1, 10))
+    stand_in = f"{SITE}/a/9"
+    assert host.forget(stand_in) == [url for url in skipped if "/a/9?" in url]
+    assert host.stand_in(f"{SITE}/a/9?x=31337") != stand_in
+
+
+def test_the_next_crawl_needs_one_content_and_never_what_is_forbidden() -> None:
+    entries = entries_of("example.com", learned())
+    for word, acts in (("", True), ("forbidden", False)):
+        host = Host()
+        load(host, [{**entry, "word": word} if word else entry for entry in entries])
+        show(host, pairs("/a/{n}", "/a/{n}?x={m}", 3, 50))
+        assert is_one(host, "/a/90", "/a/90?x=1") is acts
+
+
+def test_what_is_forbidden_stops_acting() -> None:
+    host = learned()
+    host.forbid(Atom("drop", "x"))
+    assert not is_one(host, "/a/90", "/a/90?x=1")
+
+
+def test_what_is_known_of_a_host_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_module, "MOST_KNOWN", 40)
+    host = learned(200)
+    assert len(host.contents) <= 40
+    assert len(host.known) <= 40
+    assert host.stand_in(f"{SITE}/a/1?x=1") is None
+    assert host.stand_in(f"{SITE}/a/200?x=1")
