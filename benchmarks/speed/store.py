@@ -248,9 +248,9 @@ def _redis(stack: ExitStack, url: str) -> Measures:
 def _postgres(stack: ExitStack, url: str) -> Measures:
     import psycopg
 
-    from simhash_gate.stores.postgres import read_address
+    from simhash_gate.stores.postgres import read_url
 
-    connection = stack.enter_context(psycopg.connect(read_address(url).conninfo))
+    connection = stack.enter_context(psycopg.connect(read_url(url).url))
 
     def least() -> None:
         connection.execute("SELECT 1")

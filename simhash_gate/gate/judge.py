@@ -121,7 +121,7 @@ class Gate:
         )
         memory = self._memories.of(record.scope) if policy.verify else None
         revisit = self._revisits.of(record, policy, sent.moved_from)
-        own = self._revisits.own_of(revisit, record, page, policy)
+        own = self._revisits.own_of(revisit, record, page, policy, rendition=sent.rendition)
         if own is not record:
             record, revisit = own, self._revisits.of(own, policy, sent.moved_from)
         if revisit.kept and any(revisit.kept.identity == other.identity for other in dismissed):

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from simhash_gate.gate.policy import Policy
     from simhash_gate.stores.store import Store
 
+MOST_VISITED = 50_000
+"""Pages of which a run knows that it has visited them; another content of one is no update."""
 _SHOWN = 60
 _OF_VERSION = ("fingerprint", "digest", "words", "title", "run", "first_seen", "last_seen")
 
@@ -37,11 +39,14 @@ class Sent(NamedTuple):
     """What a server sent with a page, to ask about it later, and which `variant` that was.
 
     `moved_from` is the request that it said the page has moved from for good, "" if there is none.
+    `rendition` tells that a canonical link alone says which page it is: it may be a version for
+    print, or AMP.
     """
 
     validators: Validators = NOTHING
     variant: str = ""
     moved_from: str = ""
+    rendition: bool = False
 
 
 NOTHING_SENT = Sent()
@@ -73,6 +78,7 @@ class Revisits:
         self._store = store
         self._run = run
         self._pipeline = pipeline
+        self._visited: dict[tuple[str, str], None] = {}  # by this run, the latest last
 
     def of(self, record: Record, policy: Policy, moved_from: str = "") -> Revisit:
         """Return what is known of the page of a record. Raises `StoreError`.
@@ -97,11 +103,14 @@ class Revisits:
             history = replace(history, versions=(last,))
         return Revisit(history, last, kept)
 
-    def own_of(self, revisit: Revisit, record: Record, page: Page, policy: Policy) -> Record:
+    def own_of(
+        self, revisit: Revisit, record: Record, page: Page, policy: Policy, *, rendition: bool
+    ) -> Record:
         """Return the record with its address for a key, if its key is another page's.
 
         Only the address that a version came by, and one that brings what is like it, have its key.
-        Of two contents that one run finds under one key, the second has a key of its own.
+        Of two contents that one run finds under one key, the second has a key of its own. So has
+        another `rendition` of a page, which says it in other words: it is a copy, and no update.
         """
         last = revisit.history.last_of(self._pipeline)
         if last is None or precise(last.url) == precise(record.url):
@@ -114,7 +123,8 @@ class Revisits:
         if not what_changed(last, page, policy):
             return record
         bits = hamming_distance(last.fingerprint, record.fingerprint)
-        return own if last.run == self._run or bits > policy.near else record
+        here = last.run == self._run or (record.scope, record.request) in self._visited
+        return own if rendition or here or bits > policy.near else record
 
     def keep(self, revisit: Revisit, version: Version, record: Record, policy: Policy) -> None:
         """Note that a visit found a version of a page. Raises `StoreError`.
@@ -166,6 +176,9 @@ class Revisits:
             record.scope, record.request, record.url, self._run, at, history.encode()
         )
         self._store.put(told.blob)
+        self._visited[record.scope, record.request] = None
+        if len(self._visited) > MOST_VISITED:
+            del self._visited[next(iter(self._visited))]
 
 
 def version_of(page: Page, record: Record, sent: Sent = NOTHING_SENT) -> Version:

@@ -17,8 +17,6 @@ _MOST_TAGS = 20
 _LONGEST_TAG = 4096
 _LONGEST_URL = 2048
 _ATTRIBUTE = re.compile(rb"""(?<![a-z])([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.I)
-_LINK = re.compile(r"<([^>]*)>([^<]*)")
-_IS_CANONICAL = re.compile(r";\s*rel\s*=\s*[\"']?[^\"';,]*\bcanonical\b", re.IGNORECASE)
 
 
 def canonical_of(body: bytes, url: str, link: str = "") -> str:
@@ -27,8 +25,9 @@ def canonical_of(body: bytes, url: str, link: str = "") -> str:
     `link` is what its `Link` header says.
     """
     named = {*canonical_urls(body, url)}
-    for target, parameters in _LINK.findall(link) if "canonical" in link.lower() else ():
-        if _IS_CANONICAL.search(parameters) and (found := _checked(target, url)):
+    for part in link.split("<")[1:] if "canonical" in link.lower() else ():
+        target, _, parameters = part.partition(">")
+        if _is_canonical(parameters) and (found := _checked(target, url)):
             named.add(found)
     return named.pop() if len(named) == 1 else ""
 
@@ -45,6 +44,15 @@ def canonical_urls(body: bytes, url: str = "") -> Iterator[str]:
             href = unescape(found.get(b"href", b"").decode("utf-8", "replace"))
             if named := _checked(href, url):
                 yield named
+
+
+def _is_canonical(parameters: str) -> bool:
+    """Tell whether one of the parameters of a link is `rel=canonical`, quoted or not."""
+    for parameter in parameters.lower().split(";"):
+        name, _, value = parameter.partition("=")
+        if name.strip() == "rel" and "canonical" in value.strip(" \t\"',").split():
+            return True
+    return False
 
 
 def _canonical_tags(start: bytes) -> Iterator[slice]:

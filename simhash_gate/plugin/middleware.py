@@ -304,6 +304,9 @@ class SimhashGateMiddleware(CrawlGate):
             retry = is_retry(request, fingerprint)
             key = self._page_keys.of_page(request, response, page, site.scope, at)
             fingerprint = key.key
+            own = self._page_keys.of_request(request, site.scope)
+            rendition = key.by == "canonical" and key.key != own.key
+            variant = self._variants.of(request, response)
             ask = partial(
                 Gate.judge,
                 page=page,
@@ -313,7 +316,7 @@ class SimhashGateMiddleware(CrawlGate):
                 request=fingerprint,
                 retry=retry,
                 at=at,
-                sent=Sent(said_by(response), self._variants.of(request, response), moved),
+                sent=Sent(said_by(response), variant, moved, rendition),
             )
             verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
             return replace(verdict, canonical_url=key.url), fingerprint

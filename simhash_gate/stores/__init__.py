@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from simhash_gate.stores.base import (
-    Answer,
-    Blob,
-    Match,
-    Record,
-    StoreError,
-    StoreMissing,
-    StoreUnavailable,
-    Window,
-)
+from simhash_gate.stores.base import Answer as Answer
+from simhash_gate.stores.base import Blob as Blob
+from simhash_gate.stores.base import Match as Match
+from simhash_gate.stores.base import Record as Record
+from simhash_gate.stores.base import StoreError as StoreError
+from simhash_gate.stores.base import StoreMissing as StoreMissing
+from simhash_gate.stores.base import StoreUnavailable as StoreUnavailable
+from simhash_gate.stores.base import Window as Window
 from simhash_gate.stores.urls import refusal
 
 if TYPE_CHECKING:
@@ -23,29 +22,7 @@ if TYPE_CHECKING:
     from simhash_gate.stores.driver import Driver
     from simhash_gate.stores.store import Store as Store
 
-__all__ = [
-    "Answer",
-    "Blob",
-    "Match",
-    "Record",
-    "StoreError",
-    "StoreMissing",
-    "StoreUnavailable",
-    "Window",
-    "open_store",
-    "read_store",
-    "store_opener",
-]
-
-_REDIS = (
-    "redis",
-    "rediss",
-    "redis+cluster",
-    "rediss+cluster",
-    "redis+sentinel",
-    "rediss+sentinel",
-    "unix",
-)
+_REDIS = re.compile(r"rediss?(\+cluster|\+sentinel)?|unix")
 _ALLOWED = (
     "memory:, sqlite:///relative/path, sqlite:////absolute/path, redis://host:port/database "
     "or postgresql://user:password@host/database"
@@ -77,11 +54,13 @@ def read_store(url: str) -> Store:
 
 def store_opener(url: str, *, create: bool = True) -> Callable[[], Store]:
     """Return what opens the store that a URL names. Raises StoreError for a URL that names none."""
-    scheme, _, rest = url.partition(":")
-    opener_of = _OPENERS.get(scheme.lower())
-    if opener_of is None:
-        raise _misspelt(url, "there is no such store")
-    open_driver = opener_of(url, rest, create)
+    try:
+        open_driver = _driver_opener(url, create=create)
+    except ImportError as error:
+        of_postgresql = url.lower().startswith("postgresql")
+        package, extra = ("psycopg", "postgres") if of_postgresql else ("redis-py", "redis")
+        install = f"pip install 'simhash-gate[{extra}]'"
+        raise refusal(url, f"it needs {package} ({error}): {install}") from error
 
     def open_it() -> Store:
         from simhash_gate.stores.store import Store  # with numpy, which settings need not load
@@ -91,15 +70,32 @@ def store_opener(url: str, *, create: bool = True) -> Callable[[], Store]:
     return open_it
 
 
-def _memory(url: str, rest: str, _create: bool) -> Callable[[], Driver]:
-    if rest not in ("", "//"):
-        raise _misspelt(url, "a memory store takes no path")
-    from simhash_gate.stores.driver import MemoryDriver
+def _driver_opener(url: str, *, create: bool) -> Callable[[], Driver]:
+    scheme, _, rest = url.partition(":")
+    scheme = scheme.lower()
+    if scheme == "memory":
+        if rest not in ("", "//"):
+            raise _misspelt(url, "a memory store takes no path")
+        from simhash_gate.stores.driver import MemoryDriver
 
-    return MemoryDriver
+        return MemoryDriver
+    if scheme == "sqlite":
+        path = _path(url, rest)
+        from simhash_gate.stores.sqlite import SQLiteDriver
+
+        return partial(SQLiteDriver, path, create=create)
+    if scheme == "postgresql":
+        from simhash_gate.stores.postgres import PostgresDriver, read_url
+
+        return partial(PostgresDriver, read_url(url), create=create)
+    if _REDIS.fullmatch(scheme):
+        from simhash_gate.stores.redis import RedisDriver, read_url
+
+        return partial(RedisDriver, read_url(url))
+    raise _misspelt(url, "there is no such store")
 
 
-def _sqlite(url: str, rest: str, create: bool) -> Callable[[], Driver]:
+def _path(url: str, rest: str) -> str:
     path = rest.removeprefix("///")
     if rest in ("", "//", "///"):
         raise _misspelt(url, "it needs the path of a file")
@@ -107,38 +103,7 @@ def _sqlite(url: str, rest: str, create: bool) -> Callable[[], Driver]:
         raise _misspelt(url, "a path follows three slashes, an absolute one four")
     if path == ":memory:":
         raise _misspelt(url, "it names no file; memory: keeps pages in memory")
-    from simhash_gate.stores.sqlite import SQLiteDriver
-
-    return partial(SQLiteDriver, path, create=create)
-
-
-def _redis(url: str, _rest: str, _create: bool) -> Callable[[], Driver]:
-    try:
-        from simhash_gate.stores.redis import RedisDriver, read_address
-    except ImportError as error:
-        raise _missing(url, "redis-py", "redis", error) from error
-    return partial(RedisDriver, read_address(url))
-
-
-def _postgresql(url: str, _rest: str, create: bool) -> Callable[[], Driver]:
-    try:
-        from simhash_gate.stores.postgres import PostgresDriver, read_address
-    except ImportError as error:
-        raise _missing(url, "psycopg", "postgres", error) from error
-    return partial(PostgresDriver, read_address(url), create=create)
-
-
-_OPENERS: dict[str, Callable[[str, str, bool], Callable[[], Driver]]] = {
-    "memory": _memory,
-    "sqlite": _sqlite,
-    **dict.fromkeys(_REDIS, _redis),
-    "postgresql": _postgresql,
-}
-
-
-def _missing(url: str, package: str, extra: str, error: ImportError) -> StoreError:
-    install = f"pip install 'simhash-gate[{extra}]'"
-    return refusal(url, f"it needs {package} ({error}): {install}")
+    return path
 
 
 def _misspelt(url: str, why: str) -> StoreError:

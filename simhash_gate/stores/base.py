@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import secrets
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import mmh3
 
@@ -19,9 +22,10 @@ SITE_MEMORY, URL_RULES, SITE_NOTES = "site_memory", "url_rules", "site_notes"
 KEPT_TEXT = "kept_text"
 """Under the digest of a page, as 16 hex digits."""
 
+NEVER = float("-inf")
+_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 HEAD_BYTES = 56
 _HEAD = struct.Struct(">6Qd")
-_BODY = struct.Struct(">QQQ?dd5I")  # numbers of a record; then the bytes of its five texts
 
 
 class StoreError(Exception):
@@ -43,9 +47,8 @@ class Record:
     `request` is Scrapy's request fingerprint in hex; `digest` an unsigned 64-bit hash of the
     page's text, equal only for equal texts; `first_seen` and `last_seen` are Unix times;
     `sketch` is what a closer look needs, if anything: it begins with a key of 8 bytes, of which 4
-    stand for the name of the page. `settled` tells that nothing can go wrong
-    with the page any more: its callback ended well and its items are out, or its run has ended.
-    `url` never has a user name or a password, whatever it was made of.
+    stand for the name of the page. A `settled` page can't fail any more: its callback ended well
+    and its items are out, or its run has ended. `url` never has a user name or a password.
     """
 
     scope: str
@@ -71,29 +74,12 @@ class Record:
         """What tells this record from every other."""
         return (self.scope, self.run, self.request, self.fingerprint)
 
-    def as_is(self, *, last_seen: float, settled: bool) -> Record:
-        """Return the record as last seen at a time, never back, and `settled` if it is now."""
-        if last_seen <= self.last_seen and settled == self.settled:
-            return self
-        return Record(  # each match comes by here, and dataclasses.replace takes twice as long
-            self.scope,
-            self.url,
-            self.request,
-            self.fingerprint,
-            self.digest,
-            self.words,
-            self.title,
-            self.pipeline,
-            self.run,
-            self.first_seen,
-            max(last_seen, self.last_seen),
-            self.sketch,
-            settled,
-        )
-
     def seen(self, at: float) -> Record:
         """Return the record as last seen at `at`, unless it was seen later."""
-        return self.as_is(last_seen=at, settled=self.settled)
+        return self if at <= self.last_seen else replace(self, last_seen=at)
+
+
+_FIELDS = attrgetter(*Record.__match_args__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +126,7 @@ class Window:
 
     def since(self, record: Record) -> float:
         """Return the `last_seen` that a record must reach to count when `record` comes."""
-        return float("-inf") if self.seconds is None else record.last_seen - self.seconds
+        return NEVER if self.seconds is None else record.last_seen - self.seconds
 
 
 class Answer(NamedTuple):
@@ -160,59 +146,36 @@ def head_of(record: Record) -> bytes:
     Fingerprint, digest, hashes of request and pipeline version, the key of the sketch, a hash of
     the run; then the double of the time when it was seen last.
     """
-    return _HEAD.pack(
-        record.fingerprint,
-        record.digest,
-        hash64(record.request),
-        hash64(record.pipeline),
-        key_of(record.sketch),
-        hash64(record.run),
-        record.last_seen,
-    )
+    request, pipeline, run = map(hash64, (record.request, record.pipeline, record.run))
+    fingerprint, digest, key = record.fingerprint, record.digest, key_of(record.sketch)
+    return _HEAD.pack(fingerprint, digest, request, pipeline, key, run, record.last_seen)
 
 
 def pack(record: Record) -> bytes:
-    """Return all of a record but its scope."""
-    texts = (record.url, record.request, record.title, record.pipeline, record.run)
-    encoded = [as_bytes(text) for text in texts]
-    numbers = _BODY.pack(
-        record.fingerprint,
-        record.digest,
-        record.words,
-        record.settled,
-        record.first_seen,
-        record.last_seen,
-        *map(len, encoded),
-    )
-    return b"".join((numbers, *encoded, record.sketch))
+    """Return all of a record but its scope, and whether it is settled."""
+    _, *fields, sketch, _ = _FIELDS(record)
+    return join(fields, sketch)
 
 
 def unpack(scope: str, body: bytes) -> Record:
     """Return the record that was packed. Raises ValueError for other bytes."""
+    fields, sketch = split(body)
+    return Record(*[scope, *fields, sketch])
+
+
+def join(told: Any, data: bytes) -> bytes:
+    """Return what JSON can tell, and bytes, as one."""
+    head = as_bytes(_as_json(told))
+    return len(head).to_bytes(4, "big") + head + data
+
+
+def split(joined: bytes) -> tuple[Any, bytes]:
+    """Return what was joined. Raises ValueError for other bytes."""
+    end = 4 + int.from_bytes(joined[:4], "big")
     try:
-        fingerprint, digest, words, settled, first, last, *lengths = _BODY.unpack_from(body)
-    except struct.error as error:
-        raise ValueError(f"not a page: {error}") from None
-    texts, start = [], _BODY.size
-    for length in lengths:
-        texts.append(as_text(body[start : start + length]))
-        start += length
-    url, request, title, pipeline, run = texts
-    return Record(
-        scope,
-        url,
-        request,
-        fingerprint,
-        digest,
-        words,
-        title,
-        pipeline,
-        run,
-        first,
-        last,
-        body[start:],
-        settled,
-    )
+        return json.loads(as_text(joined[4:end])), joined[end:]
+    except ValueError:
+        raise ValueError("nothing that a store packs") from None
 
 
 def key_of(sketch: bytes) -> int:
@@ -227,6 +190,10 @@ def hash64(text: str) -> int:
 
 def address_of(kind: str, scope: str, key: str) -> bytes:
     """Return what a blob is found by, 24 bytes: those of a scope begin with the same 8."""
-    return blake2b(as_bytes(f"{kind} {scope}"), digest_size=8).digest() + (
-        blake2b(as_bytes(key), digest_size=16).digest()
-    )
+    of_scope = blake2b(as_bytes(f"{kind} {scope}"), digest_size=8).digest()
+    return of_scope + blake2b(as_bytes(key), digest_size=16).digest()
+
+
+def new_epoch() -> int:
+    """Return an epoch that no scope has had."""
+    return secrets.randbits(62) or 1

@@ -8,25 +8,24 @@ compared is written in one place, `store.py`.
 
 from __future__ import annotations
 
-import secrets
-from abc import ABC, abstractmethod
 from collections import OrderedDict
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from heapq import merge
 from itertools import count
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from weakref import finalize
 
-from simhash_gate.stores.base import Blob, Record, head_of
+from simhash_gate.stores.base import Blob, Record, head_of, new_epoch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-Mark = Literal[0, 1, 2]
-"""Of a page: 1 once it is settled, 2 if it counts whatever becomes of its run."""
 SETTLED, DURABLE = 1, 2
+"""Marks of a page: once it is settled, and if it counts whatever becomes of its run. Else 0."""
+MOST_SCOPES = 100_000
+_EACH_BY_ITSELF: AbstractContextManager[None] = nullcontext()
 
 
 class Run(NamedTuple):
@@ -38,10 +37,6 @@ class Run(NamedTuple):
 
 DEAD = Run("dead")
 
-NEVER = float("-inf")
-_EACH_BY_ITSELF: AbstractContextManager[None] = nullcontext()
-MOST_SCOPES = 100_000
-
 
 class State(NamedTuple):
     """A scope at one time: the last number that was given, and what changes when pages go.
@@ -49,21 +44,27 @@ class State(NamedTuple):
     Pages that fall out of the window change only the first: they go when another comes.
     """
 
+    scope: str
     last: int = 0
     epoch: int = 0
 
+    def continues(self, known: State) -> bool:
+        """Tell whether nothing but new pages, and what they displaced, is between two states."""
+        return self.epoch == known.epoch and self.last >= known.last
 
-class News(NamedTuple):
-    """What has become of a scope since a state: its state, and the heads of pages that are new.
 
-    Each is the number, 8 bytes, big-endian, and the head (`head_of`). Pages before number `first`
-    are gone. If `whole`, there are no other pages than these.
+@dataclass(eq=False)
+class Changed(Exception):  # noqa: N818 - no error: the caller takes it in, and asks again
+    """A scope has changed since the state in which a caller knows it: nothing was done.
+
+    `heads` are those of pages that are new to the caller: the number of each, 8 bytes, big-endian,
+    and what `head_of` packs. Pages before number `first` are gone. Unless the state continues that
+    of the caller, there are no other pages than these.
     """
 
     state: State
-    first: int
-    heads: bytes
-    whole: bool
+    first: int = 0
+    heads: bytes = b""
 
 
 class Row(NamedTuple):
@@ -73,13 +74,10 @@ class Row(NamedTuple):
     mark: int
 
 
-def new_epoch() -> int:
-    """Return an epoch that no state has had."""
-    return secrets.randbits(62) or 1
-
-
-class Driver(ABC):
+class Driver(Protocol):
     """What `Store` asks. Everything raises `StoreError`; `Store` sees to it that one thread asks.
+
+    What is asked of a scope in a state raises `Changed` where it is in another one.
 
     `lease` are the seconds for which a run lives without being renewed, None where its death is
     seen at once; `connections` grows with each new connection to a server, which may have lost
@@ -95,88 +93,72 @@ class Driver(ABC):
         """Do what is asked in the block in one step, where the driver can."""
         return _EACH_BY_ITSELF
 
-    @abstractmethod
-    def append(
-        self, scope: str, state: State, record: Record, through: int, seconds: float | None
-    ) -> State | News:
+    def append(self, known: State, record: Record, through: int, seconds: float | None) -> State:
         """Add a page, and remove all up to number `through`.
 
         The number of the page is the last one of the state that comes back. The scope may vanish
         as a whole when nothing has been added for `seconds`.
         """
 
-    @abstractmethod
-    def load(self, scope: str, state: State, numbers: Sequence[int]) -> list[Row | None] | News:
+    def load(self, known: State, numbers: Sequence[int]) -> list[Row | None]:
         """Return the pages with these numbers, None for those that are gone."""
 
-    @abstractmethod
-    def change(
-        self, scope: str, state: State, numbers: Sequence[int], mark: Mark, seen: float
-    ) -> News | None:
+    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> None:
         """Raise the mark of pages to `mark`, and the time when they were seen last to `seen`."""
 
-    @abstractmethod
-    def remove(self, scope: str, state: State, numbers: Sequence[int]) -> State | News:
+    def remove(self, known: State, numbers: Sequence[int]) -> State:
         """Remove pages that are there."""
 
-    @abstractmethod
     def rows(self, scope: str | None) -> Iterator[Row]:
         """Yield the pages of a scope, or of all, in order; read in parts, so others can go on."""
 
-    @abstractmethod
     def begin(self, run: str, at: float, *, anew: bool = False) -> bool:
-        """Let a run live that is dead or new; False if it lives elsewhere, or has ended.
+        """Let a run live that is dead, new or of here; False if it lives elsewhere, or has ended.
 
-        True also if it lives here already; and with `anew`, for a run of here that others took for
-        dead, whatever it is.
+        With `anew`, whatever it is: it is of here, and others took it for dead.
         """
 
-    @abstractmethod
     def renew(self, run: str) -> bool:
         """Prolong the life of a run; False if it is gone."""
 
-    @abstractmethod
     def end(self, run: str) -> bool:
         """Let the pages of a run count for good; False if it is gone."""
 
-    @abstractmethod
-    def release(self, run: str) -> None:
-        """Let a run be dead from here on."""
-
-    @abstractmethod
     def run(self, run: str) -> Run:
         """Return what is known of a run; one that nobody knows is dead."""
 
-    @abstractmethod
     def bury(self) -> None:
         """Remove the pages of runs that have died, but for durable ones, and forget these runs."""
 
-    @abstractmethod
     def blob(self, kind: str, scope: str, key: str) -> bytes:
         """Return what is kept, empty for nothing."""
 
-    @abstractmethod
     def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
         """Put the data of a blob in place of `old`, or of whatever is there with None.
 
         Empty data are none. Returns None when that is done, else what is there instead of `old`.
         """
 
-    @abstractmethod
     def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
         """Yield all of a kind, of a scope or of all, in any order; their data only if asked."""
 
-    @abstractmethod
     def close(self) -> None:
-        """Let go of what is held, once."""
+        """Let go of what is held, once; runs of here that have not ended are dead from here on."""
+
+    @staticmethod
+    def _in_parts(read: Callable[[Any], list[Any]], after: Any) -> Iterator[Any]:
+        """Yield rows, read in parts: those whose first column is after that of the last one."""
+        while some := read(after):
+            yield from some
+            after = some[-1][0]
 
 
 @dataclass
 class _Scope:
     """The pages of a scope in memory."""
 
+    state: State
     rows: dict[int, Row] = field(default_factory=dict)
-    state: State = State()
 
 
 class MemoryDriver(Driver):
@@ -194,86 +176,58 @@ class MemoryDriver(Driver):
         self._runs: dict[str, Run] = {}
         self._blobs: dict[str, dict[tuple[str, str], Blob]] = {}  # by scope, then kind and key
 
-    def append(
-        self, scope: str, state: State, record: Record, through: int, seconds: float | None
-    ) -> State | News:
-        """Add a page."""
-        here = self._scope(scope)
-        if here.state != state:
-            return _news(here, state)
+    def append(self, known: State, record: Record, through: int, seconds: float | None) -> State:
+        here = self._known(known)
         number = next(self._numbers)
         here.rows[number] = Row(record, SETTLED if record.settled else 0)
         while through and (first := next(iter(here.rows))) <= through:
             del here.rows[first]
-        here.state = State(number, state.epoch)
+        here.state = known._replace(last=number)
         return here.state
 
-    def load(self, scope: str, state: State, numbers: Sequence[int]) -> list[Row | None] | News:
-        """Return pages."""
-        here = self._scope(scope)
-        if here.state != state:
-            return _news(here, state)
+    def load(self, known: State, numbers: Sequence[int]) -> list[Row | None]:
+        here = self._known(known)
         return [here.rows.get(number) for number in numbers]
 
-    def change(
-        self, scope: str, state: State, numbers: Sequence[int], mark: Mark, seen: float
-    ) -> News | None:
-        """Mark pages."""
-        here = self._scope(scope)
-        if here.state != state:
-            return _news(here, state)
+    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> None:
+        here = self._known(known)
         for number in numbers:
             record, before = here.rows[number]
             here.rows[number] = Row(record.seen(seen), max(before, mark))
-        return None
 
-    def remove(self, scope: str, state: State, numbers: Sequence[int]) -> State | News:
-        """Remove pages."""
-        here = self._scope(scope)
-        if here.state != state:
-            return _news(here, state)
+    def remove(self, known: State, numbers: Sequence[int]) -> State:
+        here = self._known(known)
         for number in numbers:
             del here.rows[number]
-        here.state = State(state.last, new_epoch())
+        here.state = known._replace(epoch=new_epoch())
         return here.state
 
     def rows(self, scope: str | None) -> Iterator[Row]:
-        """Yield what there is at the time of the call."""
         names = [*self._scopes] if scope is None else [scope]
         scopes = [[*self._scopes[name].rows.items()] for name in names if name in self._scopes]
         return (row for _, row in merge(*scopes, key=lambda item: item[0]))
 
     def begin(self, run: str, at: float, *, anew: bool = False) -> bool:
-        """Let a run live."""
         return self._runs.setdefault(run, Run("live", at)).state == "live"
 
     def renew(self, run: str) -> bool:
-        """Do nothing: a run lives as long as the process."""
         return True
 
     def end(self, run: str) -> bool:
-        """Let the pages of a run count."""
         self._runs[run] = self._runs[run]._replace(state="ended")
         return True
 
-    def release(self, run: str) -> None:
-        """Let a run be dead."""
-        del self._runs[run]
-
     def run(self, run: str) -> Run:
-        """Return what is known of a run."""
         return self._runs.get(run, DEAD)
 
     def bury(self) -> None:
-        """Do nothing: what a dead run had went with its process."""
+        pass  # what a dead run had went with its process
 
     def blob(self, kind: str, scope: str, key: str) -> bytes:
-        """Return what is kept."""
         kept = self._blobs.get(scope, {}).get((kind, key))
         return kept.data if kept else b""
 
     def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
-        """Put data in place of others."""
         there = self.blob(blob.kind, blob.scope, blob.key)
         if old is not None and there != old:
             return there
@@ -284,24 +238,29 @@ class MemoryDriver(Driver):
         return None
 
     def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
-        """Yield what is kept at the time of the call."""
         scopes = self._blobs.values() if scope is None else [self._blobs.get(scope, {})]
         return iter([blob for kept in scopes for blob in kept.values() if blob.kind == kind])
 
     def close(self) -> None:
-        """Forget everything."""
         self._scopes.clear()
         self._blobs.clear()
 
+    def _known(self, known: State) -> _Scope:
+        """Return a scope that is in a state."""
+        scope = self._scope(known.scope)
+        if scope.state == known:
+            return scope
+        after = known.last if scope.state.continues(known) else 0
+        new = ((number, row.record) for number, row in scope.rows.items() if number > after)
+        heads = b"".join(number.to_bytes(8, "big") + head_of(record) for number, record in new)
+        raise Changed(scope.state, next(iter(scope.rows), 0), heads)
+
     def _scope(self, name: str) -> _Scope:
-        scope = self._scopes.get(name)
-        if scope is None:
-            scope = self._scopes[name] = _Scope()
-            if len(self._scopes) > MOST_SCOPES:
-                gone, _ = self._scopes.popitem(last=False)
-                self._blobs.pop(gone, None)
-        else:
-            self._scopes.move_to_end(name)
+        scope = self._scopes.setdefault(name, _Scope(State(name)))
+        self._scopes.move_to_end(name)
+        if len(self._scopes) > MOST_SCOPES:
+            gone, _ = self._scopes.popitem(last=False)
+            self._blobs.pop(gone, None)
         return scope
 
 
@@ -319,26 +278,22 @@ class LookingDriver(MemoryDriver):
         self._close_below = finalize(self, below.close)
 
     def run(self, run: str) -> Run:
-        """Return what is known of a run, here or elsewhere."""
         if run in self._runs:
             return self._runs[run]
         with self._below.transaction(write=False):
             return self._below.run(run)
 
     def rows(self, scope: str | None) -> Iterator[Row]:
-        """Yield the pages that were read or added here; of no scope named, those of below."""
-        if scope is not None:
-            self._scope(scope)
-            return super().rows(scope)
-        return self._settled(None)
+        if scope is None:
+            return self._settled(None)
+        self._scope(scope)
+        return super().rows(scope)
 
     def blob(self, kind: str, scope: str, key: str) -> bytes:
-        """Return what was kept here, or there."""
         with self._below.transaction(write=False):
             return super().blob(kind, scope, key) or self._below.blob(kind, scope, key)
 
     def close(self) -> None:
-        """Let go of both."""
         super().close()
         self._close_below()
 
@@ -346,12 +301,10 @@ class LookingDriver(MemoryDriver):
         if name in self._scopes:
             return super()._scope(name)
         with self._below.transaction(write=False):
-            known = [*self._settled(name)]
+            rows = dict(zip(self._numbers, self._settled(name), strict=False))
         scope = super()._scope(name)
-        for row in known:
-            number = next(self._numbers)
-            scope.rows[number] = row
-            scope.state = State(number, 1)
+        if rows:
+            scope.rows, scope.state = rows, State(name, max(rows), 1)
         return scope
 
     def _settled(self, scope: str | None) -> Iterator[Row]:
@@ -361,13 +314,3 @@ class LookingDriver(MemoryDriver):
             state = run_of(row.record.run).state
             if row.mark == DURABLE or state == "ended" or (state == "live" and row.mark):
                 yield Row(row.record, DURABLE)
-
-
-def _news(scope: _Scope, known: State) -> News:
-    whole = scope.state.epoch != known.epoch or scope.state.last < known.last
-    after = 0 if whole else known.last
-    rows = scope.rows.items()
-    heads = [
-        number.to_bytes(8, "big") + head_of(row.record) for number, row in rows if number > after
-    ]
-    return News(scope.state, next(iter(scope.rows), 0), b"".join(heads), whole)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.common.encoded import as_bytes, as_text
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.stores.base import HISTORY, Blob
+from simhash_gate.stores.base import HISTORY, Blob, join, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-_ENTRY = struct.Struct(">dd?II")  # as in Entry; then bytes of the run's name, and of the data
-_URL = struct.Struct(">I")  # bytes of the URL, which follows, and then the history
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +33,19 @@ class PageHistory:
     @property
     def blob(self) -> Blob:
         """What is put into a store."""
-        url = as_bytes(self.url)
-        data = b"".join((_URL.pack(len(url)), url, self.history))
+        data = join(self.url, self.history)
         return Blob(HISTORY, self.scope, self.request, data, self.seen, self.run)
 
 
 def history_in(data: bytes) -> bytes:
     """Return the history in the data of a blob; empty for empty data."""
-    return data[_URL.size + _URL.unpack_from(data)[0] :] if data else b""
+    return split(data)[1] if data else b""
 
 
 def histories_in(blobs: Iterable[Blob]) -> Iterator[PageHistory]:
     """Yield the histories that blobs are: those that `Store.blobs` yields of the kind `HISTORY`."""
     for blob in blobs:
-        history = history_in(blob.data)
-        url = as_text(blob.data[_URL.size : len(blob.data) - len(history)])
+        url, history = split(blob.data)
         yield PageHistory(blob.scope, blob.key, url, blob.run, blob.at, history)
 
 
@@ -72,26 +65,15 @@ class Entry(NamedTuple):
 
 
 def pack(entries: Sequence[Entry]) -> bytes:
-    """Return entries as one value."""
-    parts = []
-    for at, kept, durable, run, data in entries:
-        name = as_bytes(run)
-        parts += [_ENTRY.pack(at, kept, durable, len(name), len(data)), name, data]
-    return b"".join(parts)
+    """Return entries as one value, empty for none."""
+    told = [(*entry[:-1], len(entry.data)) for entry in entries]
+    return join(told, b"".join(entry.data for entry in entries)) if entries else b""
 
 
 def unpack(value: bytes) -> list[Entry]:
     """Return the entries of a value."""
-    entries, start = [], 0
-    while start < len(value):
-        at, kept, durable, name, size = _ENTRY.unpack_from(value, start)
-        middle = start + _ENTRY.size + name
-        run = as_text(value[start + _ENTRY.size : middle])
-        start = middle + size
-        entries.append(Entry(at, kept, durable, run, value[middle:start]))
+    entries, (told, data) = [], split(value) if value else ((), b"")
+    for at, kept, durable, run, size in told:
+        entries.append(Entry(at, kept, durable, run, data[:size]))
+        data = data[size:]
     return entries
-
-
-def without(entries: list[Entry], *, run: str) -> list[Entry]:
-    """Return entries without those of a run, or with "" none."""
-    return [entry for entry in entries if run and entry.run != run]

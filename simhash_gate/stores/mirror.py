@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simhash_gate.stores.base import Record, Window
-    from simhash_gate.stores.driver import News
+    from simhash_gate.stores.driver import Changed
 
     Numbers = NDArray[np.uint64]
 
@@ -51,20 +51,13 @@ class Lookup(NamedTuple):
     dismissed: Collection[Record]
 
 
-class Candidate(NamedTuple):
-    """A page that a lookup found by its number."""
-
-    number: int
-    distance: int
-
-
 class Mirror:
     """The pages of one scope that a process knows, as they were at `state`."""
 
     __slots__ = ("_columns", "_end", "_index", "_start", "counted", "state")
 
-    def __init__(self) -> None:
-        self.state = State()
+    def __init__(self, scope: str) -> None:
+        self.state = State(scope)
         self.counted = 0  # what it takes, as the mirrors have counted it
         self._columns = np.empty((_COLUMNS, 0), np.uint64)
         self._start = self._end = 0
@@ -73,26 +66,20 @@ class Mirror:
     def __len__(self) -> int:
         return self._end - self._start
 
-    def take(self, news: News) -> None:
+    def take(self, news: Changed) -> None:
         """Bring it up to date."""
-        if news.whole:
+        if not news.state.continues(self.state):
             self._start = self._end = 0
             self._index = None
-        read = np.frombuffer(news.heads, ">u8").reshape(-1, _COLUMNS).T
-        self._extend(read)
-        gone = int(np.searchsorted(self._column(_NUMBER), np.uint64(news.first)))
-        self._start += gone
+        self._extend(news.heads)
+        self._start += int(np.searchsorted(self._column(_NUMBER), np.uint64(news.first)))
         self.state = news.state
 
-    def add(self, record: Record, state: State) -> None:
-        """Add a page, whose number is the last of the state."""
-        head = state.last.to_bytes(8, "big") + head_of(record)
-        self._extend(np.frombuffer(head, ">u8").reshape(_COLUMNS, 1))
+    def add(self, record: Record, state: State, surplus: int) -> None:
+        """Let the first pages go, and add one, whose number is the last of the state."""
+        self._start += surplus
+        self._extend(state.last.to_bytes(8, "big") + head_of(record))
         self.state = state
-
-    def drop(self, count: int) -> None:
-        """Let the first pages go."""
-        self._start += count
 
     def remove(self, numbers: Sequence[int], state: State) -> None:
         """Let pages go, wherever they stand."""
@@ -128,11 +115,10 @@ class Mirror:
         same &= of_these if but is None else ~of_these
         return [int(number) for number in self._column(_NUMBER)[same]]
 
-    def near(self, lookup: Lookup) -> list[Candidate]:
-        """Return the pages that a lookup compares, the best match first.
+    def near(self, lookup: Lookup) -> list[tuple[int, int]]:
+        """Return numbers and distances of the pages that a lookup compares, the best match first.
 
-        `Store.check_and_add` says what is best; beyond the radius, requests and sketches are no
-        matter.
+        `Store.check_and_add` says what is best. Beyond the radius, only the distance counts.
         """
         places = self._within(lookup)
         if not places:
@@ -148,12 +134,10 @@ class Mirror:
         found = []
         for place, row in zip(places, self._columns[:, places].T.tolist(), strict=True):
             number, fingerprint, digest, its_request, its_pipeline, its_key, run, _ = row
-            if (
-                its_pipeline != pipeline
-                or place < first
-                or (lookup.exact and digest != record.digest)
-                or (fingerprint, its_request, run) in dismissed
-            ):
+            unlike_text = lookup.exact and digest != record.digest
+            if its_pipeline != pipeline or place < first or unlike_text:
+                continue
+            if (fingerprint, its_request, run) in dismissed:
                 continue
             distance = (fingerprint ^ record.fingerprint).bit_count()
             if distance > lookup.radius:
@@ -165,7 +149,7 @@ class Mirror:
             else:
                 unlike = 2 if its_key >> _NAME_BITS == key >> _NAME_BITS else 3
             found.append((unlike, distance, -place, number))
-        return [Candidate(number, distance) for _, distance, _, number in sorted(found)]
+        return [(number, distance) for _, distance, _, number in sorted(found)]
 
     def _column(self, column: int) -> Numbers:
         return self._columns[column, self._start : self._end]
@@ -176,19 +160,19 @@ class Mirror:
         if len(own) <= _SCANNED:
             near = np.bitwise_count(own ^ np.uint64(wanted)) <= lookup.limit
         else:
-            index = self._index
-            if index is None or len(index) > 2 * len(own):  # those that went are still in it
-                index = self._index = HammingIndex()
-                index.insert_bulk(own)
+            if self._index is None or len(self._index) > 2 * len(own):  # it has those that went
+                self._index = HammingIndex()
+                self._index.insert_bulk(own)
             reach = max(lookup.radius, min(lookup.limit, NEAR_REACH))
-            slots = index.candidates(wanted, reach, lookup.limit)
+            slots = self._index.candidates(wanted, reach, lookup.limit)
             if not slots:
                 return []
-            near = np.isin(own, np.array([index.at(slot) for slot in slots], np.uint64))
+            near = np.isin(own, np.array([self._index.at(slot) for slot in slots], np.uint64))
         places: list[int] = (near.nonzero()[0] + self._start).tolist()
         return places
 
-    def _extend(self, rows: NDArray[np.uint64]) -> None:
+    def _extend(self, heads: bytes) -> None:
+        rows = np.frombuffer(heads, ">u8").reshape(-1, _COLUMNS).T
         end = self._end + rows.shape[1]
         if end > self._columns.shape[1]:
             kept = self._columns[:, self._start : self._end]
@@ -214,12 +198,10 @@ class Mirrors:
 
     def of(self, scope: str) -> Mirror:
         """Return the mirror of a scope, which may know nothing yet."""
-        mirror = self._scopes.get(scope)
-        if mirror is None:
-            mirror = self._scopes[scope] = Mirror()
-        else:
-            self._scopes.move_to_end(scope)
-        return mirror
+        if scope not in self._scopes:
+            self._scopes[scope] = Mirror(scope)
+        self._scopes.move_to_end(scope)
+        return self._scopes[scope]
 
     def count(self, mirror: Mirror) -> None:
         """Count what a mirror takes, after its use; the longest unused ones go."""

@@ -32,17 +32,17 @@ CREATE TABLE page (
     scope integer NOT NULL,
     run bigint NOT NULL,
     mark smallint NOT NULL,
-    words bigint NOT NULL,
-    fingerprint bigint NOT NULL,
-    digest bigint NOT NULL,
-    first_seen double precision NOT NULL,
-    last_seen double precision NOT NULL,
     head bytea NOT NULL,
     url text COLLATE "C" NOT NULL,
     request text COLLATE "C" NOT NULL,
+    fingerprint bigint NOT NULL,
+    digest bigint NOT NULL,
+    words bigint NOT NULL,
     title text COLLATE "C" NOT NULL,
     pipeline text COLLATE "C" NOT NULL,
     run_name text COLLATE "C" NOT NULL,
+    first_seen double precision NOT NULL,
+    last_seen double precision NOT NULL,
     sketch bytea NOT NULL
 ) WITH (fillfactor = 90);
 CREATE INDEX page_order ON page (scope, id);
@@ -67,19 +67,11 @@ RETURN bit_count((a # b)::bit(64))::integer;
 -- For those who ask in SQL: what is remembered, and counts.
 CREATE VIEW kept_page AS
 SELECT
-    page.id,
-    scope.name AS scope,
-    page.url,
-    page.title,
-    page.words,
+    page.id, scope.name AS scope, page.url, page.title, page.words,
     lpad(to_hex(page.fingerprint), 16, '0') AS fingerprint,
-    to_timestamp(page.first_seen) AS first_seen,
-    to_timestamp(page.last_seen) AS last_seen,
-    page.run_name AS run,
-    coalesce(run.state, 'dead') AS run_state,
-    page.mark > 0 AS settled,
-    page.pipeline,
-    page.request
+    to_timestamp(page.first_seen) AS first_seen, to_timestamp(page.last_seen) AS last_seen,
+    page.run_name AS run, coalesce(run.state, 'dead') AS run_state, page.mark > 0 AS settled,
+    page.pipeline, page.request
 FROM page
 JOIN scope ON scope.id = page.scope
 LEFT JOIN run ON run.id = page.run
@@ -103,14 +95,9 @@ END;
 -- Pairs of kept pages of one scope and pipeline version that are within 8 bits of each other.
 CREATE VIEW near_duplicate_pages AS
 SELECT
-    a.scope,
-    hamming_distance(page_a.fingerprint, page_b.fingerprint) AS distance,
-    a.url,
-    b.url AS near_url,
-    a.title,
-    b.title AS near_title,
-    a.first_seen,
-    b.first_seen AS near_first_seen
+    a.scope, hamming_distance(page_a.fingerprint, page_b.fingerprint) AS distance,
+    a.url, b.url AS near_url, a.title, b.title AS near_title,
+    a.first_seen, b.first_seen AS near_first_seen
 FROM kept_page AS a
 JOIN kept_page AS b ON b.scope = a.scope AND b.pipeline = a.pipeline AND b.id <> a.id
 JOIN page AS page_a ON page_a.id = a.id

@@ -2,9 +2,25 @@
 --
 -- KEYS[1] is a hash: "last" number, "first" number that may be there, "epoch"; of page n the body
 -- under n, its mark under "m" n, and when it was seen last under "s" n, where that changed;
--- "expiry" in ms. KEYS[2]
--- is a string: for each page 64 bytes in order, the number and what is compared of it.
--- ARGV: last, epoch, operation, and what the operation needs.
+-- "expiry" in ms. KEYS[2] is a string: for each page 64 bytes in order, the number and what is
+-- compared of it. ARGV: last, epoch, operation, and what the operation needs.
+--
+-- Of blobs, KEYS are two hashes, of the data and of what is told about them. ARGV: 'swap', a key,
+-- '1' if the data must be those that follow, the data and what is told, the seconds to keep them.
+if ARGV[1] == 'swap' then
+    local there = redis.call('HGET', KEYS[1], ARGV[2]) or ''
+    if ARGV[3] == '1' and there ~= ARGV[4] then return there end
+    for number, key in ipairs(KEYS) do
+        if ARGV[5] == '' then
+            redis.call('HDEL', key, ARGV[2])
+        else
+            redis.call('HSET', key, ARGV[2], ARGV[4 + number])
+            if ARGV[7] ~= '0' then redis.call('EXPIRE', key, ARGV[7]) end
+        end
+    end
+    return false
+end
+
 local SIZE = 64
 local pages, heads = KEYS[1], KEYS[2]
 local known = redis.call('HMGET', pages, 'last', 'first', 'epoch')
@@ -12,7 +28,7 @@ local last, first, epoch = known[1] or '0', known[2] or '0', known[3] or '0'
 
 if last ~= ARGV[1] or epoch ~= ARGV[2] then
     local from = 0
-    if epoch == ARGV[2] then
+    if epoch == ARGV[2] and tonumber(last) > tonumber(ARGV[1]) then
         from = -SIZE * (tonumber(last) - tonumber(ARGV[1]))
     end
     return {last, first, epoch, redis.call('GETRANGE', heads, from, -1)}
@@ -65,8 +81,12 @@ end
 -- for a new scope, [9] the milliseconds after which the scope vanishes, 0 for never
 local number = tonumber(last) + 1
 if last == '0' then
-    if redis.call('EXISTS', pages, heads) > 0 then
-        return redis.error_reply('FOREIGN keys of the names of a scope')
+    if redis.call('EXISTS', pages) > 0 then
+        return redis.error_reply('FOREIGN key of the name of a scope')
+    end
+    -- A server that lets keys go may have left it; one of another kind is an error here.
+    if redis.call('GETRANGE', heads, 0, 0) ~= '' then
+        redis.call('DEL', heads)
     end
     redis.call('HSET', pages, 'first', '1', 'epoch', ARGV[8])
     epoch = ARGV[8]
@@ -87,17 +107,12 @@ if through > 0 then
     -- To cut the beginning off copies the rest: an eighth goes at a time.
     local oldest = struct.unpack('>I8', redis.call('GETRANGE', heads, 0, 7))
     if (through - oldest) * 8 * SIZE > size then
-        local at, last_gone = 0, size / SIZE - 1
-        while at < last_gone do
-            local middle = math.floor((at + last_gone) / 2)
-            local there = redis.call('GETRANGE', heads, middle * SIZE, middle * SIZE + 7)
-            if struct.unpack('>I8', there) <= through then
-                at = middle + 1
-            else
-                last_gone = middle
-            end
+        local old = redis.call('GETRANGE', heads, 0, (through - oldest + 1) * SIZE - 1)
+        local at = #old
+        while struct.unpack('>I8', old, at - SIZE + 1) > through do
+            at = at - SIZE
         end
-        redis.call('SET', heads, redis.call('GETRANGE', heads, at * SIZE, -1))
+        redis.call('SET', heads, redis.call('GETRANGE', heads, at, -1))
     end
 end
 for _, key in ipairs(KEYS) do

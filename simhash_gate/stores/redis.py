@@ -7,112 +7,47 @@ import os
 import re
 import struct
 import time
+from contextlib import suppress
 from functools import lru_cache, partial
 from heapq import merge
 from importlib.resources import files
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
 import numpy as np
-from redis import Redis, RedisCluster
-from redis.backoff import NoBackoff
-from redis.cluster import ClusterNode
-from redis.connection import parse_url as untyped_parse_url
-from redis.exceptions import (
-    AuthenticationError,
-    AuthorizationError,
-    ClusterDownError,
-    ConnectionError,  # noqa: A004 - as everyone who knows redis-py calls it
-    NoPermissionError,
-    OutOfMemoryError,
-    ReadOnlyError,
-    RedisClusterException,
-    RedisError,
-    TimeoutError,  # noqa: A004
-)
-from redis.retry import Retry
-from redis.sentinel import Sentinel
+import redis
+from redis import exceptions as errors
 
 from simhash_gate.common.encoded import as_bytes, as_text
-from simhash_gate.stores.base import (
-    HEAD_BYTES,
-    SITE_MEMORY,
-    Blob,
-    Record,
-    StoreError,
-    StoreUnavailable,
-    hash64,
-    head_of,
-    pack,
-    unpack,
-)
-from simhash_gate.stores.driver import (
-    DEAD,
-    DURABLE,
-    NEVER,
-    SETTLED,
-    Driver,
-    News,
-    Row,
-    Run,
-    State,
-    new_epoch,
-)
-from simhash_gate.stores.urls import read_server, refusal, without_password
+from simhash_gate.stores import base
+from simhash_gate.stores.base import Blob, Record, StoreError, StoreUnavailable
+from simhash_gate.stores.driver import DEAD, DURABLE, SETTLED, Changed, Driver, Row, Run, State
+from simhash_gate.stores.urls import Server, read_server, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from simhash_gate.stores.driver import Mark
-
 logger = logging.getLogger(__name__)
 
-_ERRORS = (RedisError, RedisClusterException, OSError)
-_ROW = 8 + HEAD_BYTES
-_RUN = 6  # which of the numbers of a row is the hash of its run
+_ROW = 1 + base.HEAD_BYTES // 8  # numbers in a row of heads
+_RUN = 6  # which of them is the hash of the page's run
+_NEWS = 4  # parts that the script answers with where something is new
 _AT_ONCE = 500  # pages or blobs
 _SITE_SECONDS = 90 * 24 * 3600  # what sites repeat is as large as all pages of a small site
 _ADDED = struct.Struct(">d")  # before each body: when the page was added, by its crawler's clock
 _OF_BLOB = struct.Struct(">dI")  # when it was true last, and its size
 _NAMELESS = "%-"  # the scope "" in a key: what is between empty braces is no hash tag
-_SWAP = """
-local there = redis.call('HGET', KEYS[1], ARGV[1]) or ''
-if ARGV[2] == '1' and there ~= ARGV[3] then return there end
-for number, key in ipairs(KEYS) do
-    local value = ARGV[3 + number]
-    if ARGV[4] == '' then
-        redis.call('HDEL', key, ARGV[1])
-    else
-        redis.call('HSET', key, ARGV[1], value)
-        if ARGV[6] ~= '0' then redis.call('EXPIRE', key, ARGV[6]) end
-    end
-end
-return false
-"""
-
-# redis-py has types for some of it only.
-cluster_node: Any = ClusterNode
-sentinel: Any = Sentinel
-parse_url: Any = untyped_parse_url
-
-PREFIX = "simhash_gate:"
-
-_ONE_HOST = ("host", "connection_class")
+redis_py: Any = redis  # it has types for some of it only
 _PORTS = {"cluster": 6379, "sentinel": 26379}
 _NO_PORT = "its port is no number; write / ? # @ in a password as %2F %3F %23 %40"
-_NOT_ALLOWED = (AuthenticationError, AuthorizationError, NoPermissionError)
-_UNAVAILABLE = (
-    ConnectionError,
-    TimeoutError,
-    ClusterDownError,
-    RedisClusterException,
-    OutOfMemoryError,
-    ReadOnlyError,
-)
+_ERRORS = (errors.RedisError, errors.RedisClusterException, OSError)
+_NOT_ALLOWED = (errors.AuthenticationError, errors.AuthorizationError, errors.NoPermissionError)
+_UNAVAILABLE = (errors.ConnectionError, errors.TimeoutError, errors.RedisClusterException)
 # What a script stumbles on comes as text in some versions, as an error of its kind in others.
 _PASSING = re.compile(
     r"\b(OOM|MISCONF|LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS)\b"
+    r"|ClusterDownError|MasterDownError|OutOfMemoryError|ReadOnlyError"
 )
 _REFUSED = re.compile(r"\b(WRONGPASS|NOAUTH|NOPERM|invalid username-password|invalid password)\b")
 _FOREIGN = re.compile(r"\b(WRONGTYPE|FOREIGN)\b|bad argument")
@@ -125,189 +60,152 @@ class RedisDriver(Driver):
     one node, and those of runs on another: whether the run of a page lives is asked apart.
     """
 
-    def __init__(self, address: Address) -> None:
-        self._address = address
-        self.name, self.lease = address.name, address.lease
-        self._milliseconds = int(address.lease * 1000)
+    def __init__(self, server: Server) -> None:
+        self.name, self.lease = server.name, server.lease
+        self._milliseconds = int(server.lease * 1000)
         self._owner = os.urandom(8)
-        self._client: Any = connect(address, self._connected)
-        script = files(__package__).joinpath("redis.lua").read_text("utf-8")
-        self._scope_script = self._client.register_script(script)
-        self._swap_script = self._client.register_script(_SWAP)
+        self._prefix = server.own["prefix"]
+        self._runs = f"{self._prefix}{{runs}}"
+        self._live, self._ended = f"{self._runs}:live", f"{self._runs}:ended"
         self._warned = False
+        self._begun: set[str] = set()
+        self._client: Any = connect(server, self._connected)
+        script = files(__package__).joinpath("redis.lua").read_text("utf-8")
+        self._script = self._client.register_script(script)
 
-    def append(
-        self, scope: str, state: State, record: Record, through: int, seconds: float | None
-    ) -> State | News:
-        """Add a page."""
-        answer = self._ask(
-            scope,
-            state,
-            "append",
-            head_of(record),
-            _ADDED.pack(time.time()) + pack(record),
-            SETTLED if record.settled else 0,
-            through,
-            0 if state.last else new_epoch(),
-            0 if seconds is None else int(min(seconds, 1e9) * 1000),
-        )
-        return answer if isinstance(answer, News) else State(int(answer[0]), int(answer[1]))
+    def append(self, known: State, record: Record, through: int, seconds: float | None) -> State:
+        page = base.head_of(record), _ADDED.pack(time.time()) + base.pack(record)
+        mark = SETTLED if record.settled else 0
+        expiry = 0 if seconds is None else int(min(seconds, 1e9) * 1000)
+        asked = (*page, mark, through, base.new_epoch(), expiry)
+        return _state(known.scope, *self._ask(known, "append", *asked))
 
-    def load(self, scope: str, state: State, numbers: Sequence[int]) -> list[Row | None] | News:
-        """Return pages."""
-        answer = self._ask(scope, state, "load", *numbers)
-        return answer if isinstance(answer, News) else [_row(scope, *each) for each in answer[0]]
+    def load(self, known: State, numbers: Sequence[int]) -> list[Row | None]:
+        (found,) = self._ask(known, "load", *numbers)
+        return [_row(known.scope, *each) for each in found]
 
-    def change(
-        self, scope: str, state: State, numbers: Sequence[int], mark: Mark, seen: float
-    ) -> News | None:
-        """Mark pages."""
-        later = ""
-        if seen > NEVER:
-            rows = self.load(scope, state, numbers)
-            if isinstance(rows, News):
-                return rows
-            later = repr(seen)
-            pairs = zip(numbers, rows, strict=True)
+    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> None:
+        if seen > base.NEVER:
+            pairs = zip(numbers, self.load(known, numbers), strict=True)
             numbers = [number for number, row in pairs if row and row.record.last_seen < seen]
-        answer = self._ask(scope, state, "change", mark, later, *numbers)
-        return answer if isinstance(answer, News) else None
+        self._ask(known, "change", mark, repr(seen) if seen > base.NEVER else "", *numbers)
 
-    def remove(self, scope: str, state: State, numbers: Sequence[int]) -> State | News:
-        """Remove pages."""
-        rows = self._heads(scope)
-        rows = rows[~np.isin(rows[:, 0], np.array(numbers, np.uint64))]
-        heads = rows.tobytes()
-        answer = self._ask(scope, state, "remove", new_epoch(), len(heads), heads, *numbers)
-        return answer if isinstance(answer, News) else State(int(answer[0]), int(answer[1]))
+    def remove(self, known: State, numbers: Sequence[int]) -> State:
+        rows = self._heads(known.scope)
+        heads = rows[~np.isin(rows[:, 0], np.array(numbers, np.uint64))].tobytes()
+        asked = (base.new_epoch(), len(heads), heads, *numbers)
+        return _state(known.scope, *self._ask(known, "remove", *asked))
 
     def rows(self, scope: str | None) -> Iterator[Row]:
-        """Yield pages; over all scopes, the order is that of the crawlers' clocks."""
+        # Over all scopes, the order is that of the crawlers' clocks.
         scopes = self._scopes("scope") if scope is None else [scope]
         for _, row in merge(*map(self._rows_of, scopes), key=itemgetter(0)):
             yield row
 
     def begin(self, run: str, at: float, *, anew: bool = False) -> bool:
-        """Take the lease of a run."""
-        self._warn()
-        live, ended, lease, name = self._keys_of(run)
-        if not anew and self._call(self._client.zscore, ended, name) is not None:
+        if not self._warned:
+            self._warned = True
+            self._warn()
+        name, lease, client = _name(run), self._lease(run), self._client
+        if not anew and self._call(client.zscore, self._ended, name) is not None:
             return False
-        take = partial(self._client.set, px=self._milliseconds, nx=not anew)
-        taken = self._call(take, lease, self._owner)
-        if not taken and self._call(self._client.get, lease) != self._owner:
+        taken = self._call(client.set, lease, self._owner, px=self._milliseconds, nx=not anew)
+        if not taken and self._call(client.get, lease) != self._owner:
             return False  # else the answer to the first attempt got lost
-        self._call(self._client.zadd, live, {name: at})
-        self._call(self._client.zrem, ended, name)
+        self._begun.add(run)
+        self._call(client.zadd, self._live, {name: at})
+        self._call(client.zrem, self._ended, name)
         return True
 
     def renew(self, run: str) -> bool:
-        """Renew the lease of a run."""
-        lease = self._keys_of(run)[2]
-        renew = partial(self._client.set, px=self._milliseconds, xx=True)
-        return bool(self._call(renew, lease, self._owner))
+        lease, life = self._lease(run), self._milliseconds
+        return bool(self._call(self._client.set, lease, self._owner, px=life, xx=True))
 
     def end(self, run: str) -> bool:
-        """Let the pages of a run count, whatever becomes of its lease."""
-        live, ended, lease, name = self._keys_of(run)
         known = self.run(run)
         if known.state == "dead":
             return False
-        self._call(self._client.zadd, ended, {name: known.begun})
-        self._call(self._client.zrem, live, name)
-        self._call(self._client.delete, lease)
+        self._call(self._client.zadd, self._ended, {_name(run): known.begun})
+        self._call(self._client.zrem, self._live, _name(run))
+        self._call(self._client.delete, self._lease(run))
+        self._begun.discard(run)
         return True
 
-    def release(self, run: str) -> None:
-        """Let go of the lease of a run."""
-        self._call(self._client.delete, self._keys_of(run)[2])
-
     def run(self, run: str) -> Run:
-        """Return what is known of a run."""
-        live, ended, lease, name = self._keys_of(run)
-        asked = self._client.pipeline(transaction=False)
-        asked.zscore(ended, name).exists(lease).zscore(live, name)
+        asked, name = self._client.pipeline(transaction=False), _name(run)
+        asked.zscore(self._ended, name).exists(self._lease(run)).zscore(self._live, name)
         over, lives, begun = self._call(asked.execute)
         if over is not None:
             return Run("ended", over)
         return Run("live", begun) if lives and begun is not None else DEAD
 
     def bury(self) -> None:
-        """Remove what dead runs left of all scopes."""
-        live = f"{self._address.prefix}{{runs}}:live"
-        names = self._call(self._client.zrange, live, 0, -1)
-        dead = [name for name in names if not self._call(self._client.exists, self._lease(name))]
+        names = self._call(self._client.zrange, self._live, 0, -1)
+        leases = [f"{self._runs}:lease:{name.decode()}" for name in names]
+        pairs = zip(names, leases, strict=True)
+        dead = [name for name, lease in pairs if not self._call(self._client.exists, lease)]
         if not dead:
             return
-        numbers = np.array([int(name, 16) for name in dead], np.uint64)
+        runs = np.array([int(name, 16) for name in dead], np.uint64)
         for scope in self._scopes("scope"):
-            while not self._bury_in(scope, numbers):
+            while not self._bury_in(scope, runs):
                 pass
-        self._call(self._client.zrem, live, *dead)
+        self._call(self._client.zrem, self._live, *dead)
 
     def blob(self, kind: str, scope: str, key: str) -> bytes:
-        """Return what is kept."""
         return self._call(self._client.hget, self._keys(kind, scope)[0], as_bytes(key)) or b""
 
     def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
-        """Put data in place of others."""
-        asked = [
-            as_bytes(blob.key),
-            int(old is not None),
-            old or b"",
-            blob.data,
-            _OF_BLOB.pack(blob.at, len(blob.data)),
-            _SITE_SECONDS if blob.kind == SITE_MEMORY else 0,
-        ]
-        there: bytes | None = self._call(
-            self._swap_script, self._keys(blob.kind, blob.scope), asked
-        )
+        values = (blob.data, _OF_BLOB.pack(blob.at, len(blob.data)))
+        expiry = _SITE_SECONDS if blob.kind == base.SITE_MEMORY else 0
+        asked = ("swap", as_bytes(blob.key), int(old is not None), old or b"", *values, expiry)
+        there: bytes | None = self._call(self._script, self._keys(blob.kind, blob.scope), asked)
         return there
 
     def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
-        """Yield what is kept."""
         for name in self._scopes(kind) if scope is None else [scope]:
             values, heads = self._keys(kind, name)
-            read, cursor, yielded = heads, None, set()
+            cursor, yielded = None, set()
             while cursor != 0:
-                scan = partial(self._client.hscan, read, cursor or 0, count=_AT_ONCE)
+                scan = partial(self._client.hscan, heads, cursor or 0, count=_AT_ONCE)
                 cursor, some = self._call(scan)
                 keys = [key for key in some if key not in yielded]
                 yielded.update(keys)
                 found = self._call(self._client.hmget, values, keys) if data and keys else ()
-                for key, read_data in zip(keys, found or [b""] * len(keys), strict=True):
+                for key, value in zip(keys, found or [b""] * len(keys), strict=True):
                     at, size = _OF_BLOB.unpack(some[key])
-                    if not data or read_data is not None:
-                        yield Blob(kind, name, as_text(key), read_data, at, size=size)
+                    if value is not None:
+                        yield Blob(kind, name, as_text(key), value, at, size=size)
 
     def close(self) -> None:
-        """Let go of the server."""
+        with suppress(StoreError):  # leases run out by themselves
+            for run in self._begun:
+                self._call(self._client.delete, self._lease(run))
         self._client.close()
 
     def _connected(self) -> None:
         self.connections += 1
 
-    def _call(self, command: Callable[..., Any], *arguments: Any) -> Any:
+    def _call(self, command: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Ask the server. Raises StoreError for whatever goes wrong."""
         try:
-            return command(*arguments)
+            return command(*arguments, **options)
         except _ERRORS as error:
-            raise failure(self._address, error) from error
+            raise failure(self.name, error) from error
 
-    def _ask(self, scope: str, state: State, operation: str, *arguments: Any) -> Any:
-        """Run the script on a scope; return its answer, or what is new there."""
-        asked = [state.last, state.epoch, operation, *arguments]
-        answer = self._call(self._scope_script, self._keys("scope", scope), asked)
+    def _ask(self, known: State, *asked: Any) -> Any:
+        """Run the script on a scope that is in a state; return its answer."""
+        asked = (known.last, known.epoch, *asked)
+        answer = self._call(self._script, self._keys("scope", known.scope), asked)
         if len(answer) != _NEWS:
             return answer
         last, first, epoch, heads = answer
-        here = State(int(last), int(epoch))
-        return News(here, int(first), heads, here.epoch != state.epoch)
+        raise Changed(_state(known.scope, last, epoch), int(first), heads)
 
     def _heads(self, scope: str) -> Any:
         """Return the numbers and heads of a scope, a row each."""
         heads = self._call(self._client.get, self._keys("scope", scope)[1]) or b""
-        return np.frombuffer(heads, ">u8").reshape(-1, _ROW // 8)
+        return np.frombuffer(heads, ">u8").reshape(-1, _ROW)
 
     def _rows_of(self, scope: str) -> Iterator[tuple[float, Row]]:
         """Yield the pages of a scope, and when each was added."""
@@ -332,39 +230,31 @@ class RedisDriver(Driver):
         marks = self._call(self._client.hmget, pages, fields) if fields else ()
         pairs = zip(numbers, marks, strict=True)
         gone = [number for number, mark in pairs if int(mark or 0) < DURABLE]
-        if not gone or last is None:
-            return True
-        return isinstance(self.remove(scope, State(int(last), int(epoch)), gone), State)
+        try:
+            if gone and last is not None:
+                self.remove(_state(scope, last, epoch), gone)
+        except Changed:
+            return False
+        return True
 
     def _scopes(self, kind: str) -> list[str]:
         """Return all scopes of which the server has something of a kind; in no order."""
-        prefix = self._address.prefix
-        escaped = "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in prefix)
-        scan = partial(self._client.scan_iter, f"{escaped}{kind}:{{*}}", count=1000, _type="hash")
+        start = f"{self._prefix}{kind}:{{"
+        pattern = re.sub(r"([*?[\]\\])", r"\\\1", start) + "*}"
+        scan = partial(self._client.scan_iter, pattern, count=1000, _type="hash")
         keys = self._call(lambda: set(scan()))
-        start = len(as_bytes(f"{prefix}{kind}:")) + 1
-        names = (key[start:-1].decode() for key in keys)
-        return [
-            "" if name == _NAMELESS else unquote(name, errors="surrogatepass") for name in names
-        ]
+        names = (key[len(as_bytes(start)) : -1].decode().replace(_NAMELESS, "") for key in keys)
+        return [unquote(name, errors="surrogatepass") for name in names]
 
     def _keys(self, kind: str, scope: str) -> list[str]:
         """Return the keys of what there is of a kind and of its heads, in a cluster on one node."""
-        return [f"{self._address.prefix}{kind}{part}:{_tag(scope)}" for part in ("", "-heads")]
+        return [f"{self._prefix}{kind}{part}:{_tag(scope)}" for part in ("", "-heads")]
 
-    def _keys_of(self, run: str) -> tuple[str, str, str, bytes]:
-        name = b"%016x" % hash64(run)
-        runs = f"{self._address.prefix}{{runs}}"
-        return f"{runs}:live", f"{runs}:ended", self._lease(name), name
-
-    def _lease(self, name: bytes) -> str:
-        return f"{self._address.prefix}{{runs}}:lease:{name.decode()}"
+    def _lease(self, run: str) -> str:
+        return f"{self._runs}:lease:{_name(run).decode()}"
 
     def _warn(self) -> None:
-        """Warn once of settings by which the server forgets, where it tells its settings."""
-        if self._warned:
-            return
-        self._warned = True
+        """Warn of settings by which the server forgets, where it tells its settings."""
         told: dict[str, str] = {}
         try:
             for name in ("save", "appendonly", "maxmemory-policy"):  # Redis 6.2 takes one at once
@@ -385,48 +275,38 @@ class RedisDriver(Driver):
             )
 
 
-_NEWS = 4  # parts that the script answers with where something is new
-
-
 @lru_cache(4096)
 def _tag(scope: str) -> str:
     return f"{{{quote(scope, safe='', errors='surrogatepass') or _NAMELESS}}}"
 
 
+def _state(scope: str, last: bytes, epoch: bytes) -> State:
+    return State(scope, int(last), int(epoch))
+
+
+def _name(run: str) -> bytes:
+    return b"%016x" % base.hash64(run)
+
+
 def _row(scope: str, body: bytes | None, mark: bytes | None, seen: bytes | None) -> Row | None:
     if body is None:
         return None
-    record = unpack(scope, body[_ADDED.size :])
+    record = base.unpack(scope, body[_ADDED.size :])
     return Row(record if seen is None else record.seen(float(seen)), int(mark or 0))
 
 
-class Address(NamedTuple):
-    """What a store URL says: the server as redis-py writes it, and what is the store's own.
-
-    `name` is that of the store in messages; `lease` and `timeout` are in seconds.
-    """
-
-    url: str
-    name: str
-    prefix: str
-    lease: float
-    timeout: float
-
-
-def read_address(url: str) -> Address:
+def read_url(url: str) -> Server:
     """Take a store URL apart. Raises StoreError for a value that can't be used."""
     try:
-        server = read_server(url, "prefix")
+        server = read_server("Redis", url, prefix="simhash_gate:")
+        if not {"{", "}"}.isdisjoint(server.own["prefix"]):
+            raise ValueError("take a prefix without braces")
     except ValueError as error:
         raise refusal(url, str(error)) from None
-    prefix = server.own.get("prefix", PREFIX)
-    if "{" in prefix or "}" in prefix:
-        raise refusal(url, "take a prefix without braces")
-    name = f"Redis store {without_password(url)}"
-    return Address(server.url, name, prefix, server.lease, server.timeout)
+    return server
 
 
-def connect(address: Address, on_connect: Callable[[], None]) -> Redis | RedisCluster:
+def connect(server: Server, on_connect: Callable[[], None]) -> Any:
     """Return a client for the server of a URL; `on_connect` is called after each connecting.
 
     It asks nothing twice: who asks again can't know whether the first answer got lost, and would
@@ -438,62 +318,57 @@ def connect(address: Address, on_connect: Callable[[], None]) -> Redis | RedisCl
         on_connect()
 
     settings: dict[str, Any] = {
-        "socket_timeout": address.timeout,
-        "socket_connect_timeout": address.timeout,
-        "retry": Retry(NoBackoff(), 0),
+        "socket_timeout": server.timeout,
+        "socket_connect_timeout": server.timeout,
+        "retry": redis_py.retry.Retry(redis_py.backoff.NoBackoff(), 0),
         "redis_connect_func": connected,
         "protocol": 2,
     }
     try:
-        client = _client(address.url, settings)
+        client = _client(server.url, settings)
         client.ping()
     except _ERRORS as error:
-        raise failure(address, error) from error
+        raise failure(server.name, error) from error
     except (ValueError, TypeError) as error:  # redis-py passes on whatever parameters a URL has
         # What is taken for a port may be part of a password.
         why = _NO_PORT if str(error).startswith("Port ") else error
-        raise StoreError(f"{address.name}: {why}") from None
+        raise StoreError(f"{server.name}: {why}") from None
     return client
 
 
-def failure(address: Address, error: Exception) -> StoreError:
+def failure(name: str, error: Exception) -> StoreError:
     """Say in one line what went wrong with the server, and what to do."""
     text = " ".join(str(error).split()).rstrip(".")
-    what = f"{address.name}: {text or type(error).__name__}"
     if _FOREIGN.search(text):
         why = "another application's keys are where the store's should be"
-        return StoreError(f"{address.name}: {why}; take another prefix= ({text})")
+        return StoreError(f"{name}: {why}; take another prefix= ({text})")
+    what = f"{name}: {text or type(error).__name__}"
     if isinstance(error, _NOT_ALLOWED) or _REFUSED.search(text):
         return StoreError(f"{what}; see to the user and the password")
-    if isinstance(error, _UNAVAILABLE) or _PASSING.search(text):
+    if isinstance(error, _UNAVAILABLE) or _PASSING.search(f"{type(error).__name__} {text}"):
         return StoreUnavailable(what)
     return StoreError(what)
 
 
-def _client(url: str, settings: dict[str, Any]) -> Redis | RedisCluster:
-    kind = urlsplit(url).scheme.partition("+")[2]
+def _client(url: str, settings: dict[str, Any]) -> Any:
+    parts = urlsplit(url)
+    scheme, _, kind = parts.scheme.partition("+")
     if not kind:
-        return Redis.from_url(url, **settings)
-    hosts, path, named = _hosts(url, _PORTS[kind])
-    settings |= named
+        return redis_py.Redis.from_url(url, **settings)
+    user, _, names = parts.netloc.rpartition("@")
+    servers = [urlsplit(f"//{name}") for name in names.split(",")]
+    hosts = [(server.hostname or "localhost", server.port or _PORTS[kind]) for server in servers]
+    # What the URL says to every connection, read as that of one host.
+    one = f"{scheme}://{user and user + '@'}localhost?{parts.query}"
+    named = redis_py.connection.parse_url(one)
+    del named["host"]
+    named.pop("connection_class", None)
+    settings |= named | {"ssl": scheme == "rediss"}
     if kind == "cluster":
-        nodes = [cluster_node(host, port) for host, port in hosts]
-        return RedisCluster(startup_nodes=nodes, **settings)
-    service, _, database = path.partition("/")
+        nodes = [redis_py.cluster.ClusterNode(host, port) for host, port in hosts]
+        return redis_py.RedisCluster(startup_nodes=nodes, **settings)
+    service, _, database = unquote(parts.path.strip("/")).partition("/")
     if not service:
         raise ValueError("the name of the service follows the hosts")
     settings["db"] = int(database or 0)
-    client: Redis = sentinel(hosts, **settings).master_for(service)
-    return client
-
-
-def _hosts(url: str, port: int) -> tuple[list[tuple[str, int]], str, dict[str, Any]]:
-    """Return the hosts of a URL, its path, and what it says to every connection."""
-    parts = urlsplit(url)
-    user, _, names = parts.netloc.rpartition("@")
-    servers = [urlsplit(f"//{name}") for name in names.split(",")]
-    hosts = [(server.hostname or "localhost", server.port or port) for server in servers]
-    scheme = parts.scheme.partition("+")[0]
-    parsed = parse_url(f"{scheme}://{user and user + '@'}localhost?{parts.query}")
-    named = {name: value for name, value in parsed.items() if name not in _ONE_HOST}
-    return hosts, unquote(parts.path.strip("/")), named | {"ssl": scheme == "rediss"}
+    return redis_py.sentinel.Sentinel(hosts, **settings).master_for(service)

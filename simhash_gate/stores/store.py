@@ -13,16 +13,16 @@ from threading import RLock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
-from simhash_gate.stores.base import HISTORY, Answer, Blob, Match, Record, StoreError, Window
-from simhash_gate.stores.driver import DURABLE, NEVER, SETTLED, News, Run
-from simhash_gate.stores.histories import Entry, pack, unpack, without
+from simhash_gate.stores.base import HISTORY, NEVER, Answer, Blob, Match, Record, StoreError, Window
+from simhash_gate.stores.driver import DURABLE, SETTLED, Changed, Run
+from simhash_gate.stores.histories import Entry, pack, unpack
 from simhash_gate.stores.mirror import Lookup, Mirrors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from simhash_gate.stores.driver import Driver, Mark, Row
-from simhash_gate.stores.mirror import Mirror
+    from simhash_gate.stores.driver import Driver, Row
+    from simhash_gate.stores.mirror import Mirror
 
 DEFAULT_WINDOW = Window()
 
@@ -34,6 +34,14 @@ _LOADED, _AT_ONCE = 4, 1_000  # pages
 _VALUES = 1_000  # that were read last: whoever changes one knows what it is
 _EXPIRY_SLACK = 3600.0  # seconds
 _T = TypeVar("_T")
+
+
+class _Live(NamedTuple):
+    """A run that lives here: when it was begun, and renewed last, over which connection."""
+
+    begun: float
+    connection: int = -1
+    renewed: float = 0.0
 
 
 class Store:
@@ -65,11 +73,11 @@ class Store:
         `run` is any string that no run had before, unless that one is dead; else `StoreError`.
         """
         with self._asking():
-            asked, at = self._now(), time.time()
+            live = _Live(time.time(), self.driver.connections, time.monotonic())
             self.driver.bury()
-            if run in self._live or not self.driver.begin(run, at):
+            if run in self._live or not self.driver.begin(run, live.begun):
                 raise self._error(f"run {run!r} was begun before; take a new name")
-            self._live[run] = _Live(at, *asked)
+            self._live[run] = live
 
     def renew(self, run: str) -> None:
         """Tell that the run still lives, where the store can't see that by itself."""
@@ -103,13 +111,12 @@ class Store:
         """Look for a page within `radius` bits in the record's scope; remember it if there is none.
 
         One atomic step. Only records of the same scope and pipeline version, of live and ended
-        runs, inside the window and not among `dismissed` are compared. The best match is one with
-        the same request fingerprint, then one whose sketch begins with the same 8 bytes, then with
-        the same 4, then the least distance, then the latest. It is exact for
-        every radius from 0 to 64; with None nothing is looked at, and the record added. `near` is
-        best effort. With `exact`, only records with the same digest are compared. A match within
-        the radius that has the same request has its `last_seen` moved to that of `record`, never
-        back, and is returned so. Adding evicts what falls out of the window, oldest first.
+        runs, inside the window and not among `dismissed` are compared; with `exact`, only those
+        with the same digest. The best match is one with the same request fingerprint, then one
+        whose sketch begins with the same 8 bytes, then with the same 4, then the least distance,
+        then the latest. It is exact for every radius from 0 to 64; with None nothing is looked at,
+        and the record added. `near` is best effort. A match within the radius that has the same
+        request is seen when `record` is. Adding evicts what falls out of the window, oldest first.
 
         The record's run must be live, and begun in this very store, else `StoreError`. Raises
         ValueError for a fingerprint or a radius out of range.
@@ -138,16 +145,16 @@ class Store:
         becomes of their own; so does what their runs have kept of the visits to their requests,
         even if the record itself is gone. `seen` moves `last_seen`, never back.
         """
-        mark: Mark = 2 if durable else 1 if settled else 0
+        mark = DURABLE if durable else SETTLED if settled else 0
 
-        def change(scope: str, mirror: Mirror) -> News | None:
-            own = (record for record in records if record.scope == scope)
+        def change(mirror: Mirror) -> None:
+            own = (record for record in records if record.scope == mirror.state.scope)
             numbers = [number for record in own for number in mirror.find(record)]
-            return self.driver.change(scope, mirror.state, numbers, mark, seen)
+            self.driver.change(mirror.state, numbers, mark, seen)
 
         with self._asking():
             for scope in {record.scope for record in records}:
-                self._up_to_date(scope, partial(change, scope))
+                self._up_to_date(scope, change)
             for record in records if durable else ():
                 self._edit(record.scope, record.request, partial(self._durable, record.run))
 
@@ -158,12 +165,12 @@ class Store:
         fingerprint of a run that does not live here: an import gives records its own run.
         """
 
-        def remove(mirror: Mirror) -> bool | News:
+        def remove(mirror: Mirror) -> bool:
             numbers = mirror.find(record)
             if not numbers and adopted and self._run(record.run).state == "dead":
                 numbers = mirror.find(record, but=self._live)
-            news = self._remove(record.scope, mirror, numbers)
-            return bool(numbers) if news is None else news
+            self._remove(mirror, numbers)
+            return bool(numbers)
 
         with self._asking():
             return self._up_to_date(record.scope, remove)
@@ -174,12 +181,9 @@ class Store:
         That of a run which has died counts no more, unless it is durable.
         """
 
-        def load(mirror: Mirror) -> Record | News | None:
-            rows = self.driver.load(record.scope, mirror.state, mirror.find(record)[-1:])
-            if isinstance(rows, News):
-                return rows
-            row = rows[0] if rows else None
-            return row and _counting(row, self._run(row.record.run))
+        def load(mirror: Mirror) -> Record | None:
+            rows = self.driver.load(mirror.state, mirror.find(record)[-1:])
+            return self._counting(rows[0], self._run) if rows else None
 
         with self._asking(write=False):
             return self._up_to_date(record.scope, load)
@@ -187,13 +191,9 @@ class Store:
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield the remembered pages of a scope, or of all, oldest first."""
         self._require_open()
-        rows, runs = self.driver.rows(scope), cache(self._run)
-        while True:
-            with self._asking(write=False):
-                some = [_counting(row, runs(row.record.run)) for row in islice(rows, _AT_ONCE)]
-            yield from filter(None, some)
-            if not some:
-                return
+        rows, run_of = self.driver.rows(scope), cache(self._run)
+        counting = (self._counting(row, run_of) for row in rows)
+        yield from filter(None, self._in_parts(counting))
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -233,20 +233,18 @@ class Store:
 
         The run of a history must be live, and begun in this very store, else `StoreError`.
         """
-        if blob.kind != HISTORY:
-            with self._asking():
+        run = blob.run if blob.kind == HISTORY and blob.data else None
+        with self._asking(run):
+            if run is not None:
+                self._keep_alive(run)
+            if blob.kind == HISTORY:
+                self._edit(blob.scope, blob.key, partial(self._put, blob))
+                if self._is_due(blob.scope, 1, _SELDOM):
+                    self._bound(HISTORY, blob.scope, MOST_HISTORIES, lambda _: 1)
+            else:
                 self._swap(blob, None)
                 if budget is not None and self._is_due(blob.kind, len(blob.data), budget // 20):
                     self._bound(blob.kind, None, budget, attrgetter("size"))
-        elif not blob.data:
-            with self._asking():
-                self._edit(blob.scope, blob.key, partial(without, run=blob.run))
-        else:
-            with self._asking(blob.run):
-                self._keep_alive(blob.run)
-                self._edit(blob.scope, blob.key, partial(self._with, blob))
-                if self._is_due(blob.scope, 1, _SELDOM):
-                    self._bound(HISTORY, blob.scope, MOST_HISTORIES, lambda _: 1)
 
     def blobs(self, kind: str, scope: str | None = None, *, data: bool = True) -> Iterator[Blob]:
         """Yield what counts for a new run of a kind, of a scope or of all; in any order.
@@ -255,34 +253,19 @@ class Store:
         """
         self._require_open()
         found = self.driver.blobs(kind, scope, data=data or kind == HISTORY)
-        while True:
-            with self._asking(write=False):
-                some = [*islice(found, _AT_ONCE)]
-                counting = [self._newest(unpack(blob.data), "") for blob in some if kind == HISTORY]
-            if kind != HISTORY:
-                yield from some
-            for blob, newest in zip(some, counting, strict=False):
-                if newest is not None:
-                    size = len(newest.data)
-                    yield replace(blob, data=newest.data, at=newest.at, run=newest.run, size=size)
-            if not some:
-                return
+        if kind != HISTORY:
+            return self._in_parts(found)
+        return filter(None, self._in_parts(self._counting_history(blob) for blob in found))
 
     def close(self) -> None:
         """Let go of files and locks. A run that was not ended is dead from here on."""
         with self._lock:
             if self._closed:
                 return
-            try:
-                for run in self._live:
-                    self.driver.release(run)
-            except StoreError:
-                pass  # its lease runs out by itself
-            finally:
-                self._closed = True
-                self.driver.close()
-                self._live.clear()
-                self._forget_all()
+            self._closed = True
+            self.driver.close()
+            self._live.clear()
+            self._forget_all()
 
     @contextmanager
     def _asking(self, run: str | None = None, *, write: bool = True) -> Iterator[None]:
@@ -298,87 +281,88 @@ class Store:
                 self._forget_all()  # it may have been taken back
                 raise
 
-    def _up_to_date(self, scope: str, ask: Callable[[Mirror], _T | News]) -> _T:
+    def _up_to_date(self, scope: str, ask: Callable[[Mirror], _T]) -> _T:
         """Return what is answered by one who knows the scope as it is."""
         mirror = self.mirrors.of(scope)
-        while isinstance(answer := ask(mirror), News):
-            mirror.take(answer)
-        self.mirrors.count(mirror)
-        return answer
+        while True:
+            try:
+                answer = ask(mirror)
+            except Changed as news:
+                mirror.take(news)
+            else:
+                self.mirrors.count(mirror)
+                return answer
 
-    def _answer(self, lookup: Lookup, mirror: Mirror) -> Answer | News:
+    def _in_parts(self, found: Iterator[_T]) -> Iterator[_T]:
+        """Yield what is found, and let others ask after each thousand."""
+        while True:
+            with self._asking(write=False):
+                some = [*islice(found, _AT_ONCE)]
+            if not some:
+                return
+            yield from some
+
+    def _answer(self, lookup: Lookup, mirror: Mirror) -> Answer:
         record, window = lookup.record, lookup.window
-        best = self._best(lookup, mirror) if lookup.radius >= 0 else None
-        if isinstance(best, News):
-            return best
-        if best is not None and best.distance <= lookup.radius:
-            return self._met(lookup, mirror, best)
-        match = best and Match(best.record, best.distance)
+        number, match = self._best(lookup, mirror)
+        if match is not None and match.distance <= lookup.radius:
+            kept, at = match.record, record.last_seen
+            if kept.request == record.request and at > kept.last_seen:  # a later visit to it
+                self.driver.change(mirror.state, [number], 0, at)
+                match = match._replace(record=kept.seen(at))
+            return Answer(False, match)
         if window.pages <= 0:
-            return self._remove(record.scope, mirror, mirror.numbers()) or Answer(True, match)
+            self._remove(mirror, mirror.numbers())
+            return Answer(True, match)
         surplus = self._surplus(lookup, mirror)
-        if isinstance(surplus, News):
-            return surplus
         through = mirror.numbers(surplus - 1, surplus)[0] if surplus else 0
         seconds = None if window.seconds is None else window.seconds + _EXPIRY_SLACK
-        state = self.driver.append(record.scope, mirror.state, record, through, seconds)
-        if isinstance(state, News):
-            return state
-        mirror.drop(surplus)
-        mirror.add(record, state)
+        state = self.driver.append(mirror.state, record, through, seconds)
+        mirror.add(record, state, surplus)
         return Answer(True, match)
 
-    def _best(self, lookup: Lookup, mirror: Mirror) -> _Found | News | None:
-        """Return the best match that counts, within the radius or beyond it."""
-        candidates = mirror.near(lookup)
+    def _best(self, lookup: Lookup, mirror: Mirror) -> tuple[int, Match | None]:
+        """Return the best match that counts, within the radius or beyond it, and its number."""
+        candidates = mirror.near(lookup) if lookup.radius >= 0 else []
         for start in range(0, len(candidates), _LOADED):
             some = candidates[start : start + _LOADED]
-            numbers = [candidate.number for candidate in some]
-            rows = self.driver.load(lookup.record.scope, mirror.state, numbers)
-            if isinstance(rows, News):
-                return rows
+            numbers = [number for number, _ in some]
+            rows = self.driver.load(mirror.state, numbers)
             for (number, distance), row in zip(some, rows, strict=True):
-                record = row and _counting(row, self._run(row.record.run))
+                record = self._counting(row, self._run)
                 if record is not None and record.last_seen >= lookup.since:
-                    return _Found(number, record, distance)
-        return None
+                    return number, Match(record, distance)
+        return 0, None
 
-    def _met(self, lookup: Lookup, mirror: Mirror, best: _Found) -> Answer | News:
-        """Return the answer for a page that another one matches, which it may be itself."""
-        record, at = best.record, lookup.record.last_seen
-        if record.request == lookup.record.request and at > record.last_seen:
-            news = self.driver.change(record.scope, mirror.state, [best.number], 0, at)
-            if news is not None:
-                return news
-            record = record.seen(at)
-        return Answer(False, Match(record, best.distance))
-
-    def _surplus(self, lookup: Lookup, mirror: Mirror) -> int | News:
+    def _surplus(self, lookup: Lookup, mirror: Mirror) -> int:
         """Return how many of the first pages fall out of the window when a page is added."""
         surplus = max(0, len(mirror) + 1 - lookup.window.pages)
         if lookup.window.seconds is None:
             return surplus
         while aged := mirror.aged(surplus, lookup.since):
             numbers = mirror.numbers(surplus, surplus + min(aged, _LOADED))
-            rows = self.driver.load(lookup.record.scope, mirror.state, numbers)
-            if isinstance(rows, News):
-                return rows
-            for row in rows:  # others may have seen it since
+            for row in self.driver.load(mirror.state, numbers):
                 if row is not None and row.record.last_seen >= lookup.since:
-                    mirror.saw(surplus, row.record.last_seen)
+                    mirror.saw(surplus, row.record.last_seen)  # others did
                     return surplus
                 surplus += 1
         return surplus
 
-    def _remove(self, scope: str, mirror: Mirror, numbers: Sequence[int]) -> News | None:
-        if not numbers:
-            rows = self.driver.load(scope, mirror.state, ())
-            return rows if isinstance(rows, News) else None
-        state = self.driver.remove(scope, mirror.state, numbers)
-        if isinstance(state, News):
-            return state
-        mirror.remove(numbers, state)
-        return None
+    def _remove(self, mirror: Mirror, numbers: Sequence[int]) -> None:
+        if numbers:
+            mirror.remove(numbers, self.driver.remove(mirror.state, numbers))
+        else:
+            self.driver.load(mirror.state, ())  # whether there are others meanwhile
+
+    def _counting(self, row: Row | None, run_of: Callable[[str], Run]) -> Record | None:
+        """Return the record of a row as it is now; None if it is gone, or died with its run."""
+        if row is None:
+            return None
+        state = run_of(row.record.run).state
+        if state == "dead" and row.mark < DURABLE:
+            return None
+        settled = row.mark >= SETTLED or state == "ended"
+        return row.record if row.record.settled == settled else replace(row.record, settled=settled)
 
     def _run(self, run: str) -> Run:
         """Return what is known of a run; others are asked about until they have ended."""
@@ -391,30 +375,24 @@ class Store:
             self._ended[run] = known.begun
         return known
 
-    def _now(self) -> tuple[int, float]:
-        return self.driver.connections, time.monotonic()
-
-    def _renew(self, run: str) -> None:
-        live, asked = self._live[run], self._now()
-        if not self.driver.renew(run):
-            live = self._begin_anew(run)
-        self._live[run] = _Live(live.begun, *asked)
-
-    def _begin_anew(self, run: str) -> _Live:
-        self.lost.add(run)
-        self._forget_all()
-        live = self._live[run] = _Live(time.time(), *self._now())
-        self.driver.begin(run, live.begun, anew=True)
-        return live
-
     def _keep_alive(self, run: str) -> None:
         """Renew a run that the server may have lost, or whose lease is half over."""
         live, lease = self._live[run], self.driver.lease
-        if lease is not None and (
-            live.connection != self.driver.connections
-            or time.monotonic() - live.renewed > lease / 2
-        ):
+        reconnected = live.connection != self.driver.connections
+        if lease and (reconnected or time.monotonic() - live.renewed > lease / 2):
             self._renew(run)
+
+    def _renew(self, run: str) -> None:
+        asked = self.driver.connections, time.monotonic()
+        if not self.driver.renew(run):
+            self._begin_anew(run)
+        self._live[run] = _Live(self._live[run].begun, *asked)
+
+    def _begin_anew(self, run: str) -> None:
+        self.lost.add(run)
+        self._forget_all()
+        live = self._live[run] = _Live(time.time())
+        self.driver.begin(run, live.begun, anew=True)
 
     def _value(self, kind: str, scope: str, key: str) -> bytes:
         value = self._values[kind, scope, key] = self.driver.blob(kind, scope, key)
@@ -424,25 +402,23 @@ class Store:
 
     def _edit(self, scope: str, key: str, change: Callable[[list[Entry]], list[Entry]]) -> None:
         """Change what runs have kept of a page; again, if somebody else was faster."""
-        known = self._values.pop((HISTORY, scope, key), None)
-        old = self._value(HISTORY, scope, key) if known is None else known
-        while True:
-            entries = change(unpack(old))
-            new = pack(entries)
+        known = self._values.get((HISTORY, scope, key))
+        there: bytes | None = self._value(HISTORY, scope, key) if known is None else known
+        while there is not None:
+            old, entries = there, change(unpack(there))
+            new, at = pack(entries), max((entry.at for entry in entries), default=0.0)
             if new == old and known is None:
                 return
-            at = max((entry.at for entry in entries), default=0.0)
-            there = self._swap(Blob(HISTORY, scope, key, new, at), old)
-            if there is None:
-                return
-            old, known = there, None
+            known, there = None, self._swap(Blob(HISTORY, scope, key, new, at), old)
 
     def _swap(self, blob: Blob, old: bytes | None) -> bytes | None:
         self._values.pop((blob.kind, blob.scope, blob.key), None)
         return self.driver.swap(blob, old)
 
-    def _with(self, blob: Blob, entries: list[Entry]) -> list[Entry]:
+    def _put(self, blob: Blob, entries: list[Entry]) -> list[Entry]:
         """Return entries with that of a run, and without those that can't count any more."""
+        if not blob.data:
+            return [entry for entry in entries if blob.run and entry.run != blob.run]
         others = [own for own in entries if own.durable or own.run != blob.run]
         runs = {own.run: self._run(own.run) for own in others}
         ended = [own for own in others if runs[own.run].state == "ended"]
@@ -462,6 +438,11 @@ class Store:
         others = [entry for entry in entries if entry.run != run]
         return [*others, *(entry._replace(durable=True) for entry in counting[-1:])]
 
+    def _counting_history(self, blob: Blob) -> Blob | None:
+        """Return what counts of a blob for a new run."""
+        newest = self._newest(unpack(blob.data), "")
+        return newest and Blob(HISTORY, blob.scope, blob.key, newest.data, newest.at, newest.run)
+
     def _newest(self, entries: Sequence[Entry], run: str) -> Entry | None:
         """Return the newest entry that counts for a run."""
         for own in sorted(entries, key=lambda own: (own.at, own.run == run), reverse=True):
@@ -475,10 +456,10 @@ class Store:
 
     def _is_due(self, name: str, more: int, most: int) -> bool:
         self._kept[name] += more
-        due = self._kept[name] >= most
-        if due:
-            del self._kept[name]
-        return due
+        if self._kept[name] < most:
+            return False
+        del self._kept[name]
+        return True
 
     def _bound(
         self, kind: str, scope: str | None, most: int, weight: Callable[[Blob], int]
@@ -503,27 +484,3 @@ class Store:
 
     def _error(self, what: str) -> StoreError:
         return StoreError(f"{self.name}: {what}")
-
-
-class _Live(NamedTuple):
-    """A run that lives here: when it was begun, and renewed last, over which connection."""
-
-    begun: float
-    connection: int
-    renewed: float
-
-
-class _Found(NamedTuple):
-    """A match, and its number in the scope."""
-
-    number: int
-    record: Record
-    distance: int
-
-
-def _counting(row: Row, run: Run) -> Record | None:
-    """Return the record of a row as it is now; None if it died with its run."""
-    if run.state == "dead" and row.mark < DURABLE:
-        return None
-    settled = row.mark >= SETTLED or run.state == "ended"
-    return row.record.as_is(last_seen=NEVER, settled=settled)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from simhash_gate.report.fleet import Fleet
-from simhash_gate.stores import open_store
+from simhash_gate.stores import StoreUnavailable, open_store
 from tests.crawls.harness import ROOT, Site, crawl, doing, html_answer, page, start, until
 from tests.crawls.loaded import LoadedProcess
 from tests.stores.postgres_server import Pooled, running
@@ -371,10 +371,19 @@ def test_two_crawls_share_each_real_server_through_its_stop_and_start(
         assert "The store has lost" not in each.log
     delivered = Counter(first.delivered() + second.delivered())
     assert {path: delivered[path] for path in shared} == dict.fromkeys(shared, 1)
+    until(lambda: is_reached(url))  # sentinels take a while to see that a server is back
     with closing(open_store(url)) as store:
         kept = [record for record in store.records() if record.url.removeprefix(site.url) in shared]
         assert len(kept) == len(shared)
         assert all(record.settled for record in kept)
+
+
+def is_reached(url) -> bool:
+    try:
+        open_store(url).close()
+    except StoreUnavailable:
+        return False
+    return True
 
 
 def test_a_pool_that_keeps_no_session_is_told_at_the_start_with_the_remedy(tmp_path) -> None:

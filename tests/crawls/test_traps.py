@@ -90,7 +90,11 @@ def test_a_request_that_asks_for_it_is_left_alone(tmp_path: Path) -> None:
     def asked(self, link):
         return {"simhash_gate": False} if link.endswith("7") else {}
 """
-    settings = {"SIMHASH_GATE_TRAPS": "limit", "CLOSESPIDER_PAGECOUNT": "150"}
+    settings = {
+        "SIMHASH_GATE_TRAPS": "limit",
+        "SIMHASH_GATE_ACTION": "tag",
+        "CLOSESPIDER_PAGECOUNT": "150",
+    }
     with Site(Routes({})).running() as site:
         done = crawl(tmp_path, site, "/", spider=spider, settings=settings)
     held = {item["path"] for item in done.items if item.get("failure") == "HeldBack"}

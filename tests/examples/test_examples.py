@@ -61,10 +61,12 @@ def test_the_news_are_delivered_once(run) -> None:
     # Of the shop, which is new here, the copies pass, tagged.
     assert {item["outcome"] for item in news} <= {"new", "near"}
     assert "duplicate" in {item["outcome"] for item in monday}
-    assert [
-        it for it in tuesday if "//127.0.0.1" in it["url"] and it["outcome"] != "unchanged"
-    ] == []
+    changed = {
+        it["url"] for it in tuesday if "//127.0.0.1" in it["url"] and it["outcome"] != "unchanged"
+    }
     verdicts = [line for path in sorted((folder / "verdicts").iterdir()) for line in lines(path)]
+    # Where the version for phones came first on Monday, the page itself is an update of it.
+    assert changed <= {line["url"] for line in verdicts if line["outcome"] == "duplicate"}
     dropped = sum(line["dropped"] for line in verdicts)
     recovered = subprocess.run(
         [sys.executable, "-m", "simhash_gate.cli", "recover", "dropped"],
@@ -108,7 +110,8 @@ def test_a_warc_becomes_chunks_without_copies(run) -> None:
 def test_four_crawlers_deliver_each_page_once(run) -> None:
     folder, log = run("fleet_on_redis")
     items = [item for n in range(1, 5) for item in lines(folder / f"items-{n}.jsonl")]
-    verdicts = [line for n in range(1, 5) for line in lines(folder / f"verdicts/{n}.jsonl")]
+    logged = [line for n in range(1, 5) for line in lines(folder / f"verdicts/{n}.jsonl")]
+    verdicts = [line for line in logged if "outcome" in line]  # and not of what was not sent
     passes = ("compared with nothing", "another crawl is still working")
     excused = {line["url"] for line in verdicts if any(why in line["reason"] for why in passes)}
     delivered = Counter(item["url"] for item in items)

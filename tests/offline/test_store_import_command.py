@@ -18,7 +18,7 @@ from simhash_gate.history.versions import History
 from simhash_gate.identity.keys import key_of
 from simhash_gate.offline.exported import KINDS, blob_line, page_line
 from simhash_gate.stores import Blob, open_store
-from simhash_gate.stores.base import HISTORY, SITE_MEMORY, URL_RULES
+from simhash_gate.stores.base import HISTORY, SITE_MEMORY, SITE_NOTES, URL_RULES
 from simhash_gate.stores.histories import history_in
 from tests.crawls.harness import Site, crawl, page, until
 from tests.crawls.test_redesigns import rebuilt
@@ -235,7 +235,6 @@ MOVED = {
     "CONCURRENT_REQUESTS": 1,
     "SIMHASH_GATE_KEEP_MARKDOWN": 2**20,
     "SIMHASH_GATE_URLS": "skip",
-    "SIMHASH_GATE_URL_PROBES": 0.0,
     "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
 }
 SAID = ("url", "outcome", "distance", "matched_url", "differs", "dropped", "held")
@@ -275,6 +274,8 @@ def test_a_store_that_was_moved_to_another_kind_gives_the_same_verdicts(
         crawled(url)
         routes |= {f"/story/{number}": signed(rebuilt(number)) for number in range(24)}
         crawled(url)
+        with closing(open_store(url)) as store:
+            keep(store, SITE_NOTES, "127.0.0.1", json.dumps({"redesign": {"a.b": 1.0}}).encode())
         everything = exported(url)
         assert {json.loads(line).get("kind") for line in everything} == {None, *KINDS}
         text = run("store", "export", url).out

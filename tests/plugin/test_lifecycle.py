@@ -13,6 +13,7 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.policy import Policy
 from simhash_gate.pipeline import read_page
 from simhash_gate.plugin import site_warnings
 from simhash_gate.plugin.lifecycle import Lifecycle
@@ -171,7 +172,7 @@ def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> 
 
     def ask(gate: Gate, **how) -> Verdict:
         page = replace(PAGE, fingerprint=near, digest=2)
-        verdict = gate.judge(page, url="https://example.com/near", **how)
+        verdict = gate.judge(page, Policy(verify=False), url="https://example.com/near", **how)
         followed.lifecycle.failed(request)  # while the answer is on its way
         return verdict
 

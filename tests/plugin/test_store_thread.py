@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 import threading
 from contextlib import closing
@@ -168,7 +169,9 @@ def test_what_is_asked_after_the_end_fails_at_once(path) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_what_waits_when_the_thread_breaks_down_fails_at_once(path, monkeypatch) -> None:
+    before = set(threading.enumerate())
     thread = opened(path)
+    own = set(threading.enumerate()) - before
     begun, goes_on = threading.Event(), threading.Event()
 
     def break_down(calls):
@@ -177,12 +180,16 @@ def test_what_waits_when_the_thread_breaks_down_fails_at_once(path, monkeypatch)
         raise MemoryError
 
     monkeypatch.setattr(thread.run, "answer", break_down)
-    thread.submit(ask(1))
+    thread.submit(ask(1)).result(timeout=60)  # it waits for this one with what was there before
+    thread.submit(ask(2))
     assert begun.wait(60)
-    waits = thread.submit(ask(2))
+    waits = thread.submit(ask(3))
     goes_on.set()
     with pytest.raises(StoreError, match="closed"):
         waits.result(timeout=60)
+    for each in own:
+        each.join(60)
+    gc.collect()  # what it held is reported here, and not of another test
 
 
 def test_a_run_that_can_not_be_renewed_is_not_renewed_all_the_time(path, monkeypatch) -> None:

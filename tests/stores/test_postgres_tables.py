@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
-from simhash_gate.stores.postgres import PostgresDriver, read_address
+from simhash_gate.stores.postgres import PostgresDriver, read_url
 from tests.stores.kept import PageHistory, forget_history, history_of, keep_history
 from tests.stores.postgres_server import QUOTED
 
@@ -54,7 +54,7 @@ def test_commits_are_awaited_where_the_url_says_so_and_where_it_counts(
     monkeypatch.setenv("PGOPTIONS", "-c default_transaction_isolation=serializable")
     for durable, expected in (("false", "off"), ("true", "on")):
         url = postgresql_server.url_with(schema=schema, durable=durable)
-        with closing(PostgresDriver(read_address(url))) as driver:
+        with closing(PostgresDriver(read_url(url))) as driver:
             assert driver._rows("SHOW synchronous_commit")[0][0] == expected
             assert driver._rows("SHOW transaction_isolation")[0][0] == "read committed"
 
@@ -123,3 +123,19 @@ def test_a_statement_that_waits_too_long_is_ended_and_worth_another_try(
             with pytest.raises(StoreUnavailable, match="statement timeout"):
                 late.check_and_add(make_record(BASE, run="late"), 3)
         assert late.check_and_add(make_record(BASE, run="late"), 3).added
+
+
+@pytest.mark.parametrize("reached", [32_000, 2**31 - 1_000])
+def test_numbers_of_any_size_are_asked_for_together(store, schema, admin, make_record, reached):
+    alike = []
+    for start in (1, reached, reached + 2_000, 2**40):
+        admin(f"SELECT setval('{schema}.number', {start})")
+        for bit in range(3):
+            page = make_record(BASE ^ 1 << bit, title=f"{start}")
+            assert store.check_and_add(page, None).added
+            alike.append(page)
+            assert store.check_and_add(make_record(BASE), 3, alike[:-1]).match.record == page
+            assert not store.check_and_add(make_record(BASE), 3).added
+    store.update(alike, settled=True, seen=1e9)
+    assert all(record.settled for record in store.records())
+    assert [store.forget(page) for page in alike] == [True] * len(alike)

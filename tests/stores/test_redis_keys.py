@@ -87,3 +87,16 @@ def test_a_crowd_of_fingerprints_is_searched_to_the_last(store, make_record):
     for page in pages[:-1]:
         assert store.forget(page)
     assert [*store.records()] == pages[-1:]
+
+
+def test_a_scope_whose_pages_the_server_let_go_begins_anew(
+    redis_server, url, tmp_path, make_record
+):
+    key = f"{tmp_path}:scope:{{example.com}}"
+    with redis_server.client() as client, closing(open_store(url)) as store:
+        store.begin("run")
+        for number in range(2):
+            assert store.check_and_add(make_record(BASE, request=f"{number}"), 3).added
+            assert client.delete(key) == 1
+        assert store.check_and_add(make_record(BASE), 3).added
+        assert not store.check_and_add(make_record(BASE), 3).added
