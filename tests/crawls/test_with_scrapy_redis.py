@@ -77,7 +77,7 @@ def test_two_crawlers_of_one_queue_deliver_each_page_once(
 ) -> None:
     settings |= {
         "SCHEDULER_PERSIST": "True",
-        "MAX_IDLE_TIME_BEFORE_CLOSE": 1,
+        "MAX_IDLE_TIME_BEFORE_CLOSE": 3,
         "CONCURRENT_REQUESTS": 4,
         "SIMHASH_GATE_STORE": own_redis.url,
         "TEST_FAILS": fails,
