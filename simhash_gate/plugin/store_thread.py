@@ -6,11 +6,12 @@ A failure of the store is reported, and ends the crawl if the settings say so.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import queue
 import time
 from collections import deque
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,8 @@ logger = logging.getLogger(__name__)
 
 RENEW_INTERVAL = 20.0
 SETTLE_INTERVAL = 0.1
+LONGEST_LEAVING = 2.0
+"""Seconds that a process that ends without closing its crawl waits for the store."""
 MOST_AT_ONCE = 64
 """How many calls share one commit."""
 
@@ -71,6 +74,8 @@ class StoreThread:
         if at_once:
             self._begin(url)
             return self._opened
+        # A shell ends without closing anything, and SQLite would leave its files behind.
+        atexit.register(self._leave)
         Thread(target=self._work, args=(url,), name="simhash_gate-store", daemon=True).start()
         return self._opened
 
@@ -112,6 +117,9 @@ class StoreThread:
             self._calls.put(None)
         return self._closed
 
+    def _leave(self) -> None:
+        wait([self.close(ended=bool(self._ended))], LONGEST_LEAVING)
+
     def _begin(self, url: str) -> None:
         try:
             self.run.open(url)
@@ -134,6 +142,7 @@ class StoreThread:
             self._end()
 
     def _end(self) -> None:
+        atexit.unregister(self._leave)
         try:
             self.run.close(self._settled, ended=bool(self._ended))
         finally:

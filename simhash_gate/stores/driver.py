@@ -15,7 +15,6 @@ from functools import cache
 from heapq import merge
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
-from weakref import finalize
 
 from simhash_gate.stores.base import Blob, Record, head_of, new_epoch
 
@@ -274,8 +273,6 @@ class LookingDriver(MemoryDriver):
     def __init__(self, below: Driver) -> None:
         super().__init__()
         self._below = below
-        # A shell ends without closing anything, and SQLite would leave its files behind.
-        self._close_below = finalize(self, below.close)
 
     def run(self, run: str) -> Run:
         if run in self._runs:
@@ -295,7 +292,7 @@ class LookingDriver(MemoryDriver):
 
     def close(self) -> None:
         super().close()
-        self._close_below()
+        self._below.close()
 
     def _scope(self, name: str) -> _Scope:
         if name in self._scopes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import sqlite3
+import subprocess
+import sys
 import threading
 from contextlib import closing
 from functools import cache, partial
@@ -242,3 +244,19 @@ def test_a_run_ends_though_what_sites_repeat_can_not_be_kept(path, caplog) -> No
     later = opened(path)
     assert later.submit(ask(1)).result(timeout=60).outcome == "unchanged"
     later.close(ended=False).result(timeout=60)
+
+
+LEAVES = """
+import sys
+from simhash_gate.plugin.store_thread import StoreThread
+thread = StoreThread("v1", reads=True)
+thread.open(sys.argv[1]).result(timeout=60)
+for number in range(3000):
+    asked = thread.submit(lambda gate, scope=str(number): [*gate.store.records(scope)])
+"""
+
+
+def test_a_process_that_ends_while_the_thread_reads_leaves_no_file_of_sqlite(path) -> None:
+    open_store(f"sqlite:///{path}").close()
+    subprocess.run([sys.executable, "-c", LEAVES, f"sqlite:///{path}"], check=True, timeout=60)
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
