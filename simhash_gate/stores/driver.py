@@ -1,9 +1,9 @@
 """What a store asks of a server or a file, in a few verbs; and the one that asks nobody: memory.
 
-A scope is a list of pages, numbered in the order in which they came. Whoever changes it says in
-which state they know it: if somebody else has changed it since, nothing is done, and they learn
-what is new. So of two copies that come at once exactly one is kept, and the rule by which pages are
-compared is written in one place, `store.py`.
+A scope is a list of pages, numbered in the order in which they came. Whoever adds one says in which
+state they know the scope, and learns what others have added since. Should their page be like one of
+these, they take it out again: so of two copies that come at once exactly one is kept, the one with
+the lower number, and the rule by which pages are compared is written in one place, `store.py`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from heapq import merge
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from simhash_gate.stores.base import Blob, Record, head_of, new_epoch
+from simhash_gate.stores.base import HEAD_BYTES, Blob, Record, head_of, new_epoch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 SETTLED, DURABLE = 1, 2
 """Marks of a page: once it is settled, and if it counts whatever becomes of its run. Else 0."""
+ROW_BYTES = 8 + HEAD_BYTES
 MOST_SCOPES = 100_000
 _EACH_BY_ITSELF: AbstractContextManager[None] = nullcontext()
 
@@ -52,31 +53,44 @@ class State(NamedTuple):
         return self.epoch == known.epoch and self.last >= known.last
 
 
-@dataclass(eq=False)
-class Changed(Exception):  # noqa: N818 - no error: the caller takes it in, and asks again
-    """A scope has changed since the state in which a caller knows it: nothing was done.
+class News(NamedTuple):
+    """What is new to one who knew a scope in an earlier state.
 
-    `heads` are those of pages that are new to the caller: the number of each, 8 bytes, big-endian,
-    and what `head_of` packs. Pages before number `first` are gone. Unless the state continues that
-    of the caller, there are no other pages than these.
+    `heads` are those of pages that are new to them: the number of each, 8 bytes, big-endian, and
+    what `head_of` packs. Pages before number `first` are gone. Unless the state continues that of
+    the caller, there are no other pages than these. `number` is that of the page that they added
+    themselves, 0 for none.
     """
 
     state: State
     first: int = 0
     heads: bytes = b""
+    number: int = 0
+
+
+def row_of(number: int, record: Record) -> bytes:
+    """Return a page's row of `News.heads`."""
+    return number.to_bytes(8, "big") + head_of(record)
 
 
 class Row(NamedTuple):
-    """A page as a driver has it: its record tells nothing of being settled, `mark` does."""
+    """A page as a driver has it: its record tells nothing of being settled, `mark` does.
+
+    Its `run` is told where a driver learns of it on the way.
+    """
 
     record: Record
     mark: int
+    run: Run | None = None
+
+
+Loaded: TypeAlias = "tuple[State, list[Row | None]]"
 
 
 class Driver(Protocol):
     """What `Store` asks. Everything raises `StoreError`; `Store` sees to it that one thread asks.
 
-    What is asked of a scope in a state raises `Changed` where it is in another one.
+    What is asked of a scope in a state does nothing where its epoch is another one.
 
     `lease` are the seconds for which a run lives without being renewed, None where its death is
     seen at once; `connections` grows with each new connection to a server, which may have lost
@@ -92,21 +106,32 @@ class Driver(Protocol):
         """Do what is asked in the block in one step, where the driver can."""
         return _EACH_BY_ITSELF
 
-    def append(self, known: State, record: Record, through: int, seconds: float | None) -> State:
-        """Add a page, and remove all up to number `through`.
+    def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
+        """Add a page, and remove all up to number `through`; return what is new, with this page.
 
-        The number of the page is the last one of the state that comes back. The scope may vanish
-        as a whole when nothing has been added for `seconds`.
+        The scope may vanish as a whole when nothing has been added for `seconds`.
         """
 
-    def load(self, known: State, numbers: Sequence[int]) -> list[Row | None]:
-        """Return the pages with these numbers, None for those that are gone."""
+    def news(self, known: State) -> News:
+        """Return what is new."""
 
-    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> None:
+    def trim(self, known: State, through: int) -> None:
+        """Remove all pages up to number `through`."""
+
+    def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
+        """Return the state of a scope, and its pages with these numbers, None for those gone.
+
+        `runs` are hashes of the runs that kept them.
+        """
+
+    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
         """Raise the mark of pages to `mark`, and the time when they were seen last to `seen`."""
 
-    def remove(self, known: State, numbers: Sequence[int]) -> State:
-        """Remove pages that are there."""
+    def remove(self, known: State, numbers: Sequence[int]) -> State | None:
+        """Remove pages; return in which state the caller knows the scope then, None if not done.
+
+        What others have added since `known` is new to them as before.
+        """
 
     def rows(self, scope: str | None) -> Iterator[Row]:
         """Yield the pages of a scope, or of all, in order; read in parts, so others can go on."""
@@ -175,31 +200,47 @@ class MemoryDriver(Driver):
         self._runs: dict[str, Run] = {}
         self._blobs: dict[str, dict[tuple[str, str], Blob]] = {}  # by scope, then kind and key
 
-    def append(self, known: State, record: Record, through: int, seconds: float | None) -> State:
-        here = self._known(known)
+    def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
+        here = self._scope(known.scope)
+        if here.state != known:
+            return self.news(known)
         number = next(self._numbers)
         here.rows[number] = Row(record, SETTLED if record.settled else 0)
-        while through and (first := next(iter(here.rows))) <= through:
-            del here.rows[first]
+        self.trim(known, through)
         here.state = known._replace(last=number)
-        return here.state
+        return News(here.state, through + 1, row_of(number, record), number)
 
-    def load(self, known: State, numbers: Sequence[int]) -> list[Row | None]:
-        here = self._known(known)
-        return [here.rows.get(number) for number in numbers]
+    def trim(self, known: State, through: int) -> None:
+        rows = self._scope(known.scope).rows
+        while through and (first := next(iter(rows))) <= through:
+            del rows[first]
 
-    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> None:
-        here = self._known(known)
+    def news(self, known: State) -> News:
+        scope = self._scope(known.scope)
+        after = known.last if scope.state.continues(known) else 0
+        new = [row_of(number, row.record) for number, row in scope.rows.items() if number > after]
+        return News(scope.state, next(iter(scope.rows), 0), b"".join(new))
+
+    def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
+        here = self._scope(known.scope)
+        return here.state, [here.rows.get(number) for number in numbers]
+
+    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
+        here = self._scope(known.scope)
+        for number in numbers if here.state.epoch == known.epoch else ():
+            if number in here.rows:
+                record, before, _ = here.rows[number]
+                here.rows[number] = Row(record.seen(seen), max(before, mark))
+        return here.state.epoch == known.epoch
+
+    def remove(self, known: State, numbers: Sequence[int]) -> State | None:
+        here = self._scope(known.scope)
+        if here.state.epoch != known.epoch:
+            return None
         for number in numbers:
-            record, before = here.rows[number]
-            here.rows[number] = Row(record.seen(seen), max(before, mark))
-
-    def remove(self, known: State, numbers: Sequence[int]) -> State:
-        here = self._known(known)
-        for number in numbers:
-            del here.rows[number]
-        here.state = known._replace(epoch=new_epoch())
-        return here.state
+            here.rows.pop(number, None)
+        here.state = here.state._replace(epoch=new_epoch())
+        return known._replace(epoch=here.state.epoch)
 
     def rows(self, scope: str | None) -> Iterator[Row]:
         names = [*self._scopes] if scope is None else [scope]
@@ -243,16 +284,6 @@ class MemoryDriver(Driver):
     def close(self) -> None:
         self._scopes.clear()
         self._blobs.clear()
-
-    def _known(self, known: State) -> _Scope:
-        """Return a scope that is in a state."""
-        scope = self._scope(known.scope)
-        if scope.state == known:
-            return scope
-        after = known.last if scope.state.continues(known) else 0
-        new = ((number, row.record) for number, row in scope.rows.items() if number > after)
-        heads = b"".join(number.to_bytes(8, "big") + head_of(record) for number, record in new)
-        raise Changed(scope.state, next(iter(scope.rows), 0), heads)
 
     def _scope(self, name: str) -> _Scope:
         scope = self._scopes.setdefault(name, _Scope(State(name)))

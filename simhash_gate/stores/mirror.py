@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from simhash_gate.fingerprints.index import HammingIndex
-from simhash_gate.stores.base import HEAD_BYTES, hash64, head_of, key_of
+from simhash_gate.stores.base import HEAD_BYTES, hash64, key_of
 from simhash_gate.stores.driver import State
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simhash_gate.stores.base import Record, Window
-    from simhash_gate.stores.driver import Changed
+    from simhash_gate.stores.driver import News
 
     Numbers = NDArray[np.uint64]
 
@@ -49,6 +49,7 @@ class Lookup(NamedTuple):
     since: float
     window: Window
     dismissed: Collection[Record]
+    before: int = 0  # the number that the page has itself: only those with a lower one count
 
 
 class Mirror:
@@ -66,7 +67,7 @@ class Mirror:
     def __len__(self) -> int:
         return self._end - self._start
 
-    def take(self, news: Changed) -> None:
+    def take(self, news: News) -> None:
         """Bring it up to date."""
         if not news.state.continues(self.state):
             self._start = self._end = 0
@@ -74,12 +75,6 @@ class Mirror:
         self._extend(news.heads)
         self._start += int(np.searchsorted(self._column(_NUMBER), np.uint64(news.first)))
         self.state = news.state
-
-    def add(self, record: Record, state: State, surplus: int) -> None:
-        """Let the first pages go, and add one, whose number is the last of the state."""
-        self._start += surplus
-        self._extend(state.last.to_bytes(8, "big") + head_of(record))
-        self.state = state
 
     def remove(self, numbers: Sequence[int], state: State) -> None:
         """Let pages go, wherever they stand."""
@@ -115,15 +110,20 @@ class Mirror:
         same &= of_these if but is None else ~of_these
         return [int(number) for number in self._column(_NUMBER)[same]]
 
-    def near(self, lookup: Lookup) -> list[tuple[int, int]]:
-        """Return numbers and distances of the pages that a lookup compares, the best match first.
+    def near(self, lookup: Lookup) -> list[tuple[int, int, int]]:
+        """Return number, run and distance of the pages that a lookup compares, the best first.
 
         `Store.check_and_add` says what is best. Beyond the radius, only the distance counts.
         """
         places = self._within(lookup)
         if not places:
             return []
-        record, first = lookup.record, self._end - min(lookup.window.pages, len(self))
+        record = lookup.record
+        end = self._end
+        if lookup.before:
+            numbers = self._column(_NUMBER)
+            end = self._start + int(np.searchsorted(numbers, np.uint64(lookup.before)))
+        compared = range(max(self._start, end - lookup.window.pages), end)
         pipeline, request = hash64(record.pipeline), hash64(record.request)
         key = key_of(record.sketch)
         dismissed = {
@@ -135,7 +135,7 @@ class Mirror:
         for place, row in zip(places, self._columns[:, places].T.tolist(), strict=True):
             number, fingerprint, digest, its_request, its_pipeline, its_key, run, _ = row
             unlike_text = lookup.exact and digest != record.digest
-            if its_pipeline != pipeline or place < first or unlike_text:
+            if its_pipeline != pipeline or place not in compared or unlike_text:
                 continue
             if (fingerprint, its_request, run) in dismissed:
                 continue
@@ -148,8 +148,8 @@ class Mirror:
                 unlike = 1
             else:
                 unlike = 2 if its_key >> _NAME_BITS == key >> _NAME_BITS else 3
-            found.append((unlike, distance, -place, number))
-        return [(number, distance) for _, distance, _, number in sorted(found)]
+            found.append((unlike, distance, -place, number, run))
+        return [(number, run, distance) for _, distance, _, number, run in sorted(found)]
 
     def _column(self, column: int) -> Numbers:
         return self._columns[column, self._start : self._end]

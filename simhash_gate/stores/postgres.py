@@ -17,14 +17,16 @@ from psycopg.types.numeric import Int8, Int8BinaryDumper
 from simhash_gate.common.encoded import signed, unsigned
 from simhash_gate.stores import base
 from simhash_gate.stores.base import Blob, Record, StoreError, StoreMissing, StoreUnavailable
-from simhash_gate.stores.driver import DEAD, DURABLE, SETTLED, Changed, Driver, Row, Run, State
+from simhash_gate.stores.driver import DEAD, DURABLE, SETTLED, Driver, News, Row, Run, State
 from simhash_gate.stores.urls import Server, read_server, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
+    from simhash_gate.stores.driver import Loaded
+
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
-VERSION = 9
+VERSION = 10
 """Of the tables and functions in `postgres.sql`."""
 OLDEST_SERVER = 140000
 _LONGEST_NAME = 63  # bytes, of a schema
@@ -56,40 +58,32 @@ _CONFIGURE = """
 SELECT set_config(name, value, false)
 FROM unnest(%(names)s::text[], %(values)s::text[]) AS setting (name, value)
 """
-_KNOWN = "name = %(scope)s AND last = %(last)s AND epoch = %(epoch)s"
-_NEWS = """
-SELECT last, first, epoch, (
-    SELECT string_agg(int8send(page.id) || head, ''::bytea ORDER BY page.id) FROM page
-    WHERE page.scope = here.id AND page.id >
-        CASE WHEN epoch = %(epoch)s AND last >= %(last)s THEN %(last)s ELSE first - 1 END
-) FROM scope AS here WHERE name = %(scope)s
+_KNOWN = "name = %(scope)s AND epoch = %(epoch)s"
+_NEWS = "SELECT * FROM news(%(scope)s, %(last)s, %(epoch)s)"
+_APPEND = """
+SELECT * FROM append(%(scope)s, %(last)s, %(epoch)s, %(through)s, %(new)s, ROW(
+    0, 0, %(run_id)s, %(mark)s, %(head)s, %(url)s, %(request)s, %(fingerprint)s, %(digest)s,
+    %(words)s, %(title)s, %(pipeline)s, %(run)s, %(first_seen)s, %(last_seen)s, %(sketch)s
+)::page)
 """
-_APPEND = f"""
-WITH old AS (
-    SELECT id, first FROM scope WHERE {_KNOWN} FOR UPDATE
-), here AS (
-    UPDATE scope SET last = nextval('number'), first = greatest(scope.first, %(through)s + 1)
-    FROM old WHERE scope.id = old.id
-    RETURNING scope.id, scope.last, old.first
-), added AS (
-    INSERT INTO page
-    SELECT here.last, here.id, %(run_id)s, %(mark)s, %(head)s, %(url)s, %(request)s,
-        %(fingerprint)s, %(digest)s, %(words)s, %(title)s, %(pipeline)s, %(run)s,
-        %(first_seen)s, %(last_seen)s, %(sketch)s
-    FROM here
-), gone AS (
-    DELETE FROM page USING here
-    WHERE page.scope = here.id AND page.id BETWEEN here.first AND %(through)s
+_TRIM = f"""
+WITH here AS (
+    UPDATE scope SET first = greatest(first, %(through)s + 1) WHERE {_KNOWN} RETURNING id
 )
-SELECT last FROM here
+DELETE FROM page USING here WHERE page.scope = here.id AND page.id <= %(through)s
 """
-_MAKE = "INSERT INTO scope (name, epoch) VALUES (%(scope)s, %(new)s) ON CONFLICT DO NOTHING"
 _COLUMNS = """
 url, request, fingerprint, digest, words, title, pipeline, run_name, first_seen, last_seen, sketch,
 mark
 """
+_STATE_OF_RUN = """
+CASE WHEN run.state = 'live' AND expires < clock_timestamp() THEN 'dead' ELSE run.state END
+"""
 _LOAD = f"""
-SELECT page.id, {_COLUMNS} FROM scope LEFT JOIN page ON page.id = ANY(%(numbers)s) WHERE {_KNOWN}
+SELECT scope.last, epoch, page.id, {_STATE_OF_RUN}, run.begun, {_COLUMNS} FROM scope
+LEFT JOIN page ON page.id = ANY(%(numbers)s)
+LEFT JOIN run ON run.id = page.run
+WHERE name = %(scope)s
 """
 _CHANGE = f"""
 WITH here AS (SELECT 1 FROM scope WHERE {_KNOWN}), changed AS (
@@ -99,14 +93,17 @@ WITH here AS (SELECT 1 FROM scope WHERE {_KNOWN}), changed AS (
 SELECT 1 FROM here
 """
 _REMOVE = f"""
-WITH here AS (UPDATE scope SET epoch = %(new)s WHERE {_KNOWN} RETURNING last), gone AS (
+WITH here AS (
+    UPDATE scope SET epoch = %(new)s WHERE {_KNOWN} RETURNING last
+), gone AS (
     DELETE FROM page USING here WHERE page.id = ANY(%(numbers)s)
 )
 SELECT last FROM here
 """
 # Who has added a page meanwhile has changed `last`.
 _EMPTY = f"""
-DELETE FROM scope WHERE {_KNOWN} AND NOT EXISTS (SELECT FROM page WHERE page.scope = scope.id)
+DELETE FROM scope WHERE {_KNOWN} AND last = %(last)s
+    AND NOT EXISTS (SELECT FROM page WHERE page.scope = scope.id)
 RETURNING 1
 """
 _PAGES = f"SELECT page.id, name, {_COLUMNS} FROM page JOIN scope ON scope.id = page.scope WHERE"
@@ -130,10 +127,7 @@ UPDATE run SET expires = clock_timestamp() + %(lease)s {_OWN} AND state = 'live'
 """
 _END = f"UPDATE run SET state = 'ended' {_OWN} AND state <> 'dead' RETURNING 1"
 _RELEASE = "UPDATE run SET state = 'dead' WHERE owner = %(owner)s AND state = 'live'"
-_RUN = """
-SELECT CASE WHEN state = 'live' AND expires < clock_timestamp() THEN 'dead' ELSE state END, begun
-FROM run WHERE id = %(run_id)s
-"""
+_RUN = f"SELECT {_STATE_OF_RUN}, begun FROM run WHERE id = %(run_id)s"
 _FIND_DEAD = """
 UPDATE run SET state = 'dead' WHERE state = 'dead' OR state = 'live' AND expires < clock_timestamp()
 RETURNING id
@@ -175,12 +169,14 @@ class PostgresDriver(Driver):
         self._cursor: psycopg.Cursor[Any] | None = None
         self._connect()
 
-    def append(self, known: State, record: Record, through: int, seconds: float | None) -> State:
+    def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
+        head = base.head_of(record)
         asked = _known(known) | {
             "through": through,
+            "new": base.new_epoch(),
             "run_id": _id(record.run),
             "mark": SETTLED if record.settled else 0,
-            "head": base.head_of(record),
+            "head": head,
             "first_seen": float(record.first_seen),
             "last_seen": float(record.last_seen),
             "sketch": record.sketch,
@@ -189,38 +185,46 @@ class PostgresDriver(Driver):
             asked[name] = signed(getattr(record, name))
         for name in ("url", "request", "title", "pipeline", "run"):
             asked[name] = as_stored(getattr(record, name))
-        rows = self._rows(_APPEND, asked, prepare=True)
-        if rows:
-            return known._replace(last=rows[0][0])
-        self._tell(known)
-        self._rows(_MAKE, asked | {"new": base.new_epoch()})
-        self._tell(known)
-        raise Changed(known)  # somebody made it, and removed it already
+        ((number, first, epoch, old),) = self._rows(_APPEND, asked, prepare=True)
+        if number is None:
+            return self.news(known)
+        heads = (old or b"") + number.to_bytes(8, "big") + head
+        return News(State(known.scope, number, epoch), first, heads, number)
 
-    def load(self, known: State, numbers: Sequence[int]) -> list[Row | None]:
-        asked = _known(known) | {"numbers": _int8s(numbers)}
+    def news(self, known: State) -> News:
+        for last, first, epoch, heads in self._rows(_NEWS, _known(known), prepare=True):
+            return News(State(known.scope, last, epoch), first, heads or b"")
+        return News(State(known.scope))
+
+    def trim(self, known: State, through: int) -> None:
+        self._rows(_TRIM, _known(known) | {"through": through})
+
+    def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
+        asked = {"scope": as_stored(known.scope), "numbers": _int8s(numbers)}
         rows = self._rows(_LOAD, asked, prepare=True)
-        if not rows:
-            self._tell(known)
-        found = {number: _row(known.scope, *row) for number, *row in rows if number is not None}
-        return [found.get(number) for number in numbers]
+        here = State(known.scope, *rows[0][:2]) if rows else State(known.scope)
+        found = {
+            number: _row(known.scope, *columns)._replace(run=_run(state, begun))
+            for _, _, number, state, begun, *columns in rows
+            if number is not None
+        }
+        return here, [found.get(number) for number in numbers]
 
-    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> None:
+    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
         asked = _known(known) | {"numbers": _int8s(numbers), "mark": mark, "seen": float(seen)}
         with self._transaction() if mark == DURABLE else nullcontext():
-            rows = self._rows(_CHANGE, asked)
-        if not rows:
-            self._tell(known)
+            return bool(self._rows(_CHANGE, asked))
 
-    def remove(self, known: State, numbers: Sequence[int]) -> State:
+    def remove(self, known: State, numbers: Sequence[int]) -> State | None:
         epoch = base.new_epoch()
         asked = _known(known) | {"numbers": _int8s(numbers), "new": epoch}
         rows = self._rows(_REMOVE, asked)
         if not rows:
-            self._tell(known)
-            return State(known.scope)
+            return None
         here = State(known.scope, rows[0][0], epoch)
-        return State(known.scope) if self._rows(_EMPTY, _known(here)) else here
+        return (
+            State(known.scope) if self._rows(_EMPTY, _known(here)) else known._replace(epoch=epoch)
+        )
 
     def rows(self, scope: str | None) -> Iterator[Row]:
         ask = _ROWS if scope is None else _ROWS_OF_SCOPE
@@ -240,7 +244,7 @@ class PostgresDriver(Driver):
 
     def run(self, run: str) -> Run:
         rows = self._rows(_RUN, self._of_run(run))
-        return DEAD if not rows or rows[0][0] == "dead" else Run(*rows[0])
+        return _run(*rows[0]) if rows else DEAD
 
     def bury(self) -> None:
         for (run,) in self._rows(_FIND_DEAD):
@@ -286,15 +290,6 @@ class PostgresDriver(Driver):
         if cursor is not None:
             cursor.connection.close()
 
-    def _tell(self, known: State) -> None:
-        """Raise `Changed`, unless there is no such scope, and the caller knows none."""
-        rows = self._rows(_NEWS, _known(known))
-        if rows:
-            last, first, epoch, heads = rows[0]
-            raise Changed(State(known.scope, last, epoch), first, heads or b"")
-        if known != State(known.scope):
-            raise Changed(State(known.scope))
-
     def _of_run(self, run: str) -> dict[str, Any]:
         lease = timedelta(seconds=self._server.lease)
         return {"run_id": _id(run), "owner": self._owner, "lease": lease}
@@ -321,7 +316,8 @@ class PostgresDriver(Driver):
         assert self._cursor is not None
         try:
             cursor = self._cursor.execute(ask, asked, prepare=prepare)
-            return cursor.fetchall() if cursor.description else []
+            # `description` makes an object for each column.
+            return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
         except psycopg.Error as error:
             if self._cursor.connection.closed:
                 self._disconnect()
@@ -443,6 +439,10 @@ def _known(state: State) -> dict[str, Any]:
 
 def _id(run: str) -> int:
     return signed(base.hash64(run))
+
+
+def _run(state: Any, begun: float) -> Run:
+    return DEAD if state in (None, "dead") else Run(state, begun)
 
 
 def _row(scope: str, *columns: Any) -> Row:

@@ -60,6 +60,53 @@ CREATE TABLE blob (
 ALTER TABLE blob ALTER COLUMN data SET STORAGE EXTERNAL;
 CREATE INDEX blob_kind ON blob (kind, address);
 
+-- What is new to one who knows a scope in a state; see `News` in driver.py.
+CREATE FUNCTION news(known text, known_last bigint, known_epoch bigint)
+RETURNS TABLE (last bigint, first bigint, epoch bigint, heads bytea)
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+    SELECT here.last, here.first, here.epoch, (
+        SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.id) FROM page
+        WHERE page.scope = here.id AND page.id > CASE
+            WHEN here.epoch = known_epoch AND here.last >= known_last THEN known_last
+            ELSE here.first - 1
+        END
+    ) FROM scope AS here WHERE here.name = known;
+END;
+
+-- Adds a page to a scope whose epoch is known, makes the scope where none is known, and removes all
+-- pages up to number `through`; `old` are pages that others have added before. Each statement sees
+-- what those have written for whom an earlier one has waited.
+CREATE FUNCTION append(
+    known text, known_last bigint, known_epoch bigint, through bigint, new_epoch bigint, added page,
+    OUT number bigint, OUT first bigint, OUT epoch bigint, OUT old bytea
+)
+LANGUAGE plpgsql AS $$
+DECLARE
+    here integer;
+BEGIN
+    UPDATE scope SET last = nextval('number'), first = greatest(scope.first, through + 1)
+    WHERE scope.name = known AND scope.epoch = known_epoch
+    RETURNING scope.id, scope.last, scope.first, scope.epoch INTO here, number, first, epoch;
+    IF here IS NULL AND known_epoch = 0 THEN
+        INSERT INTO scope (name, last, epoch) VALUES (known, nextval('number'), new_epoch)
+        ON CONFLICT DO NOTHING
+        RETURNING scope.id, scope.last, scope.first, scope.epoch INTO here, number, first, epoch;
+    END IF;
+    IF here IS NULL THEN
+        RETURN;
+    END IF;
+    SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.id) INTO old FROM page
+    WHERE page.scope = here AND page.id > known_last;
+    added.id := number;
+    added.scope := here;
+    INSERT INTO page VALUES (added.*);
+    IF through > 0 THEN
+        DELETE FROM page WHERE page.scope = here AND page.id <= through;
+    END IF;
+END
+$$;
+
 CREATE FUNCTION hamming_distance(a bigint, b bigint) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN bit_count((a # b)::bit(64))::integer;

@@ -22,17 +22,19 @@ from redis import exceptions as errors
 from simhash_gate.common.encoded import as_bytes, as_text
 from simhash_gate.stores import base
 from simhash_gate.stores.base import Blob, Record, StoreError, StoreUnavailable
-from simhash_gate.stores.driver import DEAD, DURABLE, SETTLED, Changed, Driver, Row, Run, State
+from simhash_gate.stores.driver import DEAD, DURABLE, SETTLED, Driver, News, Row, Run, State
 from simhash_gate.stores.urls import Server, read_server, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from simhash_gate.stores.driver import Loaded
+
 logger = logging.getLogger(__name__)
 
 _ROW = 1 + base.HEAD_BYTES // 8  # numbers in a row of heads
 _RUN = 6  # which of them is the hash of the page's run
-_NEWS = 4  # parts that the script answers with where something is new
+_OF_PAGE = ("", "m", "s")  # what the fields of a page begin with: body, mark, when it was seen
 _AT_ONCE = 500  # pages or blobs
 _SITE_SECONDS = 90 * 24 * 3600  # what sites repeat is as large as all pages of a small site
 _ADDED = struct.Struct(">d")  # before each body: when the page was added, by its crawler's clock
@@ -69,32 +71,60 @@ class RedisDriver(Driver):
         self._live, self._ended = f"{self._runs}:live", f"{self._runs}:ended"
         self._warned = False
         self._begun: set[str] = set()
+        self._known: set[int] = set()  # hashes of runs that need not be asked about: own, and ended
         self._client: Any = connect(server, self._connected)
         script = files(__package__).joinpath("redis.lua").read_text("utf-8")
         self._script = self._client.register_script(script)
 
-    def append(self, known: State, record: Record, through: int, seconds: float | None) -> State:
-        page = base.head_of(record), _ADDED.pack(time.time()) + base.pack(record)
+    def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
+        head = base.head_of(record)
+        page = head + _ADDED.pack(time.time()) + base.pack(record)
         mark = SETTLED if record.settled else 0
         expiry = 0 if seconds is None else int(min(seconds, 1e9) * 1000)
-        asked = (*page, mark, through, base.new_epoch(), expiry)
-        return _state(known.scope, *self._ask(known, "append", *asked))
+        news = self._ask(known, "append", mark, through, base.new_epoch(), expiry, data=page)
+        assert news is not None
+        own = news.number.to_bytes(8, "big") + head if news.number else b""
+        return news._replace(heads=news.heads + own)
 
-    def load(self, known: State, numbers: Sequence[int]) -> list[Row | None]:
-        (found,) = self._ask(known, "load", *numbers)
-        return [_row(known.scope, *each) for each in found]
+    def news(self, known: State) -> News:
+        news = self._ask(known, "news")
+        assert news is not None
+        return news
 
-    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> None:
+    def trim(self, known: State, through: int) -> None:
+        self._ask(known, "trim", through)
+
+    def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
+        key = self._keys("scope", known.scope)[0]
+        fields = ["last", "epoch", *(f"{what}{number}" for number in numbers for what in _OF_PAGE)]
+        # Who is asked on the way costs no round trip of their own.
+        if others := [*{*runs} - self._known]:
+            asked = self._client.pipeline(transaction=False).hmget(key, fields)
+            for run in others:
+                self._ask_run(asked, b"%016x" % run)
+            (last, epoch, *found), *told = self._call(asked.execute)
+        else:
+            (last, epoch, *found), told = self._call(self._client.hmget, key, fields), []
+        states = {run: self._told(run, *told[3 * at : 3 * at + 3]) for at, run in enumerate(others)}
+        rows = [
+            _row(known.scope, found[3 * at : 3 * at + 3], states.get(run))
+            for at, run in enumerate(runs or [0] * len(numbers))
+        ]
+        return State(known.scope, int(last or 0), int(epoch or 0)), rows
+
+    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
         if seen > base.NEVER:
-            pairs = zip(numbers, self.load(known, numbers), strict=True)
+            here, rows = self.load(known, numbers)
+            pairs = zip(numbers, rows, strict=True)
             numbers = [number for number, row in pairs if row and row.record.last_seen < seen]
-        self._ask(known, "change", mark, repr(seen) if seen > base.NEVER else "", *numbers)
+            if not numbers:
+                return here.epoch == known.epoch
+        at = repr(seen) if seen > base.NEVER else "-"
+        return self._ask(known, "change", mark, at, data=_listed(numbers)) is not None
 
-    def remove(self, known: State, numbers: Sequence[int]) -> State:
-        rows = self._heads(known.scope)
-        heads = rows[~np.isin(rows[:, 0], np.array(numbers, np.uint64))].tobytes()
-        asked = (base.new_epoch(), len(heads), heads, *numbers)
-        return _state(known.scope, *self._ask(known, "remove", *asked))
+    def remove(self, known: State, numbers: Sequence[int]) -> State | None:
+        news = self._ask(known, "remove", base.new_epoch(), data=_listed(numbers))
+        return news and news.state._replace(last=min(news.state.last, known.last))
 
     def rows(self, scope: str | None) -> Iterator[Row]:
         # Over all scopes, the order is that of the crawlers' clocks.
@@ -113,6 +143,7 @@ class RedisDriver(Driver):
         if not taken and self._call(client.get, lease) != self._owner:
             return False  # else the answer to the first attempt got lost
         self._begun.add(run)
+        self._known.add(base.hash64(run))
         self._call(client.zadd, self._live, {name: at})
         self._call(client.zrem, self._ended, name)
         return True
@@ -132,10 +163,17 @@ class RedisDriver(Driver):
         return True
 
     def run(self, run: str) -> Run:
-        asked, name = self._client.pipeline(transaction=False), _name(run)
-        asked.zscore(self._ended, name).exists(self._lease(run)).zscore(self._live, name)
-        over, lives, begun = self._call(asked.execute)
+        asked = self._client.pipeline(transaction=False)
+        self._ask_run(asked, _name(run))
+        return self._told(base.hash64(run), *self._call(asked.execute))
+
+    def _ask_run(self, asked: Any, name: bytes) -> None:
+        lease = f"{self._runs}:lease:{name.decode()}"
+        asked.zscore(self._ended, name).exists(lease).zscore(self._live, name)
+
+    def _told(self, run: int, over: Any, lives: Any, begun: Any) -> Run:
         if over is not None:
+            self._known.add(run)
             return Run("ended", over)
         return Run("live", begun) if lives and begun is not None else DEAD
 
@@ -193,14 +231,16 @@ class RedisDriver(Driver):
         except _ERRORS as error:
             raise failure(self.name, error) from error
 
-    def _ask(self, known: State, *asked: Any) -> Any:
-        """Run the script on a scope that is in a state; return its answer."""
-        asked = (known.last, known.epoch, *asked)
-        answer = self._call(self._script, self._keys("scope", known.scope), asked)
-        if len(answer) != _NEWS:
-            return answer
-        last, first, epoch, heads = answer
-        raise Changed(_state(known.scope, last, epoch), int(first), heads)
+    def _ask(self, known: State, what: str, *numbers: Any, data: bytes = b"") -> News | None:
+        """Run the script on a scope that is known in a state; None if it does nothing."""
+        asked = " ".join(map(str, (known.last, known.epoch, *numbers)))
+        keys = self._keys("scope", known.scope)
+        answer = self._call(self._script, keys, (what, asked, data))
+        if answer is None:
+            return None
+        *numbers, heads = answer.split(b" ", 4)
+        number, last, first, epoch = map(int, numbers)
+        return News(State(known.scope, last, epoch), first, heads, number)
 
     def _heads(self, scope: str) -> Any:
         """Return the numbers and heads of a scope, a row each."""
@@ -213,10 +253,10 @@ class RedisDriver(Driver):
         numbers = self._heads(scope)[:, 0].tolist()
         for start in range(0, len(numbers), _AT_ONCE):
             some = numbers[start : start + _AT_ONCE]
-            fields = [f"{what}{number}" for number in some for what in ("", "m", "s")]
+            fields = [f"{what}{number}" for number in some for what in _OF_PAGE]
             found = self._call(self._client.hmget, pages, fields)
             for at in range(0, len(found), 3):
-                row = _row(scope, *found[at : at + 3])
+                row = _row(scope, found[at : at + 3])
                 if row is not None:
                     yield _ADDED.unpack_from(found[at])[0], row
 
@@ -230,12 +270,9 @@ class RedisDriver(Driver):
         marks = self._call(self._client.hmget, pages, fields) if fields else ()
         pairs = zip(numbers, marks, strict=True)
         gone = [number for number, mark in pairs if int(mark or 0) < DURABLE]
-        try:
-            if gone and last is not None:
-                self.remove(_state(scope, last, epoch), gone)
-        except Changed:
-            return False
-        return True
+        if not gone or last is None:
+            return True
+        return self.remove(State(scope, int(last), int(epoch)), gone) is not None
 
     def _scopes(self, kind: str) -> list[str]:
         """Return all scopes of which the server has something of a kind; in no order."""
@@ -280,19 +317,20 @@ def _tag(scope: str) -> str:
     return f"{{{quote(scope, safe='', errors='surrogatepass') or _NAMELESS}}}"
 
 
-def _state(scope: str, last: bytes, epoch: bytes) -> State:
-    return State(scope, int(last), int(epoch))
-
-
 def _name(run: str) -> bytes:
     return b"%016x" % base.hash64(run)
 
 
-def _row(scope: str, body: bytes | None, mark: bytes | None, seen: bytes | None) -> Row | None:
+def _listed(numbers: Sequence[int]) -> bytes:
+    return b" ".join(b"%d" % number for number in numbers)
+
+
+def _row(scope: str, kept: Sequence[bytes | None], run: Run | None = None) -> Row | None:
+    body, mark, seen = kept
     if body is None:
         return None
     record = base.unpack(scope, body[_ADDED.size :])
-    return Row(record if seen is None else record.seen(float(seen)), int(mark or 0))
+    return Row(record if seen is None else record.seen(float(seen)), int(mark or 0), run)
 
 
 def read_url(url: str) -> Server:

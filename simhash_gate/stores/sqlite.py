@@ -23,12 +23,14 @@ from simhash_gate.common.encoded import as_bytes, as_text, signed
 from simhash_gate.common.files import open_database, private_folder, private_lock
 from simhash_gate.stores import base
 from simhash_gate.stores.base import Blob, Record, StoreError, StoreMissing, StoreUnavailable
-from simhash_gate.stores.driver import DEAD, SETTLED, Changed, Driver, Row, Run, State
+from simhash_gate.stores.driver import DEAD, SETTLED, Driver, News, Row, Run, State, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from filelock import FileLock
+
+    from simhash_gate.stores.driver import Loaded
 
 APPLICATION_ID = 0x53484754  # "SHGT"
 VERSION = 7
@@ -56,6 +58,7 @@ FROM scope WHERE name = ?
 """
 _NEW = "SELECT id, head FROM page WHERE scope = ? AND id > ? ORDER BY id"
 _FIRST = "SELECT coalesce(min(id), 0) FROM page WHERE scope = ?"
+_TRIM = "DELETE FROM page WHERE scope = (SELECT id FROM scope WHERE name = ?) AND id <= ?"
 _APPEND = """
 INSERT INTO page (id, scope, run, mark, last_seen, head, body)
 VALUES ((SELECT coalesce(max(id), 0) + 1 FROM page), ?, ?, ?, ?, ?, ?)
@@ -126,36 +129,52 @@ class SQLiteDriver(Driver):
         finally:
             self._depth -= 1
 
-    def append(self, known: State, record: Record, through: int, seconds: float | None) -> State:
-        number, epoch = self._known(known), known.epoch
-        if number is None:
-            epoch = base.new_epoch()
+    def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
+        scope, here = self._state(known.scope)
+        if here != known:
+            return self.news(known)
+        if scope is None:
+            here = here._replace(epoch=base.new_epoch())
             make = "INSERT INTO scope (name, epoch) VALUES (?, ?)"
-            number = self._cursor.execute(make, (as_bytes(known.scope), epoch)).lastrowid
+            scope = self._cursor.execute(make, (as_bytes(known.scope), here.epoch)).lastrowid
         run, mark = _id(record.run), SETTLED if record.settled else 0
-        values = (number, run, mark, record.last_seen, base.head_of(record), base.pack(record))
-        last = self._cursor.execute(_APPEND, values).lastrowid
+        values = (scope, run, mark, record.last_seen, base.head_of(record), base.pack(record))
+        number = self._cursor.execute(_APPEND, values).lastrowid or 0
         if through:
-            self._ask("DELETE FROM page WHERE scope = ? AND id <= ?", number, through)
-        return State(known.scope, last or 0, epoch)
+            self.trim(known, through)
+        row = row_of(number, record)
+        return News(here._replace(last=number), through + 1, row, number)
 
-    def load(self, known: State, numbers: Sequence[int]) -> list[Row | None]:
-        self._known(known)
+    def news(self, known: State) -> News:
+        scope, here = self._state(known.scope)
+        rows = self._ask(_NEW, scope, known.last if here.continues(known) else 0)
+        heads = b"".join(its.to_bytes(8, "big") + head for its, head in rows)
+        return News(here, self._ask(_FIRST, scope)[0][0], heads)
+
+    def trim(self, known: State, through: int) -> None:
+        self._ask(_TRIM, as_bytes(known.scope), through)
+
+    def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
         rows = (self._cursor.execute(_LOAD, (wanted,)).fetchone() for wanted in numbers)
-        return [row and _row(known.scope, *row) for row in rows]
+        found = [row and _row(known.scope, *row) for row in rows]
+        return self._state(known.scope)[1], found
 
-    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> None:
-        self._known(known)
+    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
+        if self._state(known.scope)[1].epoch != known.epoch:
+            return False
         self._cursor.executemany(_CHANGE, [(mark, seen, changed) for changed in numbers])
+        return True
 
-    def remove(self, known: State, numbers: Sequence[int]) -> State:
-        number = self._known(known)
+    def remove(self, known: State, numbers: Sequence[int]) -> State | None:
+        scope, here = self._state(known.scope)
+        if here.epoch != known.epoch:
+            return None
         self._cursor.executemany("DELETE FROM page WHERE id = ?", [(gone,) for gone in numbers])
-        self._ask("UPDATE scope SET epoch = ? WHERE id = ?", base.new_epoch(), number)
+        self._ask("UPDATE scope SET epoch = ? WHERE id = ?", base.new_epoch(), scope)
         _, here = self._state(known.scope)
         if here.last:
-            return here
-        self._ask("DELETE FROM scope WHERE id = ?", number)
+            return here._replace(last=min(here.last, known.last))
+        self._ask("DELETE FROM scope WHERE id = ?", scope)
         return State(known.scope)
 
     def rows(self, scope: str | None) -> Iterator[Row]:
@@ -237,15 +256,6 @@ class SQLiteDriver(Driver):
         """Return the number of a scope, None if there is none, and its state."""
         row = self._cursor.execute(_STATE, (as_bytes(scope),)).fetchone()
         return (row[0], State(scope, *row[1:])) if row else (None, State(scope))
-
-    def _known(self, known: State) -> int | None:
-        """Return the number of a scope that is in a state."""
-        number, here = self._state(known.scope)
-        if here == known:
-            return number
-        rows = self._ask(_NEW, number, known.last if here.continues(known) else 0)
-        heads = b"".join(its.to_bytes(8, "big") + head for its, head in rows)
-        raise Changed(here, self._ask(_FIRST, number)[0][0], heads)
 
     def _require_transaction(self) -> None:
         if not self._db.in_transaction:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
 from simhash_gate.stores.base import HISTORY, NEVER, Answer, Blob, Match, Record, StoreError, Window
-from simhash_gate.stores.driver import DURABLE, SETTLED, Changed, Run
+from simhash_gate.stores.driver import DURABLE, ROW_BYTES, SETTLED, News, Run
 from simhash_gate.stores.histories import Entry, pack, unpack
 from simhash_gate.stores.mirror import Lookup, Mirrors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from simhash_gate.stores.driver import Driver, Row
+    from simhash_gate.stores.driver import Driver, Row, State
     from simhash_gate.stores.mirror import Mirror
 
 DEFAULT_WINDOW = Window()
@@ -127,7 +127,8 @@ class Store:
         lookup = Lookup(record, bits, limit, exact, window.since(record), window, dismissed)
         with self._asking(record.run):
             self._keep_alive(record.run)
-            answer = self._up_to_date(record.scope, partial(self._answer, lookup))
+            with self._mirror(record.scope) as mirror:
+                answer = self._answer(lookup, mirror)
             self._keep_alive(record.run)  # it may have been another server that answered
             return answer
 
@@ -147,14 +148,14 @@ class Store:
         """
         mark = DURABLE if durable else SETTLED if settled else 0
 
-        def change(mirror: Mirror) -> None:
-            own = (record for record in records if record.scope == mirror.state.scope)
-            numbers = [number for record in own for number in mirror.find(record)]
-            self.driver.change(mirror.state, numbers, mark, seen)
-
         with self._asking():
             for scope in {record.scope for record in records}:
-                self._up_to_date(scope, change)
+                own = [record for record in records if record.scope == scope]
+                with self._mirror(scope) as mirror:
+                    numbers = self._find(mirror, own)
+                    while numbers and not self.driver.change(mirror.state, numbers, mark, seen):
+                        self._catch_up(mirror)
+                        numbers = self._find(mirror, own)
             for record in records if durable else ():
                 self._edit(record.scope, record.request, partial(self._durable, record.run))
 
@@ -165,28 +166,25 @@ class Store:
         fingerprint of a run that does not live here: an import gives records its own run.
         """
 
-        def remove(mirror: Mirror) -> bool:
+        with self._asking(), self._mirror(record.scope) as mirror:
+            self._catch_up(mirror)
             numbers = mirror.find(record)
             if not numbers and adopted and self._run(record.run).state == "dead":
                 numbers = mirror.find(record, but=self._live)
-            self._remove(mirror, numbers)
-            return bool(numbers)
-
-        with self._asking():
-            return self._up_to_date(record.scope, remove)
+            return self._remove(mirror, numbers)
 
     def current(self, record: Record) -> Record | None:
         """Return the record with this identity as it is now; None if it is gone or counts no more.
 
         That of a run which has died counts no more, unless it is durable.
         """
-
-        def load(mirror: Mirror) -> Record | None:
-            rows = self.driver.load(mirror.state, mirror.find(record)[-1:])
-            return self._counting(rows[0], self._run) if rows else None
-
-        with self._asking(write=False):
-            return self._up_to_date(record.scope, load)
+        with self._asking(write=False), self._mirror(record.scope) as mirror:
+            while numbers := self._find(mirror, [record]):
+                here, (row,) = self.driver.load(mirror.state, numbers[-1:])
+                if here.epoch == mirror.state.epoch:
+                    return self._counting(row)
+                self._catch_up(mirror)
+            return None
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield the remembered pages of a scope, or of all, oldest first."""
@@ -281,17 +279,23 @@ class Store:
                 self._forget_all()  # it may have been taken back
                 raise
 
-    def _up_to_date(self, scope: str, ask: Callable[[Mirror], _T]) -> _T:
-        """Return what is answered by one who knows the scope as it is."""
+    @contextmanager
+    def _mirror(self, scope: str) -> Iterator[Mirror]:
+        """Lend the mirror of a scope, which may be behind."""
         mirror = self.mirrors.of(scope)
-        while True:
-            try:
-                answer = ask(mirror)
-            except Changed as news:
-                mirror.take(news)
-            else:
-                self.mirrors.count(mirror)
-                return answer
+        yield mirror
+        self.mirrors.count(mirror)
+
+    def _catch_up(self, mirror: Mirror) -> None:
+        mirror.take(self.driver.news(mirror.state))
+
+    def _find(self, mirror: Mirror, records: Sequence[Record]) -> list[int]:
+        """Return the numbers of the pages with these identities, of those that are there."""
+        found = [mirror.find(record) for record in records]
+        if not all(found):
+            self._catch_up(mirror)
+            found = [mirror.find(record) for record in records]
+        return [number for numbers in found for number in numbers]
 
     def _in_parts(self, found: Iterator[_T]) -> Iterator[_T]:
         """Yield what is found, and let others ask after each thousand."""
@@ -303,74 +307,118 @@ class Store:
             yield from some
 
     def _answer(self, lookup: Lookup, mirror: Mirror) -> Answer:
-        record, window = lookup.record, lookup.window
-        number, match = self._best(lookup, mirror)
-        if match is not None and match.distance <= lookup.radius:
-            kept, at = match.record, record.last_seen
-            if kept.request == record.request and at > kept.last_seen:  # a later visit to it
-                self.driver.change(mirror.state, [number], 0, at)
-                match = match._replace(record=kept.seen(at))
-            return Answer(False, match)
-        if window.pages <= 0:
-            self._remove(mirror, mirror.numbers())
-            return Answer(True, match)
-        surplus = self._surplus(lookup, mirror)
-        through = mirror.numbers(surplus - 1, surplus)[0] if surplus else 0
+        """Compare a page with those that are known, add it, and compare it with those before it.
+
+        Others may have added these meanwhile, and may add more: of pages that are alike, the one
+        with the lowest number stays.
+        """
+        record, window, own = lookup.record, lookup.window, 0
         seconds = None if window.seconds is None else window.seconds + _EXPIRY_SLACK
-        state = self.driver.append(mirror.state, record, through, seconds)
-        mirror.add(record, state, surplus)
-        return Answer(True, match)
+        while True:
+            number, match = self._best(lookup, mirror)
+            if match is not None and match.distance <= lookup.radius:
+                if own:
+                    self._remove(mirror, [own])
+                kept, at = match.record, record.last_seen
+                if kept.request == record.request and at > kept.last_seen:  # a later visit to it
+                    self.driver.change(mirror.state, [number], 0, at)
+                    match = match._replace(record=kept.seen(at))
+                return Answer(False, match)
+            if window.pages <= 0:
+                self._catch_up(mirror)
+                self._remove(mirror, mirror.numbers())
+                return Answer(True, match)
+            surplus = self._surplus(lookup, mirror, int(not own))
+            through = mirror.numbers(surplus - 1, surplus)[0] if surplus else 0
+            if own:
+                if through:
+                    self.driver.trim(mirror.state, through)
+                    mirror.take(News(mirror.state, through + 1))
+                return Answer(True, match)
+            news = self.driver.append(mirror.state, record, through, seconds)
+            known = news.number and len(news.heads) == ROW_BYTES
+            mirror.take(news)
+            if known:
+                return Answer(True, match)
+            own = news.number
+            if own:
+                lookup = lookup._replace(before=own)
 
     def _best(self, lookup: Lookup, mirror: Mirror) -> tuple[int, Match | None]:
         """Return the best match that counts, within the radius or beyond it, and its number."""
-        candidates = mirror.near(lookup) if lookup.radius >= 0 else []
-        for start in range(0, len(candidates), _LOADED):
-            some = candidates[start : start + _LOADED]
-            numbers = [number for number, _ in some]
-            rows = self.driver.load(mirror.state, numbers)
-            for (number, distance), row in zip(some, rows, strict=True):
-                record = self._counting(row, self._run)
-                if record is not None and record.last_seen >= lookup.since:
-                    return number, Match(record, distance)
+        if lookup.radius < 0:
+            return 0, None
+        while candidates := mirror.near(lookup):
+            here, number, match = self._first(candidates, lookup, mirror)
+            if here.epoch == mirror.state.epoch:
+                if here == mirror.state or match is None or match.distance > lookup.radius:
+                    return number, match  # what is new is compared with once the page is added
+                self._catch_up(mirror)
+                if mirror.near(lookup) == candidates:
+                    return number, match
+            else:
+                self._catch_up(mirror)
         return 0, None
 
-    def _surplus(self, lookup: Lookup, mirror: Mirror) -> int:
-        """Return how many of the first pages fall out of the window when a page is added."""
-        surplus = max(0, len(mirror) + 1 - lookup.window.pages)
+    def _first(
+        self, candidates: Sequence[tuple[int, int, int]], lookup: Lookup, mirror: Mirror
+    ) -> tuple[State, int, Match | None]:
+        """Return the first of the candidates that counts, and in which state the scope is."""
+        for start in range(0, len(candidates), _LOADED):
+            some = candidates[start : start + _LOADED]
+            numbers, runs, distances = zip(*some, strict=True)
+            here, rows = self.driver.load(mirror.state, numbers, runs)
+            for number, distance, row in zip(numbers, distances, rows, strict=True):
+                record = self._counting(row)
+                if record is not None and record.last_seen >= lookup.since:
+                    return here, number, Match(record, distance)
+        return here, 0, None
+
+    def _surplus(self, lookup: Lookup, mirror: Mirror, more: int) -> int:
+        """Return how many of the first pages fall out of the window when `more` are added."""
+        surplus = max(0, len(mirror) + more - lookup.window.pages)
         if lookup.window.seconds is None:
             return surplus
         while aged := mirror.aged(surplus, lookup.since):
             numbers = mirror.numbers(surplus, surplus + min(aged, _LOADED))
-            for row in self.driver.load(mirror.state, numbers):
+            for row in self.driver.load(mirror.state, numbers)[1]:
                 if row is not None and row.record.last_seen >= lookup.since:
                     mirror.saw(surplus, row.record.last_seen)  # others did
                     return surplus
                 surplus += 1
         return surplus
 
-    def _remove(self, mirror: Mirror, numbers: Sequence[int]) -> None:
-        if numbers:
-            mirror.remove(numbers, self.driver.remove(mirror.state, numbers))
-        else:
-            self.driver.load(mirror.state, ())  # whether there are others meanwhile
+    def _remove(self, mirror: Mirror, numbers: Sequence[int]) -> bool:
+        """Remove pages; tell whether any of them was there."""
+        while numbers:
+            state = self.driver.remove(mirror.state, numbers)
+            if state is not None:
+                mirror.remove(numbers, state)
+                return True
+            self._catch_up(mirror)
+            numbers = sorted({*numbers} & {*mirror.numbers()})
+        return False
 
-    def _counting(self, row: Row | None, run_of: Callable[[str], Run]) -> Record | None:
+    def _counting(
+        self, row: Row | None, run_of: Callable[[str], Run] | None = None
+    ) -> Record | None:
         """Return the record of a row as it is now; None if it is gone, or died with its run."""
         if row is None:
             return None
-        state = run_of(row.record.run).state
+        run = row.record.run
+        state = (run_of(run) if run_of else self._run(run, row.run)).state
         if state == "dead" and row.mark < DURABLE:
             return None
         settled = row.mark >= SETTLED or state == "ended"
         return row.record if row.record.settled == settled else replace(row.record, settled=settled)
 
-    def _run(self, run: str) -> Run:
+    def _run(self, run: str, told: Run | None = None) -> Run:
         """Return what is known of a run; others are asked about until they have ended."""
         if run in self._live:
             return Run("live", self._live[run].begun)
         if run in self._ended:
             return Run("ended", self._ended[run])
-        known = self.driver.run(run)
+        known = told or self.driver.run(run)
         if known.state == "ended":
             self._ended[run] = known.begun
         return known
