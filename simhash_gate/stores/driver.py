@@ -84,7 +84,7 @@ class Row(NamedTuple):
     run: Run | None = None
 
 
-Loaded: TypeAlias = "tuple[State, list[Row | None]]"
+Loaded: TypeAlias = "tuple[News | None, list[Row | None]]"
 
 
 class Driver(Protocol):
@@ -119,9 +119,9 @@ class Driver(Protocol):
         """Remove all pages up to number `through`."""
 
     def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
-        """Return the state of a scope, and its pages with these numbers, None for those gone.
+        """Return the pages with these numbers, None for those gone, and what else is new, if so.
 
-        `runs` are hashes of the runs that kept them.
+        `runs` are hashes of the runs that kept them. In another epoch, numbers mean nothing.
         """
 
     def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
@@ -223,7 +223,8 @@ class MemoryDriver(Driver):
 
     def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
         here = self._scope(known.scope)
-        return here.state, [here.rows.get(number) for number in numbers]
+        news = None if here.state == known else self.news(known)
+        return news, [here.rows.get(number) for number in numbers]
 
     def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
         here = self._scope(known.scope)

@@ -177,7 +177,7 @@ class Mirror:
         if end > self._columns.shape[1]:
             kept = self._columns[:, self._start : self._end]
             size = kept.shape[1] + rows.shape[1]
-            self._columns = np.empty((_COLUMNS, size + size // 4 + 4), np.uint64)
+            self._columns = np.empty((_COLUMNS, size + size // 8 + 4), np.uint64)
             self._columns[:, : kept.shape[1]] = kept
             self._start, self._end = 0, kept.shape[1]
             end = size

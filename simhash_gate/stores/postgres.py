@@ -80,7 +80,12 @@ _STATE_OF_RUN = """
 CASE WHEN run.state = 'live' AND expires < clock_timestamp() THEN 'dead' ELSE run.state END
 """
 _LOAD = f"""
-SELECT scope.last, epoch, page.id, {_STATE_OF_RUN}, run.begun, {_COLUMNS} FROM scope
+SELECT scope.last, scope.first, epoch,
+    CASE WHEN scope.last <> %(last)s OR epoch <> %(epoch)s THEN
+        (SELECT heads FROM news(%(scope)s, %(last)s, %(epoch)s))
+    END,
+    page.id, {_STATE_OF_RUN}, run.begun, {_COLUMNS}
+FROM scope
 LEFT JOIN page ON page.id = ANY(%(numbers)s)
 LEFT JOIN run ON run.id = page.run
 WHERE name = %(scope)s
@@ -200,15 +205,17 @@ class PostgresDriver(Driver):
         self._rows(_TRIM, _known(known) | {"through": through})
 
     def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
-        asked = {"scope": as_stored(known.scope), "numbers": _int8s(numbers)}
+        asked = _known(known) | {"numbers": _int8s(numbers)}
         rows = self._rows(_LOAD, asked, prepare=True)
-        here = State(known.scope, *rows[0][:2]) if rows else State(known.scope)
         found = {
             number: _row(known.scope, *columns)._replace(run=_run(state, begun))
-            for _, _, number, state, begun, *columns in rows
+            for _, _, _, _, number, state, begun, *columns in rows
             if number is not None
         }
-        return here, [found.get(number) for number in numbers]
+        last, first, epoch, heads = rows[0][:4] if rows else (0, 0, 0, b"")
+        here = State(known.scope, last, epoch)
+        news = None if here == known else News(here, first, heads or b"")
+        return news, [found.get(number) for number in numbers]
 
     def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
         asked = _known(known) | {"numbers": _int8s(numbers), "mark": mark, "seen": float(seen)}

@@ -110,15 +110,13 @@ class RedisDriver(Driver):
             _row(known.scope, found[3 * at : 3 * at + 3], states.get(run))
             for at, run in enumerate(runs or [0] * len(numbers))
         ]
-        return State(known.scope, int(last or 0), int(epoch or 0)), rows
+        here = State(known.scope, int(last or 0), int(epoch or 0))
+        return None if here == known else self.news(known), rows
 
     def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
         if seen > base.NEVER:
-            here, rows = self.load(known, numbers)
-            pairs = zip(numbers, rows, strict=True)
+            pairs = zip(numbers, self.load(known, numbers)[1], strict=True)
             numbers = [number for number, row in pairs if row and row.record.last_seen < seen]
-            if not numbers:
-                return here.epoch == known.epoch
         at = repr(seen) if seen > base.NEVER else "-"
         return self._ask(known, "change", mark, at, data=_listed(numbers)) is not None
 

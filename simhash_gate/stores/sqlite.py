@@ -157,7 +157,7 @@ class SQLiteDriver(Driver):
     def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
         rows = (self._cursor.execute(_LOAD, (wanted,)).fetchone() for wanted in numbers)
         found = [row and _row(known.scope, *row) for row in rows]
-        return self._state(known.scope)[1], found
+        return None if self._state(known.scope)[1] == known else self.news(known), found
 
     def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
         if self._state(known.scope)[1].epoch != known.epoch:

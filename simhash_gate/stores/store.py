@@ -21,7 +21,7 @@ from simhash_gate.stores.mirror import Lookup, Mirrors
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from simhash_gate.stores.driver import Driver, Row, State
+    from simhash_gate.stores.driver import Driver, Row
     from simhash_gate.stores.mirror import Mirror
 
 DEFAULT_WINDOW = Window()
@@ -110,13 +110,15 @@ class Store:
     ) -> Answer:
         """Look for a page within `radius` bits in the record's scope; remember it if there is none.
 
-        One atomic step. Only records of the same scope and pipeline version, of live and ended
-        runs, inside the window and not among `dismissed` are compared; with `exact`, only those
-        with the same digest. The best match is one with the same request fingerprint, then one
-        whose sketch begins with the same 8 bytes, then with the same 4, then the least distance,
-        then the latest. It is exact for every radius from 0 to 64; with None nothing is looked at,
-        and the record added. `near` is best effort. A match within the radius that has the same
-        request is seen when `record` is. Adding evicts what falls out of the window, oldest first.
+        One atomic step, but for others: of two copies that come at once, they may see the one that
+        does not stay for a moment. Only records of the same scope and pipeline version, of live and
+        ended runs, inside the window and not among `dismissed` are compared; with `exact`, only
+        those with the same digest. The best match is one with the same request fingerprint, then
+        one whose sketch begins with the same 8 bytes, then with the same 4, then the least
+        distance, then the latest. It is exact for every radius from 0 to 64; with None nothing is
+        looked at, and the record added. `near` is best effort. A match within the radius that has
+        the same request is seen when `record` is. Adding evicts what falls out of the window,
+        oldest first.
 
         The record's run must be live, and begun in this very store, else `StoreError`. Raises
         ValueError for a fingerprint or a radius out of range.
@@ -180,10 +182,10 @@ class Store:
         """
         with self._asking(write=False), self._mirror(record.scope) as mirror:
             while numbers := self._find(mirror, [record]):
-                here, (row,) = self.driver.load(mirror.state, numbers[-1:])
-                if here.epoch == mirror.state.epoch:
+                news, (row,) = self.driver.load(mirror.state, numbers[-1:])
+                if news is None or news.state.epoch == mirror.state.epoch:
                     return self._counting(row)
-                self._catch_up(mirror)
+                mirror.take(news)
             return None
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
@@ -292,7 +294,8 @@ class Store:
     def _find(self, mirror: Mirror, records: Sequence[Record]) -> list[int]:
         """Return the numbers of the pages with these identities, of those that are there."""
         found = [mirror.find(record) for record in records]
-        if not all(found):
+        # All that runs of here have added is known, and that there may be more of others.
+        if not all(found) or any(record.run not in self._live for record in records):
             self._catch_up(mirror)
             found = [mirror.find(record) for record in records]
         return [number for numbers in found for number in numbers]
@@ -349,30 +352,29 @@ class Store:
         if lookup.radius < 0:
             return 0, None
         while candidates := mirror.near(lookup):
-            here, number, match = self._first(candidates, lookup, mirror)
-            if here.epoch == mirror.state.epoch:
-                if here == mirror.state or match is None or match.distance > lookup.radius:
-                    return number, match  # what is new is compared with once the page is added
-                self._catch_up(mirror)
-                if mirror.near(lookup) == candidates:
-                    return number, match
-            else:
-                self._catch_up(mirror)
+            news, number, match = self._first(candidates, lookup, mirror)
+            if news is None:
+                return number, match
+            valid = news.state.epoch == mirror.state.epoch
+            mirror.take(news)
+            if valid and mirror.near(lookup) == candidates:
+                return number, match
         return 0, None
 
     def _first(
         self, candidates: Sequence[tuple[int, int, int]], lookup: Lookup, mirror: Mirror
-    ) -> tuple[State, int, Match | None]:
-        """Return the first of the candidates that counts, and in which state the scope is."""
+    ) -> tuple[News | None, int, Match | None]:
+        """Return the first of the candidates that counts, and what is new in the scope."""
+        news = None
         for start in range(0, len(candidates), _LOADED):
             some = candidates[start : start + _LOADED]
             numbers, runs, distances = zip(*some, strict=True)
-            here, rows = self.driver.load(mirror.state, numbers, runs)
+            news, rows = self.driver.load(mirror.state, numbers, runs)
             for number, distance, row in zip(numbers, distances, rows, strict=True):
                 record = self._counting(row)
                 if record is not None and record.last_seen >= lookup.since:
-                    return here, number, Match(record, distance)
-        return here, 0, None
+                    return news, number, Match(record, distance)
+        return news, 0, None
 
     def _surplus(self, lookup: Lookup, mirror: Mirror, more: int) -> int:
         """Return how many of the first pages fall out of the window when `more` are added."""
