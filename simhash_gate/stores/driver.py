@@ -107,9 +107,10 @@ class Driver(Protocol):
         return _EACH_BY_ITSELF
 
     def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
-        """Add a page, and remove all up to number `through`; return what is new, with this page.
+        """Add a page; return what is new, with this page.
 
-        The scope may vanish as a whole when nothing has been added for `seconds`.
+        If it alone is new, all pages up to number `through` are removed. The scope may vanish as a
+        whole when nothing has been added for `seconds`.
         """
 
     def news(self, known: State) -> News:

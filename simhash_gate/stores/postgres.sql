@@ -75,7 +75,7 @@ BEGIN ATOMIC
 END;
 
 -- Adds a page to a scope whose epoch is known, makes the scope where none is known, and removes all
--- pages up to number `through`; `old` are pages that others have added before. Each statement sees
+-- pages up to number `through`, unless others have added pages before: `old`. Each statement sees
 -- what those have written for whom an earlier one has waited.
 CREATE FUNCTION append(
     known text, known_last bigint, known_epoch bigint, through bigint, new_epoch bigint, added page,
@@ -85,7 +85,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     here integer;
 BEGIN
-    UPDATE scope SET last = nextval('number'), first = greatest(scope.first, through + 1)
+    UPDATE scope SET last = nextval('number')
     WHERE scope.name = known AND scope.epoch = known_epoch
     RETURNING scope.id, scope.last, scope.first, scope.epoch INTO here, number, first, epoch;
     IF here IS NULL AND known_epoch = 0 THEN
@@ -101,7 +101,9 @@ BEGIN
     added.id := number;
     added.scope := here;
     INSERT INTO page VALUES (added.*);
-    IF through > 0 THEN
+    IF through > 0 AND old IS NULL THEN
+        first := through + 1;
+        UPDATE scope SET first = append.first WHERE scope.id = here;
         DELETE FROM page WHERE page.scope = here AND page.id <= through;
     END IF;
 END

@@ -93,7 +93,7 @@ if operation == 'append' then  -- one: mark, two: last number that goes, three: 
     if one ~= '0' then
         redis.call('HSET', pages, 'm' .. last, one)
     end
-    if two ~= '0' then
+    if two ~= '0' and old_news == '' then
         trim(tonumber(two))
     end
     if four ~= '0' or expiry ~= '0' then
