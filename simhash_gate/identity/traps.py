@@ -2,7 +2,7 @@
 
 A part of a site is a trap if pages that bring nothing new lead to ever more of the same part, which
 bring nothing new and lead on in their turn. What is found elsewhere is never held back, nor what
-has a kind of address that brings something new, or leads to no more of its part.
+has a kind of address that brings something new, or that leads to no more of its part.
 
 A maze has new text on each page. Its pages lead to more and more of their part and never back, and
 the words are those of a generator: no page has a new one.
@@ -70,8 +70,9 @@ class Origin(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Shape:
-    """What is known of addresses of one kind that were found on pages of their part that brought
-    nothing: pages fetched, those that brought something new, those that led to more of the part."""
+    """What is known of addresses of one kind that were found on pages of their part: on those that
+    brought nothing, or on others. Of the last pages fetched some brought something new, and some
+    led to more of the part."""
 
     name: str
     fetched: int = 0
@@ -171,13 +172,17 @@ class TrapShield:
         group = self._group(address, scope)
         name = f"{address.kind}{'?' if address.query else ''}"
         name += "&".join(sorted({name for name, _ in address.query}))
-        visit = Visit(address.digest, group, _latest(self._shapes, name, Shape), origin)
+        visit = Visit(address.digest, group, Shape(name), origin)
+        if visit.inside:
+            name += " deep" if visit.deep else ""
+            visit.shape = _latest(self._shapes, name, lambda _: Shape(visit.shape.name))
         self._know(visit.page, origin.page if origin else 0)
-        if not (visit.inside if group.why == "endless" else visit.deep) or not group.why:
+        if not group.why or not visit.inside or (origin is not None and origin.released):
             return visit
-        if origin is not None and origin.released:
-            return visit
-        if group.why == "barren":
+        if group.why == "barren" and not visit.deep:  # it must have shown for itself that it is one
+            if visit.shape.fetched < GAIN or not visit.shape.is_trap:
+                return visit
+        elif group.why == "barren":
             if visit.shape.fetched < FEW and group.firsts:
                 group.firsts -= 1
                 return visit
@@ -209,7 +214,7 @@ class TrapShield:
         if visit.held:  # fetched all the same, by a shield that only observes
             return []
         shape, group, origin = visit.shape, visit.group, visit.origin
-        if visit.deep:
+        if visit.inside:
             if shape.fetched >= _LATEST:  # what it brought long ago counts less and less
                 shape.fetched, shape.fruits, shape.grown = (
                     each >> 1 for each in (shape.fetched, shape.fruits, shape.grown)
@@ -242,7 +247,7 @@ class TrapShield:
             self._know(page, visit.page)
             visit.fresh += 1
             group.fresh += not visit.barren
-            visit.shape.grown += visit.deep and visit.fresh == 1
+            visit.shape.grown += visit.fresh == 1
             if visit.fresh == 1 and visit.barren:
                 group.barren = min(group.barren + 1, max(FULL, group.fruits // SHARE))
                 if not group.why and group.barren == max(FULL, group.fruits // SHARE):
