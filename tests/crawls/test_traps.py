@@ -137,6 +137,32 @@ def test_a_shape_that_yields_again_gets_back_what_was_held(tmp_path: Path) -> No
     assert set(range(59, 200)) <= fetched
 
 
+class Linked(Routes):
+    """Tags that say nothing new, but for one, and stories of which the last leads to that one."""
+
+    def get(self, path, default=None):
+        if path == "/":
+            return html_answer(_links(["/tag?t=0", "/story/1"]))
+        if path.startswith("/story/"):
+            number = int(path.rpartition("/")[2])
+            return page(
+                300 + number,
+                links=_links([f"/story/{number + 1}" if number < 60 else "/tag?t=137"]),
+            )
+        number = int(path.rpartition("=")[2])
+        more = [f"/tag?t={each}" for each in range(3 * number + 1, 3 * number + 4) if each < 200]
+        return page(number if number == 137 else 0, links=_links(more))
+
+
+def test_what_a_page_elsewhere_links_to_is_sent_after_it_was_held(tmp_path: Path) -> None:
+    with Site(Linked({})).running() as site:
+        done = crawl(tmp_path, site, "/", spider=SPIDER, settings=ONE_BY_ONE)
+        assert site.hits["/tag?t=137"] == 1
+        assert site.hits["/tag?t=138"] == 0
+    assert "/tag?t=137" in {item["path"] for item in done.items if "failure" not in item}
+    assert "/tag?t=137" in {item["path"] for item in done.items if "failure" in item}
+
+
 @pytest.fixture(scope="module")
 def paused(tmp_path_factory):
     """Return a job that was paused when its trap had not yet yielded again, and what it held."""
