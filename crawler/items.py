@@ -17,6 +17,7 @@ class PageItem(TypedDict):
     """A page as Markdown; `fingerprint` is 16 hex digits. None is what the gate did not read."""
 
     url: str
+    canonical_url: str | None
     title: str | None
     markdown: str | None
     fingerprint: str | None
@@ -31,6 +32,7 @@ def page_item(response: HtmlResponse) -> PageItem:
     title = page.title if page else Selector(text=response.text).xpath(TITLE).get()
     return PageItem(
         url=response.url,
+        canonical_url=verdict.canonical_url or None if verdict else None,
         title=title,
         markdown=page.markdown if page else None,
         fingerprint=None if fingerprint is None else f"{fingerprint:016x}",

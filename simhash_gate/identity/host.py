@@ -103,9 +103,10 @@ class Host:
 
     def key(self, url: str) -> Address:
         """Return what all addresses of a page have in common, as far as is known."""
-        return self._reduced(self.address(url))
+        return self.reduced(self.address(url))
 
-    def _reduced(self, address: Address) -> Address:
+    def reduced(self, address: Address) -> Address:
+        """Return what an address has in common with all others of its page."""
         if self.whole.acts:
             address = apply_path(address, self.whole.acts)
         if address.query and (group := self._kinds.get(self._kind(address))) is not None:
@@ -221,7 +222,8 @@ class Host:
         None: nobody knows. If it does not stand for others, it still tells what it is. `said` is
         what `name_and_words` returns of it.
         """
-        key = self.key(url).digest
+        address = self.address(url)
+        key = self.reduced(address).digest
         if not stands:
             self._moved[url] = None
         if same is None:
@@ -233,7 +235,6 @@ class Host:
         self._said.setdefault(content, said)
         if kept and not same:
             self._apart.add((content, self.contents.get(kept, kept)))
-        address = self.address(url)
         self.contents[url] = content
         if len(self.contents) > MOST_KNOWN:
             self._make_room()
@@ -249,9 +250,10 @@ class Host:
         others = [tested, self.known.get(key, url)]
         if any(self._cut(group, reduced, each) for each in others if self._differs(each, content)):
             self._regroup()
+            key = self.key(url).digest
         elif failed:
             self._failed(url, tested)
-        key = self.key(url).digest
+            key = self.key(url).digest
         stand_in = self.known.setdefault(key, url) if stands else self.known.get(key, url)
         if self._differs(stand_in, content):
             self._split.add(key)

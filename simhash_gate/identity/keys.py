@@ -144,7 +144,8 @@ class Keys:
         if canonical:
             target = host.key(canonical)
             return PageKey(coarse(target), "canonical", canonical)
-        plain, reduced = host.address(url), host.key(url)
+        plain = host.address(url)
+        reduced = host.reduced(plain)
         by: By = "host" if reduced != plain else "url" if plain == address_of(url) else "list"
         shown = url if by == "url" else reduced.url
         if "*" in shown and "*" not in url:  # what may be anything is no URL

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from simhash_gate.identity.host import Host
+    from simhash_gate.identity.keys import Canonical
     from simhash_gate.stores.store import Store
 
 MOST = 2_000
 """Atoms of one host that are kept; those with the fewest contents go first."""
-WORDS = ("", "forbidden")
+WORDS = ("", "forbidden", "refuted")
 _KINDS = frozenset(
     ("alias", "case", "extra", "index", "page", "place", "scheme", "segment", "slash", *OF_QUERY)
 )
@@ -51,13 +52,33 @@ def entries_of(scope: str, host: Host) -> list[dict[str, Any]]:
     return words + lines[:MOST]
 
 
-def load(host: Host, entries: Iterable[Mapping[str, Any]], *, trusted: bool = False) -> None:
-    """Let a host go on from what was known.
+def links_of(scope: str, links: Canonical, at: float) -> list[dict[str, Any]]:
+    """Return the line of a host whose canonical links say nothing for a while after a Unix time.
+
+    Its contents are the Unix time at which they do again.
+    """
+    line: dict[str, Any] = {"scope": scope, "urls": "", "kind": "canonical", "name": ""}
+    line |= {"value": "", "contents": int(links.off), "acts": False, "word": "refuted"}
+    return [line] if links.off > at else []
+
+
+def load(
+    host: Host,
+    entries: Iterable[Mapping[str, Any]],
+    *,
+    trusted: bool = False,
+    links: Canonical | None = None,
+) -> None:
+    """Let a host, and its canonical links, go on from what was known.
 
     An atom with enough contents acts once a page of this crawl confirms it; if `trusted`, one that
     acted does at once. What is forbidden never does.
     """
     for entry in entries:
+        if entry["kind"] == "canonical":
+            if links is not None:
+                links.off = max(links.off, float(entry.get("contents", 0)))
+            continue
         atom = Atom(entry["kind"], entry.get("name", ""), entry.get("value", ""))
         if entry.get("word") == "forbidden":
             host.forbid(atom)
@@ -96,7 +117,7 @@ def _checked(entries: list[Any]) -> Iterator[dict[str, Any]]:
                 raise ValueError(f"line {number}: {name!r} is no text")
         if not entry.get("scope"):
             raise ValueError(f"line {number} has no scope")
-        if entry.get("kind") not in _KINDS:
+        if entry.get("kind") not in _KINDS | {"canonical"}:
             raise ValueError(f"line {number}: kind {entry.get('kind')!r} is unknown")
         if entry.get("word", "") not in WORDS:
             raise ValueError(f"line {number}: word {entry['word']!r} is unknown")

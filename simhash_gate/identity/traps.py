@@ -1,115 +1,135 @@
-"""The trap shield: endless URL spaces are known by what their pages bring.
+"""The trap shield: endless URL spaces are known by what their pages bring, and by how they grow.
 
-Each shape of URLs has a budget of fetches that bring nothing: pages that are duplicates, or say
-nothing new under no new name, and lead to no page that does. Requests that were found on fruitless
-pages of the same group have a budget of their own: a trap leads deeper from its own pages, real
-pages are linked from elsewhere, too. A group of shapes has one as well, for shapes that have not
-shown a yield of their own. A maze has new text on each page; it is known by its links.
+A part of a site is a trap if pages that bring nothing new lead to ever more of the same part, which
+bring nothing new and lead on in their turn. What is found elsewhere is never held back, nor what
+has a kind of address that brings something new, or that leads to no more of its part.
 
-Nothing here fetches or holds back: `ask` says what is to be done, `told` takes what became of it.
+A maze has new text on each page. Its pages lead to more and more of their part and never back, and
+the words are those of a generator: no page has a new one.
+
+Nothing here fetches or holds back: `ask` says what is to be done, `judged` and `found` take what
+became of it.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import re
+from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from simhash_gate.identity.trap_budget import Budget
-from simhash_gate.identity.trap_contents import Contents, Novelty, stable_hash
-from simhash_gate.identity.trap_maze import Known, Maze
-from simhash_gate.identity.trap_shapes import TrapShapes
+from mmh3 import hash64
+
+from simhash_gate.identity.address import ANY, mask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Iterable, Iterator
 
     from simhash_gate.fingerprints.gist import Gist
+    from simhash_gate.identity.address import Address
 
+T = TypeVar("T")
 Why = Literal["", "barren", "endless"]
-"""Why a request is held back: its shape brings nothing, or leads to ever more of the same."""
+"""Why a request is held back: its part of the site brings nothing new, or has no end."""
 
-MOST_SCOPES = 1_000
-MOST_SHAPES = 500
-"""Of one scope."""
-MOST_SHAPES_IN_ALL = 20_000
-MOST_KNOWN_IN_ALL = 200_000
-
-_PROVEN = 5
-_PROVEN_SHARE = 0.2
-_FIRSTS = 16  # shapes of a limited group of which one page is fetched to look
+FULL = 48
+"""Pages that may bring nothing new, and lead on, before their part is limited."""
+SHARE = 4
+"""A part may have a quarter as many of them as it led to pages that bring something new."""
+GAIN = 14
+"""So many of them one page makes good that brings something new, if such a page led to it."""
+FIRST_PROBE = 4
+"""The request held back that is fetched all the same; then the 8th, the 16th and so on."""
+FIRSTS, FEW = 16, 3
+"""Requests of kinds with fewer than so many fetches that a limited part still lets go."""
+ENDLESS = 60
+"""Pages of known words that lead on before their part is a maze."""
+MOST_KNOWN, MOST_SHAPES, MOST_HASHES, MOST_SCOPES = 200_000, 20_000, 400_000, 1_000
+_LATEST = 2 * (GAIN + 1)
+_GROWTH = 1.5  # links of a maze's page to what was not known
+_RETURN = 12  # pages of a maze that a link back to a known page outweighs
+_NEW_WORDS = 3
+_WORD = re.compile(r"\s[^\W\d_]+")  # with what is before it: another hash than a word elsewhere
+_NEW_SHARE, _MOSTLY, _NEW_PAIRS = 0.15, 0.5, 3
+_MOST_ANCESTORS = 100
+# First parts of paths, and hosts, are told apart if they come often.
+_OFTEN, _SHARE, _ALWAYS, _MOST_NAMES = 4, 0.03, 1 << 40, 1_000
 
 
 class Origin(NamedTuple):
-    """Where a request was found: the page, its shape, its group, and whether it brought nothing.
+    """The page that a request was found on: its address and part, whether it brought nothing.
 
-    `deep` tells in which budget of its shape the page was counted.
+    A request that is `released` was held back before, and goes on.
     """
 
-    url: str
-    shape: str
+    page: int
     group: str
     barren: bool
-    deep: bool
+    released: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Shape:
+    """What is known of addresses of one kind that were found on pages of their part: on those that
+    brought nothing, or on others. Of the last pages fetched some brought something new, and some
+    led to more of the part."""
+
+    name: str
+    fetched: int = 0
+    fruits: int = 0
+    grown: int = 0
+
+    @property
+    def is_trap(self) -> bool:
+        """Whether its pages bring nothing new and lead on, as far as is known."""
+        yields = self.fruits >= FEW and (GAIN + 1) * self.fruits >= self.fetched
+        ends = self.fetched >= FEW and 4 * self.grown < self.fetched
+        return not yields and not ends
 
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """TrapShapes that begin alike, or have the same parameters."""
+    """A part of a site: addresses that begin alike. `barren` and `alike` count towards a trap.
+
+    `rare` is the name that it had before it was met often.
+    """
 
     name: str
-    budget: Budget = field(default_factory=Budget)
-    maze: Maze = field(default_factory=Maze)
-    of_maze: Budget = field(default_factory=Budget)
-    firsts: int = _FIRSTS
-
-
-@dataclass(eq=False, slots=True)
-class ShapeOfUrls:
-    """What is known of one shape: a budget for what was found on fruitless pages of its group
-    (`deep`), and one for all other requests."""
-
-    name: str
-    group: Group
-    keys: Group | None = None
-    other: Budget = field(default_factory=Budget)
-    deep: Budget = field(default_factory=Budget)
-    tried: bool = False
-
-    @property
-    def groups(self) -> list[Group]:
-        """The groups that it belongs to."""
-        return [self.group] if self.keys is None else [self.group, self.keys]
-
-    @property
-    def fetched(self) -> int:
-        """How many of its pages were judged."""
-        return self.other.fetched + self.deep.fetched
-
-    @property
-    def proven(self) -> bool:
-        """Whether it has shown a yield of its own, whatever its group brings."""
-        fruits = self.other.fruits + self.deep.fruits
-        return fruits >= _PROVEN and fruits >= _PROVEN_SHARE * self.fetched
+    rare: str = ""
+    why: Why = ""
+    barren: int = 0
+    fruits: int = 0
+    alike: float = 0.0
+    fresh: int = 0
+    held: int = 0
+    firsts: int = FIRSTS
+    returned: set[int] = field(default_factory=set)
 
 
 @dataclass(eq=False, slots=True)
 class Visit:
-    """One request: what the shield says of it, and what it is counted under.
+    """One request: it is `inside` if a page of its own part led to it, and `deep` if that brought
+    nothing. `why` it is held back is "" for one that goes on; a `probe` goes on all the same."""
 
-    It is found `inside` if that was on a page of its own group. `why` it is held back is "" for one
-    that goes on; a `probe` goes on though there is a reason.
-    """
-
-    url: str
-    scope: str
-    shape: ShapeOfUrls
+    page: int
+    group: Group
+    shape: Shape
     origin: Origin | None
-    inside: bool
-    deep: bool
-    budget: Budget
     why: Why = ""
     probe: bool = False
     barren: bool = False
+    fresh: int = 0
+
+    @property
+    def inside(self) -> bool:
+        """Whether a page of its own part led to it."""
+        group = self.group
+        return self.origin is not None and self.origin.group in (group.name, group.rare)
+
+    @property
+    def deep(self) -> bool:
+        """Whether a page of its own part led to it that brought nothing."""
+        return self.inside and self.origin is not None and self.origin.barren
 
     @property
     def held(self) -> bool:
@@ -117,28 +137,21 @@ class Visit:
         return bool(self.why) and not self.probe
 
     @property
+    def leads_into_trap(self) -> bool:
+        """Whether what it leads to may be held back."""
+        return self.barren or (self.inside and self.group.why == "endless")
+
+    @property
     def as_origin(self) -> Origin:
         """Return what is noted on the requests that its page leads to."""
-        shape = self.shape
-        return Origin(self.url, shape.name, shape.group.name, self.barren, self.deep)
+        return Origin(self.page, self.group.name, self.barren)
 
 
 class Change(NamedTuple):
-    """A shape, or a group of them, was limited or recovers; `why` it was limited."""
+    """A part of a site was limited, or `why` is "", and it is so no longer."""
 
-    limited: bool
     why: Why
-    shape: str
-    budget: Budget
-    examples: tuple[str, ...] = ()
-
-
-@dataclass(eq=False, slots=True)
-class _Scope:
-    urls: TrapShapes = field(default_factory=TrapShapes)
-    shapes: OrderedDict[str, ShapeOfUrls] = field(default_factory=OrderedDict)
-    groups: dict[str, Group] = field(default_factory=dict)
-    known: Known = field(default_factory=Known)
+    group: str
 
 
 class TrapShield:
@@ -148,192 +161,175 @@ class TrapShield:
     """
 
     def __init__(self) -> None:
-        self.contents = Contents()
-        self._scopes: OrderedDict[str, _Scope] = OrderedDict()
-        self._shapes = self._known = 0
+        self._groups: OrderedDict[str, Group] = OrderedDict()
+        self._shapes: OrderedDict[str, Shape] = OrderedDict()
+        self._parents: OrderedDict[int, int] = OrderedDict()
+        self._names: OrderedDict[str, Counter[str]] = OrderedDict()
+        self._hashes: tuple[set[int], set[int]] = set(), set()
 
-    def __len__(self) -> int:
-        """How many shapes are remembered."""
-        return self._shapes
-
-    def visit(self, url: str, scope: str, origin: Origin | None) -> Visit:
-        """Return a request, found on a page or on none, with what it is counted under."""
-        shape = self._shape(scope, url)
-        inside = origin is not None and self._is_inside(scope, origin, shape.group)
-        deep = inside and origin is not None and origin.barren
-        return Visit(url, scope, shape, origin, inside, deep, shape.deep if deep else shape.other)
-
-    def _is_inside(self, scope: str, origin: Origin, group: Group) -> bool:
-        """Tell if a page is of a group: by its own when it was fetched, or by what is known now."""
-        if origin.group == group.name:
-            return True
-        return (
-            "*" in origin.group and self._scopes[scope].urls.groups_of(origin.url)[0] == group.name
-        )
-
-    def ask(self, url: str, scope: str, origin: Origin | None) -> Visit:
-        """Return a request with what is to be done with it."""
-        visit = self.visit(url, scope, origin)
-        shape, group = visit.shape, visit.shape.group
-        poor = None
-        if not shape.proven:
-            poor = next((each for each in shape.groups if each.budget.limited), None)
-        if visit.budget.limited:
-            visit.why = "barren"
-        elif poor is not None:
-            if not shape.fetched and not shape.tried and poor.firsts > 0:
-                poor.firsts -= 1
-                shape.tried = True
+    def ask(self, address: Address, scope: str, origin: Origin | None) -> Visit:
+        """Return a request, found on a page or on none, with what is to be done with it."""
+        group = self._group(address, scope)
+        name = f"{address.kind}{'?' if address.query else ''}"
+        name += "&".join(sorted({name for name, _ in address.query}))
+        visit = Visit(address.digest, group, Shape(name), origin)
+        if visit.inside:
+            name += " deep" if visit.deep else ""
+            visit.shape = _latest(self._shapes, name, lambda _: Shape(visit.shape.name))
+        self._know(visit.page, origin.page if origin else 0)
+        if not group.why or not visit.inside or (origin is not None and origin.released):
+            return visit
+        if group.why == "barren" and not visit.deep:  # it must have shown for itself that it is one
+            if visit.shape.fetched < GAIN or not visit.shape.is_trap:
                 return visit
-            visit.why, visit.budget = "barren", poor.budget
-        elif group.maze.endless and visit.inside:
-            visit.why, visit.budget = "endless", group.of_maze
-        if visit.why:
-            visit.probe = visit.budget.probe()
+        elif group.why == "barren":
+            if visit.shape.fetched < FEW and group.firsts:
+                group.firsts -= 1
+                return visit
+            if not visit.shape.is_trap:
+                return visit
+        visit.why = group.why
+        group.held += 1
+        visit.probe = group.held >= FIRST_PROBE and group.held & (group.held - 1) == 0
         return visit
 
-    def told(
-        self,
-        visit: Visit,
-        *,
-        passed: bool,
-        title: str,
-        gist: Gist,
-        links: Callable[[], Collection[str]],
+    def judged(
+        self, visit: Visit, scope: str, *, passed: bool, title: str, gist: Gist, offers: object = ()
     ) -> list[Change]:
-        """Take what became of a request that was fetched; return what changes with it.
+        """Take a page that was fetched; return what changes with it.
 
-        `links` are the absolute URLs of the page; they are asked for only where they may tell.
+        It brings something new if it `passed`, and has a new word in its title, other `offers` than
+        any page before, or 15 % of its pairs of words for the first time; in a part that is
+        limited, half of these, or both.
         """
-        novelty = self.contents.learn(visit.scope, title, gist)
-        visit.barren = not (passed and _is_new(visit, novelty))
+        names = self._count_new(scope, map(_hash, _WORD.findall(f" {title.lower()}")))
+        sells = bool(offers) and self._count_new(scope, [_hash(repr(offers))])
+        pairs = self._count_new(scope, gist.pairs)
+        new_words = self._count_new(scope, (word << 1 for word in gist.words))
+        share = pairs / len(gist.pairs) if pairs >= _NEW_PAIRS else 0.0
+        new = names or share >= _NEW_SHARE
+        if visit.inside and visit.group.why:  # filters that combine show what others have shown
+            new = share >= _MOSTLY or (names and share >= _NEW_SHARE)
+        visit.barren = not (passed and (new or sells))
         if visit.held:  # fetched all the same, by a shield that only observes
             return []
-        changes = self._barren(visit) if visit.barren else self._fruitful(visit)
-        return changes + self._followed(visit, novelty, links)
-
-    def _barren(self, visit: Visit) -> list[Change]:
-        shape = visit.shape
-        budget = shape.deep if visit.deep else shape.other
-        changes = []
-        if budget.spend(visit.url):
-            changes.append(Change(True, "barren", shape.name, budget, tuple(budget.examples)))
-        for group in [] if shape.proven else shape.groups:
-            if group.budget.spend(visit.url):
-                group.firsts = _FIRSTS
-                examples = tuple(group.budget.examples)
-                changes.append(Change(True, "barren", group.name, group.budget, examples))
-        return changes
-
-    def _fruitful(self, visit: Visit) -> list[Change]:
-        shape = visit.shape
-        changes = _gain(shape, deep=visit.deep)
-        origin = visit.origin
-        if origin is not None and origin.barren:
-            scope = self._scopes.get(visit.scope)
-            parent = scope.shapes.get(origin.shape) if scope else None
-            if parent is not None and not parent.group.maze.suspect:
-                changes += _gain(parent, deep=origin.deep, fetched=False)
-        return changes
-
-    def _followed(
-        self, visit: Visit, novelty: Novelty, links: Callable[[], Collection[str]]
-    ) -> list[Change]:
-        """Look where a page leads, if it may be one of a maze."""
-        group, scope = visit.shape.group, self._scopes.get(visit.scope)
-        if scope is None or visit.origin is None:
+        shape, group, origin = visit.shape, visit.group, visit.origin
+        if visit.inside:
+            if shape.fetched >= _LATEST:  # what it brought long ago counts less and less
+                shape.fetched, shape.fruits, shape.grown = (
+                    each >> 1 for each in (shape.fetched, shape.fruits, shape.grown)
+                )
+            shape.fetched += 1
+            shape.fruits += not visit.barren
+        if visit.inside and not visit.barren:
+            group.alike = max(0.0, group.alike + 1 - new_words / _NEW_WORDS)
+            group.fresh = group.fresh if group.alike else 0
+            if group.why == "endless":
+                group.alike = min(group.alike, ENDLESS + _RETURN)
+                if group.alike < ENDLESS:
+                    return [self._limit(group, "")]
+            elif group.alike >= ENDLESS and group.fresh >= _GROWTH * group.alike:
+                group.alike = ENDLESS + _RETURN
+                return [self._limit(group, "endless")]
+        parent = self._groups.get(origin.group) if origin and origin.barren else None
+        if visit.barren or parent is None:
             return []
-        maze = group.maze
-        if not visit.inside:
-            maze.outside()
+        parent.fruits += 1
+        parent.barren = max(0, parent.barren - GAIN)
+        return [self._limit(parent, "")] if parent.why == "barren" else []
+
+    def found(self, visit: Visit, address: Address, scope: str) -> list[Change]:
+        """Take an address that a page leads to; return what changes with it."""
+        group, page = visit.group, address.digest
+        if not visit.inside or visit.held or self._group(address, scope) is not group:
             return []
-        if maze.resting():
-            return []
-        page = stable_hash(visit.url)
-        before = len(scope.known)
-        scope.known.add(page, stable_hash(visit.origin.url))
-        own = {stable_hash(url) for url in links() if _leads_deeper(scope, group, url)}
-        was = maze.endless
-        maze.step(own, scope.known, page, novelty.words)
-        self._known += len(scope.known) - before
-        while self._known > MOST_KNOWN_IN_ALL and len(self._scopes) > 1:
-            self._let_go()
-        if maze.endless == was:
-            return []
-        budget = group.of_maze
-        budget.held = 0
-        budget.limited = maze.endless
-        examples = (visit.origin.url, visit.url)
-        return [Change(maze.endless, "endless", group.name, budget, examples)]
+        if page not in self._parents:
+            self._know(page, visit.page)
+            visit.fresh += 1
+            group.fresh += not visit.barren
+            visit.shape.grown += visit.fresh == 1
+            if visit.fresh == 1 and visit.barren:
+                group.barren = min(group.barren + 1, max(FULL, group.fruits // SHARE))
+                if not group.why and group.barren == max(FULL, group.fruits // SHARE):
+                    return [self._limit(group, "barren")]
+        elif page not in group.returned and page not in self._way_to(visit.page):
+            group.returned.add(page)
+            group.alike = max(0.0, group.alike - _RETURN)
+            if group.why == "endless":
+                group.alike = min(group.alike, ENDLESS + _RETURN)
+                if group.alike < ENDLESS:
+                    return [self._limit(group, "")]
+        return []
 
-    def _shape(self, name: str, url: str) -> ShapeOfUrls:
-        scope = self._scopes.get(name)
-        if scope is None:
-            scope = self._scopes[name] = _Scope()
-            if len(self._scopes) > MOST_SCOPES:
-                self._let_go()
-        self._scopes.move_to_end(name)
-        found = scope.urls.of(url)
-        shape = scope.shapes.get(found.name)
-        if shape is None:
-            keys = _group(scope, found.keys) if found.keys else None
-            shape = ShapeOfUrls(found.name, _group(scope, found.group), keys)
-            scope.shapes[found.name] = shape
-            self._shapes += 1
-            self._make_room(scope)
-        scope.shapes.move_to_end(found.name)
-        return shape
+    def __len__(self) -> int:
+        """How many hashes, addresses and shapes are remembered."""
+        kept = (*self._hashes, self._parents, self._shapes, self._groups)
+        return sum(map(len, kept))
 
-    def _make_room(self, scope: _Scope) -> None:
-        while len(scope.shapes) > MOST_SHAPES:
-            scope.shapes.popitem(last=False)
-            self._shapes -= 1
-        if len(scope.groups) > 2 * MOST_SHAPES:
-            left = [group for shape in scope.shapes.values() for group in shape.groups]
-            scope.groups = {group.name: group for group in left}
-        while self._shapes > MOST_SHAPES_IN_ALL and len(self._scopes) > 1:
-            self._let_go()
+    def _limit(self, group: Group, why: Why) -> Change:
+        if not why and group.why == "endless":
+            group.alike, group.fresh = 0.0, 0
+        group.why, group.held, group.firsts = why, 0, FIRSTS
+        return Change(why, group.name)
 
-    def _let_go(self) -> None:
-        """Forget the scope that was met longest ago."""
-        _, scope = self._scopes.popitem(last=False)
-        self._shapes -= len(scope.shapes)
-        self._known -= len(scope.known)
+    def _group(self, address: Address, scope: str) -> Group:
+        """Return the part of a site: by host, the first part of the path, and if there are more."""
+        host = self._one_of_few(scope, address.host)
+        end = ("/.." if len(address.path) > 1 else "") + ("?" if address.query else "")
+        first = self._one_of_few(host, mask(address.path[0])) if address.path else ""
+        group = _latest(self._groups, f"{host}/{first}{end}", Group)
+        group.rare = f"{host}/{ANY}{end}"
+        return group
+
+    def _one_of_few(self, where: str, name: str) -> str:
+        names = self._names.get(where)
+        if names is None:
+            names = self._names[where] = Counter()
+            if len(self._names) > MOST_SCOPES:
+                self._names.popitem(last=False)
+        names.update((name, ""))
+        if len(names) > _MOST_NAMES:
+            often = {each: count for each, count in names.items() if count >= _OFTEN}
+            self._names[where] = names = Counter(often)
+        if names[name] >= _OFTEN and _SHARE * names[""] <= names[name]:
+            names[name] = _ALWAYS  # and it remains so, however many others a trap makes of it
+        return name if names[name] >= _ALWAYS else ANY
+
+    def _know(self, page: int, parent: int) -> None:
+        self._parents.setdefault(page, parent)
+        if len(self._parents) > MOST_KNOWN:
+            self._parents.popitem(last=False)
+
+    def _way_to(self, page: int) -> Iterator[int]:
+        """Yield a page, and those that led to it."""
+        for _ in range(_MOST_ANCESTORS):
+            yield page
+            page = self._parents.get(page, 0)
+
+    def _count_new(self, scope: str, hashes: Iterable[int]) -> int:
+        """Return how many of some hashes the pages of a scope had not, and remember all.
+
+        What is forgotten counts as new: a part is then thought better of than it is, never worse.
+        """
+        salt, (young, old) = _hash(scope), self._hashes
+        fresh = {each ^ salt for each in hashes} - young
+        young |= fresh
+        count = len(fresh - old)
+        if len(young) > MOST_HASHES // 2:
+            self._hashes = set(), young
+        return count
 
 
-def _is_new(visit: Visit, novelty: Novelty) -> bool:
-    """Tell if what a page says is worth a fetch."""
-    if visit.inside and visit.shape.group.maze.suspect:
-        return novelty.mostly
-    return novelty.content or (novelty.name and not visit.inside)
+def _hash(text: str) -> int:
+    return int(hash64(text.encode("utf-8", "surrogatepass"))[0])
 
 
-def _leads_deeper(scope: _Scope, group: Group, url: str) -> bool:
-    """Tell if a URL belongs to a group, or to one that brings nothing."""
-    name, keys = scope.urls.groups_of(url)
-    if name == group.name:
-        return True
-    others = [other for key in (name, keys) if (other := scope.groups.get(key))]
-    return any(other.budget.limited or other.maze.endless for other in others)
-
-
-def _group(scope: _Scope, name: str) -> Group:
-    group = scope.groups.get(name)
-    if group is None:
-        group = scope.groups[name] = Group(name)
-    return group
-
-
-def _gain(shape: ShapeOfUrls, *, deep: bool, fetched: bool = True) -> list[Change]:
-    """Give a shape, and its group, something back."""
-    budget = shape.deep if deep else shape.other
-    groups = [] if shape.proven else shape.groups
-    changes = []
-    if budget.gain(fetched=fetched):
-        changes.append(Change(False, "barren", shape.name, budget))
-    changes += [
-        Change(False, "barren", group.name, group.budget)
-        for group in groups
-        if group.budget.gain(fetched=fetched)
-    ]
-    return changes
+def _latest(known: OrderedDict[str, T], name: str, make: Callable[[str], T]) -> T:
+    """Return what is known by a name, which is now the latest of all."""
+    found = known.get(name)
+    if found is None:
+        found = known[name] = make(name)
+        if len(known) > MOST_SHAPES:
+            known.popitem(last=False)
+    known.move_to_end(name)
+    return found

@@ -11,11 +11,13 @@ from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.notes import without_domain
 from simhash_gate.history.versions import History
+from simhash_gate.identity.keys import Keys, own_key
+from simhash_gate.identity.saved import AtomsError, all_kept, from_json, load
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES
 from simhash_gate.stores.histories import histories_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from simhash_gate.stores import Blob, Record, Store
     from simhash_gate.stores.histories import PageHistory
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 class Chosen:
     """Which pages a command is about: those that agree with all of this.
 
-    `domain` stands for its subdomains too. `age` is in seconds: pages are chosen whose own URL was
-    last seen longer ago.
+    `domain` stands for its subdomains too; `page` is any address of a page. `age` is in seconds:
+    pages are chosen whose own URL was last seen longer ago.
     """
 
     domain: str | None = None
@@ -40,14 +42,16 @@ class Chosen:
 
     def of(self, store: Store) -> Iterator[Record]:
         """Yield the pages of a store that are chosen, oldest first."""
+        is_page = self._page_test(store)
         for record in store.records(self.scope):
-            if self._has(record.url, record.last_seen):
+            if self._has(record.url, record.last_seen) and is_page(record):
                 yield record
 
     def histories(self, store: Store) -> Iterator[PageHistory]:
         """Yield what is known of the visits to the pages that are chosen, in any order."""
+        is_page = self._page_test(store)
         for history in histories_in(store.blobs(HISTORY, self.scope)):
-            if self._has(history.url, history.seen):
+            if self._has(history.url, history.seen) and is_page(history):
                 yield history
 
     def of_sites(self, store: Store, kind: str) -> Iterator[Blob]:
@@ -59,12 +63,26 @@ class Chosen:
                     yield blob
 
     def _has(self, url: str, seen: float) -> bool:
-        page = self.page and without_credentials(self.page)  # as pages are remembered
-        return (
-            page in (None, url)
-            and (self.age is None or seen < time.time() - self.age)
-            and (self.domain is None or is_of_domain(url, self.domain))
+        return (self.age is None or seen < time.time() - self.age) and (
+            self.domain is None or is_of_domain(url, self.domain)
         )
+
+    def _page_test(self, store: Store) -> Callable[[Record | PageHistory], bool]:
+        """Return what tells whether something is kept of the page, by the keys of its host."""
+        if self.page is None:
+            return lambda _: True
+        page, keys = without_credentials(self.page), Keys()  # as pages are remembered
+        for scope, known in all_kept(store):
+            with suppress(AtomsError):  # of a later release
+                load(keys.host(scope), from_json(known, scope), trusted=True)
+
+        def is_page(kept: Record | PageHistory) -> bool:
+            if kept.request.endswith("#"):  # its other addresses show another page
+                return kept.request == own_key(page)
+            key = keys.of(kept.scope, page).key
+            return key in (kept.request, keys.of(kept.scope, kept.url).key)
+
+        return is_page
 
 
 def forget_all(store: Store, blobs: Iterable[Blob]) -> int:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 Form = Literal["folder", "jsonl", "parquet"]
 
-COLUMNS = ("id", "url", "title", "date", "words", "fingerprint", "pipeline", "markdown")
+_KNOWN = ("id", "url", "canonical_url", "title", "date", "words", "fingerprint", "pipeline")
+COLUMNS = (*_KNOWN, "markdown")
 _FILES = (".csv", ".gz", ".htm", ".html", ".json", ".md", ".ndjson", ".txt", ".warc", ".zip")
 _ROWS = 200  # pages that are in memory at once, with their Markdown
 _SEGMENT, _SEGMENTS = 80, 12
@@ -35,10 +36,15 @@ _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A kept page as a corpus has it. `date` is what the page says; the fingerprint is in hex."""
+    """A kept page as a corpus has it.
+
+    `canonical_url` is its URL without names that track visitors. `date` is what the page says; the
+    fingerprint is in hex.
+    """
 
     id: str | int
     url: str
+    canonical_url: str
     title: str
     date: str | None
     words: int
@@ -112,7 +118,7 @@ def _names(page: Kept) -> Iterator[str]:
 
 def front_matter(page: Kept) -> str:
     """Return what a file begins with: YAML, of which each line is a key and a value in JSON."""
-    lines = [f"{name}: {_json(getattr(page, name))}" for name in COLUMNS if name != "markdown"]
+    lines = [f"{name}: {_json(getattr(page, name))}" for name in _KNOWN]
     return "\n".join(["---", *lines, "---", ""])
 
 

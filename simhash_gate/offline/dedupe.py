@@ -19,6 +19,7 @@ from simhash_gate.common.files import private_folder, private_lock, whole_file
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import line_of
+from simhash_gate.identity.keys import precise
 from simhash_gate.offline.console import check_output, disk, refuse_stores
 from simhash_gate.offline.corpus import Kept, check_form, form_of, is_empty_folder, write_corpus
 from simhash_gate.offline.replay import judge
@@ -225,8 +226,8 @@ def _write_corpus(
         for entry, page, markdown in console.bar(work.kept(), unit="pages written"):
             bits = None if page.fingerprint is None else to_hex(page.fingerprint)
             yield Kept(
-                name_of(entry), entry.url, page.title, page.date, page.words, bits or "", pipeline,
-                markdown,
+                name_of(entry), entry.url, precise(entry.url) if entry.url else "", page.title,
+                page.date, page.words, bits or "", pipeline, markdown,
             )  # fmt: skip
 
     form = form_of(output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +17,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sketch import name_and_words
 from simhash_gate.identity.keys import told_by
 from simhash_gate.identity.likeness import MOST_WORDS
-from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep, load
+from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep, links_of, load
 from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.recall import Recall
@@ -253,7 +254,9 @@ class StandIns(Listener):
                 *(how_many(avoidable, "request"), PREFIX),
             )
         for scope in self._keys.scopes():
-            if entries := entries_of(scope, self._keys.host(scope)):
+            entries = entries_of(scope, self._keys.host(scope))
+            entries += links_of(scope, self._keys.canonical(scope), time.time())
+            if entries:
                 self._crawl.store.submit(partial(_keep, scope=scope, entries=entries))
 
     # ---- earlier crawls ----------------------------------------------------------------------
@@ -262,7 +265,8 @@ class StandIns(Listener):
         """Take over what is known of a scope."""
         try:
             if known:
-                load(self._keys.host(scope), from_json(known, f"URLs of {scope} in the store"))
+                lines = from_json(known, f"URLs of {scope} in the store")
+                load(self._keys.host(scope), lines, links=self._keys.canonical(scope))
         except AtomsError as error:
             logger.warning("What is known of the URLs of %s was not read: %s", scope, error)
 

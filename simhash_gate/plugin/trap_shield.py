@@ -1,14 +1,15 @@
 """The trap shield in a crawl: asks before each download, holds back, and fetches again.
 
-Requests that were held back are remembered, within bounds, and sent again when their shape brings
-something new.
+Requests that were held back are remembered, within bounds. They are sent when their part of the
+site brings something new, when a page elsewhere leads to them, and a sample before the crawl ends.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -17,6 +18,7 @@ from scrapy.http.request import NO_CALLBACK
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.gist import read_gist
+from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.identity.traps import Origin, TrapShield
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.parked import Parked
@@ -26,26 +28,27 @@ from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from scrapy import Request, Spider
     from scrapy.http import Response
     from typing_extensions import Self
 
     from simhash_gate.identity.traps import Change, Visit
+    from simhash_gate.page import Page
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
     from simhash_gate.plugin.parked import Belief
 
 logger = logging.getLogger(__name__)
 
-MOST_TALLIES = 1_000
-"""Shapes that the closing lines know."""
-MOST_OF_SHAPE = 1_000
-"""Requests that wait until it brings something new."""
 AT_ONCE = 14
-"""So many of a shape are sent again for one page that brings something new."""
+"""So many of a part are sent again for one page that brings something new."""
+SAMPLE, SHARE, MOST = 5, 20, 50
+"""Before a crawl ends, so many requests of each part are sent, or one in 20 up to 50."""
 _SHOWN = 10
 _OUTCOMES = frozenset({"new", "near", "updated", "rewritten", "duplicate", "unchanged"})
 _BECAUSE = {
-    "barren": "pages of its shape bring nothing new",
+    "barren": "its pages bring nothing new, and lead to ever more of them",
     "endless": "its pages lead to ever more of the same",
 }
 
@@ -63,18 +66,9 @@ class HeldBack(NotSent):
 
 @dataclass(eq=False)
 class Held(Parked):
-    """A request that waits until its shape brings something new, or the maze of a group ends."""
+    """A request that waits until its part of the site brings something new."""
 
     group: str
-
-
-@dataclass(slots=True)
-class _Tally:
-    """What was held back of one shape, or would have been; `missed` brought something new."""
-
-    held: int = 0
-    missed: int = 0
-    examples: list[str] = field(default_factory=list)
 
 
 class TrapGuard(Listener):
@@ -87,8 +81,11 @@ class TrapGuard(Listener):
         self._parked = crawl.parked
         self._shield = TrapShield()
         self._visits: WeakKeyDictionary[Request, Visit] = WeakKeyDictionary()
-        self._tallies: dict[str, _Tally] = {}
-        self._counts: Counter[str] = Counter()
+        self._sampled: set[str] = set()
+        # By shape: examples of what was held back or would have been, counts of these and of what
+        # brought something new all the same.
+        self._examples: defaultdict[str, list[str]] = defaultdict(list)
+        self._counts: Counter[tuple[str, str]] = Counter()
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
@@ -98,36 +95,69 @@ class TrapGuard(Listener):
 
     def opened(self, spider: Spider) -> None:
         """Go on with what the last part of the job knew, held back and counted."""
-        known = (self._shield, self._tallies, self._counts)
+        known = (self._shield, self._examples, self._counts)
         site_of = self._policies.site_of
-        self._shield, self._tallies, self._counts = self._parked.claim(
+        self._shield, self._examples, self._counts = self._parked.claim(
             "trap", known, lambda request: site_of(request.url).policy.traps == "limit"
         )
 
     def ask(self, request: Request) -> None:
         """Raise `HeldBack` for a request that leads into a trap, where traps are limited."""
         site = self._policies.site_of(request.url)
-        mode = site.policy.traps
-        if mode == "off" or not _is_ours(request):
+        meta = request.meta
+        if (
+            site.policy.traps == "off"
+            or request.method != "GET"
+            or request.callback is NO_CALLBACK
+            or meta.get(META_KEY) is False
+            or RECOVERED_KEY in meta
+        ):
             return
-        found = request.meta.get(FOUND_KEY)
-        if found is None:  # a start URL, or what no page led to
-            self._visits[request] = self._shield.visit(request.url, site.scope, None)
-            return
-        visit = self._shield.ask(request.url, site.scope, Origin(*found))
-        self._visits[request] = visit
+        origin = Origin(*meta[FOUND_KEY]) if FOUND_KEY in meta else None  # else a start URL
+        address = self._crawl.keys.host(site.scope).key(without_credentials(request.url))
+        visit = self._visits[request] = self._shield.ask(address, site.scope, origin)
         if visit.probe:
-            self._count("probed")
-        if visit.held:
-            self._hold(request, visit, limits=mode == "limit")
+            self._stats.inc_value("simhash_gate/trap/probed")
+        if not visit.held:
+            return
+        url, shape, limits = without_credentials(request.url), visit.shape.name, "would_hold"
+        if site.policy.traps == "limit":
+            limits = "held"
+            belief = ("trap", site.scope, visit.page)
+            self._parked.add(Held(belief, request, visit.group.name))
+        self._stats.inc_value(f"simhash_gate/trap/{limits}")
+        self._counts[limits, shape] += 1
+        if len(self._examples[shape]) < 2:
+            self._examples[shape].append(url)
+        if limits == "held":
+            error = HeldBack(url, visit.why, shape)
+            crawler = self._crawl.crawler
+            crawler.signals.send_catch_log(
+                request_held_back, request=request, reason=error.reason, spider=crawler.spider
+            )
+            raise error
 
     def found(self, request: Request, response: Response) -> bool:
-        """Note on a request what is known of the page that it was found on."""
+        """Note on a request what is known of the page that it was found on.
+
+        If it was held back before, and this page is elsewhere, it is sent: Scrapy itself would drop
+        it as one that was asked for.
+        """
         request.meta.pop(FOUND_KEY, None)
         visit = self._visits.get(response.request) if response.request is not None else None
-        if visit is not None:
-            request.meta[FOUND_KEY] = list(visit.as_origin)
+        if visit is None:
+            return True
+        request.meta[FOUND_KEY] = list(visit.as_origin)
+        self._leads_to(visit, request.url)
         return True
+
+    def _leads_to(self, visit: Visit, url: str) -> None:
+        if visit.inside or not visit.leads_into_trap:
+            scope = self._policies.site_of(url).scope
+            address = self._crawl.keys.host(scope).key(without_credentials(url))
+            self._changed(self._shield.found(visit, address, scope))
+            if not visit.leads_into_trap:
+                self._send([("trap", scope, address.digest)])
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Tell the shield what a page brought; send again what waited for that."""
@@ -137,124 +167,80 @@ class TrapGuard(Listener):
             return
         if judged.verdict.outcome not in _OUTCOMES:
             return
-        changes = self._shield.told(
+        changes = self._shield.judged(
             visit,
-            passed=judged.verdict.outcome != "duplicate",
+            self._policies.site_of(judged.request.url).scope,
+            passed=judged.verdict.outcome not in ("duplicate", "unchanged"),
             title=read.title,
             gist=read_gist(read.gist),
-            links=lambda: read.targets.split("\n"),
+            offers=offers_of(read),
         )
-        if visit.held:
-            self._seen(visit)
-        for change in changes:
-            self._changed(change)
-        ends = any(change.why == "endless" and not change.limited for change in changes)
-        group = visit.shape.group
-        if ends:
-            held: list[Held] = self._parked.of_kind("trap")
-            for belief in {each.belief for each in held if each.group == group.name}:
-                if visit.scope in belief:
-                    self._send(belief)
-        elif not visit.barren and not group.maze.endless:
-            self._send(_belief(visit), AT_ONCE)
+        if visit.held and not visit.barren:
+            self._counts["missed", visit.shape.name] += 1
+            self._stats.inc_value("simhash_gate/trap/missed")
+        self._changed(changes)
+        if judged.dropped and visit.inside:  # it reaches no callback: what it would lead to
+            for url in read.targets.split("\n"):
+                self._leads_to(visit, url)
+        if visit.deep and not visit.barren and visit.group.why != "endless":
+            self._sampled.discard(visit.group.name)
+            self._send(self._waiting(visit.group.name)[:AT_ONCE])
+
+    def idle(self) -> None:
+        """Send a sample of what waits, as long as that brings something new."""
+        groups = {held.group for held in self._parked.of_kind("trap")}
+        for name in groups - self._sampled:
+            waiting = self._waiting(name)
+            count = min(len(waiting), max(SAMPLE, min(MOST, len(waiting) // SHARE)))
+            self._sampled.add(name)
+            self._send([waiting[(n + 1) * len(waiting) // count - 1] for n in range(count)])
 
     async def closed(self, closing: Closing) -> None:
         """Say what was held back, or would have been."""
-        for limits in (True, False):
-            self._sum_up(limits=limits)
+        self._sum_up("held")
+        self._sum_up("would_hold")
 
-    def _hold(self, request: Request, visit: Visit, *, limits: bool) -> None:
-        shape = visit.shape.name
-        key = ("=" if limits else "?") + shape
-        if key in self._tallies or len(self._tallies) < MOST_TALLIES:
-            tally = self._tallies.setdefault(key, _Tally())
-            tally.held += 1
-            if len(tally.examples) < 2:
-                tally.examples.append(without_credentials(request.url))
-        if not limits:
-            self._count("would_hold")
+    def _changed(self, changes: Iterable[Change]) -> None:
+        for why, group in changes:
+            self._stats.inc_value(f"simhash_gate/trap/{'limited' if why else 'recovered'}")
+            said = f"is limited: {_BECAUSE[why]}" if why else "brings something new again"
+            logger.info("Trap shield: %s %s", group, said)
+
+    def _waiting(self, group: str) -> list[Belief]:
+        return [held.belief for held in self._parked.of_kind("trap") if held.group == group]
+
+    def _send(self, beliefs: Iterable[Belief]) -> None:
+        for held in chain.from_iterable(map(self._parked.take, beliefs)):
+            request = held.request
+            found = Origin(*request.meta[FOUND_KEY])
+            request.meta[FOUND_KEY] = list(found._replace(released=True))
+            self._stats.inc_value("simhash_gate/trap/resent")
+            self._counts["resent", ""] += 1
+            self._parked.send(request)
+
+    def _sum_up(self, what: str) -> None:
+        counts = Counter({shape: n for (name, shape), n in self._counts.items() if name == what})
+        if not counts:
             return
-        self._count("held")
-        self._parked.add(Held(_belief(visit), request, visit.shape.group.name), MOST_OF_SHAPE)
-        error = HeldBack(without_credentials(request.url), visit.why, shape)
-        crawler = self._crawl.crawler
-        crawler.signals.send_catch_log(
-            request_held_back, request=request, reason=error.reason, spider=crawler.spider
-        )
-        raise error
-
-    def _seen(self, visit: Visit) -> None:
-        """Count what a page brought that is fetched only because nothing is touched."""
-        if not visit.barren:
-            self._count("missed")
-            tally = self._tallies.get("?" + visit.shape.name)
-            if tally is not None:
-                tally.missed += 1
-
-    def _changed(self, change: Change) -> None:
-        self._count("limited" if change.limited else "recovered")
-        if not change.limited:
-            logger.info("Trap shield: %s brings something new again", change.shape)
-            return
-        budget = change.budget
-        examples = ", ".join(map(without_credentials, change.examples))
-        if change.why == "endless":
-            logger.info(
-                "Trap shield: %s leads to ever more pages of the same kind: no link of the last "
-                "pages leads back, none ends, and their words are known, such as %s",
-                change.shape, examples,
-            )  # fmt: skip
-            return
-        logger.info(
-            "Trap shield: the last pages of %s brought nothing new, and led to nothing new, "
-            "such as %s (%s, of which %d brought something new)",
-            change.shape, examples, how_many(budget.fetched, "page"), budget.fruits,
-        )  # fmt: skip
-
-    def _send(self, belief: Belief, most: int | None = None) -> None:
-        why = f"{belief[-1]} brings something new again"
-        for parked in self._parked.take(belief, why, most):
-            self._count("resent")
-            self._parked.send(parked.request)
-
-    def _sum_up(self, *, limits: bool) -> None:
-        mark = "=" if limits else "?"
-        found = [(key[1:], tally) for key, tally in self._tallies.items() if key[0] == mark]
-        if not found:
-            return
-        found.sort(key=lambda entry: -entry[1].held)
-        lines = "\n".join(
-            f"  {shape}: {how_many(tally.held, 'request')}, such as {', '.join(tally.examples)}"
-            + ("" if limits else f"; {tally.missed} brought something new")
-            for shape, tally in found[:_SHOWN]
-        )
-        more = f"\n  and {len(found) - _SHOWN} more shapes" if len(found) > _SHOWN else ""
-        held = self._counts["held" if limits else "would_hold"]
-        if limits:
-            said = f"{how_many(held, 'request')} held back; {self._counts['resent']} sent again"
+        lines = [
+            f"\n  {shape}: {how_many(n, 'request')}, such as {', '.join(self._examples[shape])}"
+            for shape, n in counts.most_common(_SHOWN)
+        ]
+        more = f"\n  and {len(counts) - _SHOWN} more shapes" if len(counts) > _SHOWN else ""
+        number = how_many(counts.total(), "request")
+        if what == "held":
+            said = f"{number} held back; {self._counts['resent', '']} sent again"
         else:
+            missed = sum(n for (name, _), n in self._counts.items() if name == "missed")
             said = (
-                f"{how_many(held, 'request')} would have been held back "
-                f"({PREFIX}TRAPS = 'limit'); {self._counts['missed']} of the pages brought "
-                "something new"
+                f"{number} would have been held back ({PREFIX}TRAPS = 'limit'); {missed} of the "
+                "pages brought something new"
             )
-        logger.info("Trap shield: %s.\n%s%s", said, lines, more)
-
-    def _count(self, name: str) -> None:
-        self._counts[name] += 1
-        self._stats.inc_value(f"simhash_gate/trap/{name}")
+        logger.info("Trap shield: %s.%s%s", said, "".join(lines), more)
 
 
-def _belief(visit: Visit) -> Belief:
-    return "trap", visit.scope, visit.shape.name
-
-
-def _is_ours(request: Request) -> bool:
-    """Tell whether a request may be held back at all."""
-    meta = request.meta
-    return (
-        request.method == "GET"
-        and request.callback is not NO_CALLBACK
-        and meta.get(META_KEY) is not False
-        and RECOVERED_KEY not in meta
-    )
+def offers_of(page: Page) -> tuple[tuple[str, str], ...]:
+    """Return what a page sells; a calendar has new dates for ever."""
+    if page.listing or not page.sketch:
+        return ()
+    return tuple(each for each in decode(page.sketch).offered if "Date" not in each[0])

@@ -29,7 +29,7 @@ def test_without_the_gate_everything_is_delivered(tmp_path):
     assert figures["caught"] == 0
     pages = items(feed)
     assert {page["article_id"] for page in pages} - {None} == {f"a{n:05}" for n in range(12)}
-    assert {"url", "title", "markdown", "fingerprint", "fetched_at"} < set(pages[0])
+    assert {"canonical_url", "title", "markdown", "fingerprint", "fetched_at"} < set(pages[0])
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,9 @@ def test_articles_crawls_the_sites_it_is_given_and_stops_at_max_pages(tmp_path):
     assert crawl.returncode == 0
     assert "Traceback" not in log
     assert 10 < len(pages) <= 20
-    assert set(pages[0]) == {"url", "title", "markdown", "fingerprint", "fetched_at"}
+    assert set(pages[0]) == {
+        *("url", "canonical_url", "title", "markdown", "fingerprint", "fetched_at")
+    }
     assert all(page["title"] for page in pages)
     # What the gate has read is in its items.
     assert any(len(page["markdown"]) > 500 for page in pages)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from simhash_gate.fingerprints.gist import Gist, gist_of, read_gist
+from simhash_gate.identity.address import address_of
 from simhash_gate.identity.traps import Change, TrapShield, Visit
 
 HOST, SITE = "https://site.example", "site.example"
@@ -88,7 +89,7 @@ def crawl(pages: Pages, start: str, most: int, *, order: str = "breadth") -> Cra
             if order == "shuffled":
                 queue.rotate(rng.randrange(len(queue)))
             path, parent = queue.pop() if order == "depth" else queue.popleft()
-            visit = shield.ask(HOST + path, SITE, parent.as_origin if parent else None)
+            visit = shield.ask(address_of(HOST + path), SITE, parent.as_origin if parent else None)
             if visit.held:
                 done.held.append(path)
             else:
@@ -97,13 +98,12 @@ def crawl(pages: Pages, start: str, most: int, *, order: str = "breadth") -> Cra
             made = pages(path)
             done.fetched.append(path)
             said = repr(made.blocks)
-            done.changes += shield.told(
-                visit,
-                passed=said not in texts,
-                title=made.title,
-                gist=made.gist,
-                links=lambda made=made: [HOST + link for link in made.links],
+            passed = said not in texts
+            done.changes += shield.judged(
+                visit, SITE, passed=passed, title=made.title, gist=made.gist
             )
+            for link in made.links:
+                done.changes += shield.found(visit, address_of(HOST + link), SITE)
             texts.add(said)
             queue += [(link, visit) for link in dict.fromkeys(made.links) if link not in seen]
             seen.update(made.links)
@@ -150,6 +150,20 @@ def catalogue(size: int) -> Pages:
         return Made(_name(path), [_name(path).split(), *terms], ["/"])
 
     return listed(size, page, _name)
+
+
+def profiles(size: int) -> Pages:
+    """Members of whom nothing is said, on a list of twenty a page that says nothing else."""
+
+    def pages(path: str) -> Made:
+        links = []
+        if path.startswith("/members/list"):
+            first = _number(path) * 20
+            links = [f"/members/{each}" for each in range(first, first + 20)]
+            links += [f"/members/list/{first // 20 + 1}"] if first + 20 < size else []
+        return Made("Members", [["member", "since", "then", "no", "posts", "yet"]], links)
+
+    return pages
 
 
 def chain(size: int, vocabulary: int) -> Pages:

@@ -17,7 +17,8 @@ from tests.offline.command import files_up_to
 from tests.offline.command import json_lines as lines
 from tests.offline.test_replay_warc import record
 
-FIELDS = ["id", "url", "title", "date", "words", "fingerprint", "pipeline", "markdown"]
+FIELDS = ["id", "url", "canonical_url", "title", "date", "words", "fingerprint", "pipeline"]
+FIELDS += ["markdown"]
 OTHERS = ["id", "url", "kept", "distance", "reason"]
 
 

@@ -127,6 +127,13 @@ def test_a_store_of_which_no_page_counts_says_so(run, url) -> None:
         ("forget --scope a.example", (1, 3, 5), "*", "b", RULED[1:]),
         ("forget --scope a.example --age 10d", (1, 3, 4, 5), "*a", "ab", RULED),
         ("forget --page https://me:secret@example.com/1", (0, 2, 3, 4, 5), "*a", "ab", RULED),
+        (
+            "forget --page http://www.example.com/1/?fbclid=x",
+            (0, 2, 3, 4, 5),
+            "*a",
+            "ab",
+            RULED,
+        ),
         ("forget --domain other.example", ALL, "*a", "ab", RULED),
         ("forget --domain a.example", ALL, "*", "ab", RULED[1:]),
         ("forget --domain c.example", ALL, "*a", "ab", RULED[:1]),

@@ -17,5 +17,10 @@ class PagesSpider(Spider):
     def parse(self, response):
         if isinstance(response, HtmlResponse):
             verdict = response.meta["simhash_gate_verdict"]
-            yield {"url": response.url, "title": verdict.title, "markdown": verdict.markdown}
+            yield {
+                "url": response.url,
+                "canonical_url": verdict.canonical_url,
+                "title": verdict.title,
+                "markdown": verdict.markdown,
+            }
             yield from response.follow_all(self.links.extract_links(response))

@@ -25,6 +25,7 @@ class NewsSpider(Spider):
         if verdict.page and verdict.page.words >= 80:  # the others are lists of links
             yield {
                 "url": response.url,
+                "canonical_url": verdict.canonical_url,
                 "title": verdict.title,
                 "date": verdict.page.date,
                 "outcome": verdict.outcome,
