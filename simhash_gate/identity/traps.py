@@ -100,10 +100,15 @@ class Group:
     barren: int = 0
     fruits: int = 0
     alike: float = 0.0
-    fresh: int = 0
+    fresh: float = 0.0
     held: int = 0
     firsts: int = FIRSTS
     returned: set[int] = field(default_factory=set)
+
+    def seems(self, alike: float) -> None:
+        """Count towards a maze or, below 0, away from it: as many links as its growth needs go."""
+        before, self.alike = self.alike, max(0.0, self.alike + alike)
+        self.fresh = max(0.0, self.fresh - _GROWTH * max(0.0, before - self.alike))
 
 
 @dataclass(eq=False, slots=True)
@@ -222,8 +227,7 @@ class TrapShield:
             shape.fetched += 1
             shape.fruits += not visit.barren
         if visit.inside and not visit.barren:
-            group.alike = max(0.0, group.alike + 1 - new_words / _NEW_WORDS)
-            group.fresh = group.fresh if group.alike else 0
+            group.seems(1 - new_words / _NEW_WORDS)
             if group.why == "endless":
                 group.alike = min(group.alike, ENDLESS + _RETURN)
                 if group.alike < ENDLESS:
@@ -254,7 +258,7 @@ class TrapShield:
                     return [self._limit(group, "barren")]
         elif page not in group.returned and page not in self._way_to(visit.page):
             group.returned.add(page)
-            group.alike = max(0.0, group.alike - _RETURN)
+            group.seems(-_RETURN)
             if group.why == "endless":
                 group.alike = min(group.alike, ENDLESS + _RETURN)
                 if group.alike < ENDLESS:
@@ -268,7 +272,7 @@ class TrapShield:
 
     def _limit(self, group: Group, why: Why) -> Change:
         if not why and group.why == "endless":
-            group.alike, group.fresh = 0.0, 0
+            group.alike, group.fresh = 0.0, 0.0
         group.why, group.held, group.firsts = why, 0, FIRSTS
         return Change(why, group.name)
 
