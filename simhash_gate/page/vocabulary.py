@@ -81,8 +81,8 @@ CONTENT_HEADS = _set("""
 """)
 PAGE_HEADS = _set("page layout main title heading headline text")
 CONTENT_STARTS = _set("is not hide show category tag")
-# `td-no-pagination` and `sidebar-off` speak of something else, which the page has or has not.
-HAVING = _set("has with no without")
+# `td-no-pagination`, `body-and-footer` and `sidebar-off` speak of what the page has, or has not.
+HAVING = _set("has with no without and")
 STATES = _set("off none enabled disabled")
 LINK_LISTS = _set("ul ol dl div section")
 # What no cell of a table of data holds.
