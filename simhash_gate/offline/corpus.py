@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, fields, replace
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 Form = Literal["folder", "jsonl", "parquet"]
 
-COLUMNS = ("id", "url", "title", "date", "words", "fingerprint", "pipeline", "markdown")
 _FILES = (".csv", ".gz", ".htm", ".html", ".json", ".md", ".ndjson", ".txt", ".warc", ".zip")
 _ROWS = 200  # pages that are in memory at once, with their Markdown
 _SEGMENT, _SEGMENTS = 80, 12
@@ -35,16 +34,23 @@ _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A kept page as a corpus has it. `date` is what the page says; the fingerprint is in hex."""
+    """A kept page as a corpus has it: what it says of itself; its fingerprint in hex."""
 
     id: str | int
     url: str
     title: str
+    author: str | None
     date: str | None
+    language: str | None
+    site: str | None
+    description: str | None
     words: int
     fingerprint: str
     pipeline: str
     markdown: str
+
+
+COLUMNS = tuple(field.name for field in fields(Kept))
 
 
 def form_of(path: str) -> Form:
