@@ -17,7 +17,6 @@ from lxml import html
 from readability import Document
 
 from simhash_gate.page.insets import (
-    drop_advertisements,
     drop_copies,
     drop_link_lists,
     drop_others,
@@ -89,7 +88,6 @@ class SteadyExtractor:
             drop_others(element, around, measures)
         if not listing:
             drop_link_lists(element, measures)
-            drop_advertisements(element, measures, page.labels)
             if page.thread:
                 drop_all(frames(element, measures), measures)
         drop_copies(element, measures)

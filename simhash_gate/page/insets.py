@@ -1,6 +1,6 @@
 """What stands in or beside an article and is none of it, and what stands in it again and again.
 
-Link lists, advertisements, copies and columns; what is beside the one product of a page; and what
+Link lists, copies and columns; what is beside the one product of a page; and what
 stands around the posts of a forum. Neighbours of one kind tell: entries of a list have a link and a
 picture, reviews and posts a date. Of posts, what most have in the same place, and what never says
 much, is their frame: who wrote it and when, its counters, its signature.
@@ -13,9 +13,8 @@ from collections import defaultdict
 from itertools import chain, islice
 from typing import TYPE_CHECKING, cast
 
-from simhash_gate.page.measure import LARGEST, drop, drop_all, said_in
+from simhash_gate.page.measure import LARGEST, drop_all, said_in
 from simhash_gate.page.vocabulary import (
-    AD_LABELS,
     FORUMS,
     HEADINGS,
     LEAVES,
@@ -39,12 +38,9 @@ MANY_LINKS = 10
 
 _LINK_DENSE = 0.8
 _INDEX = 0.15  # of an article's text: less is no index, however many links
-_LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
 _BOXES = ("div", "section", "article", "aside", "header", "figure", "blockquote")
 _TIMES_READ = 20
 _COPY = 60  # characters: what is shorter may well be said again
-_FIRST_WORD = re.compile(r"\W*([^\s:|·–—.…\])-]+)")
-_BEHIND_LABEL = re.compile(r"\s*(?:[:|·–—.…\])-].*)?", re.S)
 
 
 def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
@@ -144,36 +140,6 @@ def _in_grid(element: HtmlElement, grids: dict[HtmlElement, bool]) -> bool:
     return grids[outer]
 
 
-def _is_label(text: str) -> bool:
-    """Tell if a text is a word for advertisements, and maybe more behind a colon or the like."""
-    found = _FIRST_WORD.match(text)
-    return (
-        found is not None
-        and found[1].lower() in AD_LABELS
-        and _BEHIND_LABEL.fullmatch(text, found.end()) is not None
-    )
-
-
-def drop_advertisements(
-    article: HtmlElement, measures: Measures, labels: Iterable[HtmlElement]
-) -> None:
-    """Remove the small boxes that say of themselves, first thing, that they are advertisements."""
-    labels = {e for e in labels if e.text and _is_label(e.text) and measures[e].text <= _LABELLED}
-    for element in [e for e in article.iter("*") if e in labels] if labels else ():
-        box = element
-        for outer in element.iterancestors():
-            if (
-                outer is article
-                or measures[outer].text > _LABELLED
-                or box.getprevious() is not None
-                or (outer.text or "").strip()
-            ):
-                break
-            box = outer
-        if box is not article and measures[box].text <= _LABELLED:
-            drop(box, measures)
-
-
 _POST = 100  # characters outside of links, on average: less is an entry of a list
 _MOST = 0.5  # of an article's text, in all entries or posts together
 _BODY = 0.5  # of what posts say: the box with more is where they say it
@@ -199,15 +165,11 @@ def is_thread(root: HtmlElement, facts: Facts) -> bool:
 
 def is_gallery(box: HtmlElement, measures: Measures) -> bool:
     """Tell if entries, each with a link and a picture, say most of a box."""
-    least = max(_MOST * measures[box].text, 1)
-    holder: HtmlElement | None = box
-    while holder is not None and measures[holder].text >= least:
-        for alike in _kinds(child for child in holder if measures[child].text).values():
-            if len(alike) >= _ENTRIES and sum(measures[e].text for e in alike) >= least:
-                entries = list(filter(_is_entry, alike))
-                if len(entries) >= _ENTRIES and sum(measures[e].text for e in entries) >= least:
-                    return True
-        holder = max(holder, key=lambda child: measures[child].text, default=None)
+    for alike in _most_of(box, lambda e: measures[e].text):
+        entries = list(filter(_is_entry, alike)) if len(alike) >= _ENTRIES else []
+        said = sum(measures[e].text for e in entries)
+        if len(entries) >= _ENTRIES and said >= _MOST * measures[box].text:
+            return True
     return False
 
 
@@ -255,16 +217,22 @@ def _kinds(elements: Iterable[HtmlElement]) -> dict[_Kind, list[HtmlElement]]:
     return kinds
 
 
+def _most_of(box: HtmlElement, size: Callable[[HtmlElement], int]) -> Iterator[list[HtmlElement]]:
+    """Yield the neighbours of one kind that together are most of a box, outer ones first."""
+    least = max(_MOST * size(box), 1)
+    holder: HtmlElement | None = box
+    while holder is not None and size(holder) >= least:
+        for alike in _kinds(filter(size, holder)).values():
+            if sum(map(size, alike)) >= least:
+                yield alike
+        holder = max(holder, key=size, default=None)
+
+
 def _posts(article: HtmlElement, measures: Measures) -> Sequence[HtmlElement]:
     """Return the neighbours of one kind that together say most of an article, if there are any."""
-    least = _MOST * measures[article].prose
-    holder: HtmlElement | None = article
-    while holder is not None and measures[holder].prose >= max(least, 1):
-        for alike in _kinds(child for child in holder if measures[child].prose).values():
-            said = sum(measures[post].prose for post in alike)
-            if len(alike) > 1 and said >= max(least, _POST * len(alike)):
-                return alike
-        holder = max(holder, key=lambda child: measures[child].prose, default=None)
+    for alike in _most_of(article, lambda e: measures[e].prose):
+        if len(alike) > 1 and sum(measures[e].prose for e in alike) >= _POST * len(alike):
+            return alike
     return []
 
 
