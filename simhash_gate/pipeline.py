@@ -28,7 +28,7 @@ from simhash_gate.options import (
     load_stop_words,
     pipeline_version,
 )
-from simhash_gate.page import UNREADABLE, Page
+from simhash_gate.page import TOLD, UNREADABLE, Page
 from simhash_gate.page.address import joined
 from simhash_gate.page.blocks import plain_text
 from simhash_gate.page.document import read_document
@@ -124,10 +124,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         "url": url,
         "article": document.flow.pack(),
         "anchors": document.anchors,
-        "kind": facts.kind,
-        "author": facts.author,
-        "date": facts.date,
-        "price": facts.price,
+        **{name: getattr(facts, name) for name in ("kind", "price", *TOLD)},
         "structure": simhash_of_set(tag_paths(document.skeleton.tags)),
         "targets": _targets(document.skeleton.hrefs, joined(url, facts.base)),
     }

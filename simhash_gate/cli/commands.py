@@ -358,6 +358,12 @@ def recover(progress: bool | None, **chosen: Any) -> int:
     "source does not tell the time, the date on the page counts.",
 )
 @click.option(
+    "--without",
+    type=click.Choice(["links", "images"]),
+    multiple=True,
+    help="Leave links or images out of the Markdown; the text of links stays. Can be repeated.",
+)
+@click.option(
     "-k",
     "--distance",
     type=click.IntRange(0, 8),

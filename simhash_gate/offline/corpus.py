@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, fields, replace
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 Form = Literal["folder", "jsonl", "parquet"]
 
-_KNOWN = ("id", "url", "canonical_url", "title", "date", "words", "fingerprint", "pipeline")
-COLUMNS = (*_KNOWN, "markdown")
 _FILES = (".csv", ".gz", ".htm", ".html", ".json", ".md", ".ndjson", ".txt", ".warc", ".zip")
 _ROWS = 200  # pages that are in memory at once, with their Markdown
 _SEGMENT, _SEGMENTS = 80, 12
@@ -36,21 +34,27 @@ _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A kept page as a corpus has it.
+    """A kept page as a corpus has it: what it says of itself; its fingerprint in hex.
 
-    `canonical_url` is its URL without names that track visitors. `date` is what the page says; the
-    fingerprint is in hex.
+    `canonical_url` is its URL without names that track visitors.
     """
 
     id: str | int
     url: str
     canonical_url: str
     title: str
+    author: str | None
     date: str | None
+    language: str | None
+    site: str | None
+    description: str | None
     words: int
     fingerprint: str
     pipeline: str
     markdown: str
+
+
+COLUMNS = tuple(field.name for field in fields(Kept))
 
 
 def form_of(path: str) -> Form:
@@ -118,7 +122,7 @@ def _names(page: Kept) -> Iterator[str]:
 
 def front_matter(page: Kept) -> str:
     """Return what a file begins with: YAML, of which each line is a key and a value in JSON."""
-    lines = [f"{name}: {_json(getattr(page, name))}" for name in _KNOWN]
+    lines = [f"{name}: {_json(getattr(page, name))}" for name in COLUMNS if name != "markdown"]
     return "\n".join(["---", *lines, "---", ""])
 
 

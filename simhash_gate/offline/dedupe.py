@@ -6,7 +6,7 @@ import json
 import shutil
 from collections import Counter, deque
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ from simhash_gate.offline.replay import judge
 from simhash_gate.offline.store import live_run
 from simhash_gate.offline.work_file import Judged, WorkFile, read_whole
 from simhash_gate.options import pipeline_version
-from simhash_gate.page import Page
+from simhash_gate.page import TOLD, Page
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.sources.open import open_pages, shown
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from simhash_gate.collection.table import Row
     from simhash_gate.offline.console import Console
     from simhash_gate.offline.work_file import Numbered
+    from simhash_gate.page import LeftOut
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry
 
@@ -58,12 +59,14 @@ def run(
     duplicates: str | None,
     report: str | None,
     keep: str,
+    without: Sequence[LeftOut],
 ) -> int:
     """Write the corpus; return the exit status."""
     refuse_stores(sources)
     _check(output, duplicates, report)
     with disk(output), _work_folder(output, console) as folder:
-        with closing(WorkFile(folder / "pages.sqlite", settings.options)) as work:
+        file = WorkFile(folder / "pages.sqlite", settings.options, without)
+        with closing(file) as work:
             _read(work, sources, settings, console)
             if not len(work):
                 console.complain_of_nothing(shown(*sources), "no page in it")
@@ -111,9 +114,9 @@ def _work_folder(output: str, console: Console) -> Iterator[Path]:
 
 def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: Console) -> None:
     """Read all pages that the working file does not have."""
+    read_each = partial(read_whole, without=work.without)
     if work.known:
         console.say(f"pages that were read before: {work.known}")
-    settings = replace(settings, options=replace(settings.options, markdown=True))
     unread: deque[tuple[int, bytes]] = deque()
     count = 0
 
@@ -128,7 +131,7 @@ def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: C
 
     pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
     entries = without_known(console.bar(pages.entries, pages.total, "pages read"))
-    for entry, read in extract_pages(entries, settings, read_whole):
+    for entry, read in extract_pages(entries, settings, read_each):
         work.keep(*unread.popleft(), entry, _scope_of(entry, settings), read)
     work.finish(count)
 
@@ -225,10 +228,16 @@ def _write_corpus(
     def pages() -> Iterator[Kept]:
         for entry, page, markdown in console.bar(work.kept(), unit="pages written"):
             bits = None if page.fingerprint is None else to_hex(page.fingerprint)
+            told = {name: getattr(page, name) for name in ("title", *TOLD, "words")}
             yield Kept(
-                name_of(entry), entry.url, precise(entry.url) if entry.url else "", page.title,
-                page.date, page.words, bits or "", pipeline, markdown,
-            )  # fmt: skip
+                id=name_of(entry),
+                url=entry.url,
+                canonical_url=precise(entry.url) if entry.url else "",
+                fingerprint=bits or "",
+                pipeline=pipeline,
+                markdown=markdown,
+                **told,
+            )
 
     form = form_of(output)
     if form != "folder":

@@ -14,25 +14,26 @@ from simhash_gate.common.encoded import as_bytes, as_text, signed, unsigned
 from simhash_gate.common.files import open_database
 from simhash_gate.common.times import unix_time
 from simhash_gate.options import pipeline_version
-from simhash_gate.page import Page
+from simhash_gate.page import TOLD, Page
 from simhash_gate.pipeline import read_page
 from simhash_gate.sources import Entry
 from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from simhash_gate.options import Options
+    from simhash_gate.page import LeftOut
 
-_SCHEMA = 2
+_SCHEMA = 3
 _NAMES = tuple(name for name in Entry.__dataclass_fields__ if name not in ("body", "known"))
 _TABLES = """
 CREATE TABLE IF NOT EXISTS page (
     number INTEGER PRIMARY KEY, key BLOB NOT NULL,
     entry TEXT NOT NULL, scope BLOB NOT NULL, time REAL, size INTEGER NOT NULL,
     title BLOB, words INTEGER, fingerprint INTEGER, digest INTEGER, listing INTEGER, reason BLOB,
-    date TEXT, sketch BLOB, lines BLOB, markdown BLOB
+    told TEXT, sketch BLOB, lines BLOB, markdown BLOB
 );
 CREATE TABLE IF NOT EXISTS verdict (
     number INTEGER PRIMARY KEY, kept INTEGER NOT NULL, original INTEGER, line TEXT NOT NULL
@@ -44,7 +45,7 @@ _TOGETHER = 100
 """Pages that are written at once. After an interruption, no more are read again."""
 _INSERT = f"INSERT OR REPLACE INTO page VALUES ({','.join('?' * 16)})"
 _PAGE = """
-    entry, size, title, words, fingerprint, digest, listing, reason, date, sketch, lines
+    entry, size, title, words, fingerprint, digest, listing, reason, told, sketch, lines
 """
 ORDERS = {
     "first": "scope, number",
@@ -61,10 +62,12 @@ class WholePage(NamedTuple):
     markdown: bytes
 
 
-def read_whole(body: bytes, url: str, encoding: str | None, options: Options) -> WholePage:
-    """Read a page in a page-reading process; options ask for its Markdown."""
+def read_whole(
+    body: bytes, url: str, encoding: str | None, options: Options, without: Sequence[LeftOut] = ()
+) -> WholePage:
+    """Read a page, and write its Markdown, in a page-reading process."""
     page = read_page(body, url=url, encoding=encoding, options=options)
-    markdown = zlib.compress(as_bytes(page.markdown), _LEVEL)
+    markdown = zlib.compress(as_bytes(page.markdown_without(*without)), _LEVEL)
     return WholePage(replace(page, article=b""), markdown)
 
 
@@ -89,12 +92,14 @@ class Judged(NamedTuple):
 class WorkFile:
     """A SQLite file of the pages of some sources, by their place in the order, and of verdicts.
 
-    Every method raises OSError where the disk fails, or the file is none of these.
+    `without` is what their Markdown leaves out. Every method raises OSError where the disk fails,
+    or the file is none of these.
     """
 
-    def __init__(self, path: Path, options: Options) -> None:
+    def __init__(self, path: Path, options: Options, without: Sequence[LeftOut] = ()) -> None:
         self._path = path
-        made_by = f"{_SCHEMA} {pipeline_version(options)} {options.compare}"
+        self.without = tuple(sorted(without))
+        made_by = f"{_SCHEMA} {pipeline_version(options)} {options.compare} {self.without}"
         self._salt = made_by.encode("utf-8", "surrogatepass")
         with self._failures():
             self._db = open_database(path, isolation_level=None)
@@ -145,7 +150,7 @@ class WorkFile:
                 signed(page.digest),
                 page.listing,
                 None if page.reason is None else as_bytes(page.reason),
-                page.date,
+                json.dumps([getattr(page, name) for name in TOLD]),
                 page.sketch,
                 page.lines,
                 read.markdown,
@@ -280,7 +285,7 @@ def _decode(entry: str) -> Entry:
 
 def _read_row(row: list[Any]) -> tuple[Entry, int, Page | ReadError | None]:
     """Return an entry, the size of its body, and its page."""
-    names, size, title, words, bits, digest, listing, reason, date, *rest = row
+    names, size, title, words, bits, digest, listing, reason, told, *rest = row
     sketch, lines = rest
     entry = _decode(names)
     if words is not None:
@@ -293,8 +298,8 @@ def _read_row(row: list[Any]) -> tuple[Entry, int, Page | ReadError | None]:
             None if reason is None else as_text(reason),
             sketch,
             lines,
-            date=date,
             url=entry.url,
+            **dict(zip(TOLD, json.loads(told), strict=True)),
         )
         return entry, size, page
     return entry, size, None if reason is None else ReadError(as_text(reason))

@@ -40,7 +40,12 @@ __all__ = [
     "SteadyExtractor",
 ]
 
+LeftOut = Literal["links", "images"]
+"""What Markdown can do without."""
+
 _LEFT_OUT = {"links": "a", "images": "img"}
+TOLD = ("author", "date", "language", "site", "description")
+"""What a corpus has of a page beside its title, as the page itself says it."""
 UNREADABLE = "unreadable:"
 """What the reason of a page begins with that could not be read."""
 
@@ -56,10 +61,11 @@ class Page:
     others. `sketch` is what tells it from others that look alike, as `Sketch.encode` writes it.
     `lines` are the words of its article, normalised, a line for each block, in UTF-8; `gist` is a
     sample of them, as `gist_of` writes it.
-    `kind`, `author`, `date` (ISO 8601) and `price` (`19.99 EUR`) are what the page's structured
-    data say of it, None where they don't. `url` is where the page was read from, without user name
-    and password. `article` is what its Markdown is made from, as `Flow.pack` writes it. `anchors`
-    are all links of the page, as `pack_anchors` writes them, if the options ask for them.
+    `kind`, `author`, `date` (ISO 8601), `price` (`19.99 EUR`), `language` (`en-GB`), `site` and
+    `description` are what the page says of itself for machines, None where it doesn't. `url` is
+    where the page was read from, without user name and password. `article` is what its Markdown is
+    made from, as `Flow.pack` writes it. `anchors` are all links of the page, as `pack_anchors`
+    writes them, if the options ask for them.
     `structure` is the SimHash of the paths of its tags, an unsigned 64-bit number, and 0 for none;
     a list of 5 entries and one of 50 have the same. `targets` are the addresses that it links to, a
     line each, without mail and fragments and without what counts visitors. Both are of the whole
@@ -79,6 +85,9 @@ class Page:
     author: str | None = None
     date: str | None = None
     price: str | None = None
+    language: str | None = None
+    site: str | None = None
+    description: str | None = None
     url: str = ""
     article: bytes = field(default=b"", repr=False)
     structure: int = 0
@@ -90,7 +99,7 @@ class Page:
         """The article as Markdown, made when it is first asked for; its links are absolute."""
         return self.markdown_without()
 
-    def markdown_without(self, *what: Literal["links", "images"]) -> str:
+    def markdown_without(self, *what: LeftOut) -> str:
         """Return the Markdown without its links, of which the text stays, its images, or both."""
         if not self.article:
             return ""

@@ -128,14 +128,17 @@ def names_of_posts(
 ) -> set[str]:
     """Return those of some names of which all boxes below the headline come before any prose.
 
-    Comments follow an article, and advertisements stand within; posts are all that there is.
+    Of a page without headings, all boxes count. Comments follow an article, and advertisements
+    stand within; posts are all that there is.
     """
     posts: set[str] = set()
     others: set[str] = set()
     outer = set(chrome)
+    body = root.find("body")
     inside: set[HtmlElement | None] = set()
-    below = prose = False
-    for element in root.iter("*"):
+    below = next(root.iter("h1", "h2"), None) is None
+    prose = False
+    for element in (root if body is None else body).iter("*"):
         if element.getparent() in inside:
             inside.add(element)
             continue

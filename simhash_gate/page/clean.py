@@ -51,21 +51,19 @@ _LEFT = 0.2  # of the text in a large box: with less than that left, the box was
 class Cleaned(NamedTuple):
     """A page without its chrome: its tree, the size of every element in it, its titles.
 
-    `thread` tells that it is a thread of a forum, `story` that it calls itself a text. `labels` are
-    the elements that may begin with a label of an advertisement, and some others.
-    `size` is how many characters the page says, chrome and all, and `whole` what.
+    `thread` tells that it is a thread of a forum, `facts` what it says of itself. `size` is how
+    many characters the page says, chrome and all, and `whole` what.
     """
 
     root: HtmlElement
     body: HtmlElement
     measures: Measures
-    labels: list[HtmlElement]
     listing: bool
     titles: Titles
     size: int
     whole: list[Block]
-    thread: bool = False
-    story: bool = False
+    thread: bool
+    facts: Facts
 
 
 def clean(
@@ -87,12 +85,11 @@ def clean(
     visible = blocks(flow(body))
     around = _around_headline(facts.headlines[:HEADLINES], titles)
     left = _drop_chrome(root, titles, around, thread=thread)
-    measures, labels = survey(root, left)
+    measures = survey(root, left)
     _drop_forms(left.forms, filled_in, root, measures)
     _drop_large(left.large, root, measures, titles)
     listing = is_listing(measures[body])
-    story = facts.is_story
-    return Cleaned(root, body, measures, labels, listing, titles, left.size, visible, thread, story)
+    return Cleaned(root, body, measures, listing, titles, left.size, visible, thread, facts)
 
 
 def _drop_chrome(

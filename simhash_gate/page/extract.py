@@ -2,8 +2,9 @@
 
 A reader mode looks for the best text; a gate needs the same text from both copies of a page,
 whatever stands around it, and all of it. So the boundary is found by walking: from the body into
-the one child that holds most of what is left, as long as there is one. Where no child does, the
-scores of readability-lxml decide.
+the one child that holds most of what is left, as long as there is one. A page of entries is not
+walked into: what stands beside them is said of them. Where no child holds most, the scores of
+readability-lxml decide.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from lxml import html
 from readability import Document
 
 from simhash_gate.page.insets import (
-    drop_advertisements,
     drop_copies,
     drop_link_lists,
+    drop_others,
     frames,
     is_beside,
+    is_gallery,
 )
 from simhash_gate.page.measure import drop_all, is_listing, measure
 from simhash_gate.page.parse import printable
@@ -75,10 +77,17 @@ class SteadyExtractor:
         """Return the article, from its headline on, without the link lists inside."""
         measures = page.measures
         start, listing = _named(page) or _main(page) or (page.body, page.listing)
-        element = _with_head(_descend(start, page, listing), page)
+        headline = headline_in(page.root, page.titles)
+        if headline is None:
+            headline = next(page.root.iter("h1"), None)
+        around = set() if headline is None else {headline, *headline.iterancestors()}
+        element = start
+        if page.facts.is_story or not is_gallery(start, measures):
+            element = _with_head(_descend(start, around, measures, listing), headline, page)
+        if page.facts.kind == "product":
+            drop_others(element, around, measures)
         if not listing:
             drop_link_lists(element, measures)
-            drop_advertisements(element, measures, page.labels)
             if page.thread:
                 drop_all(frames(element, measures), measures)
         drop_copies(element, measures)
@@ -158,11 +167,11 @@ def _is_article(element: HtmlElement) -> bool:
     return element.tag == "article" or _is_main(element) or element.get("itemprop") == "articleBody"
 
 
-def _descend(element: HtmlElement, page: Cleaned, listing: bool) -> HtmlElement:
+def _descend(
+    element: HtmlElement, around: set[HtmlElement], measures: Measures, listing: bool
+) -> HtmlElement:
+    """Walk into the child that holds most, unless the headline, or what is `around` it, says no."""
     in_article = listing
-    measures = page.measures
-    headline = headline_in(element, page.titles)
-    around = set() if headline is None else {headline, *headline.iterancestors()}
     while True:
         # Links are chrome's most of the time; inside an article they are its own.
         in_article = in_article or _is_article(element)
@@ -188,15 +197,12 @@ def _descend(element: HtmlElement, page: Cleaned, listing: bool) -> HtmlElement:
         element = best
 
 
-def _with_head(element: HtmlElement, page: Cleaned) -> HtmlElement:
+def _with_head(element: HtmlElement, headline: HtmlElement | None, page: Cleaned) -> HtmlElement:
     """Return the smallest box with an article and its headline; nothing else is left in it.
 
     What stands between is the head: a name, a price, what can be chosen. Of a story it may be a
     byline, and is none of it.
     """
-    headline = headline_in(page.root, page.titles)
-    if headline is None:
-        headline = next(page.root.iter("h1"), None)
     inner = {element, *element.iterancestors()}
     if headline is None or headline in inner or element in headline.iterancestors():
         return element
@@ -208,7 +214,7 @@ def _with_head(element: HtmlElement, page: Cleaned) -> HtmlElement:
     if not first:
         return element
     measures = page.measures
-    if page.story:
+    if page.facts.is_story:
         said = (measures[e].prose - _in_headings(e, measures) for e in head[:first])
         if sum(said) <= max(_BYLINE, _BYLINE_SHARE * measures[element].text):
             return element

@@ -58,13 +58,16 @@ _DATE = re.compile(
     r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d(?::?\d\d)?)?)?)?"
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _LONGEST = 200
+_LONGEST_DESCRIPTION = 1_000
 
 
 class Facts(NamedTuple):
     """What a page's structured data say of it; None where they don't.
 
-    `names` are what they call the page, and `sites` its site, best first. `data` is its JSON-LD.
+    `names` are what they call the page, and `sites` its site, best first. `language` and
+    `description` are what the head says. `data` is its JSON-LD.
     `main` is what the page is about. `base` is what its links are relative to, `software` what made
     it; `discusses` tells that there is a post of a forum. `described` are types of its microdata,
     `heads` and `headlines` the `title` and `h1` of its tree.
@@ -86,11 +89,19 @@ class Facts(NamedTuple):
     described: set[str]
     heads: list[HtmlElement]
     headlines: list[HtmlElement]
+    language: str | None
+    description: str | None
+
+    @property
+    def site(self) -> str | None:
+        """What the page calls its site, if it does."""
+        return unescape(self.sites[0]) if self.sites else None
 
 
 def find_facts(root: HtmlElement, url: str = "") -> Facts:
     """Read the JSON-LD, microdata and `meta` of an uncleaned tree."""
-    bases, metas, scripts, *naming = by_tag(root, "base", "meta", "script", "title", "h1").values()
+    found = by_tag(root, "base", "meta", "script", "title", "h1")
+    bases, metas, scripts, heads, headlines = found.values()
     data = read_json_ld(scripts)
     nodes = nodes_on_top(data)
     meta = _meta(metas)
@@ -117,8 +128,22 @@ def find_facts(root: HtmlElement, url: str = "") -> Facts:
         [said.get("content", "") for said in metas if said.get("name") == "generator"],
         any(_DISCUSSION in said for said in chain(described, _said_in_json(scripts))),
         described,
-        *naming,
+        heads,
+        headlines,
+        _language(root, meta),
+        _cut(
+            meta.get("description") or meta.get("og:description") or text(main.get("description"))
+        ),
     )
+
+
+def _language(root: HtmlElement, meta: dict[str, str]) -> str | None:
+    said = root.get("lang") or root.get("xml:lang") or meta.get("og:locale", "").replace("_", "-")
+    return said if _LANGUAGE.fullmatch(said) else None
+
+
+def _cut(description: str) -> str | None:
+    return unescape(description)[:_LONGEST_DESCRIPTION] or None
 
 
 def _names(described: Iterable[str]) -> set[str]:
@@ -161,7 +186,8 @@ _GENERATORS: dict[str, Kind] = {
 
 _META = frozenset(
     _words("""
-    generator og:type og:title og:site_name twitter:title application-name author
+    generator description og:description og:locale og:type og:title og:site_name twitter:title
+    application-name author
     article:published_time product:price:amount product:price:currency og:price:amount
     og:price:currency product:retailer_item_id product:availability
 """)

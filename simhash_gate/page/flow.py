@@ -40,7 +40,12 @@ MARKS = {
 _STRUCTURE = HEADINGS | CELLS | {"blockquote", "ul", "ol", "li", "dl", "dt", "dd", "table", "tr"}
 _STRUCTURE |= {"fieldset"}
 _LAZY = ("data-src", "data-lazy-src", "data-original", "data-lazy", "data-srcset", "srcset", "src")
-_LANGUAGE = re.compile(r"(?:language|lang|hljs|highlight)-([\w+#.-]+)")
+# `language-python`, GitHub's `highlight-source-python`, pandoc's `sourceCode python`, `brush: js`
+_LANGUAGE = re.compile(
+    r"(?:\b(?:language|lang|hljs|highlight)-(?:source-|text-)?|\bbrush:\s*"
+    r"|\b(?:sourceCode|hljs)\s+(?!\w+-))([\w+#.-]+)"
+)
+_NO_LANGUAGE = ("default", "none", "plaintext", "text", "nohighlight", "no-highlight")
 
 
 class Start(NamedTuple):
@@ -145,8 +150,11 @@ def _checked(box: HtmlElement) -> bool | None:
 def _language(pre: HtmlElement) -> str:
     for element in (pre, *pre.iter("code"), *islice(pre.iterancestors(), 2)):
         found = _LANGUAGE.search(element.get("class") or "")
-        if found:
-            return found[1]
+        said = (
+            element.get("data-lang") or element.get("data-language") or (found[1] if found else "")
+        )
+        if said and said.isprintable() and " " not in said:
+            return "" if said.lower() in _NO_LANGUAGE else said
     return ""
 
 

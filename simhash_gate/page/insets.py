@@ -1,8 +1,9 @@
-"""What stands in or beside an article and is none of it.
+"""What stands in or beside an article and is none of it, and what stands in it again and again.
 
-Link lists, advertisements, copies and columns, and what stands around the posts of a forum. No name
-tells who wrote a post and when, its counters, its signature. Posts are neighbours of one kind; what
-most of them have in the same place, and what never says much, is their frame.
+Link lists, copies and columns; what is beside the one product of a page; and what
+stands around the posts of a forum. Neighbours of one kind tell: entries of a list have a link and a
+picture, reviews and posts a date. Of posts, what most have in the same place, and what never says
+much, is their frame: who wrote it and when, its counters, its signature.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ from collections import defaultdict
 from itertools import chain, islice
 from typing import TYPE_CHECKING, cast
 
-from simhash_gate.page.measure import LARGEST, drop, drop_all, said_in
+from simhash_gate.page.measure import LARGEST, drop_all, said_in
 from simhash_gate.page.vocabulary import (
-    AD_LABELS,
     FORUMS,
     HEADINGS,
     LEAVES,
@@ -24,7 +24,8 @@ from simhash_gate.page.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from lxml.html import HtmlElement
 
@@ -37,12 +38,9 @@ MANY_LINKS = 10
 
 _LINK_DENSE = 0.8
 _INDEX = 0.15  # of an article's text: less is no index, however many links
-_LABELLED = 200  # characters: what is longer is no advertisement, whatever it begins with
 _BOXES = ("div", "section", "article", "aside", "header", "figure", "blockquote")
 _TIMES_READ = 20
 _COPY = 60  # characters: what is shorter may well be said again
-_FIRST_WORD = re.compile(r"\W*([^\s:|·–—.…\])-]+)")
-_BEHIND_LABEL = re.compile(r"\s*(?:[:|·–—.…\])-].*)?", re.S)
 
 
 def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
@@ -142,42 +140,15 @@ def _in_grid(element: HtmlElement, grids: dict[HtmlElement, bool]) -> bool:
     return grids[outer]
 
 
-def _is_label(text: str) -> bool:
-    """Tell if a text is a word for advertisements, and maybe more behind a colon or the like."""
-    found = _FIRST_WORD.match(text)
-    return (
-        found is not None
-        and found[1].lower() in AD_LABELS
-        and _BEHIND_LABEL.fullmatch(text, found.end()) is not None
-    )
-
-
-def drop_advertisements(
-    article: HtmlElement, measures: Measures, labels: Iterable[HtmlElement]
-) -> None:
-    """Remove the small boxes that say of themselves, first thing, that they are advertisements."""
-    labels = {e for e in labels if e.text and _is_label(e.text) and measures[e].text <= _LABELLED}
-    for element in [e for e in article.iter("*") if e in labels] if labels else ():
-        box = element
-        for outer in element.iterancestors():
-            if (
-                outer is article
-                or measures[outer].text > _LABELLED
-                or box.getprevious() is not None
-                or (outer.text or "").strip()
-            ):
-                break
-            box = outer
-        if box is not article and measures[box].text <= _LABELLED:
-            drop(box, measures)
-
-
 _POST = 100  # characters outside of links, on average: less is an entry of a list
-_POSTS = 0.5  # of the article's text outside of links, in all posts together
+_MOST = 0.5  # of an article's text, in all entries or posts together
 _BODY = 0.5  # of what posts say: the box with more is where they say it
 _FRAME = 0.25  # of what posts say, and characters a post: what is less is their frame
 _SHORT = 80
 _OFTEN = 0.6  # of all posts
+_ENTRIES = 3
+_CARD = 120  # characters, on average: more is no name and price
+_SIGNED = 40  # characters, a date among them: the line of who wrote it and when
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\d:\d\d|\b\d+ ?(?:[hmdwy]|yr|mo)\b")
 
 _Kind = tuple[str, str]
@@ -192,10 +163,46 @@ def is_thread(root: HtmlElement, facts: Facts) -> bool:
     return facts.discusses or any(have_any(said, FORUMS) for said in (*names, *facts.software))
 
 
+def is_gallery(box: HtmlElement, measures: Measures) -> bool:
+    """Tell if entries, each with a link and a picture, say most of a box."""
+    for alike in _most_of(box, lambda e: measures[e].text):
+        entries = list(filter(_is_entry, alike)) if len(alike) >= _ENTRIES else []
+        said = sum(measures[e].text for e in entries)
+        if len(entries) >= _ENTRIES and said >= _MOST * measures[box].text:
+            return True
+    return False
+
+
+def drop_others(
+    article: HtmlElement, headline: AbstractSet[HtmlElement], measures: Measures
+) -> None:
+    """Remove other products, and what buyers say, from the article of one product.
+
+    They are three neighbours of one kind or more, with a link and a picture, or with a date.
+    """
+    gone: set[HtmlElement] = set()
+    for holder in article.iter("*"):
+        if len(holder) < _ENTRIES or not measures[holder].text:
+            continue
+        for alike in _kinds(child for child in holder if measures[child].text).values():
+            if len(alike) < _ENTRIES or not headline.isdisjoint(alike):
+                continue
+            size = sum(measures[e].text for e in alike)
+            entries = size < min(_MOST * measures[article].text, _CARD * len(alike))
+            if (entries and _are_mostly(_is_entry, alike)) or _are_mostly(_is_signed, alike):
+                gone.update(alike)
+    outer = [e for e in article.iter("*") if e in gone and gone.isdisjoint(e.iterancestors())]
+    drop_all(outer, measures)
+
+
+def _is_entry(box: HtmlElement) -> bool:
+    return next(box.iter("a"), None) is not None and next(box.iter("img"), None) is not None
+
+
 def frames(article: HtmlElement, measures: Measures) -> list[HtmlElement]:
     """Return what stands around the posts of an article, in document order; none if it has none."""
     found = list(_places(_posts(article, measures), measures))
-    if not any(map(_are_dated, found)):
+    if not any(_are_mostly(_is_dated, boxes) for boxes in found):
         return []
     gone = {box for boxes in found for box in boxes}
     return [element for element in article.iter("*") if element in gone]
@@ -210,16 +217,22 @@ def _kinds(elements: Iterable[HtmlElement]) -> dict[_Kind, list[HtmlElement]]:
     return kinds
 
 
+def _most_of(box: HtmlElement, size: Callable[[HtmlElement], int]) -> Iterator[list[HtmlElement]]:
+    """Yield the neighbours of one kind that together are most of a box, outer ones first."""
+    least = max(_MOST * size(box), 1)
+    holder: HtmlElement | None = box
+    while holder is not None and size(holder) >= least:
+        for alike in _kinds(filter(size, holder)).values():
+            if sum(map(size, alike)) >= least:
+                yield alike
+        holder = max(holder, key=size, default=None)
+
+
 def _posts(article: HtmlElement, measures: Measures) -> Sequence[HtmlElement]:
     """Return the neighbours of one kind that together say most of an article, if there are any."""
-    least = _POSTS * measures[article].prose
-    holder: HtmlElement | None = article
-    while holder is not None and measures[holder].prose >= max(least, 1):
-        for alike in _kinds(child for child in holder if measures[child].prose).values():
-            said = sum(measures[post].prose for post in alike)
-            if len(alike) > 1 and said >= max(least, _POST * len(alike)):
-                return alike
-        holder = max(holder, key=lambda child: measures[child].prose, default=None)
+    for alike in _most_of(article, lambda e: measures[e].prose):
+        if len(alike) > 1 and sum(measures[e].prose for e in alike) >= _POST * len(alike):
+            return alike
     return []
 
 
@@ -241,8 +254,14 @@ def _places(posts: Sequence[HtmlElement], measures: Measures) -> Iterator[Sequen
         posts = body
 
 
-def _are_dated(boxes: Sequence[HtmlElement]) -> bool:
-    return sum(map(_is_dated, boxes)) >= _OFTEN * len(boxes)
+def _are_mostly(kind: Callable[[HtmlElement], bool], boxes: Sequence[HtmlElement]) -> bool:
+    return sum(map(kind, boxes)) >= _OFTEN * len(boxes)
+
+
+def _is_signed(box: HtmlElement) -> bool:
+    if next(box.iter("time"), None) is not None:
+        return True
+    return any(len(text) <= _SIGNED and _DATE.search(text) for text in box.itertext())
 
 
 def _is_dated(box: HtmlElement) -> bool:

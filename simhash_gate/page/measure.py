@@ -6,13 +6,11 @@ The text after an element that goes stays, and so do the sums of what is left.
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml.etree import tostring
 
 from simhash_gate.page.parse import printable
-from simhash_gate.page.vocabulary import AD_LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -24,11 +22,6 @@ LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it i
 
 _LISTING = 0.6
 _TIMES_READ = 8
-_BEGINNINGS = frozenset(
-    first + second
-    for label in AD_LABELS
-    for first, second in product(*({c, c.upper()} for c in label[:2]))
-)
 _WHITE = b" \t\n\v\f\r"
 
 
@@ -74,7 +67,7 @@ def is_listing(size: Measure) -> bool:
 
 def measure(root: HtmlElement) -> Measures:
     """Measure every element of a tree; they come in document order."""
-    return survey(root, Left(list(root.iter("*")), [], [], {}, 0))[0]
+    return survey(root, Left(list(root.iter("*")), [], [], {}, 0))
 
 
 class Left(NamedTuple):
@@ -92,19 +85,16 @@ class Left(NamedTuple):
     size: int
 
 
-def survey(root: HtmlElement, left: Left) -> tuple[Measures, list[HtmlElement]]:
-    """Measure a tree, and find what may begin with a label, now or when a neighbour is gone."""
-    labels: list[HtmlElement] = []
+def survey(root: HtmlElement, left: Left) -> Measures:
+    """Measure what is left of a tree."""
     measures = {element: Measure() for element in left.elements}
     lost = left.lost.get
     # In reverse document order, every element comes after all that is in it.
     for element, own in reversed(measures.items()):
         size = own.text
         text = element.text
-        if text and (words := text.split()):
-            own.text = size = size + len("".join(words))
-            if words[0][:2] in _BEGINNINGS or not words[0][0].isalnum():
-                labels.append(element)
+        if text:
+            own.text = size = size + len("".join(text.split()))
         links = own.links
         if element.tag == "a":
             own.text = own.links = links = size = size + lost(element, 0)
@@ -112,16 +102,13 @@ def survey(root: HtmlElement, left: Left) -> tuple[Measures, list[HtmlElement]]:
             break
         text = element.tail
         if size or links or text:
-            parent = element.getparent()
-            outer = measures[parent]
-            if text and (words := text.split()):
-                size += len("".join(words))
-                if words[0][:2] in _BEGINNINGS or not words[0][0].isalnum():
-                    labels.append(parent)
+            outer = measures[element.getparent()]
+            if text:
+                size += len("".join(text.split()))
             if size or links:
                 outer.text += size
                 outer.links += links
-    return measures, labels
+    return measures
 
 
 class Sizes:

@@ -58,11 +58,6 @@ MENU_TOKENS = _set("""
 """)
 # And what is short: with more text, it is a box beside which there is such a thing.
 SHORT_TOKENS = _set("skip skiplink gutter linenos readmore")
-AD_LABELS = _set("""
-    advertisement advertising advert sponsored promoted anzeige werbung publicité publicidad
-    publicidade pubblicità advertentie annons annonse mainos reklam reklama реклама إعلان פרסומת
-    विज्ञापन โฆษณา 広告 スポンサー 廣告 广告 赞助 贊助 광고
-""")
 CONSENT_TOKENS = _set("cookie cookies consent gdpr ccbanner ccdiv ccwindow")
 OUTSIDE_TOKENS = CONSENT_TOKENS | _set("popup popups modal footer colophon")
 # Of chrome, what the readers of a page write: it may be all of a page, and is on no other.
@@ -81,8 +76,8 @@ CONTENT_HEADS = _set("""
 """)
 PAGE_HEADS = _set("page layout main title heading headline text")
 CONTENT_STARTS = _set("is not hide show category tag")
-# `td-no-pagination` and `sidebar-off` speak of something else, which the page has or has not.
-HAVING = _set("has with no without")
+# `td-no-pagination`, `body-and-footer` and `sidebar-off` speak of what the page has, or has not.
+HAVING = _set("has with no without and")
 STATES = _set("off none enabled disabled")
 LINK_LISTS = _set("ul ol dl div section")
 # What no cell of a table of data holds.

@@ -12,7 +12,7 @@ import json
 import logging
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy import Request
@@ -63,23 +63,16 @@ class MarkdownPage:
     author: str | None = None
     date: str | None = None
     price: str | None = None
+    language: str | None = None
+    site: str | None = None
+    description: str | None = None
 
     @classmethod
     def of(cls, url: str, page: Page | None) -> MarkdownPage:
         """Return what there is to say of a page, or of one that was not read."""
         if page is None:
             return cls(url)
-        return cls(
-            url,
-            page.title,
-            page.markdown,
-            page.words,
-            page.fingerprint,
-            page.kind,
-            page.author,
-            page.date,
-            page.price,
-        )
+        return cls(url, *(getattr(page, field.name) for field in fields(cls)[1:]))
 
 
 class VerdictProvider(PageObjectInputProvider):

@@ -10,7 +10,8 @@ from simhash_gate.offline.corpus import Kept, file_name, front_matter, write_cor
 
 
 def kept(url: str, *, name: str = "1", title: str = "Title") -> Kept:
-    return Kept(name, url, url, title, None, 3, "0" * 16, "version", f"of {name}")
+    said = (None,) * 5
+    return Kept(name, url, url, title, *said, 3, "0" * 16, "version", f"of {name}")
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,18 @@ from tests.offline.command import files_up_to
 from tests.offline.command import json_lines as lines
 from tests.offline.test_replay_warc import record
 
-FIELDS = ["id", "url", "canonical_url", "title", "date", "words", "fingerprint", "pipeline"]
-FIELDS += ["markdown"]
+FIELDS = [
+    "id",
+    "url",
+    "canonical_url",
+    "title",
+    "author",
+    "date",
+    "language",
+    "site",
+    "description",
+]
+FIELDS += ["words", "fingerprint", "pipeline", "markdown"]
 OTHERS = ["id", "url", "kept", "distance", "reason"]
 
 
@@ -91,6 +101,26 @@ def test_a_corpus_can_be_a_folder_or_parquet(run, tmp_path, stories) -> None:
     )
     with (tmp_path / "b.csv").open() as file:
         assert {int(row["id"]): int(row["kept"]) for row in csv.DictReader(file)} == COPY_OF
+
+
+def test_a_line_has_what_the_page_says_of_itself_and_no_more_marks_than_asked_for(
+    run, tmp_path, manifest
+) -> None:
+    html = f"""<html lang=en-GB><title>Bees</title><meta name=author content='Ada B.'>
+        <meta property=og:site_name content='The Hive'><meta name=description content='Of bees.'>
+        <meta property=article:published_time content=2024-05-01><h1>Bees</h1>
+        <p><a href=/x>{text(1, 30)}</a> {text(2, 30)}<p><a href=/y><img src=/a.jpg></a>"""
+    source = manifest({"id": 1, "html": html, "url": "https://example.com/bees"})
+    assert run("dedupe", source, "-o", "all.jsonl").status == 0
+    (line,) = lines(tmp_path / "all.jsonl")
+    said = {name: line[name] for name in ("author", "date", "language", "site", "description")}
+    assert [*said.values()] == ["Ada B.", "2024-05-01", "en-GB", "The Hive", "Of bees."]
+    assert "](https://example.com/x)" in line["markdown"]
+    assert "![](https://example.com/a.jpg)" in line["markdown"]
+    options = ("--without", "links", "--without", "images")
+    assert run("dedupe", source, "-o", "plain.jsonl", *options).status == 0
+    (line,) = lines(tmp_path / "plain.jsonl")
+    assert line["markdown"] == f"# Bees\n\n{text(1, 30)} {text(2, 30)}"
 
 
 def test_it_keeps_what_a_replay_in_that_order_keeps(

@@ -16,7 +16,7 @@ CONTENT_NAMES = """
     canvas unnavigable shadow download has-sidebar no-sidebar header article-header-title
     sidebar-layout commentary x1ad3 sc-kKBcAd xAdBcd bXcCde roadmap social-media-text
     category-newsletter related-title cc td-no-pagination main-with-sidebar EContainerWithoutAd
-    breadcrumbs-on comments-off top-[var(--nav-height)]
+    topicBodyAndFooter breadcrumbs-on comments-off top-[var(--nav-height)]
 """
 
 

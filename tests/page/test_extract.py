@@ -108,21 +108,6 @@ def test_what_stands_between_the_headline_and_the_article_is_of_the_page(templat
     ]
 
 
-@pytest.mark.parametrize(
-    "box",
-    [
-        "<div><span>Advertisement</span><div>Fly away for 99</div></div>",
-        "<table><tr><td>Anzeige<br>Fly away for 99</td></tr></table>",
-        "<p>Sponsored: fly away for 99</p>",
-    ],
-)
-def test_what_says_that_it_is_an_advertisement_is_left_out(box):
-    body = ARTICLE.replace(f"<p>{PARAGRAPHS[2]}", f"{box}<p>{PARAGRAPHS[2]}")
-    assert extracted(f"<body><article>{body}</article></body>") == [HEADLINE, *PARAGRAPHS]
-    text = "Advertising fell by a tenth, the paper said."
-    assert text in extracted(f"<body><article>{ARTICLE}<p>{text}</p></article></body>")
-
-
 def test_paid_links_and_link_lists_inside_an_article_are_left_out_and_tables_of_links_stay():
     paid = "<a href=x rel='nofollow sponsored'>Buy one, get two</a>"
     links = "<div><a href=1>Most read</a> <a href=2>Second most read</a></div>"

@@ -61,3 +61,36 @@ def test_comments_are_the_posts_of_a_thread():
     page = f"<h1>Floods</h1><p>{said(9)} {said(8)}</p><div class=comments>{comments}</div>"
     assert said(3) in read(page, JSON_LD)
     assert said(3) not in read(page)
+
+
+def test_comments_are_all_that_a_page_without_headings_says():
+    comments = "".join(post(n, "comment") for n in range(4))
+    link = "<div class=story><a href=/out>Floods</a><span>49 points</span></div>"
+    assert said(3) in read(f"{link}<ol class=comments>{comments}</ol>")
+    assert said(3) not in read(f"{link}<p>{said(9)} {said(8)}</p><div>{comments}</div>")
+
+
+def card(number: int, more: str = "") -> str:
+    picture = f"<img src={number}.jpg alt=''>"
+    return f"<li class=card><a href=/{number}>{picture}Boat {number}</a> {number}9.90 €{more}</li>"
+
+
+def test_what_stands_beside_entries_of_a_shop_is_said_of_them():
+    cards = "".join(card(n, f"<p>{said(n)}</p>") for n in range(6))
+    page = f"<div><h1>Boats</h1><ul>{cards}</ul></div><div><p>Each carries two people.</p></div>"
+    markdown = read(page)
+    assert "Boat 5" in markdown
+    assert "Each carries two people." in markdown
+    assert "Each carries" not in read(page, "<meta property=og:type content=article>")
+
+
+def test_an_article_of_one_product_has_no_other_products_and_no_reviews():
+    reviews = "".join(
+        f"<div class=review><span>1 May 202{n}</span><p>{said(n)}</p></div>" for n in range(4)
+    )
+    parts = "".join(f"<div class=part><p>{said(n + 7)}</p></div>" for n in range(3))
+    cards = "".join(map(card, range(4)))
+    page = f"<div><h1>Floods</h1>{parts}<ul>{cards}</ul><div>{reviews}</div></div>"
+    product = "<meta property=og:type content=product>"
+    assert [said(9) in read(page, product), said(2) in read(page, product)] == [True, False]
+    assert ["Boat 2" in read(page, product), "Boat 2" in read(page)] == [False, True]

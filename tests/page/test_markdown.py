@@ -68,6 +68,12 @@ def test_white_space_is_one_blank_between_words_and_none_around_them():
         '<pre class="hljs-python"><span>x</span> = 1\n  y\n</pre>',
         '<pre><code class="lang-python">x = 1\n  y</code></pre>',
         '<div class="highlight-python"><div><pre>\nx = 1<br>  y</pre></div></div>',
+        '<div class="highlight highlight-source-python"><pre>x = 1\n  y</pre></div>',
+        '<pre class="sourceCode python"><code>x = 1\n  y</code></pre>',
+        '<pre><code class="hljs language-python">x = 1\n  y</code></pre>',
+        '<pre><code class="hljs python">x = 1\n  y</code></pre>',
+        '<pre class="brush: python; toolbar: false">x = 1\n  y</pre>',
+        "<pre data-lang=python>x = 1\n  y</pre>",
     ],
 )
 def test_code_is_fenced_with_its_language(html):
@@ -99,3 +105,10 @@ def test_links_and_images_can_be_left_out():
     assert page.markdown_without("images") == "# Bees\n\nThey [fly](https://example.org/fly) ."
     assert page.markdown_without("links", "images") == "# Bees\n\nThey fly ."
     assert page.markdown_without() == page.markdown
+    linked = b"<h1>Bees</h1><p>They fly.</p><p><a href=/fly><img src=/a.jpg></a></p><p>Home."
+    page = read_page(linked, url="https://example.org/")
+    assert page.markdown_without("images") == "# Bees\n\nThey fly.\n\nHome."
+
+
+def test_code_of_no_known_language_names_none():
+    assert markdown('<div class="highlight-default"><pre>x = 1</pre></div>') == "```\nx = 1\n```"
