@@ -117,7 +117,6 @@ def test_the_command_line_says_what_becomes_of_requests_and_no_name_server_is_as
     assert figures["avoidable"] > 50
     learned, _, _ = demo_of_urls("aliases", "-a", "articles=16")
     assert learned["fetches_avoided"] > 0
-    assert learned["fetched"] < figures["fetched"]
     assert learned["lost"] == figures["lost"] == 0
 
 
