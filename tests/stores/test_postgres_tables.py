@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
+from simhash_gate.stores.driver import State
 from simhash_gate.stores.postgres import PostgresDriver, read_url
 from tests.stores.kept import PageHistory, forget_history, history_of, keep_history
 from tests.stores.postgres_server import QUOTED
@@ -139,3 +140,11 @@ def test_numbers_of_any_size_are_asked_for_together(store, schema, admin, make_r
     store.update(alike, settled=True, seen=1e9)
     assert all(record.settled for record in store.records())
     assert [store.forget(page) for page in alike] == [True] * len(alike)
+
+
+def test_a_large_number_is_asked_for_after_a_small_one(store):
+    # One statement twice in a row: psycopg then takes the types of the first time.
+    scope = State("example.com")
+    for ask in (store.driver.load, lambda *asked: store.driver.change(*asked, 1, 0.0)):
+        for number in (1, 40_000, 2**40):
+            assert ask(scope, [number]) in ((None, [None]), False)
