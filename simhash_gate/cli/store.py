@@ -25,7 +25,7 @@ older = click.option(
 domain = click.option(
     "--domain", metavar="NAME", help="Only pages of this domain and its subdomains."
 )
-page = click.option("--page", metavar="URL", help="Only the page that has this URL.")
+page = click.option("--page", metavar="URL", help="Only the page that this URL leads to.")
 
 
 def chosen(command: F) -> F:
