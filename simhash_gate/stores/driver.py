@@ -16,7 +16,7 @@ from heapq import merge
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from simhash_gate.stores.base import HEAD_BYTES, Blob, Record, head_of, new_epoch
+from simhash_gate.stores.base import HEAD_BYTES, Blob, Record, head_of, new_epoch, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -82,6 +82,11 @@ class Row(NamedTuple):
     record: Record
     mark: int
     run: Run | None = None
+
+    @classmethod
+    def read(cls, scope: str, mark: int, seen: float, body: bytes, run: Run | None = None) -> Row:
+        """Return the page that a driver keeps as these: `body` is what `pack` made."""
+        return cls(unpack(scope, body).seen(seen), mark, run)
 
 
 Loaded: TypeAlias = "tuple[News | None, list[Row | None]]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import suppress
 from datetime import timedelta
 from importlib.resources import files
 from time import monotonic
@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 from psycopg.types.numeric import Int8, Int8BinaryDumper
 
-from simhash_gate.common.encoded import signed, unsigned
+from simhash_gate.common.encoded import as_bytes, as_text, signed
 from simhash_gate.stores import base
 from simhash_gate.stores.base import Blob, Record, StoreError, StoreMissing, StoreUnavailable
 from simhash_gate.stores.driver import DEAD, DURABLE, SETTLED, Driver, News, Row, Run, State
@@ -26,15 +26,10 @@ if TYPE_CHECKING:
     from simhash_gate.stores.driver import Loaded
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
-VERSION = 10
+VERSION = 11
 """Of the tables and functions in `postgres.sql`."""
 OLDEST_SERVER = 140000
 _LONGEST_NAME = 63  # bytes, of a schema
-
-# A noncharacter, which no text of the web should have; it escapes itself too.
-_ESCAPE = "\U0010fffe"
-_UNSTORABLE = re.compile(f"[\0\ud800-\udfff{_ESCAPE}]")
-_ESCAPED = re.compile(f"{_ESCAPE}([0-9a-f]{{6}})")
 
 # SQLSTATE classes of what may pass: connection, resources, rollback, operator, system.
 _PASSING = ("08", "53", "40", "57", "58", "25", "55")
@@ -61,10 +56,8 @@ FROM unnest(%(names)s::text[], %(values)s::text[]) AS setting (name, value)
 _KNOWN = "name = %(scope)s AND epoch = %(epoch)s"
 _NEWS = "SELECT * FROM news(%(scope)s, %(last)s, %(epoch)s)"
 _APPEND = """
-SELECT * FROM append(%(scope)s, %(last)s, %(epoch)s, %(through)s, %(new)s, ROW(
-    0, 0, %(run_id)s, %(mark)s, %(head)s, %(url)s, %(request)s, %(fingerprint)s, %(digest)s,
-    %(words)s, %(title)s, %(pipeline)s, %(run)s, %(first_seen)s, %(last_seen)s, %(sketch)s
-)::page)
+SELECT * FROM append(%(scope)s, %(last)s, %(epoch)s, %(through)s, %(new)s, %(run_id)s, %(mark)s,
+    %(seen)s, %(head)s, %(body)s)
 """
 _TRIM = f"""
 WITH here AS (
@@ -72,10 +65,7 @@ WITH here AS (
 )
 DELETE FROM page USING here WHERE page.scope = here.id AND page.id <= %(through)s
 """
-_COLUMNS = """
-url, request, fingerprint, digest, words, title, pipeline, run_name, first_seen, last_seen, sketch,
-mark
-"""
+_COLUMNS = "mark, last_seen, body"
 _STATE_OF_RUN = """
 CASE WHEN run.state = 'live' AND expires < clock_timestamp() THEN 'dead' ELSE run.state END
 """
@@ -90,8 +80,11 @@ LEFT JOIN page ON page.id = ANY(%(numbers)s)
 LEFT JOIN run ON run.id = page.run
 WHERE name = %(scope)s
 """
+# What counts whatever becomes of its run is on disk before anybody is told so.
+_DURABLE = "(SELECT set_config('synchronous_commit', 'on', true)) = 'on'"
 _CHANGE = f"""
-WITH here AS (SELECT 1 FROM scope WHERE {_KNOWN}), changed AS (
+WITH here AS (SELECT 1 FROM scope WHERE {_KNOWN} AND (%(mark)s < {DURABLE} OR {_DURABLE})),
+changed AS (
     UPDATE page SET mark = greatest(mark, %(mark)s), last_seen = greatest(last_seen, %(seen)s)
     FROM here WHERE page.id = ANY(%(numbers)s)
 )
@@ -130,7 +123,7 @@ _OWN = "WHERE id = %(run_id)s AND owner = %(owner)s"
 _RENEW = f"""
 UPDATE run SET expires = clock_timestamp() + %(lease)s {_OWN} AND state = 'live' RETURNING 1
 """
-_END = f"UPDATE run SET state = 'ended' {_OWN} AND state <> 'dead' RETURNING 1"
+_END = f"UPDATE run SET state = 'ended' {_OWN} AND state <> 'dead' AND {_DURABLE} RETURNING 1"
 _RELEASE = "UPDATE run SET state = 'dead' WHERE owner = %(owner)s AND state = 'live'"
 _RUN = f"SELECT {_STATE_OF_RUN}, begun FROM run WHERE id = %(run_id)s"
 _FIND_DEAD = """
@@ -151,7 +144,7 @@ _UPDATE_BLOB = f"UPDATE blob SET at = %(at)s, data = %(data)s WHERE {_SAME_BLOB}
 _DELETE_BLOB = f"DELETE FROM blob WHERE {_SAME_BLOB}"
 _BLOBS = """
 SELECT address, scope, key, at, length(data), CASE WHEN %(read)s THEN data ELSE '' END FROM blob
-WHERE kind = %(kind)s AND address > %(after)s AND (%(scope)s::text IS NULL OR scope = %(scope)s)
+WHERE kind = %(kind)s AND address > %(after)s AND (%(scope)s::bytea IS NULL OR scope = %(scope)s)
 ORDER BY address LIMIT 1000
 """
 
@@ -181,15 +174,10 @@ class PostgresDriver(Driver):
             "new": base.new_epoch(),
             "run_id": _id(record.run),
             "mark": SETTLED if record.settled else 0,
+            "seen": float(record.last_seen),
             "head": head,
-            "first_seen": float(record.first_seen),
-            "last_seen": float(record.last_seen),
-            "sketch": record.sketch,
+            "body": base.pack(record),
         }
-        for name in ("fingerprint", "digest", "words"):
-            asked[name] = signed(getattr(record, name))
-        for name in ("url", "request", "title", "pipeline", "run"):
-            asked[name] = as_stored(getattr(record, name))
         ((number, first, epoch, old),) = self._rows(_APPEND, asked, prepare=True)
         if number is None:
             return self.news(known)
@@ -208,8 +196,8 @@ class PostgresDriver(Driver):
         asked = _known(known) | {"numbers": _int8s(numbers)}
         rows = self._rows(_LOAD, asked, prepare=True)
         found = {
-            number: _row(known.scope, *columns)._replace(run=_run(state, begun))
-            for _, _, _, _, number, state, begun, *columns in rows
+            number: Row.read(known.scope, mark, seen, body, _run(state, begun))
+            for *_, number, state, begun, mark, seen, body in rows
             if number is not None
         }
         last, first, epoch, heads = rows[0][:4] if rows else (0, 0, 0, b"")
@@ -219,8 +207,7 @@ class PostgresDriver(Driver):
 
     def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
         asked = _known(known) | {"numbers": _int8s(numbers), "mark": mark, "seen": float(seen)}
-        with self._transaction() if mark == DURABLE else nullcontext():
-            return bool(self._rows(_CHANGE, asked))
+        return bool(self._rows(_CHANGE, asked))
 
     def remove(self, known: State, numbers: Sequence[int]) -> State | None:
         epoch = base.new_epoch()
@@ -235,9 +222,9 @@ class PostgresDriver(Driver):
 
     def rows(self, scope: str | None) -> Iterator[Row]:
         ask = _ROWS if scope is None else _ROWS_OF_SCOPE
-        asked = {"scope": as_stored(scope or "")}
+        asked = {"scope": as_bytes(scope or "")}
         rows = self._in_parts(lambda after: self._rows(ask, asked | {"after": after}), 0)
-        return (_row(from_stored(name), *row) for _, name, *row in rows)
+        return (Row.read(as_text(name), *row) for _, name, *row in rows)
 
     def begin(self, run: str, at: float, *, anew: bool = False) -> bool:
         return bool(self._rows(_BEGIN, self._of_run(run) | {"at": at, "anew": anew}))
@@ -246,8 +233,7 @@ class PostgresDriver(Driver):
         return bool(self._rows(_RENEW, self._of_run(run)))
 
     def end(self, run: str) -> bool:
-        with self._transaction():
-            return bool(self._rows(_END, self._of_run(run)))
+        return bool(self._rows(_END, self._of_run(run)))
 
     def run(self, run: str) -> Run:
         rows = self._rows(_RUN, self._of_run(run))
@@ -268,8 +254,8 @@ class PostgresDriver(Driver):
         asked = {
             "address": base.address_of(blob.kind, blob.scope, blob.key),
             "kind": blob.kind,
-            "scope": as_stored(blob.scope),
-            "key": as_stored(blob.key),
+            "scope": as_bytes(blob.scope),
+            "key": as_bytes(blob.key),
             "at": float(blob.at),
             "data": blob.data,
             "old": old,
@@ -281,10 +267,10 @@ class PostgresDriver(Driver):
         return None if there == old else there
 
     def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
-        asked = {"kind": kind, "scope": None if scope is None else as_stored(scope), "read": data}
+        asked = {"kind": kind, "scope": None if scope is None else as_bytes(scope), "read": data}
         rows = self._in_parts(lambda after: self._rows(_BLOBS, asked | {"after": after}), b"")
         for _, name, key, at, size, read in rows:
-            yield Blob(kind, from_stored(name), from_stored(key), read, at, size=size)
+            yield Blob(kind, as_text(name), as_text(key), read, at, size=size)
 
     def close(self) -> None:
         if self._cursor is not None:
@@ -300,18 +286,6 @@ class PostgresDriver(Driver):
     def _of_run(self, run: str) -> dict[str, Any]:
         lease = timedelta(seconds=self._server.lease)
         return {"run_id": _id(run), "owner": self._owner, "lease": lease}
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Let what is changed in the block, and before, be on disk when it ends."""
-        self._rows("BEGIN")
-        try:
-            self._rows("SET LOCAL synchronous_commit = on")
-            yield
-            self._rows("COMMIT")
-        except BaseException:
-            self._disconnect()  # who knows in which state
-            raise
 
     def _rows(
         self, ask: str, asked: Mapping[str, Any] | None = None, *, prepare: bool | None = None
@@ -394,7 +368,7 @@ class PostgresDriver(Driver):
             return
         if not self._create:
             raise StoreMissing(f"{self.name}: there is no store in schema {schema!r}")
-        with self._transaction():
+        with connection.transaction():
             asked = {"schema": schema}
             self._rows("SELECT pg_advisory_xact_lock(hashtextextended(%(schema)s, 23))", asked)
             if self._is_made():
@@ -421,27 +395,13 @@ class PostgresDriver(Driver):
         return True
 
 
-def as_stored(text: str) -> str:
-    """Return text with NUL and lone surrogates escaped: broken pages have them, no database."""
-    if text.isascii() and "\0" not in text:
-        return text
-    return _UNSTORABLE.sub(lambda found: f"{_ESCAPE}{ord(found[0]):06x}", text)
-
-
-def from_stored(stored: str) -> str:
-    """Return the text that was given to `as_stored`."""
-    if _ESCAPE not in stored:
-        return stored
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), stored)
-
-
 def _int8s(numbers: Sequence[int]) -> list[Int8]:
     """Return numbers as an array of one type: of small ones alone psycopg makes int2[]."""
     return [Int8(number) for number in numbers]
 
 
 def _known(state: State) -> dict[str, Any]:
-    return {"scope": as_stored(state.scope), "last": state.last, "epoch": state.epoch}
+    return {"scope": as_bytes(state.scope), "last": state.last, "epoch": state.epoch}
 
 
 def _id(run: str) -> int:
@@ -450,14 +410,6 @@ def _id(run: str) -> int:
 
 def _run(state: Any, begun: float) -> Run:
     return DEAD if state in (None, "dead") else Run(state, begun)
-
-
-def _row(scope: str, *columns: Any) -> Row:
-    """Return the page of the columns `_COLUMNS`, which are as the fields of a record."""
-    url, request, fingerprint, digest, words, title, pipeline, run, *others, mark = columns
-    url, request, title, pipeline, run = map(from_stored, (url, request, title, pipeline, run))
-    numbers = (unsigned(fingerprint), unsigned(digest), words)
-    return Row(Record(scope, url, request, *numbers, title, pipeline, run, *others), mark)
 
 
 def read_url(url: str) -> Server:

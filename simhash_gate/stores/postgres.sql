@@ -13,37 +13,30 @@ CREATE INDEX run_state ON run (state) WHERE state <> 'ended';
 
 CREATE SEQUENCE number;
 
--- `last` is the number of the page that was added last, `first` of the first one that may be there;
+-- `last` is the number of the page that was added last, `previous` that of the one before it; `first`
+-- is that of the first one that may be there;
 -- `epoch` changes when pages go in any other order.
 CREATE TABLE scope (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    name text COLLATE "C" NOT NULL,
+    name bytea NOT NULL,
     last bigint NOT NULL DEFAULT 0,
+    previous bigint NOT NULL DEFAULT 0,
     first bigint NOT NULL DEFAULT 0,
     epoch bigint NOT NULL,
     EXCLUDE USING hash (name WITH =)
 ) WITH (fillfactor = 50);
 
--- Within a scope, ids are in order of insertion. Fingerprint and digest are the unsigned values read
--- as signed ones. `head` is what crawlers compare, as they pack it; `mark` is 1 once a page is
--- settled, 2 if it counts whatever becomes of its run.
+-- Within a scope, ids are in order of insertion. `head` and `body` are as crawlers pack them;
+-- `last_seen` goes before what they say; `mark` is 1 once a page is settled, 2 if it counts whatever
+-- becomes of its run.
 CREATE TABLE page (
     id bigint PRIMARY KEY,
     scope integer NOT NULL,
     run bigint NOT NULL,
     mark smallint NOT NULL,
-    head bytea NOT NULL,
-    url text COLLATE "C" NOT NULL,
-    request text COLLATE "C" NOT NULL,
-    fingerprint bigint NOT NULL,
-    digest bigint NOT NULL,
-    words bigint NOT NULL,
-    title text COLLATE "C" NOT NULL,
-    pipeline text COLLATE "C" NOT NULL,
-    run_name text COLLATE "C" NOT NULL,
-    first_seen double precision NOT NULL,
     last_seen double precision NOT NULL,
-    sketch bytea NOT NULL
+    head bytea NOT NULL,
+    body bytea NOT NULL
 ) WITH (fillfactor = 90);
 CREATE INDEX page_order ON page (scope, id);
 CREATE INDEX page_run ON page (run);
@@ -52,8 +45,8 @@ CREATE INDEX page_run ON page (run);
 CREATE TABLE blob (
     address bytea PRIMARY KEY,
     kind text NOT NULL,
-    scope text COLLATE "C" NOT NULL,
-    key text COLLATE "C" NOT NULL,
+    scope bytea NOT NULL,
+    key bytea NOT NULL,
     at double precision NOT NULL,
     data bytea NOT NULL
 ) WITH (fillfactor = 80);
@@ -61,7 +54,7 @@ ALTER TABLE blob ALTER COLUMN data SET STORAGE EXTERNAL;
 CREATE INDEX blob_kind ON blob (kind, address);
 
 -- What is new to one who knows a scope in a state; see `News` in driver.py.
-CREATE FUNCTION news(known text, known_last bigint, known_epoch bigint)
+CREATE FUNCTION news(known bytea, known_last bigint, known_epoch bigint)
 RETURNS TABLE (last bigint, first bigint, epoch bigint, heads bytea)
 LANGUAGE sql STABLE
 BEGIN ATOMIC
@@ -78,16 +71,19 @@ END;
 -- pages up to number `through`, unless others have added pages before: `old`. Each statement sees
 -- what those have written for whom an earlier one has waited.
 CREATE FUNCTION append(
-    known text, known_last bigint, known_epoch bigint, through bigint, new_epoch bigint, added page,
+    known bytea, known_last bigint, known_epoch bigint, through bigint, new_epoch bigint,
+    run bigint, mark bigint, seen double precision, head bytea, body bytea,
     OUT number bigint, OUT first bigint, OUT epoch bigint, OUT old bytea
 )
 LANGUAGE plpgsql AS $$
 DECLARE
     here integer;
+    previous bigint;
 BEGIN
-    UPDATE scope SET last = nextval('number')
+    UPDATE scope SET last = nextval('number'), previous = scope.last
     WHERE scope.name = known AND scope.epoch = known_epoch
-    RETURNING scope.id, scope.last, scope.first, scope.epoch INTO here, number, first, epoch;
+    RETURNING scope.id, scope.previous, scope.last, scope.first, scope.epoch
+    INTO here, previous, number, first, epoch;
     IF here IS NULL AND known_epoch = 0 THEN
         INSERT INTO scope (name, last, epoch) VALUES (known, nextval('number'), new_epoch)
         ON CONFLICT DO NOTHING
@@ -96,11 +92,11 @@ BEGIN
     IF here IS NULL THEN
         RETURN;
     END IF;
-    SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.id) INTO old FROM page
-    WHERE page.scope = here AND page.id > known_last;
-    added.id := number;
-    added.scope := here;
-    INSERT INTO page VALUES (added.*);
+    IF previous > known_last THEN
+        SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.id) INTO old
+        FROM page WHERE page.scope = here AND page.id > known_last;
+    END IF;
+    INSERT INTO page VALUES (number, here, run, mark, seen, head, body);
     IF through > 0 AND old IS NULL THEN
         first := through + 1;
         UPDATE scope SET first = append.first WHERE scope.id = here;
@@ -109,46 +105,36 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION hamming_distance(a bigint, b bigint) RETURNS integer
+-- For those who ask in SQL: fingerprints are 16 hex digits.
+CREATE FUNCTION hamming_distance(a text, b text) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN bit_count((a # b)::bit(64))::integer;
+RETURN bit_count(('x' || a)::bit(64) # ('x' || b)::bit(64))::integer;
 
--- For those who ask in SQL: what is remembered, and counts.
+-- What a body says, in the order of the fields of a record, but its scope. Texts of broken pages can
+-- have characters that PostgreSQL has not: then it is nothing.
+CREATE FUNCTION told(body bytea) RETURNS json
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    size integer := ('x' || encode(substring(body FOR 4), 'hex'))::bit(32)::integer;
+BEGIN
+    RETURN convert_from(substring(body FROM 5 FOR size), 'UTF8')::json;
+EXCEPTION WHEN data_exception THEN
+    RETURN '[]';
+END
+$$;
+
+-- What is remembered, and counts.
 CREATE VIEW kept_page AS
 SELECT
-    page.id, scope.name AS scope, page.url, page.title, page.words,
-    lpad(to_hex(page.fingerprint), 16, '0') AS fingerprint,
-    to_timestamp(page.first_seen) AS first_seen, to_timestamp(page.last_seen) AS last_seen,
-    page.run_name AS run, coalesce(run.state, 'dead') AS run_state, page.mark > 0 AS settled,
-    page.pipeline, page.request
+    page.id, convert_from(scope.name, 'UTF8') AS scope, its.told ->> 0 AS url,
+    its.told ->> 5 AS title, (its.told ->> 4)::bigint AS words,
+    encode(substring(page.head FOR 8), 'hex') AS fingerprint,
+    to_timestamp((its.told ->> 8)::double precision) AS first_seen,
+    to_timestamp(page.last_seen) AS last_seen, its.told ->> 7 AS run,
+    coalesce(run.state, 'dead') AS run_state, page.mark > 0 AS settled, its.told ->> 6 AS pipeline,
+    its.told ->> 1 AS request
 FROM page
 JOIN scope ON scope.id = page.scope
+CROSS JOIN LATERAL (SELECT told(page.body) OFFSET 0) AS its
 LEFT JOIN run ON run.id = page.run
 WHERE page.mark = 2 OR run.state = 'ended' OR run.state = 'live' AND run.expires > clock_timestamp();
-
--- The kept pages of a scope within `radius` bits of a fingerprint of 16 hex digits, nearest first.
-CREATE FUNCTION near_duplicates(fingerprint text, scope text, radius integer DEFAULT 3)
-RETURNS TABLE (distance integer, url text, title text, words bigint, first_seen timestamptz, pipeline text)
-LANGUAGE sql STABLE
-BEGIN ATOMIC
-    SELECT hamming_distance(page.fingerprint, wanted.bits), kept.url, kept.title, kept.words,
-        kept.first_seen, kept.pipeline
-    FROM kept_page AS kept
-    JOIN page ON page.id = kept.id
-    CROSS JOIN (SELECT ('x' || near_duplicates.fingerprint)::bit(64)::bigint AS bits) AS wanted
-    WHERE kept.scope = near_duplicates.scope
-        AND hamming_distance(page.fingerprint, wanted.bits) <= radius
-    ORDER BY 1, kept.id DESC;
-END;
-
--- Pairs of kept pages of one scope and pipeline version that are within 8 bits of each other.
-CREATE VIEW near_duplicate_pages AS
-SELECT
-    a.scope, hamming_distance(page_a.fingerprint, page_b.fingerprint) AS distance,
-    a.url, b.url AS near_url, a.title, b.title AS near_title,
-    a.first_seen, b.first_seen AS near_first_seen
-FROM kept_page AS a
-JOIN kept_page AS b ON b.scope = a.scope AND b.pipeline = a.pipeline AND b.id <> a.id
-JOIN page AS page_a ON page_a.id = a.id
-JOIN page AS page_b ON page_b.id = b.id
-WHERE hamming_distance(page_a.fingerprint, page_b.fingerprint) <= 8;

@@ -327,8 +327,8 @@ def _row(scope: str, kept: Sequence[bytes | None], run: Run | None = None) -> Ro
     body, mark, seen = kept
     if body is None:
         return None
-    record = base.unpack(scope, body[_ADDED.size :])
-    return Row(record if seen is None else record.seen(float(seen)), int(mark or 0), run)
+    at = base.NEVER if seen is None else float(seen)
+    return Row.read(scope, int(mark or 0), at, body[_ADDED.size :], run)
 
 
 def read_url(url: str) -> Server:

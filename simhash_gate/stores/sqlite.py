@@ -156,7 +156,7 @@ class SQLiteDriver(Driver):
 
     def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
         rows = (self._cursor.execute(_LOAD, (wanted,)).fetchone() for wanted in numbers)
-        found = [row and _row(known.scope, *row) for row in rows]
+        found = [row and Row.read(known.scope, *row) for row in rows]
         return None if self._state(known.scope)[1] == known else self.news(known), found
 
     def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
@@ -180,7 +180,7 @@ class SQLiteDriver(Driver):
     def rows(self, scope: str | None) -> Iterator[Row]:
         ask, name = (_ROWS, None) if scope is None else (_ROWS_OF_SCOPE, as_bytes(scope))
         for _, its, *row in self._in_parts(lambda after: self._ask(ask, after, name), 0):
-            yield _row(as_text(its), *row)
+            yield Row.read(as_text(its), *row)
 
     def begin(self, run: str, at: float, *, anew: bool = False) -> bool:
         if anew:
@@ -280,10 +280,6 @@ class SQLiteDriver(Driver):
 
 def _id(run: str) -> int:
     return signed(base.hash64(run))
-
-
-def _row(scope: str, mark: int, last_seen: float, body: bytes) -> Row:
-    return Row(base.unpack(scope, body).seen(last_seen), mark)
 
 
 # All locks that this process holds, by real path; each is changed while its database is locked.

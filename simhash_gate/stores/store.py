@@ -116,7 +116,7 @@ class Store:
         those with the same digest. The best match is one with the same request fingerprint, then
         one whose sketch begins with the same 8 bytes, then with the same 4, then the least
         distance, then the latest. It is exact for every radius from 0 to 64; with None nothing is
-        looked at, and the record added. `near` is best effort. A match within the radius that has
+        looked at, and the record added. `near` is exact, too. A match within the radius that has
         the same request is seen when `record` is. Adding evicts what falls out of the window,
         oldest first.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -86,17 +87,23 @@ def test_near_duplicates_are_found_in_sql(store, admin, make_record):
     near, other = make_record(BASE ^ 0b1111), make_record(~BASE % 2**64)
     for page in (make_record(BASE), near, other, make_record(BASE, scope="b")):
         store.check_and_add(page, 0)
-    found = "SELECT distance, url FROM near_duplicates(%s, 'example.com', %s)"
     asked = f"{BASE:016x}"
-    assert admin(found, (asked, 3)).fetchall() == [(0, f"https://example.com/{BASE:x}")]
-    assert [distance for distance, _ in admin(found, (asked, 5))] == [0, 4]
-    pairs = "SELECT scope, distance, url, near_url FROM near_duplicate_pages ORDER BY url"
-    assert admin(pairs).fetchall() == [
-        ("example.com", 4, f"https://example.com/{a:x}", f"https://example.com/{b:x}")
-        for a, b in sorted([(BASE, near.fingerprint), (near.fingerprint, BASE)])
-    ]
+    found = """SELECT hamming_distance(fingerprint, %s) AS distance, url FROM kept_page
+        WHERE scope = 'example.com' AND hamming_distance(fingerprint, %s) <= %s ORDER BY 1"""
+    assert admin(found, (asked, asked, 3)).fetchall() == [(0, f"https://example.com/{BASE:x}")]
+    assert [distance for distance, _ in admin(found, (asked, asked, 5))] == [0, 4]
     row = admin("SELECT scope, fingerprint, run, title FROM kept_page WHERE scope = 'b'")
     assert row.fetchall() == [("b", asked, "run", "Title")]
+
+
+def test_a_page_whose_texts_postgresql_can_not_have_does_not_hide_the_others(
+    store, admin, make_record
+):
+    broken = make_record(7, scope="c")
+    for page in (make_record(BASE), replace(broken, title="a\0b\ud800")):
+        store.check_and_add(page, 0)
+    rows = admin("SELECT fingerprint, title FROM kept_page ORDER BY id").fetchall()
+    assert rows == [(f"{BASE:016x}", "Title"), (f"{7:016x}", None)]
 
 
 def test_who_may_not_log_in_or_make_a_schema_is_told_what_no_retry_mends(
