@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.page.address import is_address
 from simhash_gate.page.flow import MARKS, End, Start, flow
+from simhash_gate.page.measure import size_of
 from simhash_gate.page.vocabulary import CELLS, HEADINGS
 
 if TYPE_CHECKING:
@@ -173,7 +174,10 @@ def captions(root: HtmlElement) -> Iterator[Block]:
             if box in known:
                 break
             known.add(box)
-            if found := blocks(flow(box)):
+            size = size_of(box)
+            if size > _CAPTION:
+                break
+            if size and (found := blocks(flow(box))):
                 if sum(len(block.text) for block in found) <= _CAPTION:
                     yield from found
                 break
