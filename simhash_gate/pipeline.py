@@ -301,7 +301,7 @@ def _sketch(
     titles = document.titles
     names = (titles.headline, *titles.names, *filter(None, [document.headline]))
     headline, *known = [name[:LONGEST_NAME] for name in names]
-    whole, of_whole = words_of_each([block.text for block in document.whole])
+    whole, of_whole = words_of_each(document.whole)
     shown = document.captions  # a print view has none
     if sum(map(len, shown)) > _CAPTIONS * sum(len(block.text) for block in document.blocks):
         shown = set()

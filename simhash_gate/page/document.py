@@ -53,8 +53,8 @@ class Document(NamedTuple):
     `flow` is its article, and `blocks` the text of that; a page that says no more than its head
     does has no `blocks`. `offered` and `fields` are names and what the
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
-    page of which little but chrome may be left, else "". `whole` is all of its text, and `anchors`
-    all of its links, if asked for. `skeleton` is that of the page as it was served.
+    page of which little but chrome may be left, else "". `whole` are the lines of all its text, and
+    `anchors` all of its links, if asked for. `skeleton` is that of the page as it was served.
     """
 
     facts: Facts
@@ -65,7 +65,7 @@ class Document(NamedTuple):
     offered: Said
     fields: Said
     leftover_of: str
-    whole: list[Block]
+    whole: list[str]
     skeleton: Skeleton
     anchors: bytes = b""
 
@@ -103,6 +103,7 @@ def read_document(
     root = parse(body, encoding)
     if root is None:
         return None
+    known = [*root.iter("*")]  # to find an element again takes a third of the time
     served = skeleton(root)
     drop_all(permalinks(root))
     facts = find_facts(root, url)
@@ -132,6 +133,7 @@ def read_document(
         found = []
     if found and facts.kind in ("product", None):  # what a text tells of is not on sale
         offered = (*offered, *offer_by_headline(found))
+    del known
     return Document(
         facts,
         titles,
