@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lxml.etree import iterwalk
 
 from simhash_gate.page.address import is_address
-from simhash_gate.page.flow import MARKS, End, Start, flow, is_layout
+from simhash_gate.page.flow import MARKS, End, Start, is_layout
 from simhash_gate.page.measure import size_of
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE
 
@@ -202,7 +202,7 @@ class _PlainWriter(_Writer):
             self.text.append("\n")
 
 
-def captions(root: HtmlElement) -> Iterator[Block]:
+def captions(root: HtmlElement) -> Iterator[str]:
     """Yield what stands under the images of an article: of a box with an image, its short text."""
     known: set[HtmlElement] = {root}
     for image in root.iter("img", "amp-img"):
@@ -211,11 +211,9 @@ def captions(root: HtmlElement) -> Iterator[Block]:
                 break
             known.add(box)
             size = size_of(box)
-            if size > _CAPTION:
-                break
-            if size and (found := blocks(flow(box))):
-                if sum(len(block.text) for block in found) <= _CAPTION:
-                    yield from found
+            if size and size <= _CAPTION and sum(map(len, found := lines_of(box))) <= _CAPTION:
+                yield from found
+            if size:
                 break
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import html
 
 from simhash_gate.page.address import image_names, played_names
-from simhash_gate.page.anchors import pack_anchors
 from simhash_gate.page.blocks import blocks, captions
 from simhash_gate.page.clean import clean
 from simhash_gate.page.extract import Article, is_leftover
@@ -23,7 +22,7 @@ from simhash_gate.page.hidden import drop_invisible, permalinks
 from simhash_gate.page.measure import drop_all
 from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
 from simhash_gate.page.parse import parse, printable
-from simhash_gate.page.skeleton import skeleton
+from simhash_gate.page.skeleton import pack_anchors, skeleton
 from simhash_gate.page.structured import text, types, values
 from simhash_gate.page.title import find_titles
 
@@ -87,7 +86,7 @@ class Document(NamedTuple):
     @property
     def captions(self) -> set[str]:
         """The texts under the images of the article."""
-        return {block.text for block in captions(self.article.element)}
+        return set(captions(self.article.element))
 
 
 def read_document(
