@@ -8,6 +8,7 @@ from operator import not_
 from typing import TYPE_CHECKING, Any
 
 import mmh3
+import numpy as np
 
 from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.fingerprints.features import each_shingle, features, without
@@ -15,7 +16,14 @@ from simhash_gate.fingerprints.folding import words_of_each
 from simhash_gate.fingerprints.gist import gist_of
 from simhash_gate.fingerprints.names import LONGEST_NAME, words_looked_for, words_of_line
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
-from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table, pairs_of
+from simhash_gate.fingerprints.sketch import (
+    HashedLines,
+    Hashes,
+    Sketch,
+    hash_of,
+    hashes_of,
+    pair_table,
+)
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, lasting_part
 from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs
 from simhash_gate.identity.lists import without_visitor
@@ -140,6 +148,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         count = count_words(hashed, characters)
     images = [] if _is_long(lasting) else document.images
     played = document.played
+    hashed_lines = HashedLines.of(tokens)
     outer = document.leftover_of
     page = Page(
         title=title,
@@ -148,9 +157,11 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         digest=_digest(document, lasting, tokens, fleeting, images + played),
         listing=document.article.listing,
         reason=None if count else "no words",
-        sketch=_sketch(document, tokens, fleeting, images, played).encode(),
+        sketch=_sketch(
+            document, tokens, characters, hashed_lines, fleeting, images, played
+        ).encode(),
         lines="\n".join(map(" ".join, tokens)).encode("utf-8", "replace"),
-        gist=gist_of(tokens),
+        gist=gist_of(tokens, hashed_lines),
         **of_page,
     )
     return Reading(page, tokens, hashed, options, outer)
@@ -281,6 +292,8 @@ def _selectors_of(url: str, options: Options) -> tuple[str, ...]:
 def _sketch(
     document: Document,
     tokens: list[list[str]],
+    characters: AbstractSet[str],
+    hashed: HashedLines,
     fleeting: list[bool],
     images: list[str],
     played: list[str],
@@ -288,34 +301,41 @@ def _sketch(
     titles = document.titles
     names = (titles.headline, *titles.names, *filter(None, [document.headline]))
     headline, *known = [name[:LONGEST_NAME] for name in names]
-    whole, _ = words_of_each([block.text for block in document.whole])
+    whole, of_whole = words_of_each(document.whole)
     shown = document.captions  # a print view has none
     if sum(map(len, shown)) > _CAPTIONS * sum(len(block.text) for block in document.blocks):
         shown = set()
-    lasting = [
-        own
-        for block, own, gone in zip(document.blocks, tokens, fleeting, strict=True)
-        if not gone and block.text not in shown
-    ]
-    own = lasting[1 if document.headline and not fleeting[0] else 0 :]
-    said = words_looked_for([*chain.from_iterable(tokens)])
-    said |= words_of_line([*chain.from_iterable(whole)])
-    lines = compress(document.blocks, fleeting)
+    own = np.array(
+        [
+            not gone and block.text not in shown
+            for block, gone in zip(document.blocks, fleeting, strict=True)
+        ]
+    )
+    if document.headline:
+        own[0] = False
+    lasting = hashed.only(own[hashed.lines])
+    own_words = lasting.words
+    of_article = [*chain.from_iterable(tokens)]
+    if characters:
+        lines = compress(tokens, own)
+        pairs = chain.from_iterable(words_of_line(line, characters) for line in lines)
+        own_words = np.concatenate((own_words, hashes_of(pairs)))
+    said = words_looked_for(of_article, characters)
+    said |= words_of_line([*chain.from_iterable(whole)], of_whole)
+    told = hashes_of(map(" ".join, tokens))
+    sentences = own & (np.bincount(hashed.lines, minlength=len(tokens)) >= _SENTENCE)
+    about = compress(document.blocks, fleeting)
     return Sketch(
         headline,
         tuple(known),
         document.offered,
         document.fields,
-        Hashes.of(set(chain.from_iterable(map(words_of_line, own))), said, "<u2"),
-        Hashes.of(
-            (" ".join(line) for line in own if len(line) >= _SENTENCE),
-            map(" ".join, chain(whole, tokens)),
-            "<u1",
-        ),
-        pair_table(pairs_of(own)),
+        Hashes.of(own_words, said, "<u2"),
+        Hashes.of(told[sentences], np.concatenate((told, hashes_of(map(" ".join, whole)))), "<u1"),
+        pair_table(lasting.pairs()),
         hash_of(images),
         hash_of(played),
-        hash_of(block.text for block in lines if not block.linked),
+        hash_of(block.text for block in about if not block.linked),
     )
 
 

@@ -8,13 +8,16 @@ with the smallest hashes.
 from __future__ import annotations
 
 from array import array
-from itertools import chain, pairwise
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-import mmh3
+import numpy as np
+
+from simhash_gate.fingerprints.arrays import distinct
+from simhash_gate.fingerprints.sketch import HashedLines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
 PAIRS = 64
 WORDS = 96
@@ -28,20 +31,21 @@ class Gist(NamedTuple):
     words: frozenset[int] = frozenset()
 
 
-def gist_of(blocks: Iterable[list[str]]) -> bytes:
-    """Return the gist of a page, given as the words of its blocks: 4 bytes for each hash."""
-    words: set[str] = set()
-    pairs: set[str] = set()
-    seen = 0
-    for tokens in blocks:
-        said = [word for word in tokens if word.isalpha() or _no_number(word)]
-        words.update(said)
-        pairs.update(map(" ".join, pairwise(said)) if len(said) > 1 else said)
-        seen += len(said)
-        if seen > _MOST:
-            break
-    of_pairs = _smallest(pairs, PAIRS)
-    return array("I", chain([len(of_pairs)], of_pairs, _smallest(words, WORDS))).tobytes()
+def gist_of(blocks: Sequence[Sequence[str]], hashed: HashedLines | None = None) -> bytes:
+    """Return the gist of a page, given as the words of its blocks: 4 bytes for each hash.
+
+    `hashed` are the hashes of these words, if they are known.
+    """
+    hashed = hashed or HashedLines.of(blocks)
+    words = list(chain.from_iterable(blocks))
+    said = np.fromiter(map(str.isalpha, words), np.bool_, len(words))
+    for place in np.flatnonzero(~said).tolist():
+        said[place] = _no_number(words[place])
+    of_said = hashed.only(said)
+    if len(of_said.lines) > _MOST:
+        of_said = of_said.only(of_said.lines <= of_said.lines[_MOST])
+    pairs = distinct(of_said.pairs())[:PAIRS].tolist()
+    return array("I", [len(pairs), *pairs, *distinct(of_said.words)[:WORDS].tolist()]).tobytes()
 
 
 def read_gist(data: bytes) -> Gist:
@@ -55,7 +59,3 @@ def read_gist(data: bytes) -> Gist:
 
 def _no_number(word: str) -> bool:
     return not word.isascii() and not any(map(str.isdigit, word))
-
-
-def _smallest(texts: Iterable[str], most: int) -> list[int]:
-    return sorted({mmh3.hash(text, 0, False) for text in texts})[:most]

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import chain, groupby, pairwise
+from itertools import chain, compress, groupby, pairwise
+from operator import add, and_
 from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.words import SIGNS, unsegmented, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
 LONGEST_NAME = 300
 """Characters of a name that are looked at."""
@@ -53,34 +55,46 @@ def own_words_of(names: Iterable[str]) -> frozenset[str]:
     return frozenset.intersection(*each) or frozenset().union(*each) if each else frozenset()
 
 
-def words_looked_for(tokens: Sequence[str]) -> set[str]:
+def words_looked_for(tokens: Sequence[str], characters: AbstractSet[str] | None = None) -> set[str]:
     """Return the words of a text in all forms in which a name, or an article, may have them."""
-    return {*tokens, *(pair for _, _, pair in _pairs(tokens))}
+    joined = _joined(tokens)
+    more = set(filter(_is_more, {*joined}))
+    pairs = (f"{one} {other}" for one, other in pairwise(joined) if other in more)
+    return words_of_line(tokens, characters).union(pairs)
 
 
-def words_of_line(tokens: Sequence[str]) -> set[str]:
-    """Return the words of a line; in scripts without word spaces, any two that follow are one."""
-    characters = unsegmented(tokens)
-    pairs = pairwise(tokens) if characters else ()
-    return {*tokens, *(a + b for a, b in pairs if a in characters and b in characters)}
+def words_of_line(tokens: Sequence[str], characters: AbstractSet[str] | None = None) -> set[str]:
+    """Return the words of a line; in scripts without word spaces, any two that follow are one.
+
+    `characters` are those of the words that are `unsegmented`, if known.
+    """
+    characters = unsegmented(tokens) if characters is None else characters
+    if not characters:
+        return {*tokens}
+    alone = list(map(characters.__contains__, tokens))
+    return {*tokens, *compress(map(add, tokens, tokens[1:]), map(and_, alone, alone[1:]))}
 
 
 def _pairs(tokens: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Yield two tokens that mean something only together, and how they are written then."""
     characters = unsegmented(tokens)
-    joined = list(_joined(tokens)) if not SIGNS.isdisjoint(tokens) else tokens
-    for one, other in pairwise(joined):
+    for one, other in pairwise(_joined(tokens)):
         if _is_more(other):
             yield one, other, f"{one} {other}"
         elif other in characters and one in characters:
             yield one, other, one + other
 
 
-def _joined(tokens: Sequence[str]) -> Iterator[str]:
-    """Yield words, and signs that follow each other as one."""
+def _joined(tokens: Sequence[str]) -> Sequence[str]:
+    """Return words, and signs that follow each other as one."""
+    signs = list(map(SIGNS.__contains__, tokens))
+    if not any(map(and_, signs, signs[1:])):
+        return tokens
+    found: list[str] = []
     for are_signs, run in groupby(tokens, SIGNS.__contains__):
-        found = list(run)
-        yield from ["".join(found)] if are_signs else found
+        same = list(run)
+        found += ["".join(same)] if are_signs else same
+    return found
 
 
 def _is_more(token: str) -> bool:

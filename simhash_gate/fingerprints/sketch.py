@@ -11,7 +11,7 @@ import json
 import struct
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import mmh3
@@ -21,9 +21,11 @@ from simhash_gate.fingerprints.arrays import distinct, is_in
 from simhash_gate.fingerprints.names import own_words, own_words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+
+    from simhash_gate.fingerprints.arrays import Positions
 
     Offered = tuple[tuple[str, str], ...]
     Words = NDArray[Any]  # of numpy.uint32
@@ -42,9 +44,55 @@ _Gap = Literal["<u1", "<u2"]
 _SPARE: dict[_Gap, int] = {"<u1": 6, "<u2": 13}  # bits that keep a gap in as many bytes
 
 
-def hashes_of(texts: Iterable[str]) -> Words:
-    """Return the 32-bit hash of each of some texts."""
-    return np.array([mmh3.hash(text, 0, False) for text in texts], np.uint32)
+def hashes_of(texts: Iterable[str] | Words) -> Words:
+    """Return the 32-bit hash of each of some texts, which may be hashes already."""
+    if isinstance(texts, np.ndarray):
+        return texts
+    return np.array(list(map(mmh3.hash, texts, repeat(0), repeat(False))), np.uint32)
+
+
+class _Known(dict[str, int]):
+    """Hashes of words that came before: most words of a page are on others too."""
+
+    def __missing__(self, word: str) -> int:
+        found = self[word] = mmh3.hash(word, 0, False)
+        return found
+
+
+_known = _Known()
+_MOST_KNOWN = 1 << 15
+
+
+class HashedLines(NamedTuple):
+    """The hashes of the words of some lines, as `hashes_of` has them, and the line of each word."""
+
+    words: Words
+    lines: Positions
+
+    @classmethod
+    def of(cls, lines: Sequence[Sequence[str]]) -> HashedLines:
+        """Return the hashes of the words of lines."""
+        if len(_known) > _MOST_KNOWN:
+            _known.clear()
+        sizes = np.fromiter(map(len, lines), np.intp, len(lines))
+        hashes = map(_known.__getitem__, chain.from_iterable(lines))
+        words = np.fromiter(hashes, np.uint32, int(sizes.sum()))
+        return cls(words, np.repeat(np.arange(len(lines)), sizes))
+
+    def only(self, kept: NDArray[np.bool_]) -> HashedLines:
+        """Return the hashes of some of the words."""
+        return HashedLines(self.words[kept], self.lines[kept])
+
+    def pairs(self) -> Words:
+        """Return a hash of each two words that follow in a line; of a word alone in one, its own.
+
+        They are made of the hashes of the words.
+        """
+        one, other = (np.uint32(by) for by in _PLACED_BY[:2])
+        follow = self.lines[1:] == self.lines[:-1]
+        pairs = (self.words[:-1] * one) ^ (self.words[1:] * other)
+        within = np.append(follow, False) | np.append(False, follow)
+        return np.concatenate((pairs[follow], self.words[~within[: len(self.words)]]))
 
 
 class Hashes(NamedTuple):
@@ -59,7 +107,7 @@ class Hashes(NamedTuple):
     own: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, own: Iterable[str], others: Iterable[str], gap: _Gap) -> Hashes:
+    def of(cls, own: Iterable[str] | Words, others: Iterable[str] | Words, gap: _Gap) -> Hashes:
         """Return the set of what an article says, and what its page says beside it."""
         mine = hashes_of(own)
         found = distinct(mine, hashes_of(others))
@@ -208,14 +256,20 @@ _MOST_APART = 200
 _WORD = 0xFFFFFFFF
 
 
-def pair_table(pairs: Iterable[str]) -> bytes:
-    """Return the table of some pairs of words, 168 bytes."""
+def pair_table(pairs: Iterable[str] | Words) -> bytes:
+    """Return the table of some pairs of words, given by their hashes, 168 bytes."""
     keys = distinct(hashes_of(pairs))
     cells = np.zeros(len(_PLACED_BY) * _THIRD, _CELLS)
+    checked = keys | (_check(keys).astype(np.uint64) << np.uint64(_HASH_BITS))
     for place in _places(keys):
-        np.add.at(cells["count"], place, 1)
-        np.bitwise_xor.at(cells["key"], place, keys)
-        np.bitwise_xor.at(cells["check"], place, _check(keys).astype(np.uint16))
+        counts = np.bincount(place, minlength=len(cells))
+        used = np.flatnonzero(counts)
+        sums = checked[np.argsort(place.astype(np.uint8), kind="stable")]
+        if len(used):
+            sums = np.bitwise_xor.reduceat(sums, (np.cumsum(counts) - counts)[used])
+        cells["count"] += counts.astype(np.int8)
+        cells["key"][used] = sums.astype(np.uint32)
+        cells["check"][used] = sums >> np.uint64(_HASH_BITS)
     return cells.tobytes()
 
 
@@ -247,12 +301,6 @@ def pairs_apart(table: bytes, other: bytes) -> tuple[list[int], list[int]] | Non
         if sum(map(len, found.values())) > _MOST_APART:
             break
     return None if any(counts) or any(keys) else (found[1], found[-1])
-
-
-def pairs_of(lines: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield the pairs of words that follow one another in a line; a word that is alone in one."""
-    for tokens in lines:
-        yield from map(" ".join, pairwise(tokens)) if len(tokens) > 1 else tokens
 
 
 def _places(keys: Words) -> list[Words]:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.claims import agreement, contradiction, same_name
 from simhash_gate.fingerprints.names import words_of_line
-from simhash_gate.fingerprints.sketch import decode, hashes_of, pairs_apart, pairs_of, sentences_of
+from simhash_gate.fingerprints.sketch import (
+    HashedLines,
+    decode,
+    hashes_of,
+    pairs_apart,
+    sentences_of,
+)
 from simhash_gate.fingerprints.words import SIGNS, words
 
 if TYPE_CHECKING:
@@ -143,7 +149,7 @@ class CloserLook:
 
     @cached_property
     def _pairs(self) -> set[int]:
-        return set(hashes_of(pairs_of(self._tokens)).tolist())
+        return set(HashedLines.of(self._tokens).pairs().tolist())
 
     def _is_repeated(self, line: int) -> bool:
         return self._memory is not None and self._memory.is_repeated(self._name, self._hashes[line])

@@ -118,7 +118,7 @@ class Page:
         """The links of the whole page, if the options ask for them: of each its URL and text."""
         if not self.anchors:
             return ()
-        from simhash_gate.page.anchors import read_anchors
+        from simhash_gate.page.skeleton import read_anchors
 
         return read_anchors(self.anchors, self.url)
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from lxml.etree import iterwalk
+
 from simhash_gate.page.address import is_address
-from simhash_gate.page.flow import MARKS, End, Start, flow
-from simhash_gate.page.vocabulary import CELLS, HEADINGS
+from simhash_gate.page.flow import MARKS, End, Start, is_layout
+from simhash_gate.page.measure import size_of
+from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +27,8 @@ _CAPTION = 200  # characters
 _FRAMES = 5  # elements around an image and its caption, a table's at most
 _WITHIN_LINKS = frozenset({"br", "input"})
 _CODE = frozenset(tag for tag, mark in MARKS.items() if mark == "code")
+_IN_LINES = INLINE | MARKS.keys() | {"img"}
+_VOID = _WITHIN_LINKS | {"hr"}
 _WITHIN_LINES = frozenset(MARKS) - _CODE - {"a"} | {"img"}
 
 
@@ -43,6 +48,40 @@ class Block(NamedTuple):
 def blocks(flow: Flow) -> list[Block]:
     """Return the blocks of a flow, in its order."""
     return _Writer().write(flow)
+
+
+def lines_of(root: HtmlElement) -> list[str]:
+    """Return the texts of the blocks of an element's flow, for half of what it takes to make it."""
+    found: list[str] = []
+    texts: list[str] = []
+    owner: HtmlElement | None = None  # a line of Markdown, or code
+    layouts = [True]
+    for event, element in iterwalk(root, events=("start", "end")):
+        tag = element.tag
+        starts = event == "start"
+        if tag not in _IN_LINES and (starts or tag not in _VOID):
+            if owner is not None and owner is not element:
+                texts.append(" ")
+            elif texts:
+                found.append(_in_one_line(texts))
+                texts.clear()
+            if tag == "table":
+                layouts.append(is_layout(element)) if starts else layouts.pop()
+            elif owner is element:
+                owner = None
+            elif starts and owner is None and tag in _KINDS:
+                owner = None if tag in CELLS and layouts[-1] else element
+        said = element.text if starts else element.tail if element is not root else None
+        if said:
+            texts.append(said)
+    return list(filter(None, [*found, _in_one_line(texts)]))
+
+
+def _in_one_line(texts: list[str]) -> str:
+    text = "".join(texts).strip()
+    if "  " in text or not text.isprintable():  # of white space, only the blank is printable
+        text = " ".join(text.split())
+    return text
 
 
 def plain_text(flow: Flow) -> str:
@@ -118,9 +157,7 @@ class _Writer:
                 self._owner, self._kind = "", "text"
 
     def flush(self) -> None:
-        text = "".join(self.text).strip()
-        if "  " in text or not text.isprintable():  # of white space, only the blank is printable
-            text = " ".join(text.split())
+        text = _in_one_line(self.text)
         if text:
             letters = len(text) - text.count(" ")
             linked = bool(self.links) and _size(self.links) > _LINKED * letters
@@ -165,7 +202,7 @@ class _PlainWriter(_Writer):
             self.text.append("\n")
 
 
-def captions(root: HtmlElement) -> Iterator[Block]:
+def captions(root: HtmlElement) -> Iterator[str]:
     """Yield what stands under the images of an article: of a box with an image, its short text."""
     known: set[HtmlElement] = {root}
     for image in root.iter("img", "amp-img"):
@@ -173,9 +210,10 @@ def captions(root: HtmlElement) -> Iterator[Block]:
             if box in known:
                 break
             known.add(box)
-            if found := blocks(flow(box)):
-                if sum(len(block.text) for block in found) <= _CAPTION:
-                    yield from found
+            size = size_of(box)
+            if size and size <= _CAPTION and sum(map(len, found := lines_of(box))) <= _CAPTION:
+                yield from found
+            if size:
                 break
 
 

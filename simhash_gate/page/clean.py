@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.page.blocks import Block, blocks
+from simhash_gate.page.blocks import lines_of
 from simhash_gate.page.chrome import (
     is_chrome,
     is_hidden_or_search,
@@ -18,7 +18,6 @@ from simhash_gate.page.chrome import (
 )
 from simhash_gate.page.consent import consent_layers
 from simhash_gate.page.facts import find_facts
-from simhash_gate.page.flow import flow
 from simhash_gate.page.hidden import drop_invisible, forms_to_fill_in, gutters, show_later
 from simhash_gate.page.insets import is_thread
 from simhash_gate.page.measure import (
@@ -61,7 +60,7 @@ class Cleaned(NamedTuple):
     listing: bool
     titles: Titles
     size: int
-    whole: list[Block]
+    whole: list[str]
     thread: bool
     facts: Facts
 
@@ -82,7 +81,7 @@ def clean(
     drop_all(gutters(root))
     body = root.find("body")
     body = root if body is None else body
-    visible = blocks(flow(body))
+    visible = lines_of(body)
     around = _around_headline(facts.headlines[:HEADLINES], titles)
     left = _drop_chrome(root, titles, around, thread=thread)
     measures = survey(root, left)

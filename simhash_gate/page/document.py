@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import html
 
 from simhash_gate.page.address import image_names, played_names
-from simhash_gate.page.anchors import pack_anchors
 from simhash_gate.page.blocks import blocks, captions
 from simhash_gate.page.clean import clean
 from simhash_gate.page.extract import Article, is_leftover
@@ -23,7 +22,7 @@ from simhash_gate.page.hidden import drop_invisible, permalinks
 from simhash_gate.page.measure import drop_all
 from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
 from simhash_gate.page.parse import parse, printable
-from simhash_gate.page.skeleton import skeleton
+from simhash_gate.page.skeleton import pack_anchors, skeleton
 from simhash_gate.page.structured import text, types, values
 from simhash_gate.page.title import find_titles
 
@@ -53,8 +52,8 @@ class Document(NamedTuple):
     `flow` is its article, and `blocks` the text of that; a page that says no more than its head
     does has no `blocks`. `offered` and `fields` are names and what the
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
-    page of which little but chrome may be left, else "". `whole` is all of its text, and `anchors`
-    all of its links, if asked for. `skeleton` is that of the page as it was served.
+    page of which little but chrome may be left, else "". `whole` are the lines of all its text, and
+    `anchors` all of its links, if asked for. `skeleton` is that of the page as it was served.
     """
 
     facts: Facts
@@ -65,7 +64,7 @@ class Document(NamedTuple):
     offered: Said
     fields: Said
     leftover_of: str
-    whole: list[Block]
+    whole: list[str]
     skeleton: Skeleton
     anchors: bytes = b""
 
@@ -87,7 +86,7 @@ class Document(NamedTuple):
     @property
     def captions(self) -> set[str]:
         """The texts under the images of the article."""
-        return {block.text for block in captions(self.article.element)}
+        return set(captions(self.article.element))
 
 
 def read_document(
@@ -103,6 +102,7 @@ def read_document(
     root = parse(body, encoding)
     if root is None:
         return None
+    known = [*root.iter("*")]  # to find an element again takes a third of the time
     served = skeleton(root)
     drop_all(permalinks(root))
     facts = find_facts(root, url)
@@ -132,6 +132,7 @@ def read_document(
         found = []
     if found and facts.kind in ("product", None):  # what a text tells of is not on sale
         offered = (*offered, *offer_by_headline(found))
+    del known
     return Document(
         facts,
         titles,

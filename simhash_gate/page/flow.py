@@ -122,7 +122,7 @@ def flow(root: HtmlElement) -> Flow:
     return Flow(tokens, elements)
 
 
-def _is_layout(table: HtmlElement) -> bool:
+def is_layout(table: HtmlElement) -> bool:
     """Tell if a table only places things on the page: its cells hold more than a line each.
 
     A table of one column is one too: there is nothing to compare across.
@@ -184,5 +184,5 @@ _ROLES = {
     "input": _Role(Start("input"), None, False, _checked),
     "ol": _Role(Start("ol"), End("ol"), True, lambda element: element.get("start")),
     "pre": _CODE,
-    "table": _Role(Start("table"), End("table"), True, _is_layout),
+    "table": _Role(Start("table"), End("table"), True, is_layout),
 }

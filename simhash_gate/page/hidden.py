@@ -186,10 +186,11 @@ def permalinks(root: HtmlElement) -> list[HtmlElement]:
     return [
         link
         for link in root.iter("a")
-        if link.get("href", "").startswith("#")
+        if (href := link.get("href", "")).startswith("#")
+        and href != "#"  # of a menu, most of the time
         and not any(map(str.isalnum, said := "".join(link.itertext())))
         and said.strip()
-        and any(link.get("href") == f"#{e.get('id')}" for e in (link, *link.iterancestors()))
+        and any(href == f"#{e.get('id')}" for e in (link, *link.iterancestors()))
     ]
 
 

@@ -189,11 +189,17 @@ def _forget(gone: Collection[HtmlElement], measures: Measures) -> None:
     less: dict[HtmlElement | None, Measure] = defaultdict(Measure)
     for element in gone:
         less[element.getparent()].add(measures[element])
-    for element in reversed(measures):
-        if element in less:
-            own, within = measures[element], less[element]
-            if element.tag == "a":
-                within.links = within.text
-            own.text -= within.text
-            own.links -= within.links
-            less[element.getparent()].add(within)
+    around: dict[HtmlElement, None] = {}  # each after what it is in
+    for holder in list(less):
+        path, outer = [], holder
+        while outer is not None and outer not in around:
+            path.append(outer)
+            outer = outer.getparent()
+        around.update(dict.fromkeys(reversed(path)))
+    for element in reversed(around):
+        own, within = measures[element], less[element]
+        if element.tag == "a":
+            within.links = within.text
+        own.text -= within.text
+        own.links -= within.links
+        less[element.getparent()].add(within)

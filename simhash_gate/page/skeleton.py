@@ -1,4 +1,4 @@
-"""A page as it was served, its chrome included: how its tags are nested, and where its links lead.
+"""A page as it was served, its chrome included: how its tags are nested, and its links.
 
 How similar two pages are built is told by the paths of their tags, after Buttler, "A short survey
 of document structure similarity algorithms" (IC 2004), section 3.6.
@@ -6,10 +6,13 @@ of document structure similarity algorithms" (IC 2004), section 3.6.
 
 from __future__ import annotations
 
+import json
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urldefrag
 
-from simhash_gate.page.address import Base
+from simhash_gate.page.address import Base, is_address, joined
 from simhash_gate.page.vocabulary import CELLS, HEADINGS
 
 if TYPE_CHECKING:
@@ -28,6 +31,9 @@ _DEEP = 64  # tags of a path
 _LINKS = frozenset({"a", "area"})
 _WEB = ("http://", "https://")
 _OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.I)
+MOST_ANCHORS = 5_000
+"""Of one page."""
+LONGEST_TEXT = 200
 _SERVICE = "/cdn-cgi/"  # of Cloudflare, with a new address in every response
 
 
@@ -92,3 +98,28 @@ def link_targets(hrefs: Iterable[str], base: str) -> set[str]:
         if target and _SERVICE not in target and _OTHER_SCHEME.match(target) is None:
             found.add(target)
     return found
+
+
+def pack_anchors(root: HtmlElement, base: str | None) -> bytes:
+    """Return the links of an uncleaned tree as bytes; `base` is what its `<base>` says."""
+    found = [
+        [href, " ".join("".join(element.itertext()).split())[:LONGEST_TEXT]]
+        for element in islice(root.iter("a", "area"), MOST_ANCHORS)
+        if is_address(href := element.get("href"))
+    ]
+    return json.dumps([base, found], ensure_ascii=False).encode("utf-8", "replace")
+
+
+def read_anchors(packed: bytes, url: str) -> tuple[tuple[str, str], ...]:
+    """Return packed links of a page at a URL, in order: each address once, with its first text.
+
+    Addresses are absolute, and have no fragment.
+    """
+    base, found = json.loads(packed)
+    place = Base(joined(url, base))
+    texts: dict[str, str] = {}
+    for href, text in found:
+        address = urldefrag(place.absolute(href) or "").url
+        if address.startswith(("http://", "https://")) and not texts.get(address):
+            texts[address] = text
+    return tuple(texts.items())

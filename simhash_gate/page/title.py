@@ -16,8 +16,7 @@ from urllib.parse import unquote
 from lxml.etree import strip_elements
 
 from simhash_gate.page.address import host_and_path
-from simhash_gate.page.blocks import blocks
-from simhash_gate.page.flow import flow
+from simhash_gate.page.blocks import lines_of
 from simhash_gate.page.vocabulary import INLINE, INVISIBLE
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ def text_of(heading: HtmlElement) -> str:
         return " ".join((heading.text or "").split())
     if all(element.tag in INLINE for element in heading.iterdescendants()):
         return " ".join("".join(heading.itertext()).split())
-    return " ".join(block.text for block in blocks(flow(heading)))
+    return " ".join(lines_of(heading))
 
 
 def says_title(heading: HtmlElement, titles: Titles) -> bool:

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from simhash_gate.fingerprints.sketch import (
     KEY_BYTES,
     NO_SKETCH,
+    HashedLines,
     Hashes,
     Sketch,
     decode,
-    hashes_of,
     name_and_words,
     pair_table,
     pairs_apart,
-    pairs_of,
     sentences_of,
 )
 
@@ -57,12 +56,24 @@ def test_what_only_one_article_says_is_lacking_wherever_the_other_page_has_it_no
 def test_few_other_pairs_are_told_whatever_two_texts_have_in_common() -> None:
     text = [WORDS[n : n + 10] for n in range(0, 3000, 10)]
     moved = [*text[:-1], [*text[-1][:8], text[-1][9], text[-1][8]]]
-    gone, come = pairs_apart(*(pair_table(pairs_of(lines)) for lines in (text, moved)))
-    assert sorted(gone) == sorted(hashes_of(set(pairs_of(text)) - set(pairs_of(moved))))
-    assert sorted(come) == sorted(hashes_of(set(pairs_of(moved)) - set(pairs_of(text))))
-    assert pairs_apart(pair_table(pairs_of(text)), pair_table(pairs_of(text))) == ([], [])
-    assert pairs_apart(pair_table(pairs_of(text)), pair_table(pairs_of(text[50:]))) is None
+    pairs, its = (HashedLines.of(lines).pairs() for lines in (text, moved))
+    gone, come = pairs_apart(pair_table(pairs), pair_table(its))
+    assert len(gone) == len(come) == 2
+    assert set(gone) == set(pairs.tolist()) - set(its.tolist())
+    assert set(come) == set(its.tolist()) - set(pairs.tolist())
+    assert pairs_apart(pair_table(pairs), pair_table(pairs)) == ([], [])
+    assert pairs_apart(pair_table(pairs), pair_table(pairs[450:])) is None
     assert pairs_apart(pair_table(()), b"") is None
+
+
+def test_pairs_are_of_words_that_follow_within_a_line_and_in_their_order() -> None:
+    def pairs(*lines):
+        return set(HashedLines.of([line.split() for line in lines]).pairs().tolist())
+
+    assert pairs("a b c", "", "d e") == pairs("a b") | pairs("b c") | pairs("d e")
+    assert pairs("a b") != pairs("b a")
+    assert pairs("a", "b c") == {*HashedLines.of([["a"]]).words.tolist()} | pairs("b c")
+    assert not pairs() | pairs("", "")
 
 
 @given(st.text(max_size=40), st.lists(st.text()), st.dictionaries(st.text(), st.text()))

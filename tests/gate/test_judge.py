@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simhash_gate.fingerprints.names import words_of_line
-from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table, pairs_of
+from simhash_gate.fingerprints.sketch import HashedLines, Hashes, Sketch, hash_of, pair_table
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CLAIMS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.revisit import Sent
@@ -390,7 +390,7 @@ def says(*lines: str, beside: str = "", name: str = "", **values) -> Page:
         *(name, names),
         words=words,
         lines=Hashes.of(lines, beside.split("\n"), "<u1"),
-        pairs=pair_table(pairs_of(tokens)),
+        pairs=pair_table(HashedLines.of(tokens).pairs()),
         **told,
     )
     given = {"digest": hash_of(lines), **values}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simhash_gate.options import Options
-from simhash_gate.page.anchors import LONGEST_TEXT, MOST_ANCHORS
+from simhash_gate.page.skeleton import LONGEST_TEXT, MOST_ANCHORS
 from simhash_gate.pipeline import pipeline_version, read_page
 
 PAGE = """<!doctype html><html><head><title>Bees</title>%s</head><body>

@@ -1,0 +1,52 @@
+"""The lines of a page, with and without its flow."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import html
+
+from simhash_gate.page.blocks import blocks, lines_of
+from simhash_gate.page.flow import flow
+
+TAGS = [
+    "div",
+    "p",
+    "h2",
+    "h2",
+    "li",
+    "pre",
+    "code",
+    "a",
+    "b",
+    "br",
+    "hr",
+    "img",
+    "input",
+    "table",
+    "tr",
+    "td",
+    "th",
+    "dl",
+    "dt",
+    "fieldset",
+    "span",
+]
+WORDS = st.sampled_from(["", "  ", "one", " two words ", "three\n  words\tmore", "\xa0"])
+
+
+@st.composite
+def trees(draw: st.DrawFn, depth: int = 5) -> html.HtmlElement:
+    element = html.Element(draw(st.sampled_from(TAGS)))
+    element.text, element.tail = draw(WORDS), draw(WORDS)
+    element.extend(draw(st.lists(trees(depth - 1), max_size=3)) if depth else ())
+    return element
+
+
+@settings(max_examples=300, deadline=None)
+@given(trees())
+def test_lines_are_the_texts_of_the_blocks_of_the_flow(root: html.HtmlElement) -> None:
+    for void in root.iter("br", "hr", "img", "input"):
+        void.text = None
+        del void[:]
+    assert lines_of(root) == [block.text for block in blocks(flow(root))]
