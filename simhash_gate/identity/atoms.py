@@ -78,6 +78,14 @@ class Atom(NamedTuple):
         return self.kind in ("scheme", "index", "slash")
 
 
+def in_order(atoms: Iterable[Atom]) -> tuple[Atom, ...]:
+    """Return atoms in the order in which they act: what takes parts out comes before a `place`.
+
+    A part that can be anything is a sign in the address then, and no part that others know.
+    """
+    return tuple(sorted(atoms, key=lambda atom: (atom.kind == "place", atom)))
+
+
 class Sets(NamedTuple):
     """Atoms of the query: names that go, pairs that go, and names whose value may be any."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING
 
-from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path
+from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -90,7 +90,7 @@ class Group:
         whether two contents are clearly different.
         """
         tally = _Tally()
-        sets, ordered = Sets.of(trial), sorted(trial)
+        sets, ordered = Sets.of(trial), in_order(trial)
         groups: dict[Address, dict[str, Address]] = {}
         for address, content in self.pages:
             key = apply_path(address, ordered) if self.is_whole else sets.apply(address)

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.identity.address import address_of
-from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, between
+from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, between, in_order
 from simhash_gate.identity.group import FEW, OWN, VALUES, Group, path_between, query_between
 from simhash_gate.identity.likeness import are_alike, are_unlike
 from simhash_gate.identity.lists import TRACKING, pattern_of
@@ -362,8 +362,8 @@ class Host:
         while trial and (bad := group.contradicted(trial, self._plain, self._are_two)):
             trial.discard(bad)
         gone = {atom.name for atom in trial if atom.kind == "drop"}
-        acts = tuple(
-            sorted(a for a in trial if a.kind not in ("default", "value") or a.name not in gone)
+        acts = in_order(
+            a for a in trial if a.kind not in ("default", "value") or a.name not in gone
         )
         if acts != group.acts:
             self._note_changes(group, acts)
@@ -518,7 +518,7 @@ class Host:
     def trust(self, kind: str, atom: Atom) -> None:
         """Let an atom act on addresses of a kind without a page that confirms it."""
         group = self._kinds.setdefault(kind, Group(kind)) if kind else self.whole
-        group.acts = tuple(sorted({*group.acts, atom}))
+        group.acts = in_order({*group.acts, atom})
         group.sets = Sets.of(group.acts)
 
     @property

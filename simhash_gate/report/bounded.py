@@ -136,13 +136,14 @@ class Clusters:
 
     def add(self, kept: Kept, page: Judged, rank: tuple[float, ...]) -> None:
         """Count a copy of a kept page."""
-        cluster = self._clusters.get(kept.name)
+        key = kept.key or kept.name
+        cluster = self._clusters.get(key)
         if cluster is None:
-            cluster = self._clusters[kept.name] = Cluster(kept, self._copies)
+            cluster = self._clusters[key] = Cluster(kept, self._copies)
         cluster.add(page, rank)
         if len(self._clusters) > 2 * self._capacity:
             self.exact = False
-            self._clusters = {c.kept.name: c for c in self.largest(self._capacity)}
+            self._clusters = {c.kept.key or c.kept.name: c for c in self.largest(self._capacity)}
 
     def largest(self, most: int) -> list[Cluster]:
         """Return the largest clusters, the largest first."""

@@ -57,7 +57,7 @@ class Crawler:
         self.runs: Counter[str] = Counter()
         """Pages that were dropped or held, by the run that kept the page they were like."""
         self.pages = array("Q")
-        """A hash of the name of each page that was delivered."""
+        """A hash of the canonical URL, or of the name, of each page that was delivered."""
         self.first: float | None = None
         self.last: float | None = None
 
@@ -82,7 +82,7 @@ class Crawler:
             self.delivered += 1
             self.unchanged += page.outcome == "unchanged"
             if remember:
-                self.pages.append(hash(page.name) & _BITS)
+                self.pages.append(hash(page.canonical_url or page.name) & _BITS)
             return
         self.dropped += page.dropped
         self.held += not page.dropped
@@ -266,7 +266,7 @@ def _delivered(found: Deliveries | None, unchanged: int) -> Iterator[str]:
         for by, pages in found.pages.items()
     )
     again = f"; {found.again:,} once more by the same crawler" if found.again else ""
-    yield f"Delivered, by address: {', '.join(each)}{again}."
+    yield f"Delivered: {', '.join(each)}{again}."
     if unchanged and (len(found.pages) > 1 or found.again):
         yield (
             f"Passed as unchanged, because an ended crawl had kept them: {unchanged:,}. With "

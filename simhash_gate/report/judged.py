@@ -43,6 +43,7 @@ _LAST_TIME = 253_402_300_800.0  # the year 10,000, beyond what datetime can show
 class Kept:
     """The kept page that a page was compared with. `id` is that of its source, if known.
 
+    `key` is the same for all addresses of a page, "" if it is not known.
     `run` is the crawl that kept it, as the store knows it; "" if it is not known.
     """
 
@@ -51,6 +52,7 @@ class Kept:
     words: int | None
     id: str = ""
     run: str = ""
+    key: str = ""
 
     @property
     def name(self) -> str:
@@ -62,7 +64,8 @@ class Kept:
 class Judged:
     """The verdict on one response. Long texts are cut. `at` is a Unix time.
 
-    `held` tells that the page passed for its links alone. `crawler` is the number of the crawler
+    `held` tells that the page passed for its links alone. `canonical_url` is the same for all
+    addresses of a page, "" if it is not known. `crawler` is the number of the crawler
     in a report of several.
     """
 
@@ -81,6 +84,7 @@ class Judged:
     id: str = ""
     held: bool = False
     crawler: int = 0
+    canonical_url: str = ""
 
     @property
     def name(self) -> str:
@@ -122,7 +126,8 @@ class Judged:
             words = _count(line, "matched_words")
             url = without_credentials(text_of(line, "matched_url", LONGEST_URL + 1))
             run = text_of(line, "matched_run", LONGEST_TEXT)
-            kept = Kept(url, title, words, _id(line, "matched_id"), run)
+            key = text_of(line, "matched_key", LONGEST_URL + 1)
+            kept = Kept(url, title, words, _id(line, "matched_id"), run, key)
         return cls(
             without_credentials(text_of(line, "url", LONGEST_URL + 1)),
             outcome,
@@ -139,6 +144,7 @@ class Judged:
             _id(line, "id"),
             line.get("held") is True,
             crawler,
+            without_credentials(text_of(line, "canonical_url", LONGEST_URL + 1)),
         )
 
 

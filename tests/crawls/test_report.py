@@ -58,6 +58,8 @@ def test_the_log_and_the_report_say_what_the_stats_say(tmp_path) -> None:
     assert all(line["time"] for line in lines)
     assert dropped[0]["url"] == f"{site.url}/b"
     assert dropped[0]["matched_url"] == f"{site.url}/a"
+    assert dropped[0]["matched_key"] == f"{site.url}/a".replace("http:", "https:")
+    assert dropped[0]["canonical_url"] == f"{site.url}/b"
     assert dropped[0]["matched_title"] == "Story 1"
 
     assert "Dropped" not in result.log

@@ -98,6 +98,15 @@ def test_what_comes_only_as_a_bundle_is_tried_together() -> None:
     assert is_one(host, "/a/9", "/a/9?view=all&ref=77")
 
 
+def test_a_part_that_can_be_left_out_is_not_hidden_by_one_that_can_be_anything() -> None:
+    host = Host()
+    visits = [(f"/s/{n:08x}f1/a/{n}", f"/s/{n:08x}f2/a/{n}") for n in range(10)]
+    show(host, visits)
+    show(host, [(f"/a/{n}", f"/s/{n:08x}f3/a/{n}") for n in range(10, 20)])
+    assert {atom.kind for atom in host.whole.acts} == {"place", "segment"}
+    assert is_one(host, "/a/77", "/s/00000077f9/a/77")
+
+
 def test_a_value_can_be_the_default_and_another_one_a_page() -> None:
     """`?start=0` is the page itself; each second page of a list has another start."""
     host = Host()

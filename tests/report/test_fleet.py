@@ -66,7 +66,7 @@ def test_each_crawler_has_its_figures() -> None:
 def test_what_they_did_together_is_said_in_words() -> None:
     assert list(fleet_of(*TWO).sentences()) == [
         "2 crawlers got 10 responses, judged 9 pages, and delivered 5 of them.",
-        "Delivered, by address: 3 pages by 1 crawler, 1 page by 2 crawlers.",
+        "Delivered: 3 pages by 1 crawler, 1 page by 2 crawlers.",
         "Passed as unchanged, because an ended crawl had kept them: 1. With "
         "SIMHASH_GATE_REVISIT = 'drop' such pages are not delivered again.",
         "Not delivered: 4 pages. Like a page of the same crawler: 1; of another crawler: 2; of no "
@@ -79,6 +79,9 @@ def test_what_they_did_together_is_said_in_words() -> None:
 def test_pages_delivered_twice_and_too_many_to_compare_are_told(monkeypatch) -> None:
     fleet = fleet_of(of_run("r1", verdict("a"), verdict("a")), of_run("r2", verdict("b")))
     assert "2 pages by 1 crawler; 1 once more by the same crawler." in list(fleet.sentences())[1]
+    pages = [verdict(path, canonical_url="https://example.com/a") for path in ("a", "a?ref=x")]
+    fleet = fleet_of(of_run("r1", pages[0]), of_run("r2", pages[1]))
+    assert "1 page by 2 crawlers." in list(fleet.sentences())[1]
     monkeypatch.setattr(fleet_module, "MOST_DELIVERIES", 4)
     assert "too many pages to tell" in list(fleet_of(*TWO).sentences())[1]
 

@@ -64,6 +64,10 @@ def test_large_clusters_keep_the_copies_that_differ_most_and_say_when_they_may_l
     assert [page.distance for page in largest.copies.ranked()] == [2] * 10 + [1] * 10
     assert other.copies.seen == 1
 
+    keyed = [copy("c", kept, matched_key="one") for kept in ("a", "a?ref=x")]
+    (cluster,) = summary_of(*keyed).clusters.largest(50)
+    assert (cluster.kept.url, cluster.copies.seen) == ("https://example.com/a", 2)
+
     bounded = Clusters(capacity=10, copies=2)
     for n in range(100):
         for path in ("large", f"small-{n}"):
