@@ -120,12 +120,6 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
-def temporary_database(**options: Any) -> sqlite3.Connection:
-    """Return a SQLite database in a file that SQLite made, and removes when it is closed."""
-    connection: sqlite3.Connection = sqlite3.connect("", **options)
-    return connection
-
-
 def open_database(path: str | os.PathLike[str], **options: Any) -> sqlite3.Connection:
     """Open a SQLite database, made if there is none; its other files get its permissions.
 

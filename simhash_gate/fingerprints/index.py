@@ -96,20 +96,11 @@ class HammingIndex:
             slot = after[slot]
         return slot
 
-    def at(self, slot: int) -> int:
-        """Return the fingerprint in a slot."""
-        return self._values[slot]
-
     def insert(self, fingerprint: int) -> bool:
         """Add a fingerprint; False if it was there already."""
         require_fingerprint(fingerprint)
-        if self.slot(fingerprint):
+        if fingerprint in self:
             return False
-        self.insert_new(fingerprint)
-        return True
-
-    def insert_new(self, fingerprint: int) -> None:
-        """Add a fingerprint that is valid and not there yet: the caller knows it is."""
         slot = len(self._values)
         if slot > self._most:
             self._make_tables()
@@ -118,6 +109,7 @@ class HammingIndex:
             key = fingerprint >> shift & mask
             after.append(heads[key])
             heads[key] = slot
+        return True
 
     def remove(self, fingerprint: int) -> bool:
         """Take a fingerprint out; False if it was not there."""
@@ -139,48 +131,15 @@ class HammingIndex:
             self._build(self._array())
         return True
 
-    def candidates(
-        self, fingerprint: int, max_distance: int | None = None, limit: int = BITS
-    ) -> list[int]:
-        """Return the slots that a lookup compares, as far as within `limit` bits; with repeats.
-
-        All that is within both the radius and the limit is among it.
-        """
-        plan = self._plans.get(max_distance)
-        if plan is None or fingerprint >> BITS:
-            require_fingerprint(fingerprint)
-            plan = self._plan(max_distance)
-            if plan is None:
-                return self._scan(fingerprint, limit)
-        values = self._values
-        found = []
-        for shift, mask, heads, after, flips in plan:
-            key = fingerprint >> shift & mask
-            for flip in flips:
-                slot = heads[key ^ flip]
-                while slot:
-                    if (fingerprint ^ values[slot]).bit_count() <= limit:
-                        found.append(slot)
-                    slot = after[slot]
-        return found
-
     def find_first(self, fingerprint: int, max_distance: int | None = None) -> Neighbour | None:
         """Return the nearest neighbour, the first that `find_all` lists, or None."""
-        radius = self.max_distance if max_distance is None else max_distance
-        found = self.candidates(fingerprint, radius, radius)
-        if not found:
-            return None
-        others = (self._values[slot] for slot in found)
-        distance, nearest = min(((fingerprint ^ other).bit_count(), other) for other in others)
-        return Neighbour(nearest, distance)
+        found = self._near(fingerprint, max_distance)
+        return Neighbour(*min(found)[::-1]) if found else None
 
     def find_all(self, fingerprint: int, max_distance: int | None = None) -> list[Neighbour]:
         """Return every stored fingerprint within the radius, the nearest first."""
-        radius = self._radius(max_distance)
-        found = self.candidates(fingerprint, radius, radius)
-        others = {self._values[slot] for slot in found}
-        near = sorted(((fingerprint ^ other).bit_count(), other) for other in others)
-        return [Neighbour(other, distance) for distance, other in near]
+        found = sorted({*self._near(fingerprint, max_distance)})
+        return [Neighbour(other, distance) for distance, other in found]
 
     def insert_bulk(self, fingerprints: ArrayLike) -> int:
         """Add an array of fingerprints (numpy.uint64, may repeat); return how many were new."""
@@ -248,13 +207,33 @@ class HammingIndex:
         ]
         return self._plans[max_distance]
 
-    def _scan(self, fingerprint: int, limit: int) -> list[int]:
+    def _near(self, fingerprint: int, max_distance: int | None) -> list[tuple[int, int]]:
+        """Return distance and fingerprint of all within the radius; some of it may come twice."""
+        plan = self._plans.get(max_distance)
+        if plan is None or fingerprint >> BITS:
+            require_fingerprint(fingerprint)
+            plan = self._plan(max_distance)
+        limit = self.max_distance if max_distance is None else max_distance
         values = self._values
-        if len(self) <= FEW:
-            slots = range(1, len(values))
-            return [slot for slot in slots if (fingerprint ^ values[slot]).bit_count() <= limit]
-        near = np.bitwise_count(self._array() ^ np.uint64(fingerprint)) <= limit
-        return [slot + 1 for slot in np.flatnonzero(near).tolist()]
+        near: list[int] = []
+        if plan is not None:
+            for shift, mask, heads, after, flips in plan:
+                key = fingerprint >> shift & mask
+                for flip in flips:
+                    slot = heads[key ^ flip]
+                    while slot:
+                        if (fingerprint ^ values[slot]).bit_count() <= limit:
+                            near.append(values[slot])
+                        slot = after[slot]
+        elif len(self) <= FEW:
+            near = [*self]
+        else:
+            stored = self._array()
+            near = stored[np.bitwise_count(stored ^ np.uint64(fingerprint)) <= limit].tolist()
+        if not near:
+            return []
+        told = (((fingerprint ^ other).bit_count(), other) for other in near)
+        return [pair for pair in told if pair[0] <= limit]
 
     def _build(self, stored: Fingerprints) -> None:
         """Store these, distinct as they are, and nothing else."""
