@@ -110,23 +110,34 @@ CREATE FUNCTION hamming_distance(a text, b text) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN bit_count(('x' || a)::bit(64) # ('x' || b)::bit(64))::integer;
 
--- What a body says, in the order of the fields of a record, but its scope. Texts of broken pages can
--- have characters that PostgreSQL has not: then it is nothing.
-CREATE FUNCTION told(body bytea) RETURNS json
+-- Texts of broken pages can have characters that PostgreSQL has not: these functions return NULL then,
+-- or one broken page would hide all others.
+CREATE FUNCTION as_text(bytes bytea) RETURNS text
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN convert_from(bytes, 'UTF8');
+EXCEPTION WHEN data_exception THEN
+    RETURN NULL;
+END
+$$;
+
+-- What a body says, in the order of the fields of a record, but its scope. To read it as jsonb fails
+-- for the NUL of a text; to read it as json would fail later, outside of this function.
+CREATE FUNCTION told(body bytea) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
     size integer := ('x' || encode(substring(body FOR 4), 'hex'))::bit(32)::integer;
 BEGIN
-    RETURN convert_from(substring(body FROM 5 FOR size), 'UTF8')::json;
+    RETURN as_text(substring(body FROM 5 FOR size))::jsonb;
 EXCEPTION WHEN data_exception THEN
-    RETURN '[]';
+    RETURN NULL;
 END
 $$;
 
 -- What is remembered, and counts.
 CREATE VIEW kept_page AS
 SELECT
-    page.id, convert_from(scope.name, 'UTF8') AS scope, its.told ->> 0 AS url,
+    page.id, as_text(scope.name) AS scope, its.told ->> 0 AS url,
     its.told ->> 5 AS title, (its.told ->> 4)::bigint AS words,
     encode(substring(page.head FOR 8), 'hex') AS fingerprint,
     to_timestamp((its.told ->> 8)::double precision) AS first_seen,

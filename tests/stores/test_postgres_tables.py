@@ -99,11 +99,39 @@ def test_near_duplicates_are_found_in_sql(store, admin, make_record):
 def test_a_page_whose_texts_postgresql_can_not_have_does_not_hide_the_others(
     store, admin, make_record
 ):
-    broken = make_record(7, scope="c")
-    for page in (make_record(BASE), replace(broken, title="a\0b\ud800")):
-        store.check_and_add(page, 0)
-    rows = admin("SELECT fingerprint, title FROM kept_page ORDER BY id").fetchall()
-    assert rows == [(f"{BASE:016x}", "Title"), (f"{7:016x}", None)]
+    pages = [
+        make_record(BASE),
+        replace(make_record(7), title="a\0b"),
+        replace(make_record(8 << 20), title="a\ud800"),
+        make_record(9 << 40, scope="bad\ud800.example"),
+    ]
+    for page in pages:
+        assert store.check_and_add(page, 0).added
+    rows = admin("SELECT fingerprint, title, scope FROM kept_page ORDER BY id").fetchall()
+    assert rows == [
+        (f"{BASE:016x}", "Title", "example.com"),
+        (f"{7:016x}", None, "example.com"),
+        (f"{8 << 20:016x}", None, "example.com"),
+        (f"{9 << 40:016x}", "Title", None),
+    ]
+
+
+def test_what_counts_for_later_runs_is_on_disk_when_the_store_says_so(store, admin, make_record):
+    ask = "SELECT pg_current_wal_insert_lsn() > pg_current_wal_flush_lsn()"
+    before, after = [], []  # whether something is in memory only
+    for number in range(1, 9):
+        page = make_record(number << 30, run=f"run {number}")
+        store.begin(page.run)
+        store.check_and_add(page, None)
+        before += admin(ask).fetchone()
+        if number % 2:
+            store.update([page], durable=True)
+        else:
+            store.end(page.run)
+        after += admin(ask).fetchone()
+    # The server writes by itself now and then, before a commit or after it.
+    assert before.count(True) >= 6
+    assert after.count(True) <= 1
 
 
 def test_who_may_not_log_in_or_make_a_schema_is_told_what_no_retry_mends(
