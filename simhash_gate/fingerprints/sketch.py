@@ -55,12 +55,14 @@ class _Known(dict[str, int]):
     """Hashes of words that came before: most words of a page are on others too."""
 
     def __missing__(self, word: str) -> int:
-        found = self[word] = mmh3.hash(word, 0, False)
+        found = mmh3.hash(word, 0, False)
+        if len(word) <= _LONGEST_KNOWN:
+            self[word] = found
         return found
 
 
 _known = _Known()
-_MOST_KNOWN = 1 << 15
+_MOST_KNOWN, _LONGEST_KNOWN = 1 << 15, 64
 
 
 class HashedLines(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -118,3 +119,15 @@ def test_samples_of_words_can_be_compared_whatever_the_sizes_of_two_sketches() -
 def test_sentences_are_the_lines_of_an_article() -> None:
     one, other, again = sentences_of(b"the bees fly\nhome\n\nthe bees fly")
     assert (one, one.words, other.words) == (again, 3, 1)
+
+
+def test_endless_words_of_many_pages_take_no_memory() -> None:
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for number in range(30):
+            HashedLines.of([[f"{number}" + "x" * 100_000, "and", "others"]])
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 1_000_000
