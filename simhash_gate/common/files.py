@@ -123,9 +123,9 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 def open_database(path: str | os.PathLike[str], **options: Any) -> sqlite3.Connection:
     """Open a SQLite database, made if there is none; its other files get its permissions.
 
-    Raises OSError and sqlite3.Error.
+    `:memory:` is one in memory. Raises OSError and sqlite3.Error.
     """
-    if not Path(path).exists():
+    if path != ":memory:" and not Path(path).exists():
         with suppress(FileExistsError):
             os.close(new_file(path))
     connection: sqlite3.Connection = sqlite3.connect(path, **options)

@@ -43,11 +43,11 @@ def read_store(url: str) -> Store:
 
     Nothing is made where there is no store yet. Raises StoreError like `open_store`.
     """
-    from simhash_gate.stores.driver import LookingDriver
-    from simhash_gate.stores.store import Store
+    from simhash_gate.stores.sqlite import MemoryDriver
+    from simhash_gate.stores.store import ReadStore
 
     try:
-        return Store(LookingDriver(open_store(url, create=False).driver))
+        return ReadStore(open_store(url, create=False), MemoryDriver())
     except StoreMissing:
         return open_store("memory:")
 
@@ -76,7 +76,7 @@ def _driver_opener(url: str, *, create: bool) -> Callable[[], Driver]:
     if scheme == "memory":
         if rest not in ("", "//"):
             raise _misspelt(url, "a memory store takes no path")
-        from simhash_gate.stores.driver import MemoryDriver
+        from simhash_gate.stores.sqlite import MemoryDriver
 
         return MemoryDriver
     if scheme == "sqlite":

@@ -8,15 +8,10 @@ the lower number, and the rule by which pages are compared is written in one pla
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
-from functools import cache
-from heapq import merge
-from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from simhash_gate.stores.base import HEAD_BYTES, Blob, Record, head_of, new_epoch, unpack
+from simhash_gate.stores.base import HEAD_BYTES, Blob, Record, head_of, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +19,6 @@ if TYPE_CHECKING:
 SETTLED, DURABLE = 1, 2
 """Marks of a page: once it is settled, and if it counts whatever becomes of its run. Else 0."""
 ROW_BYTES = 8 + HEAD_BYTES
-MOST_SCOPES = 100_000
 _EACH_BY_ITSELF: AbstractContextManager[None] = nullcontext()
 
 
@@ -181,171 +175,3 @@ class Driver(Protocol):
         while some := read(after):
             yield from some
             after = some[-1][0]
-
-
-@dataclass
-class _Scope:
-    """The pages of a scope in memory."""
-
-    state: State
-    rows: dict[int, Row] = field(default_factory=dict)
-
-
-class MemoryDriver(Driver):
-    """Keeps everything in this process, gone with it.
-
-    Of more than `MOST_SCOPES` scopes, the ones that were asked for longest ago are forgotten.
-    """
-
-    name = "memory store"
-    most_mirrored = float("inf")
-
-    def __init__(self) -> None:
-        self._scopes: OrderedDict[str, _Scope] = OrderedDict()
-        self._numbers = count(1)
-        self._runs: dict[str, Run] = {}
-        self._blobs: dict[str, dict[tuple[str, str], Blob]] = {}  # by scope, then kind and key
-
-    def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
-        here = self._scope(known.scope)
-        if here.state != known:
-            return self.news(known)
-        number = next(self._numbers)
-        here.rows[number] = Row(record, SETTLED if record.settled else 0)
-        self.trim(known, through)
-        here.state = known._replace(last=number)
-        return News(here.state, through + 1, row_of(number, record), number)
-
-    def trim(self, known: State, through: int) -> None:
-        rows = self._scope(known.scope).rows
-        while through and (first := next(iter(rows))) <= through:
-            del rows[first]
-
-    def news(self, known: State) -> News:
-        scope = self._scope(known.scope)
-        after = known.last if scope.state.continues(known) else 0
-        new = [row_of(number, row.record) for number, row in scope.rows.items() if number > after]
-        return News(scope.state, next(iter(scope.rows), 0), b"".join(new))
-
-    def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
-        here = self._scope(known.scope)
-        news = None if here.state == known else self.news(known)
-        return news, [here.rows.get(number) for number in numbers]
-
-    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
-        here = self._scope(known.scope)
-        for number in numbers if here.state.epoch == known.epoch else ():
-            if number in here.rows:
-                record, before, _ = here.rows[number]
-                here.rows[number] = Row(record.seen(seen), max(before, mark))
-        return here.state.epoch == known.epoch
-
-    def remove(self, known: State, numbers: Sequence[int]) -> State | None:
-        here = self._scope(known.scope)
-        if here.state.epoch != known.epoch:
-            return None
-        for number in numbers:
-            here.rows.pop(number, None)
-        here.state = here.state._replace(epoch=new_epoch())
-        return known._replace(epoch=here.state.epoch)
-
-    def rows(self, scope: str | None) -> Iterator[Row]:
-        names = [*self._scopes] if scope is None else [scope]
-        scopes = [[*self._scopes[name].rows.items()] for name in names if name in self._scopes]
-        return (row for _, row in merge(*scopes, key=lambda item: item[0]))
-
-    def begin(self, run: str, at: float, *, anew: bool = False) -> bool:
-        return self._runs.setdefault(run, Run("live", at)).state == "live"
-
-    def renew(self, run: str) -> bool:
-        return True
-
-    def end(self, run: str) -> bool:
-        self._runs[run] = self._runs[run]._replace(state="ended")
-        return True
-
-    def run(self, run: str) -> Run:
-        return self._runs.get(run, DEAD)
-
-    def bury(self) -> None:
-        pass  # what a dead run had went with its process
-
-    def blob(self, kind: str, scope: str, key: str) -> bytes:
-        kept = self._blobs.get(scope, {}).get((kind, key))
-        return kept.data if kept else b""
-
-    def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
-        there = self.blob(blob.kind, blob.scope, blob.key)
-        if old is not None and there != old:
-            return there
-        kept = self._blobs.setdefault(blob.scope, {})
-        kept[blob.kind, blob.key] = blob
-        if not blob.data:
-            del kept[blob.kind, blob.key]
-        return None
-
-    def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
-        scopes = self._blobs.values() if scope is None else [self._blobs.get(scope, {})]
-        return iter([blob for kept in scopes for blob in kept.values() if blob.kind == kind])
-
-    def close(self) -> None:
-        self._scopes.clear()
-        self._blobs.clear()
-
-    def _scope(self, name: str) -> _Scope:
-        scope = self._scopes.setdefault(name, _Scope(State(name)))
-        self._scopes.move_to_end(name)
-        if len(self._scopes) > MOST_SCOPES:
-            gone, _ = self._scopes.popitem(last=False)
-            self._blobs.pop(gone, None)
-        return scope
-
-
-class LookingDriver(MemoryDriver):
-    """Has what another store remembers, and tells it nothing of what is added here.
-
-    The pages of a scope are read when it is first asked for, those that are settled: what other
-    crawls do with it later is not seen. What lists pages lists those that were added here.
-    """
-
-    def __init__(self, below: Driver) -> None:
-        super().__init__()
-        self._below = below
-
-    def run(self, run: str) -> Run:
-        if run in self._runs:
-            return self._runs[run]
-        with self._below.transaction(write=False):
-            return self._below.run(run)
-
-    def rows(self, scope: str | None) -> Iterator[Row]:
-        if scope is None:
-            return self._settled(None)
-        self._scope(scope)
-        return super().rows(scope)
-
-    def blob(self, kind: str, scope: str, key: str) -> bytes:
-        with self._below.transaction(write=False):
-            return super().blob(kind, scope, key) or self._below.blob(kind, scope, key)
-
-    def close(self) -> None:
-        super().close()
-        self._below.close()
-
-    def _scope(self, name: str) -> _Scope:
-        if name in self._scopes:
-            return super()._scope(name)
-        with self._below.transaction(write=False):
-            rows = dict(zip(self._numbers, self._settled(name), strict=False))
-        scope = super()._scope(name)
-        if rows:
-            scope.rows, scope.state = rows, State(name, max(rows), 1)
-        return scope
-
-    def _settled(self, scope: str | None) -> Iterator[Row]:
-        """Yield the pages below that are settled, as durable ones."""
-        run_of = cache(self._below.run)
-        for row in self._below.rows(scope):
-            state = run_of(row.record.run).state
-            if row.mark == DURABLE or state == "ended" or (state == "live" and row.mark):
-                yield Row(row.record, DURABLE)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import escape
 from importlib.resources import files
 from os.path import samestat
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from filelock import Timeout
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.stores.driver import Loaded
 
+MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; those are counted that are new
 APPLICATION_ID = 0x53484754  # "SHGT"
 VERSION = 7
 """Of the tables in `sqlite.sql`."""
@@ -42,8 +44,6 @@ _PASSING_TEXTS = ("locked", "is full", "disk I/O error", "unable to open")
 _ELSEWHERE = "name another file, or move this one away to start afresh"
 
 _SESSION = """
--- One writer, many readers; after a power cut the last commits may be missing, no more.
-PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 -- Of records that come up again, 100,000 or so without sketches; in KiB.
 PRAGMA cache_size = -32000;
@@ -52,6 +52,7 @@ PRAGMA secure_delete = ON;
 -- Each checkpoint waits for the disk: fewer of them, for a log of 20 MB at most.
 PRAGMA wal_autocheckpoint = 10000;
 """
+_OPTIONS: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
 _STATE = """
 SELECT id, coalesce((SELECT max(id) FROM page WHERE scope = scope.id), 0), epoch
 FROM scope WHERE name = ?
@@ -73,6 +74,16 @@ _ROWS_OF_SCOPE = _ROWS.replace("(?2 IS NULL)", "scope = (SELECT id FROM scope WH
 _TOUCH_SCOPES = """
 UPDATE scope SET epoch = ?2 WHERE id IN (SELECT scope FROM page WHERE run = ?1 AND mark < 2)
 """
+_LEAVE_SCOPES = """
+UPDATE scope SET epoch = 0 WHERE id IN (
+    SELECT scope FROM page GROUP BY scope ORDER BY max(id) DESC LIMIT -1 OFFSET ?
+)
+"""
+_LEFT_SCOPES = (
+    "DELETE FROM blob WHERE scope IN (SELECT name FROM scope WHERE epoch = 0)",
+    "DELETE FROM page WHERE scope IN (SELECT id FROM scope WHERE epoch = 0)",
+    "DELETE FROM scope WHERE epoch = 0",
+)
 _EMPTY_SCOPES = "DELETE FROM scope WHERE NOT EXISTS (SELECT 1 FROM page WHERE scope = scope.id)"
 _BLOBS = """
 SELECT address, scope, key, at, size, iif(?4, data, x'') FROM blob
@@ -80,23 +91,18 @@ WHERE kind = ?1 AND address > ?2 AND (?3 IS NULL OR scope = ?3) ORDER BY address
 """
 
 
-class SQLiteDriver(Driver):
-    """Keeps pages in the SQLite file at `path`, made with its folders if there is none.
+class MemoryDriver(Driver):
+    """Keeps pages in a SQLite database: in this process, and gone with it.
 
-    Crawlers on one machine share it: one at a time writes, and waits up to `timeout` seconds for
-    the others. A live run holds a lock file beside the database; a run whose lock is free without
-    its having ended is dead. A file that was removed or replaced is left: what is written there,
-    nobody ever reads.
+    Of more than `MOST_SCOPES` scopes, those are forgotten that had their last page longest ago.
     """
 
-    def __init__(self, path: str | Path, *, timeout: float = 10.0, create: bool = True) -> None:
-        self.path = Path(path).absolute()
-        self.name = f"SQLite store {self.path}"
-        self._timeout = timeout
-        self._connect(create=create)
-        self._locks = RunLocks(self.path)
+    name = "memory store"
+
+    def __init__(self) -> None:
+        self._use(open_database(":memory:", **_OPTIONS))
+        self._cursor.executescript(_tables())
         self._depth = 0
-        self._over: list[int] = []  # runs whose locks are let go with the commit
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[None]:
@@ -107,24 +113,19 @@ class SQLiteDriver(Driver):
         self._depth += 1
         try:
             if self._depth == 1:
-                if write:
-                    self._leave_what_is_gone()
                 self._cursor.execute("BEGIN IMMEDIATE" if write else "BEGIN DEFERRED")
             self._require_transaction()
             yield
             if self._depth == 1:
                 self._require_transaction()
                 self._cursor.execute("COMMIT")
-                while self._over:
-                    self._locks.let_go(self._over.pop())
         except BaseException as error:
-            self._over.clear()
             # SQLite itself may have rolled back already, as it does when the disk is full.
             if self._db.in_transaction:
                 self._cursor.execute("ROLLBACK")
             # A damaged file can hold text that is none.
             if isinstance(error, (sqlite3.Error, ValueError, OSError)):
-                raise failure(self.path, error) from error
+                raise failure(self.name, error) from error
             raise
         finally:
             self._depth -= 1
@@ -136,7 +137,9 @@ class SQLiteDriver(Driver):
         if scope is None:
             here = here._replace(epoch=base.new_epoch())
             make = "INSERT INTO scope (name, epoch) VALUES (?, ?)"
-            scope = self._cursor.execute(make, (as_bytes(known.scope), here.epoch)).lastrowid
+            scope = self._cursor.execute(make, (as_bytes(known.scope), here.epoch)).lastrowid or 0
+            if not scope % _AT_ONCE:
+                self._bound_scopes()
         run, mark = _id(record.run), SETTLED if record.settled else 0
         values = (scope, run, mark, record.last_seen, base.head_of(record), base.pack(record))
         number = self._cursor.execute(_APPEND, values).lastrowid or 0
@@ -183,40 +186,24 @@ class SQLiteDriver(Driver):
             yield Row.read(as_text(its), *row)
 
     def begin(self, run: str, at: float, *, anew: bool = False) -> bool:
-        if anew:
-            self._locks.let_go(_id(run))  # its file may be gone, too
-        elif self.run(run).state == "ended":
-            return False
-        if not self._locks.take(_id(run)):
+        if not anew and self.run(run).state == "ended":
             return False
         self._ask("INSERT OR REPLACE INTO run VALUES (?, 0, ?)", _id(run), at)
         return True
 
     def renew(self, run: str) -> bool:
-        # The lock speaks for the run; this sees that the file can be written.
+        # What lives here needs no renewal; this sees that the file can be written.
         return self._mark_run(run, ended=False)
 
     def end(self, run: str) -> bool:
-        self._over.append(_id(run))
         return self._mark_run(run, ended=True)
 
     def run(self, run: str) -> Run:
         known = self._ask("SELECT ended, begun FROM run WHERE id = ?", _id(run))
-        if not known or not (known[0][0] or self._locks.is_held(_id(run))):
-            return DEAD
-        ended, begun = known[0]
-        return Run("ended" if ended else "live", begun)
+        return Run("ended" if known[0][0] else "live", known[0][1]) if known else DEAD
 
     def bury(self) -> None:
-        live = {number for (number,) in self._ask("SELECT id FROM run WHERE NOT ended")}
-        dead = {number for number in live if not self._locks.is_held(number)}
-        for number in dead:
-            self._ask(_TOUCH_SCOPES, number, base.new_epoch())
-            self._ask("DELETE FROM page WHERE run = ? AND mark < 2", number)
-            self._ask("DELETE FROM run WHERE id = ?", number)
-        if dead:
-            self._ask(_EMPTY_SCOPES)
-        self._locks.sweep(live - dead)
+        pass  # what a dead run had went with its process
 
     def blob(self, kind: str, scope: str, key: str) -> bytes:
         rows = self._ask(
@@ -242,7 +229,6 @@ class SQLiteDriver(Driver):
             yield Blob(kind, as_text(its), as_text(key), read, at, size=size)
 
     def close(self) -> None:
-        self._locks.drop()
         self._db.close()
 
     def _ask(self, statement: str, *values: Any) -> list[Any]:
@@ -261,20 +247,91 @@ class SQLiteDriver(Driver):
         if not self._db.in_transaction:
             raise StoreError(f"{self.name}: a call of this batch failed, and all were taken back")
 
-    def _leave_what_is_gone(self) -> None:
+    def _bound_scopes(self) -> None:
+        self._cursor.execute(_LEAVE_SCOPES, (MOST_SCOPES,))
+        for statement in _LEFT_SCOPES:
+            self._cursor.execute(statement)
+
+    def _use(self, db: sqlite3.Connection) -> None:
+        self._db, self._cursor = db, db.cursor()
+
+
+class SQLiteDriver(MemoryDriver):
+    """Keeps pages in the SQLite file at `path`, made with its folders if there is none.
+
+    Crawlers on one machine share it: one at a time writes, and waits up to `timeout` seconds for
+    the others. A live run holds a lock file beside the database; a run whose lock is free without
+    its having ended is dead. A file that was removed or replaced is left: what is written there,
+    nobody ever reads.
+    """
+
+    def __init__(self, path: str | Path, *, timeout: float = 10.0, create: bool = True) -> None:
+        self.path = Path(path).absolute()
+        self.name = _name(self.path)
+        self._timeout = timeout
+        self._depth = 0
+        self._connect(create=create)
+        self._locks = RunLocks(self.path)
+        self._over: list[int] = []  # runs whose locks are let go with the commit
+
+    @contextmanager
+    def transaction(self, *, write: bool = True) -> Iterator[None]:
+        """Do what is asked in the block in one step, in the file that has the name now."""
+        if write and not self._depth:
+            self._leave_what_is_gone()
         try:
+            with super().transaction(write=write):
+                yield
+        except BaseException:
+            self._over.clear()
+            raise
+        while self._over and not self._depth:
+            self._locks.let_go(self._over.pop())
+
+    def begin(self, run: str, at: float, *, anew: bool = False) -> bool:
+        if anew:
+            self._locks.let_go(_id(run))  # its file may be gone, too
+        elif super().run(run).state == "ended":
+            return False
+        return self._locks.take(_id(run)) and super().begin(run, at, anew=True)
+
+    def end(self, run: str) -> bool:
+        self._over.append(_id(run))
+        return super().end(run)
+
+    def run(self, run: str) -> Run:
+        known = super().run(run)
+        return known if known.state != "live" or self._locks.is_held(_id(run)) else DEAD
+
+    def bury(self) -> None:
+        live = {number for (number,) in self._ask("SELECT id FROM run WHERE NOT ended")}
+        dead = {number for number in live if not self._locks.is_held(number)}
+        for number in dead:
+            self._ask(_TOUCH_SCOPES, number, base.new_epoch())
+            self._ask("DELETE FROM page WHERE run = ? AND mark < 2", number)
+            self._ask("DELETE FROM run WHERE id = ?", number)
+        if dead:
+            self._ask(_EMPTY_SCOPES)
+        self._locks.sweep(live - dead)
+
+    def close(self) -> None:
+        self._locks.drop()
+        super().close()
+
+    def _bound_scopes(self) -> None:
+        pass  # a file has room
+
+    def _leave_what_is_gone(self) -> None:
+        with suppress(OSError):  # connecting says what is wrong
             if samestat(self._file, os.stat(self.path)):  # noqa: PTH116 - half the time
                 return
-        except FileNotFoundError:
-            pass
         before = self._db
         self._connect()
         self.connections += 1
         before.close()
 
     def _connect(self, *, create: bool = True) -> None:
-        self._db = connect(self.path, self._timeout, create=create)
-        self._cursor = self._db.cursor()
+        self._use(connect(self.path, self._timeout, create=create))
         self._file = self.path.stat()
 
 
@@ -354,26 +411,30 @@ class RunLocks:
 def connect(path: Path, timeout: float, *, create: bool) -> sqlite3.Connection:
     """Open the database at `path`, made if there is none; waits up to `timeout` s for its locks.
 
-    Raises StoreError if it can't be opened, is no such database, or is of a newer version, or if
+    Raises StoreError if it can't be opened, is no such database, or is of another version, or if
     there is none and none is to be made; nothing is changed then.
     """
     try:
-        if not _exists(path):
-            if not create:
-                what = "an empty file" if path.exists() else "there is no such file"
-                raise _error(path, what, StoreMissing)
-            private_folder(path.parent)
-            _make(path, timeout)
+        if not create and not (path.exists() and path.stat().st_size):
+            what = "an empty file" if path.exists() else "there is no such file"
+            raise StoreMissing(f"{_name(path)}: {what}")
+        private_folder(path.parent)
         # SQLite would only say that it can't open the file, or that later.
-        if path.is_dir() or not os.access(path, os.R_OK | os.W_OK):
+        if path.is_dir() or (path.exists() and not os.access(path, os.R_OK | os.W_OK)):
             problem = errno.EISDIR if path.is_dir() else errno.EACCES
             raise OSError(problem, os.strerror(problem))
-        return _open(path, timeout)
+        db = open_database(path, timeout=timeout, **_OPTIONS)
+        try:
+            _prepare(db, path, timeout)
+        except BaseException:
+            db.close()
+            raise
+        return db
     except (OSError, sqlite3.Error) as error:
-        raise failure(path, error) from error
+        raise failure(_name(path), error) from error
 
 
-def failure(path: Path, error: Exception) -> StoreError:
+def failure(name: str, error: Exception) -> StoreError:
     """Say in one line what went wrong with the database, and what to do."""
     what = str(getattr(error, "strerror", None) or error)
     passing = any(text in what for text in _PASSING_TEXTS)
@@ -385,68 +446,64 @@ def failure(path: Path, error: Exception) -> StoreError:
         advice = "see that the file can be written and its disk has room"
     else:
         advice, passing = f"the file may be damaged: {_ELSEWHERE}", False
-    return _error(path, f"{what}; {advice}", StoreUnavailable if passing else StoreError)
+    return (StoreUnavailable if passing else StoreError)(f"{name}: {what}; {advice}")
 
 
-def _error(path: Path, what: str, kind: type[StoreError] = StoreError) -> StoreError:
-    return kind(f"SQLite store {path}: {what}")
+def _name(path: Path) -> str:
+    return f"SQLite store {path}"
 
 
-def _exists(path: Path) -> bool:
-    return path.exists() and (not path.is_file() or path.stat().st_size > 0)
+def _tables() -> str:
+    return files(__package__).joinpath("sqlite.sql").read_text("utf-8")
 
 
-def _make(path: Path, timeout: float) -> None:
-    """Make the database aside and move it into place whole: no one ever sees half of it."""
-    aside, lock = path.with_name(f"{path.name}-new"), path.with_name(f"{path.name}-new.lock")
+def _prepare(db: sqlite3.Connection, path: Path, timeout: float) -> None:
+    """Recognise a database of ours, or make it of an empty file, all of it or nothing."""
+    # Of a new database: a commit writes whole pages, smaller ones sooner.
+    db.execute("PRAGMA page_size = 2048")
+    if not _is_ours(db, path):
+        marks = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
+        _write_ahead(db, timeout)
+        db.executescript(f"BEGIN IMMEDIATE; {_tables()} {marks} COMMIT;")
+    # Before anything is written: a damaged file stays as it is, for who can mend it.
+    (health,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if health != "ok":
+        raise sqlite3.DatabaseError(" ".join(health.split()))
+    db.execute("SELECT 1 FROM run, scope, page, blob LIMIT 0")
+    db.executescript(_SESSION)
+
+
+def _write_ahead(db: sqlite3.Connection, timeout: float) -> None:
+    """Have one writer and many readers: after a power cut the last commits may be missing, no more.
+
+    SQLite itself does not wait here until other connections are done.
+    """
+    end = monotonic() + timeout
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or monotonic() > end:
+                raise
+        sleep(0.01)
+
+
+def _is_ours(db: sqlite3.Connection, path: Path) -> bool:
+    """Tell whether the database is ours; one that has nothing is not yet. Else raise StoreError."""
     try:
-        with private_lock(lock, timeout=timeout):
-            if not _exists(path):
-                for leftover in ("", "-journal", "-wal", "-shm"):
-                    aside.with_name(aside.name + leftover).unlink(missing_ok=True)
-                _open(aside, timeout, new=True).close()
-                aside.replace(path)
-            # Only who finds no database takes this lock, so that from here on nobody needs it.
-            lock.unlink(missing_ok=True)
-    except Timeout as error:
-        what = f"another process has been making it for {timeout:g} s; if there is none, remove"
-        raise _error(path, f"{what} {lock}", StoreUnavailable) from error
-
-
-def _open(path: Path, timeout: float, *, new: bool = False) -> sqlite3.Connection:
-    db = open_database(path, timeout=timeout, isolation_level=None, check_same_thread=False)
-    try:
-        if not new:
-            _recognise(db, path)
-        # Of a new database: a commit writes whole pages, smaller ones sooner.
-        db.execute("PRAGMA page_size = 2048")
-        # Before anything is written: a damaged file stays as it is, for who can mend it.
-        (health,) = db.execute("PRAGMA quick_check(1)").fetchone()
-        if health != "ok":
-            raise sqlite3.DatabaseError(" ".join(health.split()))
-        if new:
-            script = files(__package__).joinpath("sqlite.sql").read_text("utf-8")
-            marks = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
-            db.executescript(f"BEGIN; {marks} {script} COMMIT;")
-        db.execute("SELECT 1 FROM run, scope, page, blob LIMIT 0")
-        db.executescript(_SESSION)
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _recognise(db: sqlite3.Connection, path: Path) -> None:
-    """Raise StoreError unless the database is ours; nothing is written to it before."""
-    try:
+        is_empty = not db.execute("SELECT 1 FROM sqlite_master").fetchone()
         (application,) = db.execute("PRAGMA application_id").fetchone()
+        (version,) = db.execute("PRAGMA user_version").fetchone()
     except sqlite3.DatabaseError as error:
         if "not a database" not in str(error):
             raise
-        raise _error(path, f"this is no SQLite database; {_ELSEWHERE}") from error
+        raise StoreError(f"{_name(path)}: this is no SQLite database; {_ELSEWHERE}") from error
+    if is_empty and not application:
+        return False
     if application != APPLICATION_ID:
-        raise _error(path, "this database is another program's; name another")
-    (version,) = db.execute("PRAGMA user_version").fetchone()
+        raise StoreError(f"{_name(path)}: this database is another program's; name another")
     if version != VERSION:
         what = f"its schema has version {version}, this simhash-gate knows {VERSION}"
-        raise _error(path, f"{what}; update simhash-gate, or name another file")
+        raise StoreError(f"{_name(path)}: {what}; update simhash-gate, or name another file")
+    return True

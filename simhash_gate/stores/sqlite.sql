@@ -1,12 +1,14 @@
+-- Who comes second finds all of it.
+
 -- Runs that live or have ended. A run is a 64-bit hash of its name, read as a signed number.
-CREATE TABLE run (
+CREATE TABLE IF NOT EXISTS run (
     id INTEGER PRIMARY KEY,
     ended INTEGER NOT NULL,
     begun REAL NOT NULL
 );
 
 -- Names are bytes: UTF-8 with the lone surrogates of broken pages.
-CREATE TABLE scope (
+CREATE TABLE IF NOT EXISTS scope (
     id INTEGER PRIMARY KEY,
     name BLOB NOT NULL UNIQUE,
     epoch INTEGER NOT NULL
@@ -14,7 +16,7 @@ CREATE TABLE scope (
 
 -- A commit costs what it writes, page by page: so an insert touches this table and its index alone.
 -- `head` and `body` are as `base.py` packs them; `mark` and `last_seen` go before what they say.
-CREATE TABLE page (
+CREATE TABLE IF NOT EXISTS page (
     id INTEGER PRIMARY KEY,
     scope INTEGER NOT NULL REFERENCES scope,
     run INTEGER NOT NULL,
@@ -23,10 +25,10 @@ CREATE TABLE page (
     head BLOB NOT NULL,
     body BLOB NOT NULL
 );
-CREATE INDEX page_scope ON page (scope);
+CREATE INDEX IF NOT EXISTS page_scope ON page (scope);
 
 -- What is kept beside pages. An address begins with a hash of kind and scope.
-CREATE TABLE blob (
+CREATE TABLE IF NOT EXISTS blob (
     address BLOB PRIMARY KEY,
     kind TEXT NOT NULL,
     scope BLOB NOT NULL,
@@ -35,4 +37,4 @@ CREATE TABLE blob (
     size INTEGER NOT NULL,
     data BLOB NOT NULL
 );
-CREATE INDEX blob_kind ON blob (kind, address);
+CREATE INDEX IF NOT EXISTS blob_kind ON blob (kind, address);

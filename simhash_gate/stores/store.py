@@ -32,6 +32,7 @@ _SELDOM = 1_000  # histories that come to a scope before it is looked at again
 
 _LOADED, _AT_ONCE = 4, 1_000  # pages
 _VALUES = 1_000  # that were read last: whoever changes one knows what it is
+_READ = "read"  # of what has its blob here, all is here
 _EXPIRY_SLACK = 3600.0  # seconds
 _T = TypeVar("_T")
 
@@ -534,3 +535,46 @@ class Store:
 
     def _error(self, what: str) -> StoreError:
         return StoreError(f"{self.name}: {what}")
+
+
+class ReadStore(Store):
+    """Has what another store remembers, and tells it nothing of what is added here.
+
+    The pages of a scope are read when it is first asked for, those that are settled: what other
+    crawls do with it later is not seen.
+    """
+
+    def __init__(self, below: Store, driver: Driver) -> None:
+        super().__init__(driver)
+        self._below = below
+
+    def is_live(self, run: str) -> bool:
+        """Tell whether a run has begun, here or elsewhere, and has neither ended nor died."""
+        return super().is_live(run) or self._below.is_live(run)
+
+    def records(self, scope: str | None = None) -> Iterator[Record]:
+        """Yield the pages of a scope, oldest first; of all, those that were not added here."""
+        if scope is None:
+            return (record for record in self._below.records() if record.settled)
+        with self._asking(), self._mirror(scope):
+            return super().records(scope)
+
+    def get(self, kind: str, scope: str, key: str = "", *, run: str = "") -> bytes:
+        """Return what is kept here, or in the store below."""
+        return super().get(kind, scope, key, run=run) or self._below.get(kind, scope, key)
+
+    def close(self) -> None:
+        """Let go of both stores."""
+        super().close()
+        self._below.close()
+
+    @contextmanager
+    def _mirror(self, scope: str) -> Iterator[Mirror]:
+        with super()._mirror(scope) as mirror:
+            if not self.driver.blob(_READ, scope, ""):
+                for record in self._below.records(scope):
+                    if record.settled:
+                        mirror.take(self.driver.append(mirror.state, record, 0, None))
+                self.driver.change(mirror.state, mirror.numbers(), DURABLE, NEVER)
+                self.driver.swap(Blob(_READ, scope, "", b"all"), None)
+            yield mirror

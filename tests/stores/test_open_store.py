@@ -7,8 +7,7 @@ from contextlib import closing
 import pytest
 
 from simhash_gate.stores import StoreError, StoreUnavailable, open_store
-from simhash_gate.stores.driver import MemoryDriver
-from simhash_gate.stores.sqlite import SQLiteDriver
+from simhash_gate.stores.sqlite import MemoryDriver, SQLiteDriver
 
 
 @pytest.mark.parametrize("url", ["memory:", "memory://", "MEMORY:"])

@@ -99,12 +99,8 @@ def stored(lasting_url, request):
         prefix = parse_qs(parts.query)["prefix"][0]
         with request.getfixturevalue("redis_server").client() as client:
             client.config_set("rdbcompression", "no")
-            keys = client.keys(f"{prefix}*")
-            return (
-                b"".join([*keys, *map(client.dump, keys)])
-                if not __import__("os").environ.get("DBG")
-                else {k: client.dump(k) for k in keys}
-            )
+            keys = sorted(client.keys(f"{prefix}*"))
+            return b"".join([*keys, *map(client.dump, keys)])
 
     def of_postgresql():
         schema = parse_qs(parts.query)["schema"][0]

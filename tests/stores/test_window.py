@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 
-from simhash_gate.stores import Window
+from simhash_gate.stores import Window, open_store, sqlite
+from tests.stores.kept import keep_text, texts
 
 BASE = 0x9E3779B97F4A7C15
 
@@ -64,3 +66,26 @@ def test_the_age_of_a_page_counts_from_the_last_visit_to_its_own_url(store, make
         assert match.record.identity == page.identity
     # The first one was seen lately: who stands behind it keeps a place, and is compared with none.
     assert [page.last_seen for page in store.records()] == [150.0, 100.0, 160.0, 170.0]
+
+
+def test_a_store_in_memory_forgets_the_scopes_whose_last_page_came_longest_ago(
+    make_record, monkeypatch
+):
+    monkeypatch.setattr(sqlite, "MOST_SCOPES", 20)
+    monkeypatch.setattr(sqlite, "_AT_ONCE", 10)
+    with closing(open_store("memory:")) as store:
+        store.begin("run")
+        for number in range(60):
+            scope = f"site-{number}.example"
+            assert store.check_and_add(make_record(number << 20, scope=scope), 3).added
+            keep_text(store, scope, number, b"text", 1.0, 1000)
+            store.check_and_add(
+                make_record(number * 0x9E3779B97F4A7C15 % 2**64, scope="site-0.example"), 3
+            )
+        known = {record.scope for record in store.records()}
+        assert 20 <= len(known) <= 30
+        assert {"site-0.example", "site-59.example"} <= known
+        assert {scope for scope, *_ in texts(store)} == known
+        forgotten = make_record(5 << 20, scope="site-5.example")
+        assert store.check_and_add(forgotten, 3).added
+        assert not store.check_and_add(forgotten, 3).added
