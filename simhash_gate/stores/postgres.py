@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from simhash_gate.stores.driver import Loaded
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
-VERSION = 11
+VERSION = 12
 """Of the tables and functions in `postgres.sql`."""
 OLDEST_SERVER = 140000
 _LONGEST_NAME = 63  # bytes, of a schema
@@ -63,7 +63,8 @@ _TRIM = f"""
 WITH here AS (
     UPDATE scope SET first = greatest(first, %(through)s + 1) WHERE {_KNOWN} RETURNING id
 )
-DELETE FROM page USING here WHERE page.scope = here.id AND page.id <= %(through)s
+DELETE FROM page USING here
+WHERE page.scope = here.id AND (page.scope, page.id) <= (here.id, %(through)s)
 """
 _COLUMNS = "mark, last_seen, body"
 _STATE_OF_RUN = """
@@ -106,7 +107,6 @@ RETURNING 1
 """
 _PAGES = f"SELECT page.id, name, {_COLUMNS} FROM page JOIN scope ON scope.id = page.scope WHERE"
 _ROWS = f"{_PAGES} page.id > %(after)s ORDER BY page.id LIMIT 1000"
-# Comparing (scope, id) as one leaves the planner page_order alone, whatever it knows of the table.
 _ROWS_OF_SCOPE = f"""
 {_PAGES} name = %(scope)s AND (page.scope, page.id) > (scope.id, %(after)s)
 ORDER BY page.scope, page.id LIMIT 1000

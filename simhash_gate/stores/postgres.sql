@@ -38,6 +38,7 @@ CREATE TABLE page (
     head bytea NOT NULL,
     body bytea NOT NULL
 ) WITH (fillfactor = 90);
+-- Comparing (scope, id) as one leaves the planner this index alone, whatever it knows of the table.
 CREATE INDEX page_order ON page (scope, id);
 CREATE INDEX page_run ON page (run);
 
@@ -59,11 +60,12 @@ RETURNS TABLE (last bigint, first bigint, epoch bigint, heads bytea)
 LANGUAGE sql STABLE
 BEGIN ATOMIC
     SELECT here.last, here.first, here.epoch, (
-        SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.id) FROM page
-        WHERE page.scope = here.id AND page.id > CASE
+        SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.scope, page.id)
+        FROM page
+        WHERE page.scope = here.id AND (page.scope, page.id) > (here.id, CASE
             WHEN here.epoch = known_epoch AND here.last >= known_last THEN known_last
             ELSE here.first - 1
-        END
+        END)
     ) FROM scope AS here WHERE here.name = known;
 END;
 
@@ -93,14 +95,15 @@ BEGIN
         RETURN;
     END IF;
     IF previous > known_last THEN
-        SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.id) INTO old
-        FROM page WHERE page.scope = here AND page.id > known_last;
+        SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.scope, page.id)
+        INTO old FROM page
+        WHERE page.scope = here AND (page.scope, page.id) > (here, known_last);
     END IF;
     INSERT INTO page VALUES (number, here, run, mark, seen, head, body);
     IF through > 0 AND old IS NULL THEN
         first := through + 1;
         UPDATE scope SET first = append.first WHERE scope.id = here;
-        DELETE FROM page WHERE page.scope = here AND page.id <= through;
+        DELETE FROM page WHERE page.scope = here AND (page.scope, page.id) <= (here, through);
     END IF;
 END
 $$;

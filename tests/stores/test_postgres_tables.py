@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
+from time import sleep
 
 import psycopg
 import pytest
@@ -159,6 +160,44 @@ def test_a_statement_that_waits_too_long_is_ended_and_worth_another_try(
             with pytest.raises(StoreUnavailable, match="statement timeout"):
                 late.check_and_add(make_record(BASE, run="late"), 3)
         assert late.check_and_add(make_record(BASE, run="late"), 3).added
+
+
+def test_who_meets_a_scope_reads_its_pages_alone_in_a_large_table(
+    address, schema, admin, make_record
+):
+    with closing(open_store(address)) as store:
+        store.begin("run")
+        for number in range(30):
+            for scope in ("large.example", "small.example"):
+                page = make_record(number * BASE % 2**64, scope=scope)
+                assert store.check_and_add(page, None).added
+        store.end("run")
+    large = f"scope = (SELECT id FROM {schema}.scope WHERE name = 'large.example'::bytea)"
+    columns = f"nextval('{schema}.number'), scope, run, mark, last_seen, head, body"
+    admin(
+        f"INSERT INTO {schema}.page SELECT {columns} FROM {schema}.page"
+        f" CROSS JOIN generate_series(1, 1000) WHERE {large}"
+    )
+    admin(f"ANALYZE {schema}.page, {schema}.scope")
+
+    def read():
+        """Return how many rows of pages were read, once all connections have told."""
+        table = f"WHERE schemaname = '{schema}' AND relname = 'page'"
+        told = [None]
+        while len(told) < 5 or len({*told[-5:]}) > 1:
+            sleep(0.05)
+            ask = f"SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables {table}"
+            told += admin(ask).fetchone()
+        return told[-1]
+
+    before = read()
+    with closing(open_store(address)) as store:
+        store.begin("other")
+        met = make_record(0, scope="small.example", run="other")
+        assert store.check_and_add(met, 0).match.record.scope == "small.example"
+        new = make_record(1, scope="small.example", run="other")
+        assert store.check_and_add(new, 0, window=Window(pages=30)).added
+    assert 30 <= read() - before < 300
 
 
 @pytest.mark.parametrize("reached", [32_000, 2**31 - 1_000])
