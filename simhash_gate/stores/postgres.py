@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import sql
-from psycopg.types.numeric import Int8, Int8BinaryDumper
+from psycopg.types.numeric import Int8BinaryDumper
 
 from simhash_gate.common.encoded import as_bytes, as_text, signed
 from simhash_gate.stores import base
@@ -77,7 +77,7 @@ SELECT scope.last, scope.first, epoch,
     END,
     page.id, {_STATE_OF_RUN}, run.begun, {_COLUMNS}
 FROM scope
-LEFT JOIN page ON page.id = ANY(%(numbers)s)
+LEFT JOIN page ON page.id = ANY(%(numbers)s::bigint[])
 LEFT JOIN run ON run.id = page.run
 WHERE name = %(scope)s
 """
@@ -87,7 +87,7 @@ _CHANGE = f"""
 WITH here AS (SELECT 1 FROM scope WHERE {_KNOWN} AND (%(mark)s < {DURABLE} OR {_DURABLE})),
 changed AS (
     UPDATE page SET mark = greatest(mark, %(mark)s), last_seen = greatest(last_seen, %(seen)s)
-    FROM here WHERE page.id = ANY(%(numbers)s)
+    FROM here WHERE page.id = ANY(%(numbers)s::bigint[])
 )
 SELECT 1 FROM here
 """
@@ -95,7 +95,7 @@ _REMOVE = f"""
 WITH here AS (
     UPDATE scope SET epoch = %(new)s WHERE {_KNOWN} RETURNING last
 ), gone AS (
-    DELETE FROM page USING here WHERE page.id = ANY(%(numbers)s)
+    DELETE FROM page USING here WHERE page.id = ANY(%(numbers)s::bigint[])
 )
 SELECT last FROM here
 """
@@ -193,7 +193,7 @@ class PostgresDriver(Driver):
         self._rows(_TRIM, _known(known) | {"through": through})
 
     def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
-        asked = _known(known) | {"numbers": _int8s(numbers)}
+        asked = _known(known) | {"numbers": _array(numbers)}
         rows = self._rows(_LOAD, asked, prepare=True)
         found = {
             number: Row.read(known.scope, mark, seen, body, _run(state, begun))
@@ -206,12 +206,12 @@ class PostgresDriver(Driver):
         return news, [found.get(number) for number in numbers]
 
     def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
-        asked = _known(known) | {"numbers": _int8s(numbers), "mark": mark, "seen": float(seen)}
+        asked = _known(known) | {"numbers": _array(numbers), "mark": mark, "seen": float(seen)}
         return bool(self._rows(_CHANGE, asked))
 
     def remove(self, known: State, numbers: Sequence[int]) -> State | None:
         epoch = base.new_epoch()
-        asked = _known(known) | {"numbers": _int8s(numbers), "new": epoch}
+        asked = _known(known) | {"numbers": _array(numbers), "new": epoch}
         rows = self._rows(_REMOVE, asked)
         if not rows:
             return None
@@ -395,9 +395,9 @@ class PostgresDriver(Driver):
         return True
 
 
-def _int8s(numbers: Sequence[int]) -> list[Int8]:
-    """Return numbers as an array of one type: of small ones alone psycopg makes int2[]."""
-    return [Int8(number) for number in numbers]
+def _array(numbers: Sequence[int]) -> str:
+    """Return numbers as PostgreSQL reads an array: psycopg would ask each for its size."""
+    return "{" + ",".join(map(str, numbers)) + "}"
 
 
 def _known(state: State) -> dict[str, Any]:
