@@ -37,6 +37,7 @@ class Group:
         self.contents: defaultdict[Atom, set[str]] = defaultdict(set)
         self.values: defaultdict[str, set[str]] = defaultdict(set)
         self.out: set[Atom] = set()
+        self.doubted: set[Atom] = set()
         self.acts: tuple[Atom, ...] = ()
         self.sets = Sets()
         self.grown = 0
@@ -82,12 +83,13 @@ class Group:
         self,
         trial: set[Atom],
         plain: Callable[[Address], str | None],
-        are_two: Callable[[str, str], bool],
+        are_two: Callable[[str, str, Collection[Atom]], bool],
     ) -> Atom | None:
         """Return the atom that is most to blame where different contents would have one key.
 
         `plain` returns the content of an address without a query, if it is known; `are_two` tells
-        whether two contents are clearly different.
+        whether two contents of which atoms make one are clearly different. Of those that act, one
+        that few pages contradict is `doubted`, until more of them tell.
         """
         tally = _Tally()
         sets, ordered = Sets.of(trial), in_order(trial)
@@ -101,12 +103,18 @@ class Group:
                     its[its_content] = key
             for other, its_address in [*its.items()][:_LOOKED_AT]:
                 same = other == content
-                if its_address != address if same else are_two(other, content):
-                    found = self.between(address, its_address, ordered if self.is_whole else trial)
+                if same and its_address == address:
+                    continue
+                found = self.between(address, its_address, ordered if self.is_whole else trial)
+                if same or are_two(other, content, found):
                     tally.add(found, same=same)
             its.setdefault(content, address)
-        worst = tally.worst(self)
-        if worst is not None and (tally.wrong[worst] >= SURE or not tally.right[worst]):
+        bad = tally.bad()
+        few = {atom for atom in bad if tally.wrong[atom] < SURE}
+        if self.is_whole:  # where one of the query falls, a narrower one may act
+            self.doubted = {atom for atom in few if atom in self.acts and tally.right[atom]}
+        worst = tally.worst(self, bad - self.doubted)
+        if worst is not None and (worst not in few or not (tally.right[worst] or worst.is_listed)):
             self.out.add(worst)
         return worst
 
@@ -124,7 +132,15 @@ class _Tally:
         if len(names) == 1:
             self._alone[same].update(names)
 
-    def worst(self, group: Group) -> Atom | None:
+    def bad(self) -> set[Atom]:
+        """Return the atoms that too many pairs contradict."""
+        return {
+            atom
+            for atom, wrong in self.wrong.items()
+            if wrong > TOLERATED * (wrong + self.right[atom])
+        }
+
+    def worst(self, group: Group, bad: Collection[Atom]) -> Atom | None:
         """Return the atom to blame: one that stands alone between two contents, then a wide one."""
 
         def blame(atom: Atom) -> tuple[float, ...]:
@@ -134,11 +150,6 @@ class _Tally:
             contents = len(group.contents.get(atom, ()))
             return against / (against + for_it + 1), wide, share, -contents
 
-        bad = [
-            atom
-            for atom, wrong in self.wrong.items()
-            if wrong > TOLERATED * (wrong + self.right[atom])
-        ]
         return max(sorted(bad), key=blame, default=None)
 
 

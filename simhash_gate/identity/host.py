@@ -19,7 +19,7 @@ from simhash_gate.identity.likeness import are_alike, are_unlike
 from simhash_gate.identity.lists import TRACKING, pattern_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from simhash_gate.identity.address import Address
 
@@ -82,9 +82,10 @@ class Host:
         self._tests: Counter[tuple[str, Atom]] = Counter()
         self._testing: dict[str, str] = {}
         self._skipped: dict[str, str] = {}
+        self._tested = 0
         self._moved: dict[str, None] = {}
         self._said: dict[str, bytes] = {}
-        self._apart: set[tuple[str, str]] = set()
+        self._apart: dict[tuple[str, str], bool] = {}
         self._results: defaultdict[Atom, list[int]] = defaultdict(_none_yet)
         self._recheck: set[str] = set()
 
@@ -97,6 +98,9 @@ class Host:
             return address
         query = tuple(pair for pair in address.query if not self._is_tracking(pair[0]))
         return address if query == address.query else address._replace(query=query)
+
+    def _is_listed(self, atom: Atom) -> bool:
+        return atom.is_listed or (atom.kind == "drop" and self._is_tracking(atom.name))
 
     def _is_tracking(self, name: str) -> bool:
         return self._tracking.match(name) is not None and name not in self._matters
@@ -170,7 +174,7 @@ class Host:
         for atom in atoms:
             self._tests["", atom] += 1
             self._tests[kind, atom] += 1
-        first = count < FIRSTS or strange
+        first = count < FIRSTS or strange or not self.whole.doubted.isdisjoint(atoms)
         if atoms and (not skip or first or (count & (count - 1)) == 0 or count % EVERY == 0):
             self._testing[url] = stand_in
             return Answer(stand_in, atoms, test=True)
@@ -180,18 +184,24 @@ class Host:
     def _reduced_path(self, url: str) -> Address:
         return apply_path(self.address(url), self.whole.acts)
 
-    @property
-    def skips(self) -> int:
-        """How many addresses were skipped, and wait."""
-        return len(self._skipped)
-
     def test(self, count: int) -> list[str]:
-        """Return skipped addresses, spread evenly, that are to be fetched as tests."""
-        urls = [*self._skipped]
+        """Return addresses, spread evenly, that were skipped since, to be fetched as tests.
+
+        While atoms are doubted, they are of those that were skipped by these, and more.
+        """
+        urls = [*self._skipped] if len(self._skipped) > self._tested else []
+        doubted = self.whole.doubted and [
+            url
+            for url, its in self._skipped.items()
+            if not self.whole.doubted.isdisjoint(self.reasons(url, its))
+        ]
+        if doubted:
+            urls, count = doubted, EVERY
         count = min(count, len(urls))
         taken = [urls[(n + 1) * len(urls) // count - 1] for n in range(count)]
         for url in taken:
             self._testing[url] = self._skipped.pop(url)
+        self._tested = len(self._skipped)
         return taken
 
     def forget(self, url: str) -> list[str]:
@@ -212,6 +222,7 @@ class Host:
         url: str,
         kept: str = "",
         same: bool | None = None,
+        nearly: bool = False,
         *,
         stands: bool = True,
         said: bytes = b"",
@@ -219,8 +230,9 @@ class Host:
         """Take notice of a page that was fetched. Return False if it failed a test.
 
         It is the `same` as that of `kept`, another one than that and than all that it is unlike, or
-        None: nobody knows. If it does not stand for others, it still tells what it is. `said` is
-        what `name_and_words` returns of it.
+        None: nobody knows. Where it is `nearly` the same, it may be another view of that. If it
+        does not stand for others, it still tells what it is. `said` is what `name_and_words`
+        returns of it.
         """
         address = self.address(url)
         key = self.reduced(address).digest
@@ -234,7 +246,7 @@ class Host:
         content = self.contents.get(kept, kept) if same else url
         self._said.setdefault(content, said)
         if kept and not same:
-            self._apart.add((content, self.contents.get(kept, kept)))
+            self._apart[content, self.contents.get(kept, kept)] = nearly
         self.contents[url] = content
         if len(self.contents) > MOST_KNOWN:
             self._make_room()
@@ -246,16 +258,16 @@ class Host:
             self._speak(address, kept, content)
         self._speak_of_others(url, address, kept, content)
         tested = self._testing.pop(url, "")
-        failed = bool(tested) and (self._differs(tested, content) or self._strange(url, tested))
+        failed = bool(tested) and (self._differs(tested, url) or self._strange(url, tested))
         others = [tested, self.known.get(key, url)]
-        if any(self._cut(group, reduced, each) for each in others if self._differs(each, content)):
+        if any(self._cut(group, reduced, each) for each in others if self._differs(each, url)):
             self._regroup()
             key = self.key(url).digest
         elif failed:
             self._failed(url, tested)
             key = self.key(url).digest
         stand_in = self.known.setdefault(key, url) if stands else self.known.get(key, url)
-        if self._differs(stand_in, content):
+        if self._differs(stand_in, url):
             self._split.add(key)
             group.dirty = True
             self.whole.dirty = self.whole.dirty or bool(self.whole.acts)
@@ -272,17 +284,22 @@ class Host:
             self._said.pop(url, None)
         self.known = {key: url for key, url in self.known.items() if url not in old}
         self._more = {key: more for key, more in self._more.items() if key not in old}
-        self._apart = {pair for pair in self._apart if old.isdisjoint(pair)}
+        apart = self._apart.items()
+        self._apart = {pair: nearly for pair, nearly in apart if old.isdisjoint(pair)}
 
-    def _differs(self, url: str, content: str) -> bool:
-        """Tell whether the page of an address is clearly of another content."""
-        return self._are_two(self.contents.get(url, content), content)
+    def _differs(self, other: str, url: str) -> bool:
+        """Tell whether the pages of two addresses are clearly of different contents."""
+        one, two = self.contents.get(other), self.contents[url]
+        return one not in (None, two) and self._are_two(one, two, self.reasons(url, other))
 
-    def _are_two(self, one: str, other: str) -> bool:
-        if one == other:
-            return False
-        if (one, other) in self._apart or (other, one) in self._apart:
-            return True
+    def _are_two(self, one: str, other: str, atoms: Collection[Atom]) -> bool:
+        """Tell whether two contents of which atoms make one are clearly different.
+
+        In another view, a page may say some words more or less.
+        """
+        nearly = self._apart.get((one, other), self._apart.get((other, one)))
+        if nearly is not None:
+            return not (nearly and atoms and all(map(self._is_listed, atoms)))
         return are_unlike(self._said.get(one, b""), self._said.get(other, b""))
 
     def _strange(self, url: str, tested: str) -> bool:
@@ -357,10 +374,13 @@ class Host:
         group.next = int(group.grown * 1.2) + (1 if group.grown < FEW else 5)
         dirty, group.dirty = group.dirty, False
         trial = {atom for atom in self._candidates(group) if self._is_enough(group, atom)}
-        if not dirty and trial == {*group.acts}:
+        if not (dirty or group.doubted) and trial == {*group.acts}:
             return
+        group.doubted = set()
         while trial and (bad := group.contradicted(trial, self._plain, self._are_two)):
             trial.discard(bad)
+        if group.doubted:
+            group.next = group.grown + RECHECK
         gone = {atom.name for atom in trial if atom.kind == "drop"}
         acts = in_order(
             a for a in trial if a.kind not in ("default", "value") or a.name not in gone
