@@ -57,7 +57,8 @@ class Group:
         if len(its) < FEW and content not in its:
             its.add(content)
             few = len(its) <= OWN if atom.kind == "drop" else atom.is_listed and len(its) == 1
-            self.dirty = self.dirty or few or len(its) == OWN
+            in_effect = atom.kind not in ("default", "value") or atom.name not in self.sets.drop
+            self.dirty = self.dirty or (in_effect and (few or len(its) == OWN))
         if len(self.contents) > MOST_ATOMS:
             most = sorted(self.contents, key=lambda each: -len(self.contents[each]))
             for each in most[MOST_ATOMS // 2 :]:

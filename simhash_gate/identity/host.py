@@ -13,10 +13,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.identity.address import address_of
-from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, between, in_order
+from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, between, in_effect
 from simhash_gate.identity.group import FEW, OWN, VALUES, Group, path_between, query_between
 from simhash_gate.identity.likeness import are_alike, are_unlike
-from simhash_gate.identity.lists import TRACKING, pattern_of
+from simhash_gate.identity.lists import TRACKING, is_one_of, pattern_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -103,7 +103,7 @@ class Host:
         return atom.is_listed or (atom.kind == "drop" and self._is_tracking(atom.name))
 
     def _is_tracking(self, name: str) -> bool:
-        return self._tracking.match(name) is not None and name not in self._matters
+        return is_one_of(self._tracking, name) and name not in self._matters
 
     def key(self, url: str) -> Address:
         """Return what all addresses of a page have in common, as far as is known."""
@@ -323,8 +323,9 @@ class Host:
                 if content != kept:
                     self._speak(address, content, content)
             return
+        key = self.reduced(address)
         for other in (content, *others)[:4]:
-            if other not in (kept, url):
+            if other not in (kept, url) and self.key(other) != key:
                 self._speak(address, other, content)
         if len(others) < 4:
             others.append(url)
@@ -374,17 +375,14 @@ class Host:
         group.next = int(group.grown * 1.2) + (1 if group.grown < FEW else 5)
         dirty, group.dirty = group.dirty, False
         trial = {atom for atom in self._candidates(group) if self._is_enough(group, atom)}
-        if not (dirty or group.doubted) and trial == {*group.acts}:
+        if not (dirty or group.doubted) and in_effect(trial) == group.acts:
             return
         group.doubted = set()
         while trial and (bad := group.contradicted(trial, self._plain, self._are_two)):
             trial.discard(bad)
         if group.doubted:
             group.next = group.grown + RECHECK
-        gone = {atom.name for atom in trial if atom.kind == "drop"}
-        acts = in_order(
-            a for a in trial if a.kind not in ("default", "value") or a.name not in gone
-        )
+        acts = in_effect(trial)
         if acts != group.acts:
             self._note_changes(group, acts)
             group.acts = acts
@@ -392,7 +390,7 @@ class Host:
                 self._regroup()
             else:
                 group.sets = Sets.of(acts)
-                self._rekey()
+                self._rekey(group.name)
 
     def _note_changes(self, group: Group, acts: tuple[Atom, ...]) -> None:
         for atom in sorted({*acts} ^ {*group.acts}):
@@ -497,13 +495,18 @@ class Host:
             self._group(reduced).pages.append((reduced, content))
         self._rekey()
 
-    def _rekey(self) -> None:
-        """Give all pages the keys of now, and take back what was skipped by others."""
-        urls = dict.fromkeys((*self.contents, *self.known.values()))
-        self.known = {}
+    def _rekey(self, kind: str = "") -> None:
+        """Give all pages, or those of a kind, the keys of now; take back what others skipped."""
+
+        def is_meant(url: str) -> bool:
+            return not kind or ("?" in url and self._kind(self._reduced_path(url)) == kind)
+
+        urls = [*filter(is_meant, dict.fromkeys((*self.contents, *self.known.values())))]
+        old = {*urls}
+        self.known = {key: url for key, url in self.known.items() if url not in old}
         for url in (url for url in urls if url not in self._moved):
             self.known.setdefault(self.key(url).digest, url)
-        for url, stand_in in [*self._skipped.items()]:
+        for url, stand_in in [(url, its) for url, its in self._skipped.items() if is_meant(url)]:
             key = self.key(url).digest
             if key in self._split or key != self.key(stand_in).digest:
                 del self._skipped[url]
@@ -538,7 +541,7 @@ class Host:
     def trust(self, kind: str, atom: Atom) -> None:
         """Let an atom act on addresses of a kind without a page that confirms it."""
         group = self._kinds.setdefault(kind, Group(kind)) if kind else self.whole
-        group.acts = in_order({*group.acts, atom})
+        group.acts = in_effect({*group.acts, atom})
         group.sets = Sets.of(group.acts)
 
     @property

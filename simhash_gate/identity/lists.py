@@ -56,6 +56,12 @@ def pattern_of(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?:{found})\Z", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4_096)
+def is_one_of(names: re.Pattern[str], name: str) -> bool:
+    """Tell if a pattern of names matches one."""
+    return names.match(name) is not None
+
+
 def without_visitor(urls: str) -> str:
     """Return URLs, a line each, without the parameters that tell of sessions and of campaigns."""
     return _PARAMETER.sub(_unless_of_visitor, urls) if "=" in urls else urls
