@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING
 
-from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, in_order
+from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, in_order, of_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection
 
     from simhash_gate.identity.address import Address
 
@@ -74,26 +74,21 @@ class Group:
         """Whether it is all of a host: atoms of the path are about that."""
         return not self.name
 
-    def between(self, one: Address, other: Address, trial: Collection[Atom]) -> list[Atom]:
-        """Return those atoms on trial by which two addresses are one."""
-        if self.is_whole:
-            return path_between(one, other, trial)
-        return query_between(one, other, trial)
-
     def contradicted(
         self,
         trial: set[Atom],
         plain: Callable[[Address], str | None],
-        are_two: Callable[[str, str, Collection[Atom]], bool],
+        against: Callable[[str, str, Collection[Atom]], list[Atom]],
     ) -> Atom | None:
         """Return the atom that is most to blame where different contents would have one key.
 
-        `plain` returns the content of an address without a query, if it is known; `are_two` tells
-        whether two contents of which atoms make one are clearly different. Of those that act, one
+        `plain` returns the content of an address without a query, if it is known; `against`
+        tells which of the atoms that make two contents one these contradict. Of those that act, one
         that few pages contradict is `doubted`, until more of them tell.
         """
         tally = _Tally()
         sets, ordered = Sets.of(trial), in_order(trial)
+        between = path_between if self.is_whole else query_between
         groups: dict[Address, dict[str, Address]] = {}
         for address, content in self.pages:
             key = apply_path(address, ordered) if self.is_whole else sets.apply(address)
@@ -106,9 +101,8 @@ class Group:
                 same = other == content
                 if same and its_address == address:
                     continue
-                found = self.between(address, its_address, ordered if self.is_whole else trial)
-                if same or are_two(other, content, found):
-                    tally.add(found, same=same)
+                found = between(address, its_address, ordered)
+                tally.add(found if same else against(other, content, found), same=same)
             its.setdefault(content, address)
         bad = tally.bad()
         few = {atom for atom in bad if tally.wrong[atom] < SURE}
@@ -160,21 +154,11 @@ def _name(atom: Atom) -> str:  # of one name, atoms are alternatives
 
 def query_between(one: Address, other: Address, trial: Collection[Atom]) -> list[Atom]:
     """Return the atoms of the query by which two addresses are one."""
-    mine, theirs = dict(one.query), dict(other.query)
-    found: list[Atom] = []
-    for name in {*mine} | {*theirs}:
-        a, b = mine.get(name), theirs.get(name)
-        if a == b:
-            continue
-        if a is not None and b is not None:
-            tried = [Atom("drop", name), Atom("value", name)]
-        else:
-            tried = [Atom("drop", name), Atom("default", name, a if b is None else b)]  # type: ignore[arg-type]
-        found += [atom for atom in tried if atom in trial]
-    return found
+    apart = of_query(dict(one.query), dict(other.query))
+    return [each for its in apart for each in (Atom("drop", its.name), its) if each in trial]
 
 
-def path_between(one: Address, other: Address, trial: Iterable[Atom]) -> list[Atom]:
+def path_between(one: Address, other: Address, trial: Collection[Atom]) -> list[Atom]:
     """Return the atoms of the path by which two addresses are one."""
     bare = one._replace(query=()), other._replace(query=())
     if bare[0] == bare[1]:

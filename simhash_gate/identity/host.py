@@ -50,10 +50,6 @@ class Answer(NamedTuple):
     test: bool
 
 
-def _none_yet() -> list[int]:
-    return [0, 0]
-
-
 class Host:
     """What the pages of one host, or of one domain, have shown.
 
@@ -86,7 +82,7 @@ class Host:
         self._moved: dict[str, None] = {}
         self._said: dict[str, bytes] = {}
         self._apart: dict[tuple[str, str], bool] = {}
-        self._results: defaultdict[Atom, list[int]] = defaultdict(_none_yet)
+        self._results = Counter[tuple[Atom, bool]]()
         self._recheck: set[str] = set()
 
     # ---- keys --------------------------------------------------------------------------------
@@ -290,17 +286,18 @@ class Host:
     def _differs(self, other: str, url: str) -> bool:
         """Tell whether the pages of two addresses are clearly of different contents."""
         one, two = self.contents.get(other), self.contents[url]
-        return one not in (None, two) and self._are_two(one, two, self.reasons(url, other))
+        return one not in (None, two) and bool(self._against(one, two, self.reasons(url, other)))
 
-    def _are_two(self, one: str, other: str, atoms: Collection[Atom]) -> bool:
-        """Tell whether two contents of which atoms make one are clearly different.
+    def _against(self, one: str, other: str, atoms: Collection[Atom]) -> list[Atom]:
+        """Return those of the atoms that make two contents one that these contradict.
 
         In another view, a page may say some words more or less.
         """
         nearly = self._apart.get((one, other), self._apart.get((other, one)))
-        if nearly is not None:
-            return not (nearly and atoms and all(map(self._is_listed, atoms)))
-        return are_unlike(self._said.get(one, b""), self._said.get(other, b""))
+        said = (self._said.get(each, b"") for each in (one, other))
+        if one == other or (nearly is None and not are_unlike(*said)):
+            return []
+        return [atom for atom in atoms if not (nearly and self._is_listed(atom))]
 
     def _strange(self, url: str, tested: str) -> bool:
         """Count a test; tell whether too many of its atoms brought what nobody can tell of."""
@@ -309,10 +306,9 @@ class Host:
         strange = one != other and not are_alike(*said)
         failed = False
         for atom in self.reasons(url, tested):
-            count = self._results[atom]
-            count[0] += 1
-            count[1] += strange
-            failed = failed or (count[1] >= STRANGE and 3 * count[1] > count[0])
+            self._results[atom, strange] += 1
+            wrong, right = (self._results[atom, known] for known in (True, False))
+            failed = failed or (wrong >= STRANGE and 2 * wrong > right)
         return strange and failed
 
     def _speak_of_others(self, url: str, address: Address, kept: str, content: str) -> None:
@@ -347,24 +343,16 @@ class Host:
         if numbers and numbers == its.numbers:
             group.note_numbers(numbers)
         queries = dict(address.query), dict(its.query)
-        for atom in found:
-            if atom.kind in OF_QUERY:
-                values = {each[atom.name] for each in queries if atom.name in each}
-                self._speak_of_query(group, atom, values, content)
-
-    def _speak_of_query(self, group: Group, atom: Atom, values: set[str], content: str) -> None:
-        name = atom.name
-        for known in (group.values[name], self._anywhere[name]):
-            if len(known) < FEW:
-                known.update(values)
-        self._for(group, atom, content)
-        if atom.kind == "default" or len(group.values[name]) >= VALUES:
-            self._for(group, Atom("drop", name), content)
-
-    def _for(self, group: Group, atom: Atom, content: str) -> None:
-        group.speak(atom, content)
-        if _AFTER not in group.name:
-            self._pooled[atom][group.name] = len(group.contents[atom])
+        for atom in found[len(path) :]:
+            name = atom.name
+            for known in (group.values[name], self._anywhere[name]):
+                if len(known) < FEW:
+                    known.update(each[name] for each in queries if name in each)
+            is_wide = atom.kind == "default" or len(group.values[name]) >= VALUES
+            for each in (atom, Atom("drop", name)) if is_wide else (atom,):
+                group.speak(each, content)
+                if _AFTER not in group.name:
+                    self._pooled[each][group.name] = len(group.contents[each])
 
     # ---- what acts ---------------------------------------------------------------------------
 
@@ -378,7 +366,7 @@ class Host:
         if not (dirty or group.doubted) and in_effect(trial) == group.acts:
             return
         group.doubted = set()
-        while trial and (bad := group.contradicted(trial, self._plain, self._are_two)):
+        while trial and (bad := group.contradicted(trial, self._plain, self._against)):
             trial.discard(bad)
         if group.doubted:
             group.next = group.grown + RECHECK
@@ -531,12 +519,6 @@ class Host:
                 group.dirty = True
                 self._fit(group)
         self._rekey()
-
-    def settle(self) -> None:
-        """Choose the atoms that act from all pages so far."""
-        for group in [*self._kinds.values(), self.whole]:
-            group.dirty = True
-            self._fit(group)
 
     def trust(self, kind: str, atom: Atom) -> None:
         """Let an atom act on addresses of a kind without a page that confirms it."""

@@ -15,18 +15,8 @@ TRACKING = (
     *("ef_id", "epik", "zanpid", "tduid", "cvid", "cmpid", "campaignid", "adgroupid", "gad_source"),
     *("gad_campaignid", "bsft_clkid", "bsft_uid", "dm_i", "trk_contact", "trk_msg", "trk_module"),
     *("trk_sid", "mkwid", "pcrid", "fb_action_ids", "fb_action_types", "fb_source", "ref_src"),
-    *(
-        "spm",
-        "trk",
-        "refsrc",
-        "xtor",
-        "yadclid",
-        "yadordid",
-        "ymclid",
-        "utm",
-        "guccounter",
-        "guce_referrer",
-    ),
+    *("spm", "trk", "refsrc", "xtor", "yadclid", "yadordid", "ymclid", "utm", "guccounter"),
+    "guce_referrer",
 )
 """Query parameters that are added to links to count where visitors come from; `*` is any end.
 

@@ -108,6 +108,8 @@ class Group:
     def seems(self, alike: float) -> None:
         """Count towards a maze or, below 0, away from it: as many links as its growth needs go."""
         before, self.alike = self.alike, max(0.0, self.alike + alike)
+        if self.why == "endless":
+            self.alike = min(self.alike, ENDLESS + _RETURN)
         self.fresh = max(0.0, self.fresh - _GROWTH * max(0.0, before - self.alike))
 
 
@@ -228,11 +230,10 @@ class TrapShield:
             shape.fruits += not visit.barren
         if visit.inside and not visit.barren:
             group.seems(1 - new_words / _NEW_WORDS)
-            if group.why == "endless":
-                group.alike = min(group.alike, ENDLESS + _RETURN)
-                if group.alike < ENDLESS:
-                    return [self._limit(group, "")]
-            elif group.alike >= ENDLESS and group.fresh >= _GROWTH * group.alike:
+            if group.why == "endless" and group.alike < ENDLESS:
+                return [self._limit(group, "")]
+            grows = group.alike >= ENDLESS and group.fresh >= _GROWTH * group.alike
+            if grows and group.why != "endless":
                 group.alike = ENDLESS + _RETURN
                 return [self._limit(group, "endless")]
         parent = self._groups.get(origin.group) if origin and origin.barren else None
@@ -259,10 +260,8 @@ class TrapShield:
         elif page not in group.returned and page not in self._way_to(visit.page):
             group.returned.add(page)
             group.seems(-_RETURN)
-            if group.why == "endless":
-                group.alike = min(group.alike, ENDLESS + _RETURN)
-                if group.alike < ENDLESS:
-                    return [self._limit(group, "")]
+            if group.why == "endless" and group.alike < ENDLESS:
+                return [self._limit(group, "")]
         return []
 
     def __len__(self) -> int:
