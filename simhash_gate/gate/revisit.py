@@ -116,9 +116,8 @@ class Revisits:
         """
         revisit = self.of(record, policy, sent.moved_from)
         last = revisit.history.last_of(self._pipeline)
-        if last is not None and precise(last.url) == precise(record.url):
-            return record, revisit
-        if revisit.kept is not None and revisit.kept.request != record.request:  # it has moved
+        has_moved = revisit.kept is not None and revisit.kept.request != record.request
+        if has_moved or (last is not None and precise(last.url) == precise(record.url)):
             return record, revisit
         own = replace(record, request=own_key(record.url))
         for alone in (own, replace(record, request=key_of(record.url))):

@@ -69,11 +69,6 @@ class Group:
         self.below += numbers < self.highest
         self.highest = max(numbers, self.highest)
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is all of a host: atoms of the path are about that."""
-        return not self.name
-
     def contradicted(
         self,
         trial: set[Atom],
@@ -88,14 +83,15 @@ class Group:
         """
         tally = _Tally()
         sets, ordered = Sets.of(trial), in_order(trial)
-        between = path_between if self.is_whole else query_between
+        is_whole = not self.name
+        between = path_between if is_whole else query_between
         groups: dict[Address, dict[str, Address]] = {}
         for address, content in self.pages:
-            key = apply_path(address, ordered) if self.is_whole else sets.apply(address)
+            key = apply_path(address, ordered) if is_whole else sets.apply(address)
             its = groups.get(key)
             if its is None:
                 its = groups[key] = {}
-                if not self.is_whole and not key.query and (its_content := plain(key)):
+                if not is_whole and not key.query and (its_content := plain(key)):
                     its[its_content] = key
             for other, its_address in [*its.items()][:_LOOKED_AT]:
                 same = other == content
@@ -106,7 +102,7 @@ class Group:
             its.setdefault(content, address)
         bad = tally.bad()
         few = {atom for atom in bad if tally.wrong[atom] < SURE}
-        if self.is_whole:  # where one of the query falls, a narrower one may act
+        if is_whole:  # where one of the query falls, a narrower one may act
             self.doubted = {atom for atom in few if atom in self.acts and tally.right[atom]}
         worst = tally.worst(self, bad - self.doubted)
         if worst is not None and (worst not in few or not (tally.right[worst] or worst.is_listed)):

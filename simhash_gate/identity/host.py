@@ -19,7 +19,7 @@ from simhash_gate.identity.likeness import are_alike, are_unlike
 from simhash_gate.identity.lists import TRACKING, is_one_of, pattern_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from simhash_gate.identity.address import Address
 
@@ -82,7 +82,7 @@ class Host:
         self._moved: dict[str, None] = {}
         self._said: dict[str, bytes] = {}
         self._apart: dict[tuple[str, str], bool] = {}
-        self._results = Counter[tuple[Atom, bool]]()
+        self._results: Counter[tuple[Atom, bool]] = Counter()
         self._recheck: set[str] = set()
 
     # ---- keys --------------------------------------------------------------------------------
@@ -122,10 +122,7 @@ class Host:
 
     def _group(self, address: Address) -> Group:
         kind = self._kind(address)
-        group = self._kinds.get(kind)
-        if group is None:
-            group = self._kinds[kind] = Group(kind)
-        return group
+        return self._kinds.get(kind) or self._kinds.setdefault(kind, Group(kind))
 
     def reasons(self, url: str, other: str) -> tuple[Atom, ...]:
         """Return the atoms by which two addresses are one, or would be if they were not."""
@@ -185,19 +182,17 @@ class Host:
 
         While atoms are doubted, they are of those that were skipped by these, and more.
         """
-        urls = [*self._skipped] if len(self._skipped) > self._tested else []
-        doubted = self.whole.doubted and [
-            url
-            for url, its in self._skipped.items()
-            if not self.whole.doubted.isdisjoint(self.reasons(url, its))
-        ]
-        if doubted:
-            urls, count = doubted, EVERY
+        doubts, skipped = self.whole.doubted, self._skipped
+        urls = [u for u, its in skipped.items() if doubts and doubts & {*self.reasons(u, its)}]
+        if urls:
+            count = EVERY
+        elif len(skipped) > self._tested:
+            urls = [*skipped]
         count = min(count, len(urls))
         taken = [urls[(n + 1) * len(urls) // count - 1] for n in range(count)]
         for url in taken:
-            self._testing[url] = self._skipped.pop(url)
-        self._tested = len(self._skipped)
+            self._testing[url] = skipped.pop(url)
+        self._tested = len(skipped)
         return taken
 
     def forget(self, url: str) -> list[str]:
@@ -206,9 +201,13 @@ class Host:
         if self.known.get(key) == url:
             del self.known[key]
         self.contents.pop(url, None)
-        found = [each for each, stand_in in self._skipped.items() if stand_in == url]
-        for each in found:
-            del self._skipped[each]
+        return self._taken(lambda _, its: its == url)
+
+    def _taken(self, is_meant: Callable[[str, str], bool]) -> list[str]:
+        """Return those addresses that were skipped for others that are meant, and skip no more."""
+        found = [url for url, its in self._skipped.items() if is_meant(url, its)]
+        for url in found:
+            del self._skipped[url]
         return found
 
     # ---- pages -------------------------------------------------------------------------------
@@ -258,16 +257,15 @@ class Host:
         others = [tested, self.known.get(key, url)]
         if any(self._cut(group, reduced, each) for each in others if self._differs(each, url)):
             self._regroup()
-            key = self.key(url).digest
         elif failed:
             self._failed(url, tested)
-            key = self.key(url).digest
+        key = self.key(url).digest
         stand_in = self.known.setdefault(key, url) if stands else self.known.get(key, url)
         if self._differs(stand_in, url):
             self._split.add(key)
             group.dirty = True
             self.whole.dirty = self.whole.dirty or bool(self.whole.acts)
-            self._release(key)
+            self.back += self._taken(lambda other, _: self.key(other).digest == key)
         self._fit(group)
         self._fit(self.whole)
         return not failed
@@ -280,8 +278,7 @@ class Host:
             self._said.pop(url, None)
         self.known = {key: url for key, url in self.known.items() if url not in old}
         self._more = {key: more for key, more in self._more.items() if key not in old}
-        apart = self._apart.items()
-        self._apart = {pair: nearly for pair, nearly in apart if old.isdisjoint(pair)}
+        self._apart = {pair: its for pair, its in self._apart.items() if old.isdisjoint(pair)}
 
     def _differs(self, other: str, url: str) -> bool:
         """Tell whether the pages of two addresses are clearly of different contents."""
@@ -372,18 +369,15 @@ class Host:
             group.next = group.grown + RECHECK
         acts = in_effect(trial)
         if acts != group.acts:
-            self._note_changes(group, acts)
+            for atom in sorted({*acts} ^ {*group.acts}):
+                contents = len(group.contents.get(atom, ()))
+                self.changes.append((group.name, atom, contents, atom in acts))
             group.acts = acts
             if group is self.whole:
                 self._regroup()
             else:
                 group.sets = Sets.of(acts)
                 self._rekey(group.name)
-
-    def _note_changes(self, group: Group, acts: tuple[Atom, ...]) -> None:
-        for atom in sorted({*acts} ^ {*group.acts}):
-            contents = len(group.contents.get(atom, ()))
-            self.changes.append((group.name, atom, contents, atom in acts))
 
     def _candidates(self, group: Group) -> set[Atom]:
         found = {*group.contents, *(atom for name, atom in self.earlier if name == group.name)}
@@ -494,18 +488,12 @@ class Host:
         self.known = {key: url for key, url in self.known.items() if url not in old}
         for url in (url for url in urls if url not in self._moved):
             self.known.setdefault(self.key(url).digest, url)
-        for url, stand_in in [(url, its) for url, its in self._skipped.items() if is_meant(url)]:
-            key = self.key(url).digest
-            if key in self._split or key != self.key(stand_in).digest:
-                del self._skipped[url]
-                self.back.append(url)
 
-    def _release(self, key: int) -> None:
-        """Take back what was skipped under a key that two contents have."""
-        found = [url for url in self._skipped if self.key(url).digest == key]
-        for url in found:
-            del self._skipped[url]
-        self.back += found
+        def is_other(url: str, stand_in: str) -> bool:
+            key = self.key(url)
+            return is_meant(url) and (key != self.key(stand_in) or key.digest in self._split)
+
+        self.back += self._taken(is_other)
 
     # ---- what is known -----------------------------------------------------------------------
 

@@ -186,14 +186,11 @@ class TrapShield:
         self._know(visit.page, origin.page if origin else 0)
         if not group.why or not visit.inside or (origin is not None and origin.released):
             return visit
-        if group.why == "barren" and not visit.deep:  # it must have shown for itself that it is one
-            if visit.shape.fetched < GAIN or not visit.shape.is_trap:
-                return visit
-        elif group.why == "barren":
-            if visit.shape.fetched < FEW and group.firsts:
-                group.firsts -= 1
-                return visit
-            if not visit.shape.is_trap:
+        if group.why == "barren":
+            first = visit.deep and visit.shape.fetched < FEW and group.firsts > 0
+            group.firsts -= first
+            shown = visit.deep or visit.shape.fetched >= GAIN  # for itself that it is one
+            if first or not shown or not visit.shape.is_trap:
                 return visit
         visit.why = group.why
         group.held += 1
