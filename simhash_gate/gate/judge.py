@@ -229,10 +229,7 @@ class Gate:
         return Verdict("duplicate", said, policy, page, match, previous=revisit.previous)
 
     def _replaced(self, kept: Record | None, record: Record) -> None:
-        """Forget an earlier version of a page: nobody has it any more as it was.
-
-        One that was kept by another address stays: that may show what it did.
-        """
+        """Forget an earlier version, unless another address was kept, which may show it still."""
         if kept is None or kept.identity == record.identity:
             return
         first = self.store.current(kept) or kept  # the version has the address it was last seen by

@@ -108,11 +108,10 @@ class Revisits:
     ) -> tuple[Record, Revisit]:
         """Return the record under the key that its page has, and what is known of that page.
 
-        An address that was visited as a page of its own goes on as that, whatever key it has now:
-        this is moved, unless another page has it. Else a key is of the address that a version
-        came by, and of those that bring what is like it. Of two contents that one run finds under
-        one key, the second has a key of its own. So has another rendition of a page, which says it
-        in other words: it is a copy, and no update. Raises `StoreError`.
+        An address that was visited as a page of its own goes on as that, under its key of now if
+        no other page has it. Else a key is of the address that a version came by, and of those that
+        bring what is like it. Of two contents that a run finds under one key, the second has its
+        own. So has another rendition: a copy in other words, no update. Raises `StoreError`.
         """
         revisit = self.of(record, policy, sent.moved_from)
         last = revisit.history.last_of(self._pipeline)

@@ -141,12 +141,11 @@ def between(one: Address, other: Address) -> list[Atom] | None:
             if of_path is None:
                 return None
             found += of_path
-    found += of_query(dict(one.query), dict(other.query))
+    found += _of_query(dict(one.query), dict(other.query))
     return found if len(found) <= _MOST else None
 
 
-def of_query(mine: dict[str, str], theirs: dict[str, str]) -> list[Atom]:
-    """Return what two queries differ in: parameters with other values, or on one side alone."""
+def _of_query(mine: dict[str, str], theirs: dict[str, str]) -> list[Atom]:
     return [
         Atom("value", name)
         if name in mine and name in theirs

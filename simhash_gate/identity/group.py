@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING
 
-from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, in_order, of_query
+from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -97,7 +97,7 @@ class Group:
                 same = other == content
                 if same and its_address == address:
                     continue
-                found = between(address, its_address, ordered)
+                found = between(address, its_address, ordered if is_whole else trial)
                 tally.add(found if same else against(other, content, found), same=same)
             its.setdefault(content, address)
         bad = tally.bad()
@@ -150,8 +150,14 @@ def _name(atom: Atom) -> str:  # of one name, atoms are alternatives
 
 def query_between(one: Address, other: Address, trial: Collection[Atom]) -> list[Atom]:
     """Return the atoms of the query by which two addresses are one."""
-    apart = of_query(dict(one.query), dict(other.query))
-    return [each for its in apart for each in (Atom("drop", its.name), its) if each in trial]
+    mine, theirs = dict(one.query), dict(other.query)
+    found: list[Atom] = []
+    for name in {**mine, **theirs}:
+        values = mine.get(name), theirs.get(name)
+        if values[0] != values[1]:
+            found += (Atom("drop", name), Atom("value", name))
+            found += [Atom("default", name, value) for value in values if value is not None]
+    return [atom for atom in found if atom in trial]
 
 
 def path_between(one: Address, other: Address, trial: Collection[Atom]) -> list[Atom]:

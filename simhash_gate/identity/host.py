@@ -283,7 +283,9 @@ class Host:
     def _differs(self, other: str, url: str) -> bool:
         """Tell whether the pages of two addresses are clearly of different contents."""
         one, two = self.contents.get(other), self.contents[url]
-        return one not in (None, two) and bool(self._against(one, two, self.reasons(url, other)))
+        if one is None or one == two:
+            return False
+        return bool(self._against(one, two, self.reasons(url, other) or (Atom("value"),)))
 
     def _against(self, one: str, other: str, atoms: Collection[Atom]) -> list[Atom]:
         """Return those of the atoms that make two contents one that these contradict.
@@ -404,9 +406,7 @@ class Host:
 
     def _is_pooled(self, atom: Atom, own: int) -> bool:
         """Tell whether an atom is known well enough from other kinds of addresses of the host."""
-        pooled = self._pooled.get(atom)
-        if pooled is None:
-            return False
+        pooled = self._pooled.get(atom, Counter())
         total, kinds = pooled.total(), len(pooled)
         if own >= POOLED and total >= ALL:
             return True

@@ -11,12 +11,11 @@ TRACKING = (
     *("yclid", "ysclid", "ttclid", "wickedid", "li_fat_id", "igshid", "igsh", "gbraid", "wbraid"),
     *("srsltid", "_ga", "_gl", "_ke", "_openstat", "s_cid", "sc_cid", "sc_campaign", "s_kwcid"),
     *("irclickid", "irgwc", "vero_id", "vero_conv", "oly_anon_id", "oly_enc_id", "rb_clickid"),
-    *("ml_subscriber", "ml_subscriber_hash", "elqtrack", "elqtrackid", "elqaid", "elqat"),
+    *("guce_referrer", "ml_subscriber*", "elqtrack", "elqtrackid", "elqaid", "elqat"),
     *("ef_id", "epik", "zanpid", "tduid", "cvid", "cmpid", "campaignid", "adgroupid", "gad_source"),
     *("gad_campaignid", "bsft_clkid", "bsft_uid", "dm_i", "trk_contact", "trk_msg", "trk_module"),
     *("trk_sid", "mkwid", "pcrid", "fb_action_ids", "fb_action_types", "fb_source", "ref_src"),
     *("spm", "trk", "refsrc", "xtor", "yadclid", "yadordid", "ymclid", "utm", "guccounter"),
-    "guce_referrer",
 )
 """Query parameters that are added to links to count where visitors come from; `*` is any end.
 

@@ -203,6 +203,18 @@ def test_what_few_pages_contradict_is_tested_until_enough_tell() -> None:
     assert not is_one(host, "/a/1000", "/old/a/1000")
 
 
+def test_two_values_that_each_make_no_difference_are_tested_beside_each_other() -> None:
+    host = Host()
+    for value in ("evening", "weekend"):
+        show(host, pairs("/a/{n}", f"/a/{{n}}?edition={value}", OWN))
+    one, other = f"{SITE}/a/90?edition=evening", f"{SITE}/a/90?edition=weekend"
+    host.saw(one, same=False)
+    assert host.stand_in(other) == one
+    assert {atom.value for atom in host.ask(other, one).atoms} == {"evening", "weekend"}
+    assert not host.saw(other, same=False)
+    assert host.stand_in(f"{SITE}/a/90") is None
+
+
 def test_two_contents_under_one_key_split_it() -> None:
     host = learned()
     url = f"{SITE}/a/7?x=5555"
