@@ -207,7 +207,7 @@ MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
 _FEW_LINES = 8
 _CAPTIONS = 0.06  # of an article: more is what it says
-_SENTENCE = 5  # words: a shorter line is a byline, or a label
+_SENTENCE = 5  # words, as `count_words` counts: a shorter line is a byline, or a label
 
 
 def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
@@ -323,7 +323,7 @@ def _sketch(
     said = words_looked_for(of_article, characters)
     said |= words_of_line([*chain.from_iterable(whole)], of_whole)
     told = hashes_of(map(" ".join, tokens))
-    sentences = own & (np.bincount(hashed.lines, minlength=len(tokens)) >= _SENTENCE)
+    sentences = own & np.array([count_words(line, characters) >= _SENTENCE for line in tokens])
     about = compress(document.blocks, fleeting)
     return Sketch(
         headline,

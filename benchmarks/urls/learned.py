@@ -36,11 +36,6 @@ class Learned(Method):
         back, self._back = self._back, []
         return back
 
-    def settle(self) -> None:
-        """Choose what acts, for the last time."""
-        for host in self._hosts.values():
-            host.settle()
-
     @property
     def rules(self) -> int:
         """The atoms that act."""

@@ -130,6 +130,10 @@ def _of_names(kept: Sketch, new: Sketch) -> str:
 def _contradict(kept: Sketch, before: Sequence[str], new: Sketch, now: Sequence[str]) -> str:
     own, its_own = own_words_of(before), own_words_of(now)
     gone, come = own - its_own, its_own - own
+    first = [word for word in gone | come if word.isdecimal()]  # of a name: "Print: 5 bees" has it
+    moved = {word for word in gone | come if len(first) == 1 and word.split(" ")[-1] in first}
+    if moved & gone and moved & come:
+        gone, come = gone - moved, come - moved
     if not (own and its_own and (gone or come)) or is_cut(before, now):
         return ""
     if gone and come:

@@ -120,10 +120,7 @@ class Gate:
             sketch=(page.sketch or NO_SKETCH) if policy.verify else b"",
         )
         memory = self._memories.of(record.scope) if policy.verify else None
-        revisit = self._revisits.of(record, policy, sent.moved_from)
-        own = self._revisits.own_of(revisit, record, page, policy, rendition=sent.rendition)
-        if own is not record:
-            record, revisit = own, self._revisits.of(own, policy, sent.moved_from)
+        record, revisit = self._revisits.at(record, page, policy, sent)
         if revisit.kept and any(revisit.kept.identity == other.identity for other in dismissed):
             revisit = Revisit(revisit.history)
         judged = Judging(page, policy, record, sent, dismissed, memory, retry)
@@ -179,6 +176,8 @@ class Gate:
             self.store.forget(kept, adopted=True)
             window = Window(policy.window, policy.ttl)
             self.store.check_and_add(replace(record, settled=True), None, window=window)
+            if kept.run != self.run:  # what counted before counts if this run dies
+                self.store.update([record], durable=True)
         self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
         match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
         reason = f"the same text, {age_of(before, record.last_seen)}"
@@ -208,8 +207,7 @@ class Gate:
         if not added:
             return self._seen(judged, revisit, Match(*match) if match else None, found)
         verdict = _kept(judged, revisit, match, found, passed)
-        if revisit.kept is not None and revisit.kept.identity != record.identity:
-            self.store.forget(revisit.kept, adopted=True)
+        self._replaced(revisit.kept, record)
         revisit = Revisit(revisit.history)  # what was found is another version
         self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
         return verdict
@@ -223,12 +221,20 @@ class Gate:
         if judged.retry and match.record.request == record.request and match.record.run == self.run:
             reason = "the same request, sent again"
             return Verdict("unchanged", reason, policy, page, match, match.record)
-        if revisit.kept is not None:  # nobody has it any more as it was
-            self.store.forget(revisit.kept, adopted=True)
+        if revisit.kept is not None:
+            self._replaced(revisit.kept, record)
             self._revisits.keep_visit(revisit, record)
         why = found.said
         said = f"distance {match.distance}, threshold {policy.threshold}{why and '; '}{why}"
         return Verdict("duplicate", said, policy, page, match, previous=revisit.previous)
+
+    def _replaced(self, kept: Record | None, record: Record) -> None:
+        """Forget an earlier version, unless another address was kept, which may show it still."""
+        if kept is None or kept.identity == record.identity:
+            return
+        first = self.store.current(kept) or kept  # the version has the address it was last seen by
+        if kept.request != record.request or key_of(first.url) == key_of(record.url):
+            self.store.forget(kept, adopted=True)
 
     def _earlier(self, other: Record, judged: Judging, revisit: Revisit) -> Version | None:
         """Return the version that a record remembers, if it is that of an earlier visit."""

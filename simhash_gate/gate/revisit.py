@@ -20,7 +20,7 @@ from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.validators import NOTHING, Validators
 from simhash_gate.history.versions import History, Offer, Version
-from simhash_gate.identity.keys import own_key, precise
+from simhash_gate.identity.keys import key_of, own_key, precise
 from simhash_gate.page import Page
 from simhash_gate.stores.base import HISTORY, Match, Record
 from simhash_gate.stores.histories import PageHistory, history_in
@@ -103,28 +103,36 @@ class Revisits:
             history = replace(history, versions=(last,))
         return Revisit(history, last, kept)
 
-    def own_of(
-        self, revisit: Revisit, record: Record, page: Page, policy: Policy, *, rendition: bool
-    ) -> Record:
-        """Return the record with its address for a key, if its key is another page's.
+    def at(
+        self, record: Record, page: Page, policy: Policy, sent: Sent = NOTHING_SENT
+    ) -> tuple[Record, Revisit]:
+        """Return the record under the key that its page has, and what is known of that page.
 
-        Only the address that a version came by, and one that brings what is like it, have its key.
-        Of two contents that one run finds under one key, the second has a key of its own. So has
-        another `rendition` of a page, which says it in other words: it is a copy, and no update.
+        An address that was visited as a page of its own goes on as that, under its key of now if
+        no other page has it. Else a key is of the address that a version came by, and of those that
+        bring what is like it. Of two contents that a run finds under one key, the second has its
+        own. So has another rendition: a copy in other words, no update. Raises `StoreError`.
         """
+        revisit = self.of(record, policy, sent.moved_from)
         last = revisit.history.last_of(self._pipeline)
-        if last is None or precise(last.url) == precise(record.url):
-            return record
-        if revisit.kept is not None and revisit.kept.request != record.request:  # it has moved
-            return record
+        has_moved = revisit.kept is not None and revisit.kept.request != record.request
+        if has_moved or (last is not None and precise(last.url) == precise(record.url)):
+            return record, revisit
         own = replace(record, request=own_key(record.url))
-        if self._history(own).versions:
-            return own
-        if not what_changed(last, page, policy):
-            return record
+        for alone in (own, replace(record, request=key_of(record.url))):
+            if alone.request == record.request or (last is None and alone is own):
+                continue
+            its = self.of(alone, policy)
+            before = its.history.last_of(self._pipeline)
+            if before is not None and precise(before.url) == precise(record.url):
+                return (alone if last else record), its
+        if last is None or not what_changed(last, page, policy):
+            return record, revisit
         bits = hamming_distance(last.fingerprint, record.fingerprint)
         here = last.run == self._run or (record.scope, record.request) in self._visited
-        return own if rendition or here or bits > policy.near else record
+        if sent.rendition or here or bits > policy.near:
+            return own, self.of(own, policy)
+        return record, revisit
 
     def keep(self, revisit: Revisit, version: Version, record: Record, policy: Policy) -> None:
         """Note that a visit found a version of a page. Raises `StoreError`.

@@ -17,7 +17,6 @@ ANY = "*"
 DEEPEST = 6
 """Parts of a path that kinds are told apart by."""
 INDEX = re.compile(r"(?:index|default)(?:\.\w{2,5})?\Z", re.IGNORECASE)
-SCRIPT = re.compile(r"\.(?:php\d?|aspx?|jsp|cgi|pl|do|cfm|py|dll)\Z", re.IGNORECASE)
 _CODE = re.compile(r"(?=[^/]*\d)[0-9a-f]{8,}(?:-[0-9a-f]+)*\Z", re.IGNORECASE)
 _JOINS = re.compile(r"[-_+.,]|%[0-9a-f]{2}", re.IGNORECASE)
 _LONGEST_WORD = 24

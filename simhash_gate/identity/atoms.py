@@ -86,6 +86,12 @@ def in_order(atoms: Iterable[Atom]) -> tuple[Atom, ...]:
     return tuple(sorted(atoms, key=lambda atom: (atom.kind == "place", atom)))
 
 
+def in_effect(atoms: Collection[Atom]) -> tuple[Atom, ...]:
+    """Return atoms in their order, without values of a name that goes whatever it says."""
+    gone = {atom.name for atom in atoms if atom.kind == "drop"}
+    return in_order(a for a in atoms if a.kind not in ("default", "value") or a.name not in gone)
+
+
 class Sets(NamedTuple):
     """Atoms of the query: names that go, pairs that go, and names whose value may be any."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection
 
     from simhash_gate.identity.address import Address
 
@@ -37,6 +37,7 @@ class Group:
         self.contents: defaultdict[Atom, set[str]] = defaultdict(set)
         self.values: defaultdict[str, set[str]] = defaultdict(set)
         self.out: set[Atom] = set()
+        self.doubted: set[Atom] = set()
         self.acts: tuple[Atom, ...] = ()
         self.sets = Sets()
         self.grown = 0
@@ -56,7 +57,8 @@ class Group:
         if len(its) < FEW and content not in its:
             its.add(content)
             few = len(its) <= OWN if atom.kind == "drop" else atom.is_listed and len(its) == 1
-            self.dirty = self.dirty or few or len(its) == OWN
+            in_effect = atom.kind not in ("default", "value") or atom.name not in self.sets.drop
+            self.dirty = self.dirty or (in_effect and (few or len(its) == OWN))
         if len(self.contents) > MOST_ATOMS:
             most = sorted(self.contents, key=lambda each: -len(self.contents[each]))
             for each in most[MOST_ATOMS // 2 :]:
@@ -67,46 +69,43 @@ class Group:
         self.below += numbers < self.highest
         self.highest = max(numbers, self.highest)
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is all of a host: atoms of the path are about that."""
-        return not self.name
-
-    def between(self, one: Address, other: Address, trial: Collection[Atom]) -> list[Atom]:
-        """Return those atoms on trial by which two addresses are one."""
-        if self.is_whole:
-            return path_between(one, other, trial)
-        return query_between(one, other, trial)
-
     def contradicted(
         self,
         trial: set[Atom],
         plain: Callable[[Address], str | None],
-        are_two: Callable[[str, str], bool],
+        against: Callable[[str, str, Collection[Atom]], list[Atom]],
     ) -> Atom | None:
         """Return the atom that is most to blame where different contents would have one key.
 
-        `plain` returns the content of an address without a query, if it is known; `are_two` tells
-        whether two contents are clearly different.
+        `plain` returns the content of an address without a query, if it is known; `against`
+        tells which of the atoms that make two contents one these contradict. Of those that act, one
+        that few pages contradict is `doubted`, until more of them tell.
         """
         tally = _Tally()
         sets, ordered = Sets.of(trial), in_order(trial)
+        is_whole = not self.name
+        between = path_between if is_whole else query_between
         groups: dict[Address, dict[str, Address]] = {}
         for address, content in self.pages:
-            key = apply_path(address, ordered) if self.is_whole else sets.apply(address)
+            key = apply_path(address, ordered) if is_whole else sets.apply(address)
             its = groups.get(key)
             if its is None:
                 its = groups[key] = {}
-                if not self.is_whole and not key.query and (its_content := plain(key)):
+                if not is_whole and not key.query and (its_content := plain(key)):
                     its[its_content] = key
             for other, its_address in [*its.items()][:_LOOKED_AT]:
                 same = other == content
-                if its_address != address if same else are_two(other, content):
-                    found = self.between(address, its_address, ordered if self.is_whole else trial)
-                    tally.add(found, same=same)
+                if same and its_address == address:
+                    continue
+                found = between(address, its_address, ordered if is_whole else trial)
+                tally.add(found if same else against(other, content, found), same=same)
             its.setdefault(content, address)
-        worst = tally.worst(self)
-        if worst is not None and (tally.wrong[worst] >= SURE or not tally.right[worst]):
+        bad = tally.bad()
+        few = {atom for atom in bad if tally.wrong[atom] < SURE}
+        if is_whole:  # where one of the query falls, a narrower one may act
+            self.doubted = {atom for atom in few if atom in self.acts and tally.right[atom]}
+        worst = tally.worst(self, bad - self.doubted)
+        if worst is not None and (worst not in few or not (tally.right[worst] or worst.is_listed)):
             self.out.add(worst)
         return worst
 
@@ -124,7 +123,15 @@ class _Tally:
         if len(names) == 1:
             self._alone[same].update(names)
 
-    def worst(self, group: Group) -> Atom | None:
+    def bad(self) -> set[Atom]:
+        """Return the atoms that too many pairs contradict."""
+        return {
+            atom
+            for atom, wrong in self.wrong.items()
+            if wrong > TOLERATED * (wrong + self.right[atom])
+        }
+
+    def worst(self, group: Group, bad: Collection[Atom]) -> Atom | None:
         """Return the atom to blame: one that stands alone between two contents, then a wide one."""
 
         def blame(atom: Atom) -> tuple[float, ...]:
@@ -134,11 +141,6 @@ class _Tally:
             contents = len(group.contents.get(atom, ()))
             return against / (against + for_it + 1), wide, share, -contents
 
-        bad = [
-            atom
-            for atom, wrong in self.wrong.items()
-            if wrong > TOLERATED * (wrong + self.right[atom])
-        ]
         return max(sorted(bad), key=blame, default=None)
 
 
@@ -150,19 +152,15 @@ def query_between(one: Address, other: Address, trial: Collection[Atom]) -> list
     """Return the atoms of the query by which two addresses are one."""
     mine, theirs = dict(one.query), dict(other.query)
     found: list[Atom] = []
-    for name in {*mine} | {*theirs}:
-        a, b = mine.get(name), theirs.get(name)
-        if a == b:
-            continue
-        if a is not None and b is not None:
-            tried = [Atom("drop", name), Atom("value", name)]
-        else:
-            tried = [Atom("drop", name), Atom("default", name, a if b is None else b)]  # type: ignore[arg-type]
-        found += [atom for atom in tried if atom in trial]
-    return found
+    for name in {**mine, **theirs}:
+        values = mine.get(name), theirs.get(name)
+        if values[0] != values[1]:
+            found += (Atom("drop", name), Atom("value", name))
+            found += [Atom("default", name, value) for value in values if value is not None]
+    return [atom for atom in found if atom in trial]
 
 
-def path_between(one: Address, other: Address, trial: Iterable[Atom]) -> list[Atom]:
+def path_between(one: Address, other: Address, trial: Collection[Atom]) -> list[Atom]:
     """Return the atoms of the path by which two addresses are one."""
     bare = one._replace(query=()), other._replace(query=())
     if bare[0] == bare[1]:

@@ -13,13 +13,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.identity.address import address_of
-from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, between, in_order
+from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, between, in_effect
 from simhash_gate.identity.group import FEW, OWN, VALUES, Group, path_between, query_between
 from simhash_gate.identity.likeness import are_alike, are_unlike
-from simhash_gate.identity.lists import TRACKING, pattern_of
+from simhash_gate.identity.lists import TRACKING, is_one_of, pattern_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from simhash_gate.identity.address import Address
 
@@ -50,10 +50,6 @@ class Answer(NamedTuple):
     test: bool
 
 
-def _none_yet() -> list[int]:
-    return [0, 0]
-
-
 class Host:
     """What the pages of one host, or of one domain, have shown.
 
@@ -82,10 +78,11 @@ class Host:
         self._tests: Counter[tuple[str, Atom]] = Counter()
         self._testing: dict[str, str] = {}
         self._skipped: dict[str, str] = {}
+        self._tested = 0
         self._moved: dict[str, None] = {}
         self._said: dict[str, bytes] = {}
-        self._apart: set[tuple[str, str]] = set()
-        self._results: defaultdict[Atom, list[int]] = defaultdict(_none_yet)
+        self._apart: dict[tuple[str, str], bool] = {}
+        self._results: Counter[tuple[Atom, bool]] = Counter()
         self._recheck: set[str] = set()
 
     # ---- keys --------------------------------------------------------------------------------
@@ -98,8 +95,11 @@ class Host:
         query = tuple(pair for pair in address.query if not self._is_tracking(pair[0]))
         return address if query == address.query else address._replace(query=query)
 
+    def _is_listed(self, atom: Atom) -> bool:
+        return atom.is_listed or (atom.kind == "drop" and self._is_tracking(atom.name))
+
     def _is_tracking(self, name: str) -> bool:
-        return self._tracking.match(name) is not None and name not in self._matters
+        return is_one_of(self._tracking, name) and name not in self._matters
 
     def key(self, url: str) -> Address:
         """Return what all addresses of a page have in common, as far as is known."""
@@ -122,10 +122,7 @@ class Host:
 
     def _group(self, address: Address) -> Group:
         kind = self._kind(address)
-        group = self._kinds.get(kind)
-        if group is None:
-            group = self._kinds[kind] = Group(kind)
-        return group
+        return self._kinds.get(kind) or self._kinds.setdefault(kind, Group(kind))
 
     def reasons(self, url: str, other: str) -> tuple[Atom, ...]:
         """Return the atoms by which two addresses are one, or would be if they were not."""
@@ -170,7 +167,7 @@ class Host:
         for atom in atoms:
             self._tests["", atom] += 1
             self._tests[kind, atom] += 1
-        first = count < FIRSTS or strange
+        first = count < FIRSTS or strange or not self.whole.doubted.isdisjoint(atoms)
         if atoms and (not skip or first or (count & (count - 1)) == 0 or count % EVERY == 0):
             self._testing[url] = stand_in
             return Answer(stand_in, atoms, test=True)
@@ -180,18 +177,22 @@ class Host:
     def _reduced_path(self, url: str) -> Address:
         return apply_path(self.address(url), self.whole.acts)
 
-    @property
-    def skips(self) -> int:
-        """How many addresses were skipped, and wait."""
-        return len(self._skipped)
-
     def test(self, count: int) -> list[str]:
-        """Return skipped addresses, spread evenly, that are to be fetched as tests."""
-        urls = [*self._skipped]
+        """Return addresses, spread evenly, that were skipped since, to be fetched as tests.
+
+        While atoms are doubted, they are of those that were skipped by these, and more.
+        """
+        doubts, skipped = self.whole.doubted, self._skipped
+        urls = [u for u, its in skipped.items() if doubts and doubts & {*self.reasons(u, its)}]
+        if urls:
+            count = EVERY
+        elif len(skipped) > self._tested:
+            urls = [*skipped]
         count = min(count, len(urls))
         taken = [urls[(n + 1) * len(urls) // count - 1] for n in range(count)]
         for url in taken:
-            self._testing[url] = self._skipped.pop(url)
+            self._testing[url] = skipped.pop(url)
+        self._tested = len(skipped)
         return taken
 
     def forget(self, url: str) -> list[str]:
@@ -200,9 +201,13 @@ class Host:
         if self.known.get(key) == url:
             del self.known[key]
         self.contents.pop(url, None)
-        found = [each for each, stand_in in self._skipped.items() if stand_in == url]
-        for each in found:
-            del self._skipped[each]
+        return self._taken(lambda _, its: its == url)
+
+    def _taken(self, is_meant: Callable[[str, str], bool]) -> list[str]:
+        """Return those addresses that were skipped for others that are meant, and skip no more."""
+        found = [url for url, its in self._skipped.items() if is_meant(url, its)]
+        for url in found:
+            del self._skipped[url]
         return found
 
     # ---- pages -------------------------------------------------------------------------------
@@ -212,6 +217,7 @@ class Host:
         url: str,
         kept: str = "",
         same: bool | None = None,
+        nearly: bool = False,
         *,
         stands: bool = True,
         said: bytes = b"",
@@ -219,8 +225,9 @@ class Host:
         """Take notice of a page that was fetched. Return False if it failed a test.
 
         It is the `same` as that of `kept`, another one than that and than all that it is unlike, or
-        None: nobody knows. If it does not stand for others, it still tells what it is. `said` is
-        what `name_and_words` returns of it.
+        None: nobody knows. Where it is `nearly` the same, it may be another view of that. If it
+        does not stand for others, it still tells what it is. `said` is what `name_and_words`
+        returns of it.
         """
         address = self.address(url)
         key = self.reduced(address).digest
@@ -234,7 +241,7 @@ class Host:
         content = self.contents.get(kept, kept) if same else url
         self._said.setdefault(content, said)
         if kept and not same:
-            self._apart.add((content, self.contents.get(kept, kept)))
+            self._apart[content, self.contents.get(kept, kept)] = nearly
         self.contents[url] = content
         if len(self.contents) > MOST_KNOWN:
             self._make_room()
@@ -246,20 +253,19 @@ class Host:
             self._speak(address, kept, content)
         self._speak_of_others(url, address, kept, content)
         tested = self._testing.pop(url, "")
-        failed = bool(tested) and (self._differs(tested, content) or self._strange(url, tested))
+        failed = bool(tested) and (self._differs(tested, url) or self._strange(url, tested))
         others = [tested, self.known.get(key, url)]
-        if any(self._cut(group, reduced, each) for each in others if self._differs(each, content)):
+        if any(self._cut(group, reduced, each) for each in others if self._differs(each, url)):
             self._regroup()
-            key = self.key(url).digest
         elif failed:
             self._failed(url, tested)
-            key = self.key(url).digest
+        key = self.key(url).digest
         stand_in = self.known.setdefault(key, url) if stands else self.known.get(key, url)
-        if self._differs(stand_in, content):
+        if self._differs(stand_in, url):
             self._split.add(key)
             group.dirty = True
             self.whole.dirty = self.whole.dirty or bool(self.whole.acts)
-            self._release(key)
+            self.back += self._taken(lambda other, _: self.key(other).digest == key)
         self._fit(group)
         self._fit(self.whole)
         return not failed
@@ -272,18 +278,25 @@ class Host:
             self._said.pop(url, None)
         self.known = {key: url for key, url in self.known.items() if url not in old}
         self._more = {key: more for key, more in self._more.items() if key not in old}
-        self._apart = {pair for pair in self._apart if old.isdisjoint(pair)}
+        self._apart = {pair: its for pair, its in self._apart.items() if old.isdisjoint(pair)}
 
-    def _differs(self, url: str, content: str) -> bool:
-        """Tell whether the page of an address is clearly of another content."""
-        return self._are_two(self.contents.get(url, content), content)
-
-    def _are_two(self, one: str, other: str) -> bool:
-        if one == other:
+    def _differs(self, other: str, url: str) -> bool:
+        """Tell whether the pages of two addresses are clearly of different contents."""
+        one, two = self.contents.get(other), self.contents[url]
+        if one is None or one == two:
             return False
-        if (one, other) in self._apart or (other, one) in self._apart:
-            return True
-        return are_unlike(self._said.get(one, b""), self._said.get(other, b""))
+        return bool(self._against(one, two, self.reasons(url, other) or (Atom("value"),)))
+
+    def _against(self, one: str, other: str, atoms: Collection[Atom]) -> list[Atom]:
+        """Return those of the atoms that make two contents one that these contradict.
+
+        In another view, a page may say some words more or less.
+        """
+        nearly = self._apart.get((one, other), self._apart.get((other, one)))
+        said = (self._said.get(each, b"") for each in (one, other))
+        if one == other or (nearly is None and not are_unlike(*said)):
+            return []
+        return [atom for atom in atoms if not (nearly and self._is_listed(atom))]
 
     def _strange(self, url: str, tested: str) -> bool:
         """Count a test; tell whether too many of its atoms brought what nobody can tell of."""
@@ -292,10 +305,9 @@ class Host:
         strange = one != other and not are_alike(*said)
         failed = False
         for atom in self.reasons(url, tested):
-            count = self._results[atom]
-            count[0] += 1
-            count[1] += strange
-            failed = failed or (count[1] >= STRANGE and 3 * count[1] > count[0])
+            self._results[atom, strange] += 1
+            wrong, right = (self._results[atom, known] for known in (True, False))
+            failed = failed or (wrong >= STRANGE and 2 * wrong > right)
         return strange and failed
 
     def _speak_of_others(self, url: str, address: Address, kept: str, content: str) -> None:
@@ -306,8 +318,9 @@ class Host:
                 if content != kept:
                     self._speak(address, content, content)
             return
+        key = self.reduced(address)
         for other in (content, *others)[:4]:
-            if other not in (kept, url):
+            if other not in (kept, url) and self.key(other) != key:
                 self._speak(address, other, content)
         if len(others) < 4:
             others.append(url)
@@ -329,24 +342,16 @@ class Host:
         if numbers and numbers == its.numbers:
             group.note_numbers(numbers)
         queries = dict(address.query), dict(its.query)
-        for atom in found:
-            if atom.kind in OF_QUERY:
-                values = {each[atom.name] for each in queries if atom.name in each}
-                self._speak_of_query(group, atom, values, content)
-
-    def _speak_of_query(self, group: Group, atom: Atom, values: set[str], content: str) -> None:
-        name = atom.name
-        for known in (group.values[name], self._anywhere[name]):
-            if len(known) < FEW:
-                known.update(values)
-        self._for(group, atom, content)
-        if atom.kind == "default" or len(group.values[name]) >= VALUES:
-            self._for(group, Atom("drop", name), content)
-
-    def _for(self, group: Group, atom: Atom, content: str) -> None:
-        group.speak(atom, content)
-        if _AFTER not in group.name:
-            self._pooled[atom][group.name] = len(group.contents[atom])
+        for atom in found[len(path) :]:
+            name = atom.name
+            for known in (group.values[name], self._anywhere[name]):
+                if len(known) < FEW:
+                    known.update(each[name] for each in queries if name in each)
+            is_wide = atom.kind == "default" or len(group.values[name]) >= VALUES
+            for each in (atom, Atom("drop", name)) if is_wide else (atom,):
+                group.speak(each, content)
+                if _AFTER not in group.name:
+                    self._pooled[each][group.name] = len(group.contents[each])
 
     # ---- what acts ---------------------------------------------------------------------------
 
@@ -357,27 +362,24 @@ class Host:
         group.next = int(group.grown * 1.2) + (1 if group.grown < FEW else 5)
         dirty, group.dirty = group.dirty, False
         trial = {atom for atom in self._candidates(group) if self._is_enough(group, atom)}
-        if not dirty and trial == {*group.acts}:
+        if not (dirty or group.doubted) and in_effect(trial) == group.acts:
             return
-        while trial and (bad := group.contradicted(trial, self._plain, self._are_two)):
+        group.doubted = set()
+        while trial and (bad := group.contradicted(trial, self._plain, self._against)):
             trial.discard(bad)
-        gone = {atom.name for atom in trial if atom.kind == "drop"}
-        acts = in_order(
-            a for a in trial if a.kind not in ("default", "value") or a.name not in gone
-        )
+        if group.doubted:
+            group.next = group.grown + RECHECK
+        acts = in_effect(trial)
         if acts != group.acts:
-            self._note_changes(group, acts)
+            for atom in sorted({*acts} ^ {*group.acts}):
+                contents = len(group.contents.get(atom, ()))
+                self.changes.append((group.name, atom, contents, atom in acts))
             group.acts = acts
             if group is self.whole:
                 self._regroup()
             else:
                 group.sets = Sets.of(acts)
-                self._rekey()
-
-    def _note_changes(self, group: Group, acts: tuple[Atom, ...]) -> None:
-        for atom in sorted({*acts} ^ {*group.acts}):
-            contents = len(group.contents.get(atom, ()))
-            self.changes.append((group.name, atom, contents, atom in acts))
+                self._rekey(group.name)
 
     def _candidates(self, group: Group) -> set[Atom]:
         found = {*group.contents, *(atom for name, atom in self.earlier if name == group.name)}
@@ -404,9 +406,7 @@ class Host:
 
     def _is_pooled(self, atom: Atom, own: int) -> bool:
         """Tell whether an atom is known well enough from other kinds of addresses of the host."""
-        pooled = self._pooled.get(atom)
-        if pooled is None:
-            return False
+        pooled = self._pooled.get(atom, Counter())
         total, kinds = pooled.total(), len(pooled)
         if own >= POOLED and total >= ALL:
             return True
@@ -477,24 +477,23 @@ class Host:
             self._group(reduced).pages.append((reduced, content))
         self._rekey()
 
-    def _rekey(self) -> None:
-        """Give all pages the keys of now, and take back what was skipped by others."""
-        urls = dict.fromkeys((*self.contents, *self.known.values()))
-        self.known = {}
+    def _rekey(self, kind: str = "") -> None:
+        """Give all pages, or those of a kind, the keys of now; take back what others skipped."""
+
+        def is_meant(url: str) -> bool:
+            return not kind or ("?" in url and self._kind(self._reduced_path(url)) == kind)
+
+        urls = [*filter(is_meant, dict.fromkeys((*self.contents, *self.known.values())))]
+        old = {*urls}
+        self.known = {key: url for key, url in self.known.items() if url not in old}
         for url in (url for url in urls if url not in self._moved):
             self.known.setdefault(self.key(url).digest, url)
-        for url, stand_in in [*self._skipped.items()]:
-            key = self.key(url).digest
-            if key in self._split or key != self.key(stand_in).digest:
-                del self._skipped[url]
-                self.back.append(url)
 
-    def _release(self, key: int) -> None:
-        """Take back what was skipped under a key that two contents have."""
-        found = [url for url in self._skipped if self.key(url).digest == key]
-        for url in found:
-            del self._skipped[url]
-        self.back += found
+        def is_other(url: str, stand_in: str) -> bool:
+            key = self.key(url)
+            return is_meant(url) and (key != self.key(stand_in) or key.digest in self._split)
+
+        self.back += self._taken(is_other)
 
     # ---- what is known -----------------------------------------------------------------------
 
@@ -509,16 +508,10 @@ class Host:
                 self._fit(group)
         self._rekey()
 
-    def settle(self) -> None:
-        """Choose the atoms that act from all pages so far."""
-        for group in [*self._kinds.values(), self.whole]:
-            group.dirty = True
-            self._fit(group)
-
     def trust(self, kind: str, atom: Atom) -> None:
         """Let an atom act on addresses of a kind without a page that confirms it."""
         group = self._kinds.setdefault(kind, Group(kind)) if kind else self.whole
-        group.acts = in_order({*group.acts, atom})
+        group.acts = in_effect({*group.acts, atom})
         group.sets = Sets.of(group.acts)
 
     @property

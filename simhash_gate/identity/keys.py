@@ -48,18 +48,28 @@ class PageKey(NamedTuple):
     atoms: tuple[Atom, ...] = ()
 
 
-def told_by(outcome: str, kept: str | None, differs: str, words: int) -> tuple[str, bool | None]:
-    """Return what a verdict tells of two URLs: that of the other page, and whether it is the same.
+class Told(NamedTuple):
+    """What a verdict tells of two URLs: that of the `kept` page, and whether it is the `same`.
 
-    None if that is not sure. `differs` is what a closer look found; `words` is the length of the
-    page.
+    None if that is not sure. It is `nearly` the same if only some words are others.
+    """
+
+    kept: str = ""
+    same: bool | None = None
+    nearly: bool = False
+
+
+def told_by(outcome: str, kept: str | None, differs: str, words: int) -> Told:
+    """Return what a verdict tells of two URLs.
+
+    `differs` is what a closer look found; `words` is the length of the page.
     """
     if outcome in ("duplicate", "unchanged"):
-        return (kept, True) if kept else ("", None)
+        return Told(kept, True) if kept else Told()
     unsure = outcome == "near" and differs in UNSURE
     if unsure or words < FEWEST_WORDS or outcome not in ("new", "near", "updated", "rewritten"):
-        return "", None
-    return (kept or "") if differs else "", False
+        return Told()
+    return Told((kept or "") if differs else "", False, differs == "texts")
 
 
 class Canonical:

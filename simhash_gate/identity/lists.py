@@ -11,22 +11,11 @@ TRACKING = (
     *("yclid", "ysclid", "ttclid", "wickedid", "li_fat_id", "igshid", "igsh", "gbraid", "wbraid"),
     *("srsltid", "_ga", "_gl", "_ke", "_openstat", "s_cid", "sc_cid", "sc_campaign", "s_kwcid"),
     *("irclickid", "irgwc", "vero_id", "vero_conv", "oly_anon_id", "oly_enc_id", "rb_clickid"),
-    *("ml_subscriber", "ml_subscriber_hash", "elqtrack", "elqtrackid", "elqaid", "elqat"),
+    *("guce_referrer", "ml_subscriber*", "elqtrack", "elqtrackid", "elqaid", "elqat"),
     *("ef_id", "epik", "zanpid", "tduid", "cvid", "cmpid", "campaignid", "adgroupid", "gad_source"),
     *("gad_campaignid", "bsft_clkid", "bsft_uid", "dm_i", "trk_contact", "trk_msg", "trk_module"),
     *("trk_sid", "mkwid", "pcrid", "fb_action_ids", "fb_action_types", "fb_source", "ref_src"),
-    *(
-        "spm",
-        "trk",
-        "refsrc",
-        "xtor",
-        "yadclid",
-        "yadordid",
-        "ymclid",
-        "utm",
-        "guccounter",
-        "guce_referrer",
-    ),
+    *("spm", "trk", "refsrc", "xtor", "yadclid", "yadordid", "ymclid", "utm", "guccounter"),
 )
 """Query parameters that are added to links to count where visitors come from; `*` is any end.
 
@@ -54,6 +43,12 @@ def pattern_of(names: tuple[str, ...]) -> re.Pattern[str]:
         for name in names
     )
     return re.compile(rf"(?:{found})\Z", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4_096)
+def is_one_of(names: re.Pattern[str], name: str) -> bool:
+    """Tell if a pattern of names matches one."""
+    return names.match(name) is not None
 
 
 def without_visitor(urls: str) -> str:

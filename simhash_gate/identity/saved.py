@@ -30,26 +30,26 @@ class AtomsError(ValueError):
 
 def entries_of(scope: str, host: Host) -> list[dict[str, Any]]:
     """Return a line for each atom that a host has shown, those with most contents first."""
-    found: dict[tuple[str, Atom], dict[str, Any]] = {
-        (kind, atom): {"contents": contents, "acts": acts}
-        for kind, atom, contents, acts in host.told()
-    }
-    for (kind, atom), contents in host.earlier.items():
-        its = found.setdefault((kind, atom), {"contents": 0, "acts": False})
-        its["contents"] = max(its["contents"], contents)
+    found = {(kind, atom): (contents, acts) for kind, atom, contents, acts in host.told()}
+    for of, contents in host.earlier.items():
+        known, acts = found.get(of, (0, False))
+        found[of] = max(known, contents), acts
     lines = [
-        {"scope": scope, "urls": kind, "kind": atom.kind, "name": atom.name, "value": atom.value}
-        | its
-        for (kind, atom), its in sorted(found.items())
-        if atom not in host.forbidden and its["contents"] > 1
+        _line(scope, kind, atom, contents, acts)
+        for (kind, atom), (contents, acts) in sorted(found.items())
+        if atom not in host.forbidden and contents > 1
     ]
     lines.sort(key=lambda line: -line["contents"])
-    words = [
-        {"scope": scope, "urls": "", "kind": atom.kind, "name": atom.name, "value": atom.value}
-        | {"contents": 0, "acts": False, "word": "forbidden"}
-        for atom in sorted(host.forbidden)
-    ]
+    words = [_line(scope, "", atom) | {"word": "forbidden"} for atom in sorted(host.forbidden)]
     return words + lines[:MOST]
+
+
+def _line(
+    scope: str, urls: str, atom: tuple[str, str, str], contents: int = 0, acts: bool = False
+) -> dict[str, Any]:
+    kind, name, value = atom
+    line: dict[str, Any] = {"scope": scope, "urls": urls, "kind": kind, "name": name}
+    return line | {"value": value, "contents": contents, "acts": acts}
 
 
 def links_of(scope: str, links: Canonical, at: float) -> list[dict[str, Any]]:
@@ -57,8 +57,7 @@ def links_of(scope: str, links: Canonical, at: float) -> list[dict[str, Any]]:
 
     Its contents are the Unix time at which they do again.
     """
-    line: dict[str, Any] = {"scope": scope, "urls": "", "kind": "canonical", "name": ""}
-    line |= {"value": "", "contents": int(links.off), "acts": False, "word": "refuted"}
+    line = _line(scope, "", ("canonical", "", ""), int(links.off)) | {"word": "refuted"}
     return [line] if links.off > at else []
 
 

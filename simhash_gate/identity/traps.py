@@ -108,6 +108,8 @@ class Group:
     def seems(self, alike: float) -> None:
         """Count towards a maze or, below 0, away from it: as many links as its growth needs go."""
         before, self.alike = self.alike, max(0.0, self.alike + alike)
+        if self.why == "endless":
+            self.alike = min(self.alike, ENDLESS + _RETURN)
         self.fresh = max(0.0, self.fresh - _GROWTH * max(0.0, before - self.alike))
 
 
@@ -184,14 +186,11 @@ class TrapShield:
         self._know(visit.page, origin.page if origin else 0)
         if not group.why or not visit.inside or (origin is not None and origin.released):
             return visit
-        if group.why == "barren" and not visit.deep:  # it must have shown for itself that it is one
-            if visit.shape.fetched < GAIN or not visit.shape.is_trap:
-                return visit
-        elif group.why == "barren":
-            if visit.shape.fetched < FEW and group.firsts:
-                group.firsts -= 1
-                return visit
-            if not visit.shape.is_trap:
+        if group.why == "barren":
+            first = visit.deep and visit.shape.fetched < FEW and group.firsts > 0
+            group.firsts -= first
+            shown = visit.deep or visit.shape.fetched >= GAIN  # for itself that it is one
+            if first or not shown or not visit.shape.is_trap:
                 return visit
         visit.why = group.why
         group.held += 1
@@ -228,11 +227,10 @@ class TrapShield:
             shape.fruits += not visit.barren
         if visit.inside and not visit.barren:
             group.seems(1 - new_words / _NEW_WORDS)
-            if group.why == "endless":
-                group.alike = min(group.alike, ENDLESS + _RETURN)
-                if group.alike < ENDLESS:
-                    return [self._limit(group, "")]
-            elif group.alike >= ENDLESS and group.fresh >= _GROWTH * group.alike:
+            if group.why == "endless" and group.alike < ENDLESS:
+                return [self._limit(group, "")]
+            grows = group.alike >= ENDLESS and group.fresh >= _GROWTH * group.alike
+            if grows and group.why != "endless":
                 group.alike = ENDLESS + _RETURN
                 return [self._limit(group, "endless")]
         parent = self._groups.get(origin.group) if origin and origin.barren else None
@@ -259,10 +257,8 @@ class TrapShield:
         elif page not in group.returned and page not in self._way_to(visit.page):
             group.returned.add(page)
             group.seems(-_RETURN)
-            if group.why == "endless":
-                group.alike = min(group.alike, ENDLESS + _RETURN)
-                if group.alike < ENDLESS:
-                    return [self._limit(group, "")]
+            if group.why == "endless" and group.alike < ENDLESS:
+                return [self._limit(group, "")]
         return []
 
     def __len__(self) -> int:

@@ -15,7 +15,7 @@ from scrapy.http.request import NO_CALLBACK
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sketch import name_and_words
-from simhash_gate.identity.keys import told_by
+from simhash_gate.identity.keys import Told, told_by
 from simhash_gate.identity.likeness import MOST_WORDS
 from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep, links_of, load
 from simhash_gate.plugin.listeners import Listener, Stage
@@ -84,7 +84,6 @@ class StandIns(Listener):
         self._coming: dict[tuple[str, int], str] = {}
         self._asked_for: WeakKeyDictionary[FollowedPage, list[str]] = WeakKeyDictionary()
         self._recall = Recall(crawl.store, URL_RULES, self._take)
-        self._tested: dict[str, int] = {}
         self._works = True
 
     @classmethod
@@ -163,30 +162,21 @@ class StandIns(Listener):
         if page is not None:
             self._asked_for[page] = asked
         stands = _stands(judged.verdict)
-        kept, same = _told(judged, site) if stands else ("", None)
+        told = _told(judged, site) if stands else Told()
         sketch = judged.verdict.page.sketch if judged.verdict.page else b""
         said = name_and_words(sketch, MOST_WORDS)
-        self._saw(site.scope, url, kept, same, stands=stands, said=said)
+        self._saw(site.scope, url, told, stands=stands, said=said)
         for other in asked:
             if other != url:
                 scope = self._settings.policies.site_of(other).scope
                 one = self._keys.of(scope, other).key == self._keys.of(site.scope, url).key
-                found = None if same is None else True
-                self._saw(scope, other, url, found, stands=stands and one)
+                found = Told(url, None if told.same is None else True)
+                self._saw(scope, other, found, stands=stands and one)
 
-    def _saw(
-        self,
-        scope: str,
-        url: str,
-        kept: str,
-        same: bool | None,
-        *,
-        stands: bool,
-        said: bytes = b"",
-    ) -> None:
+    def _saw(self, scope: str, url: str, told: Told, *, stands: bool, said: bytes = b"") -> None:
         """Learn from a page; send what was skipped for one that stands for no other."""
         host = self._keys.host(scope)
-        if not host.saw(url, kept, same, stands=stands, said=said):
+        if not host.saw(url, *told, stands=stands, said=said):
             self._stats.inc_value("simhash_gate/url/wrong_probes")
         self._arrived(url)
         if not stands:
@@ -234,15 +224,11 @@ class StandIns(Listener):
         """Test what acts once more; send what waits for answers that never came."""
         self._fell([*self._on_their_way])
         for scope in self._keys.scopes() if self._works else ():
-            host = self._keys.host(scope)
-            if host.skips <= self._tested.get(scope, 0):
-                continue
-            for url in host.test(TESTS_AT_THE_END):
+            for url in self._keys.host(scope).test(TESTS_AT_THE_END):
                 for skipped in self._waiting.take(("rule", scope, url)):
                     self._stats.inc_value("simhash_gate/url/avoided", -1 + skipped.earlier)
                     self._stats.inc_value("simhash_gate/url/probed")
                     self._waiting.send(skipped.request)
-            self._tested[scope] = host.skips
 
     async def closed(self, closing: Closing) -> None:
         """Say what was saved, or could have been."""
@@ -289,11 +275,11 @@ def _keep(gate: Gate, *, scope: str, entries: list[dict[str, Any]]) -> None:
         keep(gate.store, scope, entries, afresh=True)
 
 
-def _told(judged: Judged, site: Site) -> tuple[str, bool | None]:
-    """Return the URL that a page was compared with, and whether it is the same: None if unsure."""
+def _told(judged: Judged, site: Site) -> Told:
+    """Return what a verdict tells of two URLs."""
     verdict = judged.verdict
     if judged.not_modified or not site.policy.verify or verdict.not_compared:
-        return "", None
+        return Told()
     kept = verdict.match.record.url if verdict.match else None
     words = verdict.page.words if verdict.page else 0
     return told_by(verdict.outcome, kept, verdict.differs, words)

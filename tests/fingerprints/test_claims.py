@@ -49,6 +49,7 @@ def test_two_names_with_words_of_their_own_contradict_each_other(a: str, b: str)
     ("a", "b"),
     [
         ("Blue shirt", "Print: Blue shirt"),
+        ("5 blue shirts", "Print: 5 blue shirts"),
         ("Blue shirt", "Blue shirt | Shirts for all"),
         ("Blue shirt", "“BLUE SHIRT”"),
         ("Blue shirt", "Blue shirt - AMP version"),
@@ -69,6 +70,8 @@ def test_a_name_that_templates_write_in_another_way_is_the_same(a: str, b: str) 
     [
         ("Blue shirt", "Blue shirt for children"),
         ("Phone 15", "Phone 15 Pro"),
+        ("5 shirts for 6 children", "6 shirts for 5 children"),
+        ("5 blue shirts", "Print: 6 blue shirts"),
         ("Oil (0.5 l)", "Oil (1 l)"),
         ("Oil", "Oil (0.5 l)"),
         ("Written in C", "Written in C++"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -298,6 +299,72 @@ def test_a_page_that_moved_for_good_takes_its_past_along(gate) -> None:
     assert judge(later, a_page(30), "/home", sent=moved).outcome == "unchanged"
     last = the_next_run(later, "last")
     assert judge(last, a_page(2), "/new", sent=moved).outcome == "unchanged"
+
+
+ONE, OTHER = a_page(), a_page(5)
+
+
+def by_key(gate: Gate, page: Page, query: str, key: str) -> str:
+    """Return the outcome for a page of a list that comes under a key."""
+    url = f"https://example.com/list?{query}"
+    return gate.judge(page, url=url, scope="example.com", request=key).outcome
+
+
+@pytest.mark.parametrize("key", ["https://example.com/list?sort=a", "https://example.com/list"])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_pages_that_one_key_takes_for_one_are_known_by_their_addresses(gate, key, order) -> None:
+    pages = [(ONE, "sort=a"), (OTHER, "sort=b")]
+    for page, query in pages:
+        assert by_key(gate, page, query, f"https://example.com/list?{query}") in ("new", "near")
+    for run in ("second", "third"):
+        gate = the_next_run(gate, run)
+        for place in order:
+            page, query = pages[place]
+            assert by_key(gate, page, query, key) == "unchanged"
+    gate = the_next_run(gate, "fourth")
+    for page, query in pages:
+        assert by_key(gate, page, query, f"https://example.com/list?{query}") == "unchanged"
+
+
+def test_a_page_that_was_moved_to_another_key_stays_known_if_the_crawl_dies(tmp_path) -> None:
+    def crawl(run: str, key: str, *, dies: bool = False) -> str:
+        with closing(open_store(f"sqlite:///{tmp_path}/pages.sqlite")) as store:
+            store.begin(run)
+            outcome = by_key(Gate(store, run=run, pipeline="v1"), ONE, "sort=a", key)
+            if not dies:
+                store.end(run)
+        return outcome
+
+    assert crawl("first", "https://example.com/list?sort=a") == "new"
+    assert crawl("second", "https://example.com/list", dies=True) == "unchanged"
+    assert crawl("third", "https://example.com/list?sort=a") == "unchanged"
+    assert crawl("fourth", "https://example.com/list", dies=True) == "unchanged"
+    assert crawl("fifth", "https://example.com/list") == "unchanged"
+
+
+def test_what_comes_under_the_key_of_a_page_does_not_make_it_new(gate) -> None:
+    by_key(gate, ONE, "sort=a", "https://example.com/list")
+    gate = the_next_run(gate, "second")
+    assert by_key(gate, OTHER, "sort=b", "https://example.com/list") == "updated"
+    assert by_key(gate, ONE, "sort=a", "https://example.com/list") == "unchanged"
+
+
+def test_an_old_version_that_another_address_shows_passes_once_the_page_has_changed(gate) -> None:
+    key, print_view = "https://example.com/1", {"sent": Sent(rendition=True)}
+
+    def visit(page: Page, path: str, **values: Sent) -> Verdict:
+        return judge(gate, page, path, request=key, **values)
+
+    assert visit(ONE, "/1").outcome == "new"
+    gate = the_next_run(gate, "second")
+    assert visit(ONE, "/1").outcome == "unchanged"
+    assert visit(ONE, "/print/1", **print_view).outcome == "unchanged"
+    gate = the_next_run(gate, "third")
+    assert visit(OTHER, "/1").outcome == "updated"
+    assert visit(ONE, "/print/1", **print_view).outcome == "near"
+    gate = the_next_run(gate, "fourth")
+    assert visit(OTHER, "/1").outcome == "unchanged"
+    assert visit(ONE, "/print/1", **print_view).outcome == "unchanged"
 
 
 @pytest.mark.parametrize("endless", [False, True])

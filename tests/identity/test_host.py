@@ -165,6 +165,56 @@ def test_a_test_that_brings_another_page_fetches_the_last_skips_and_a_second_one
     assert not is_one(host, "/a/90", "/a/90?x=1")
 
 
+@pytest.mark.parametrize(
+    ("other", "told"), [("/print/a/{n}", 1), ("/a/{n}?printable=yes", 1), ("/old/a/{n}", 5)]
+)
+def test_another_view_may_say_some_words_more(other: str, told: int) -> None:
+    hosts = Host(), Host()
+    for host, nearly in zip(hosts, (True, False), strict=True):
+        show(host, pairs("/a/{n}", other, told, 50))
+        for number in range(3):
+            host.saw(f"{SITE}/a/{number}", same=False)
+            host.saw(SITE + other.format(n=number), f"{SITE}/a/{number}", False, nearly)
+    listed = told == 1
+    assert [is_one(host, "/a/90", other.format(n=90)) for host in hosts] == [listed, False]
+
+
+def test_what_few_pages_contradict_is_tested_until_enough_tell() -> None:
+    host = Host()
+    show(host, pairs("/a/{n}", "/old/a/{n}", 40))
+    parked = []
+    for number in range(41, 99):
+        host.saw(f"{SITE}/a/{number}", same=False)
+        url = f"{SITE}/old/a/{number}"
+        if host.ask(url, f"{SITE}/a/{number}").test:
+            host.saw(url, f"{SITE}/a/{number}", same=True)
+        else:
+            parked.append(url)
+    assert len(parked) > 30
+    show(host, [("/a/99", "/old/a/99")], same=False)
+    assert not host.back, "nothing is fetched that need not be"
+    host.saw(f"{SITE}/a/100", same=False)
+    assert host.ask(f"{SITE}/old/a/100", f"{SITE}/a/100").test
+    fetched = host.test(5)
+    assert {*fetched} < {*parked}
+    for url in fetched[:2]:
+        host.saw(url, url.replace("/old", ""), same=False)
+    assert {*fetched, *host.back} == {*parked}
+    assert not is_one(host, "/a/1000", "/old/a/1000")
+
+
+def test_two_values_that_each_make_no_difference_are_tested_beside_each_other() -> None:
+    host = Host()
+    for value in ("evening", "weekend"):
+        show(host, pairs("/a/{n}", f"/a/{{n}}?edition={value}", OWN))
+    one, other = f"{SITE}/a/90?edition=evening", f"{SITE}/a/90?edition=weekend"
+    host.saw(one, same=False)
+    assert host.stand_in(other) == one
+    assert {atom.value for atom in host.ask(other, one).atoms} == {"evening", "weekend"}
+    assert not host.saw(other, same=False)
+    assert host.stand_in(f"{SITE}/a/90") is None
+
+
 def test_two_contents_under_one_key_split_it() -> None:
     host = learned()
     url = f"{SITE}/a/7?x=5555"
