@@ -208,7 +208,7 @@ def similar(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) 
 
 @click.command(
     short_help="Suggest a threshold for each domain.",
-    epilog="Example: simhash-gate tune pages.jsonl --pairs labels.jsonl --label",
+    epilog="Example: simhash-gate tune pages.jsonl --pairs labels.jsonl",
 )
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option(
@@ -217,19 +217,6 @@ def similar(assignments: tuple[str, ...], progress: bool | None, **chosen: Any) 
     metavar="FILE",
     help="Choose the threshold by the labelled pairs in FILE. It is JSON Lines: "
     '{"a": URL, "b": URL, "duplicate": true}.',
-)
-@click.option(
-    "--label",
-    is_flag=True,
-    help="Ask about pairs on the terminal, and add each answer to the file of --pairs.",
-)
-@click.option(
-    "--questions",
-    type=click.IntRange(min=1),
-    default=40,
-    show_default=True,
-    metavar="N",
-    help="How many pairs --label asks about.",
 )
 @scope
 @as_json

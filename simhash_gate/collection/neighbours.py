@@ -28,11 +28,6 @@ class Neighbour(NamedTuple):
     earlier: Member
     distance: int
 
-    @property
-    def names(self) -> frozenset[str]:
-        """The two pages, in whichever order."""
-        return frozenset((self.page.name, self.earlier.name))
-
 
 @dataclass
 class Scope:

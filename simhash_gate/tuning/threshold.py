@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simhash_gate.common.proportion import Interval, wilson
 from simhash_gate.common.wording import how_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from simhash_gate.collection.neighbours import Scope
 
@@ -29,8 +28,8 @@ _UNLIKELY = 1.645  # standard errors: by chance in 5 of 100
 class Counts(NamedTuple):
     """Labelled pairs by distance, 0 to 64 bits: how many are duplicates, how many others."""
 
-    duplicates: list[float]
-    others: list[float]
+    duplicates: list[int]
+    others: list[int]
 
 
 class Score(NamedTuple):
@@ -40,8 +39,6 @@ class Score(NamedTuple):
     precision: float | None
     recall: float
     f1: float
-    precision_interval: Interval
-    recall_interval: Interval
 
 
 class Suggestion(NamedTuple):
@@ -53,7 +50,7 @@ class Suggestion(NamedTuple):
 
 def count(labelled: Sequence[tuple[int, bool]]) -> Counts:
     """Count pairs of a distance and a label: True for a duplicate."""
-    counts = Counts([0.0] * 65, [0.0] * 65)
+    counts = Counts([0] * 65, [0] * 65)
     for distance, duplicate in labelled:
         (counts.duplicates if duplicate else counts.others)[distance] += 1
     return counts
@@ -70,25 +67,7 @@ def f1_of(counts: Counts) -> list[float]:
 
 
 def score(counts: Counts) -> list[Score]:
-    """Return how good each threshold is on pairs that were counted one by one."""
-    duplicates = round(sum(counts.duplicates))
-
-    def precision(threshold: int) -> Interval:
-        right, wrong = (round(sum(side[: threshold + 1])) for side in counts)
-        return wilson(right, right + wrong)
-
-    def recall(threshold: int) -> Interval:
-        return wilson(round(sum(counts.duplicates[: threshold + 1])), duplicates)
-
-    return scores(counts, precision, recall)
-
-
-def scores(
-    counts: Counts,
-    precision_interval: Callable[[int], Interval],
-    recall_interval: Callable[[int], Interval],
-) -> list[Score]:
-    """Return how good each threshold is, with intervals of its precision and recall."""
+    """Return how good each threshold is on the pairs that were counted."""
     duplicates, found = sum(counts.duplicates), []
     for threshold, f1 in enumerate(f1_of(counts)):
         right, wrong = (sum(side[: threshold + 1]) for side in counts)
@@ -98,8 +77,6 @@ def scores(
                 right / (right + wrong) if right + wrong else None,
                 right / duplicates if duplicates else 0.0,
                 f1,
-                precision_interval(threshold),
-                recall_interval(threshold),
             )
         )
     return found
