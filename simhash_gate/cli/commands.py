@@ -17,7 +17,6 @@ from simhash_gate.cli.options import (
     scope,
     setting,
     settings_of,
-    size,
 )
 from simhash_gate.offline.console import Console
 
@@ -152,15 +151,6 @@ def compare(assignments: tuple[str, ...], **chosen: Any) -> int:
     "jsonl.",
 )
 @output
-@click.option(
-    "--memory",
-    type=size,
-    default="4G",
-    show_default=True,
-    metavar="SIZE",
-    help="How much memory the comparison may use, such as 500M. The rest of the data waits in "
-    "temporary files.",
-)
 @cache
 @no_cache
 @setting

@@ -69,14 +69,6 @@ def age(value: str) -> float:
         raise click.BadParameter(str(error)) from None
 
 
-def size(value: str) -> int:
-    """Return the bytes of a size such as 500M or 4G."""
-    found = re.fullmatch(r"([1-9]\d*)([KMGT])", value)
-    if not found:
-        raise click.BadParameter(f"{value!r}: expected a number and K, M, G or T, such as 4G")
-    return int(found[1]) << 10 * (1 + "KMGT".index(found[2]))
-
-
 def moment(value: str) -> float:
     """Return the Unix time of a time such as 2024-06-01T12:00, in UTC by default, or of an age."""
     try:

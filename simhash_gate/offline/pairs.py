@@ -30,7 +30,7 @@ from simhash_gate.sources.parquet import load
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simhash_gate.collection.disk import Gathered
+    from simhash_gate.collection.gathered import Gathered
     from simhash_gate.collection.table import Row
     from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
@@ -50,7 +50,6 @@ def run(  # noqa: PLR0913 - one for each option
     clusters: bool,
     form: str | None,
     output: str | None,
-    memory: int,
     cache: str | None,
     no_cache: bool,
 ) -> int:
@@ -69,7 +68,7 @@ def run(  # noqa: PLR0913 - one for each option
             rows = cluster_rows(gathered, distance)
         else:
             with console.bar(unit="pairs") as bar:
-                found = find_pairs(gathered, distance, memory, bar.update)
+                found = find_pairs(gathered, distance, bar.update)
             rows = pair_rows(gathered, found)
         columns = (COPIES if clusters else PAIRS)[: 5 if gathered.named else 3]
         written = _write(rows, columns, form, output, console)
@@ -111,7 +110,7 @@ def _collection(
     *,
     across: bool,
 ) -> Iterator[Gathered]:
-    """Gather sources in temporary files. An empty collection is complained of."""
+    """Gather sources. An empty collection is complained of."""
     sources = distinct(sources, console.say)
     members = Members(settings, console.complain, console.say, watch=console.bar)
     with (
