@@ -16,13 +16,12 @@ from simhash_gate.common.wording import MissingExtraError, how_many
 from simhash_gate.report import charts
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.changes import safe
-from simhash_gate.report.counts import OTHERS, Tally
-from simhash_gate.report.crawlers import sections
 from simhash_gate.report.doubt import ORDER, difference
 from simhash_gate.report.findings import findings, notes
-from simhash_gate.report.fleet import total_of
+from simhash_gate.report.fleet import OTHERS, total_of
 from simhash_gate.report.judged import LONGEST_URL
 from simhash_gate.report.pairs import side_by_side
+from simhash_gate.report.summary import Tally
 from simhash_gate.report.tables import labels, tables
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-    from simhash_gate.report.fleet import Fleet
     from simhash_gate.report.pairs import Texts
     from simhash_gate.report.summary import Summary
 
@@ -65,13 +63,10 @@ def write(report: bytes, path: str | os.PathLike[str]) -> None:
         file.write(report)
 
 
-def render(
-    summary: Summary, *, name: str, texts: Texts | None = None, fleet: Fleet | None = None
-) -> bytes:
+def render(summary: Summary, *, name: str, texts: Texts | None = None) -> bytes:
     """Return the report as HTML in UTF-8. `name` is that of the spider or file in its title.
 
-    `texts` is asked once for the texts of the doubtful duplicates and their kept pages. With a
-    `fleet`, whose summary it is, the report has a section for each crawler. Raises
+    `texts` is asked once for the texts of the doubtful duplicates and their kept pages. Raises
     `MissingExtraError`.
     """
     check_installed()
@@ -95,8 +90,6 @@ def render(
         notes=notes(summary),
         audit_bands=AUDIT_BANDS,
         pairs=pairs,
-        fleet=fleet,
-        sections=list(sections(fleet, pairs.pairs)) if fleet else [],
         **figures,
     )
     return page.encode("utf-8", "replace")  # a lone surrogate is no character
