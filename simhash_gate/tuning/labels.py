@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining, how_many, printable
 from simhash_gate.fingerprints.claims import contradiction
-from simhash_gate.offline.compare import Change, changes, side_by_side
-from simhash_gate.offline.fingerprint import sketch_of
+from simhash_gate.offline.differences import Change, changes, side_by_side, sketch_of
 from simhash_gate.pipeline import read_closely
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import names_store, open_pages
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from simhash_gate.collection.neighbours import Neighbour, Scope
     from simhash_gate.common.wording import Complain
     from simhash_gate.fingerprints.sketch import Sketch
-    from simhash_gate.offline.compare import Claim
+    from simhash_gate.offline.differences import Claim
     from simhash_gate.settings import Settings
 
 MOST_CHANGES = 3

@@ -124,8 +124,7 @@ def valley(histogram: Sequence[int], now: int) -> Suggestion:
     place = f"at {how_many(low, 'bit')}" if wide == low else f"from {low} to {wide} bits"
     beyond = f", before {histogram[after]} at {after}" if after is not None else ""
     return Suggestion(
-        min(max(now, low), wide),
-        f"the valley of the histogram: {pages} {place}{beyond}",
+        min(max(now, low), wide), f"the valley of the histogram: {pages} {place}{beyond}"
     )
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from simhash_gate.cli.console import check_output, disk
+from simhash_gate.cli.options import output, with_console, with_settings
 from simhash_gate.common.wording import complaining, how_many
-from simhash_gate.offline.console import check_output, disk
 from simhash_gate.offline.replay import replay
 from simhash_gate.offline.texts import PageTexts, of_journal, of_pages
 from simhash_gate.report.changes import safe
@@ -26,40 +27,45 @@ from simhash_gate.values import PREFIX
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from simhash_gate.offline.console import Console
+    from simhash_gate.cli.console import Console
     from simhash_gate.settings import Settings
 
     Lines = Iterator[tuple[str, dict[str, Any]]]
 
 
-class Log(NamedTuple):
-    """The verdicts of one source: their places and lines."""
-
-    name: str
-    lines: Lines
-
-
-LAST_LOGS = Path(".scrapy", "simhash_gate")
-"""The folder of a Scrapy project that is searched for the log of the last crawl."""
-
-_EXAMPLE = "those that `simhash-gate replay` prints"
-_OF_A_LOG = {"outcome", "audit"}
-_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
-_LONGEST_NAME = 40
-
-
-def run(
+@click.command(epilog="Example: simhash-gate report verdicts.jsonl -o report.html")
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]")
+@output
+@click.option(
+    "--journal",
+    metavar="PATH",
+    help="The journal of the crawl, for the texts of dropped pages: the folder that "
+    "SIMHASH_GATE_JOURNAL names. A log that names it needs no --journal in the folder of the "
+    "crawl.",
+)
+@click.option(
+    "--pages",
+    metavar="SOURCE",
+    multiple=True,
+    help="Where the pages of a verdict log are, such as .scrapy/httpcache/news, for the texts of "
+    "kept and dropped pages. Anything that `replay` reads. Repeat the option for more sources.",
+)
+@with_settings
+@with_console
+def report(
     settings: Settings,
     console: Console,
-    *,
     sources: Sequence[str],
     output: str | None,
     journal: str | None,
     pages: Sequence[str],
 ) -> int:
-    """Write the report; return the exit status.
+    """Make one HTML file of the verdicts in all SOURCEs. Open it in a browser.
 
-    Texts come from the journal, from `pages`, and from those sources that are pages.
+    SOURCE is a verdict log, a folder of them, the URL of a store, or anything that `replay` reads.
+    A verdict log is the file that SIMHASH_GATE_VERDICTS names, or the output of `replay`; it may be
+    packed by gzip; - is stdin. Logs of several crawlers are one report, with a table of the figures
+    of each. Without SOURCE, the newest log in .scrapy/simhash_gate is read.
     """
     sources = sources or [_last_log()]
     in_words = output is None and sys.stdout.isatty()
@@ -98,6 +104,22 @@ def run(
     for line in _table(summary) if summary.are_several else ():
         console.say(line)
     return console.status()
+
+
+class Log(NamedTuple):
+    """The verdicts of one source: their places and lines."""
+
+    name: str
+    lines: Lines
+
+
+LAST_LOGS = Path(".scrapy", "simhash_gate")
+"""The folder of a Scrapy project that is searched for the log of the last crawl."""
+
+_EXAMPLE = "those that `simhash-gate replay` prints"
+_OF_A_LOG = {"outcome", "audit"}
+_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+_LONGEST_NAME = 40
 
 
 def _lines(logs: Iterable[Log], summary: Summary) -> Lines:

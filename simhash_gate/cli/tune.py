@@ -7,37 +7,54 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simhash_gate.cli.options import as_json, scope, with_console, with_settings
 from simhash_gate.collection.neighbours import find_neighbours
 from simhash_gate.common.wording import how_many, printable
 from simhash_gate.offline.members import Members
 from simhash_gate.report.judged import ADVICE
 from simhash_gate.sources.find import shown
 from simhash_gate.tuning.labels import read_labels, unknown
-from simhash_gate.tuning.suggest import tune
+from simhash_gate.tuning.suggest import tune as suggested
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from simhash_gate.cli.console import Console
     from simhash_gate.collection.neighbours import Scope
-    from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
     from simhash_gate.tuning.suggest import ScopeTuning, Tuning
     from simhash_gate.tuning.threshold import Labelled, Score
+
 
 _MOST_SCOPES = 10
 _BAR = 40  # characters
 
 
-def run(
+@click.command(epilog="Example: simhash-gate tune pages.jsonl --pairs labels.jsonl")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option(
+    "--pairs",
+    "labels_file",
+    metavar="FILE",
+    help="Choose the threshold by the labelled pairs in FILE. It is JSON Lines: "
+    '{"a": URL, "b": URL, "duplicate": true}.',
+)
+@scope
+@as_json
+@with_settings
+@with_console
+def tune(
     settings: Settings,
     console: Console,
-    *,
     sources: Sequence[str],
     labels_file: str | None,
     scope: str | None,
     as_json: bool,
 ) -> int:
-    """Show the thresholds; return the exit status."""
+    """Show how far apart the pages of all SOURCEs are, and suggest a threshold for each scope.
+
+    SOURCE is anything that `pairs` reads, such as a folder, a store, or the verdict log of a crawl.
+    """
     labels = read_labels(labels_file, console.complain) if labels_file else []
     if labels_file and not labels:
         console.complain_of_nothing(labels_file, "no labelled pair in it")
@@ -54,7 +71,7 @@ def run(
         console.complain(
             str(labels_file), f"pairs that are not two pages of {shown(*sources)}: {missing}"
         )
-    tuning = tune(sources, scopes, settings, labels)
+    tuning = suggested(sources, scopes, settings, labels)
     if as_json:
         console.write(tuning.as_json())
     else:
@@ -90,8 +107,8 @@ def _collect(
 
 def _as_text(tuning: Tuning) -> Iterator[str]:
     """Yield the lines: the largest scopes, what the labels tell, the settings to paste."""
-    for scope in tuning.scopes[:_MOST_SCOPES]:
-        yield from _scope(scope)
+    for tuned in tuning.scopes[:_MOST_SCOPES]:
+        yield from _scope(tuned)
         yield ""
     left = len(tuning.scopes) - _MOST_SCOPES
     if left > 0:
@@ -100,7 +117,7 @@ def _as_text(tuning: Tuning) -> Iterator[str]:
     if tuning.labelled:
         yield from _labels(tuning.labelled)
         yield ""
-    if any(scope.says_little for scope in tuning.scopes):
+    if any(tuned.says_little for tuned in tuning.scopes):
         yield ADVICE
         yield ""
     if tuning.is_store:
