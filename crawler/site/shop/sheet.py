@@ -40,7 +40,6 @@ class Sheet:
         self.canonical = main(self.good)
         others = [good for good in plan.by_department[self.good.department] if good != self.good]
         self.related = [plan.link(good) for good in self.rng.sample(others, min(4, len(others)))]
-        self.watching = self.rng.randint(2, 40)
         taste = Random(f"{seed}/ratings/{self.good.slug}")
         self.rating = f"{taste.randint(34, 50) / 10:.1f}"
         self.ratings = taste.randint(3, 160)
