@@ -13,9 +13,11 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining, how_many, printable
 from simhash_gate.fingerprints.claims import contradiction
 from simhash_gate.offline.differences import Change, changes, side_by_side, sketch_of
+from simhash_gate.offline.texts import first_of_each
 from simhash_gate.pipeline import read_closely
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import names_store, open_pages
+from simhash_gate.sources.read_pages import extract_pages
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from simhash_gate.common.wording import Complain
     from simhash_gate.fingerprints.sketch import Sketch
     from simhash_gate.offline.differences import Claim
+    from simhash_gate.options import Options
     from simhash_gate.settings import Settings
 
 MOST_CHANGES = 3
@@ -160,20 +163,22 @@ def read_texts(sources: Sequence[str], names: Collection[str], settings: Setting
 
     The sources are listed once more, and only these pages are read.
     """
-    texts: Texts = {}
     paths = [source for source in sources if not names_store(source)]
     if not names:
-        return texts
-    for entry in open_pages(paths, _ignore, settings.max_bytes, lambda _: None).entries:
-        name = without_credentials(entry.own_name)
-        if name in names and name not in texts and not entry.skipped:
-            reading = read_closely(
-                entry.body, url=entry.url, encoding=entry.encoding, options=settings.options
-            )
-            texts[name] = Text(reading.words, sketch_of(reading.page))
-            if len(texts) == len(names):
-                break
-    return texts
+        return {}
+    entries = open_pages(paths, _ignore, settings.max_bytes, lambda _: None).entries
+    named = ((without_credentials(entry.own_name), entry) for entry in entries)
+    wanted = (entry for _, entry in first_of_each(named, names))
+    return {
+        without_credentials(entry.own_name): text
+        for entry, text in extract_pages(wanted, settings, _text)
+        if isinstance(text, Text)
+    }
+
+
+def _text(body: bytes, url: str, encoding: str | None, options: Options) -> Text:
+    reading = read_closely(body, url=url, encoding=encoding, options=options)
+    return Text(reading.words, sketch_of(reading.page))
 
 
 def names_of(pairs: Iterable[Neighbour]) -> set[str]:

@@ -22,7 +22,7 @@ from simhash_gate.tuning.labels import (
     show_pair,
     with_distances,
 )
-from simhash_gate.tuning.threshold import Labelled, Suggestion, count, score, suggest
+from simhash_gate.tuning.threshold import Labelled, Suggestion, score, suggest
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _by_texts(
 def _labelled(labels: Sequence[Label], scopes: Sequence[Scope]) -> Labelled | None:
     known = [(distance, label.duplicate) for label, distance in with_distances(labels, scopes)]
     duplicates = sum(duplicate for _, duplicate in known)
-    return Labelled(duplicates, len(known) - duplicates, score(count(known))) if known else None
+    return Labelled(duplicates, len(known) - duplicates, score(known)) if known else None
 
 
 def _is_domain(name: str) -> bool:

@@ -25,13 +25,6 @@ _EMPTY = 3  # distances in a row without a page end the copies too
 _UNLIKELY = 1.645  # standard errors: by chance in 5 of 100
 
 
-class Counts(NamedTuple):
-    """Labelled pairs by distance, 0 to 64 bits: how many are duplicates, how many others."""
-
-    duplicates: list[int]
-    others: list[int]
-
-
 class Score(NamedTuple):
     """How good a threshold is. Precision is None if no pair is within the threshold."""
 
@@ -48,35 +41,21 @@ class Suggestion(NamedTuple):
     reason: str
 
 
-def count(labelled: Sequence[tuple[int, bool]]) -> Counts:
-    """Count pairs of a distance and a label: True for a duplicate."""
-    counts = Counts([0] * 65, [0] * 65)
-    for distance, duplicate in labelled:
-        (counts.duplicates if duplicate else counts.others)[distance] += 1
-    return counts
+def score(pairs: Sequence[tuple[int, bool]]) -> list[Score]:
+    """Return how good each threshold is on pairs of a distance and a label: True for a duplicate.
 
-
-def f1_of(counts: Counts) -> list[float]:
-    """Return F1, the harmonic mean of precision and recall, of each threshold; 0.0 for no pairs."""
-    found = []
+    F1 is the harmonic mean of precision and recall; 0.0 without duplicates.
+    """
+    duplicates, found = sum(duplicate for _, duplicate in pairs), []
     for threshold in range(HIGHEST + 1):
-        right, wrong = (sum(side[: threshold + 1]) for side in counts)
-        positive = sum(counts.duplicates)
-        found.append(2 * right / (right + wrong + positive) if positive else 0.0)
-    return found
-
-
-def score(counts: Counts) -> list[Score]:
-    """Return how good each threshold is on the pairs that were counted."""
-    duplicates, found = sum(counts.duplicates), []
-    for threshold, f1 in enumerate(f1_of(counts)):
-        right, wrong = (sum(side[: threshold + 1]) for side in counts)
+        called = [duplicate for distance, duplicate in pairs if distance <= threshold]
+        right = sum(called)
         found.append(
             Score(
                 threshold,
-                right / (right + wrong) if right + wrong else None,
+                right / len(called) if called else None,
                 right / duplicates if duplicates else 0.0,
-                f1,
+                2 * right / (len(called) + duplicates) if duplicates else 0.0,
             )
         )
     return found
