@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from benchmarks.quality.contents import Contents
 from benchmarks.quality.measure import measure
 from benchmarks.quality.methods import MissingError
-from benchmarks.quality.pairs import Pairs, PairsResult
+from benchmarks.quality.pairs import Pairs
 from benchmarks.quality.replays import Replays
 from benchmarks.quality.table import markdown_table
 from simhash_gate.common.wording import how_many
@@ -44,8 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = {**pages.counts, "methods": {result.name: result.figures for result in results}}
     written.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     _say(f"wrote {written}")
-    if isinstance(pages, Pairs):
-        _plot([r for r in results if isinstance(r, PairsResult)], pages, options.out)
     return 0
 
 
@@ -67,16 +65,6 @@ def _results(
         yield result
 
 
-def _plot(results: Sequence[PairsResult], pairs: Pairs, out: Path) -> None:
-    try:
-        from benchmarks.quality.plots import save_plots
-    except ModuleNotFoundError as error:
-        _say(f"no plots: need {error.name}: pip install --group peers")
-    else:
-        for path in save_plots(results, pairs.corpus, out):
-            _say(f"wrote {path}")
-
-
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
     parser.add_argument("folder", type=Path, metavar="FOLDER")
@@ -90,7 +78,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--out",
         type=Path,
         metavar="DIR",
-        help=f"for figures, plots and what is remembered between runs ({OUT}, or {OUT}/SET)",
+        help=f"for figures and what is remembered between runs ({OUT}, or {OUT}/SET)",
     )
     known = "; ".join(f"{name}: {', '.join(kind.peers)}" for name, kind in SETS.items())
     parser.add_argument(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from benchmarks.quality.corpus import Pair
 
@@ -105,16 +105,6 @@ def score(pairs: Sequence[Pair], distances: Sequence[float | None], threshold: f
         update_1_to_5=_rate(called for pair, called in small if pair.changed >= TINY_CHANGE),
         update_below_1=_rate(called for pair, called in small if pair.changed < TINY_CHANGE),
     )
-
-
-def curve(
-    pairs: Sequence[Pair], distances: Sequence[float | None]
-) -> Iterator[tuple[float, float, float]]:
-    """Yield (threshold, precision, recall) for every distance that occurs, in rising order."""
-    for threshold in sorted({distance for distance in distances if distance is not None}):
-        scores = score(pairs, distances, threshold)
-        if scores.true_duplicates.called:
-            yield threshold, scores.precision, scores.recall
 
 
 def _rate(called: Iterable[bool]) -> Rate:

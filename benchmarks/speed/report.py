@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "the slowest, s": max(opened.sorted for opened, _ in rounds),
     }
     print(markdown_table(("", ""), [(name, f"{figure:,.4g}") for name, figure in figures.items()]))
-    write_json(options.out / "report.json", figures, ("jinja2", "vl-convert-python", "playwright"))
+    write_json(options.out / "report.json", figures, ("jinja2", "playwright"))
     return 0
 
 

@@ -1,18 +1,14 @@
-"""The `simhash-gate` command: its arguments. What each command does is in `offline` and `tuning`.
+"""The `simhash-gate` command. Each command is a module: its options, and what it does.
 
-What a command needs is imported when it runs, so that `--help` answers at once.
+A module is imported when its command runs, so that `--help` answers at once.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 import click
-
-from simhash_gate.cli import commands
-from simhash_gate.cli.history import history
-from simhash_gate.cli.store import store
-from simhash_gate.cli.urls import urls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +16,50 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 INTERRUPTED = 130  # what a shell reports of a process that Ctrl-C ended: 128 + 2
+COMMANDS = {
+    "compare": "Show how near two pages are, and what differs.",
+    "dedupe": "Write a corpus without near-duplicates.",
+    "fingerprint": "Print the fingerprint of each page.",
+    "history": "Show how pages changed, and when to come back.",
+    "idf": "Make a table of word weights.",
+    "pairs": "Find all pairs of near-duplicate pages.",
+    "recover": "List the pages that a crawl dropped.",
+    "replay": "Judge stored pages as a crawl would.",
+    "report": "Make an HTML report of verdicts.",
+    "similar": "Find the pages that are like one page.",
+    "store": "Fill a store; list, remove or move its pages.",
+    "tune": "Suggest a threshold for each domain.",
+    "urls": "Read, edit and move what is known of URLs.",
+}
+"""The commands, and what each does, in short."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """Finds a command in the module of its name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; None if there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = {"similar": "pairs"}.get(cmd_name, cmd_name)
+        found: click.Command = getattr(import_module(f"{__name__}.{module}"), cmd_name)
+        for each in (found, *getattr(found, "commands", {}).values()):
+            for parameter in each.params:
+                if isinstance(parameter, click.Argument):
+                    parameter.callback = _not_empty
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="simhash-gate")
 def cli() -> None:
     """Work with pages on disk and with stores, without a crawl.
@@ -39,14 +76,6 @@ def _not_empty(_context: click.Context, _argument: click.Parameter, value: T) ->
     if "" in (value if isinstance(value, tuple) else (value,)):
         raise click.BadParameter("the argument is empty. Is a variable not set?")
     return value
-
-
-for command in (*commands.ALL, history, store, urls):
-    cli.add_command(command)
-    for each in (command, *getattr(command, "commands", {}).values()):
-        for parameter in each.params:
-            if isinstance(parameter, click.Argument):
-                parameter.callback = _not_empty
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,22 +1,38 @@
-"""`simhash-gate history`: the arguments of its commands."""
+"""`simhash-gate history`: the versions of pages, what changed in them, and when to come back."""
 
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.cli.options import as_json, moment, progress, scope
-from simhash_gate.cli.store import domain
-from simhash_gate.offline.console import Console
-
-_POLICIES = ("timely", "fresh", "harmonic", "proportional", "uniform")
-
-
-@click.group(
-    short_help="Show how pages changed, and when to come back.",
-    epilog="Example: simhash-gate history list sqlite:///pages.sqlite",
+from simhash_gate.cli.history_diff import diff
+from simhash_gate.cli.options import domain, moment, scope, with_console
+from simhash_gate.common.times import shown
+from simhash_gate.common.wording import how_many
+from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.history.schedule import POLICIES, outlook, visit_rates
+from simhash_gate.offline.history import (
+    NOTHING,
+    Past,
+    Wanted,
+    changes_of,
+    days_between,
+    due_of,
+    rates_at,
 )
+from simhash_gate.sources.open import open_kept
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simhash_gate.cli.console import Console
+    from simhash_gate.history.rates import Rates
+    from simhash_gate.history.schedule import Policy
+
+
+@click.group(epilog="Example: simhash-gate history list sqlite:///pages.sqlite")
 def history() -> None:
     """Show the versions of pages that crawls have seen, and plan the next visits.
 
@@ -34,41 +50,23 @@ def history() -> None:
 @domain
 @scope
 @click.option("--url", metavar="URL", help="Only the page at this URL.")
-@progress
-def _list(
-    store: str, domain: str | None, scope: str | None, url: str | None, progress: bool | None
+@with_console
+def list_(
+    console: Console, store: str, domain: str | None, scope: str | None, url: str | None
 ) -> int:
     """Print one line of JSON for each page, by URL.
 
     It has the versions of the page, the oldest first, how many visits found a change, and the days
     between two changes: as expected, and the bounds between which they are with 90 % probability.
     """
-    from simhash_gate.offline.history import Wanted, list_pages
-
-    return list_pages(Console(progress), url=store, wanted=Wanted(domain, scope, url))
-
-
-@history.command(
-    "diff",
-    short_help="Show what changed between two versions of a page.",
-    epilog="Example: simhash-gate history diff sqlite:///pages.sqlite https://example.com/a 1 3",
-)
-@click.argument("store")
-@click.argument("url")
-@click.argument("versions", nargs=-1, type=click.IntRange(min=1), metavar="[VERSION VERSION]")
-@as_json
-@progress
-def _diff(
-    store: str, url: str, versions: tuple[int, ...], as_json: bool, progress: bool | None
-) -> int:
-    """Compare two versions of the page at URL: the last two, or those with these numbers.
-
-    `history list` shows the numbers. The words and links that differ are shown if the crawl kept
-    the text of both versions: see SIMHASH_GATE_KEEP_MARKDOWN.
-    """
-    from simhash_gate.offline.history_diff import diff
-
-    return diff(Console(progress), url=store, page=url, versions=versions, as_json=as_json)
+    with open_kept(store) as kept:
+        pasts = Wanted(domain, scope, url).of(kept, console.complain)
+    rates = rates_at(pasts, max((past.history.seen for past in pasts), default=0.0))
+    for number, past in enumerate(pasts):
+        console.write(_listed(past, rates, number))
+    if not pasts and not console.complaints:
+        console.say(NOTHING)
+    return console.status()
 
 
 @history.command(
@@ -86,7 +84,7 @@ def _diff(
 )
 @click.option(
     "--policy",
-    type=click.Choice(_POLICIES),
+    type=click.Choice([*POLICIES]),
     default="timely",
     help="What the visits are for. timely (the default) finds as many changes as can be within "
     "--within days. fresh knows as many pages as can be as they are now. harmonic does the same, "
@@ -112,16 +110,17 @@ def _diff(
 )
 @domain
 @scope
-@progress
-def _due(
+@with_console
+def due(
+    console: Console,
     store: str,
+    budget: float,
     policy: str,
     within: float,
     at: float | None,
+    days: float,
     domain: str | None,
     scope: str | None,
-    progress: bool | None,
-    **plan: float,
 ) -> int:
     """Print one line of JSON for each visit: the URL and from when on it is due.
 
@@ -129,13 +128,58 @@ def _due(
     others of its site. Pages that are gone are looked for again after a month, and then ever more
     seldom.
     """
-    from simhash_gate.offline.history import Wanted, due, policy_of
+    at = time.time() if at is None else at
+    chosen = POLICIES[policy](within)
+    with open_kept(store) as kept:
+        pasts = Wanted(domain, scope).of(kept, console.complain)
+    for line in due_of(pasts, chosen, budget=budget, at=at, days=days):
+        console.write(line.as_json())
+    if pasts:
+        _tell(console, pasts, chosen, budget=budget, at=at)
+    elif not console.complaints:
+        console.say(NOTHING)
+    return console.status()
 
-    return due(
-        Console(progress),
-        url=store,
-        wanted=Wanted(domain, scope),
-        policy=policy_of(policy, within),
-        at=time.time() if at is None else at,
-        **plan,
+
+def _listed(past: Past, rates: Rates, number: int) -> dict[str, Any]:
+    history = past.history
+    rarely, often = rates.interval(number)
+    return {
+        "scope": past.page.scope,
+        "url": past.page.url,
+        "visits": len(history.visits),
+        "changes": changes_of(history),
+        "last_visit": shown(history.seen),
+        "gone": None if history.gone is None else shown(history.gone),
+        "days_between_changes": days_between(rates.median(number)),
+        "between": [days_between(often), days_between(rarely)],
+        "versions": [
+            {
+                "version": place,
+                "first_seen": shown(version.first_seen),
+                "last_seen": shown(version.last_seen),
+                "words": version.words,
+                "fingerprint": to_hex(version.fingerprint),
+                "title": version.title,
+                "run": version.run,
+            }
+            for place, version in enumerate(history.versions, 1)
+        ],
+    }
+
+
+def _tell(
+    console: Console, pasts: Sequence[Past], policy: Policy, *, budget: float, at: float
+) -> None:
+    """Say what the budget is enough for."""
+    there = [past for past in pasts if past.history.gone is None]
+    rates = rates_at(there, at)
+    expected = outlook(rates, visit_rates(policy, rates, budget), policy.within)
+    console.say(
+        f"{how_many(len(there), 'page')}, about {float(rates.mean().sum()):.3g} changes a day. To "
+        f"expect in the long run: {expected.found:.0%} of them found within {policy.within:g} "
+        f"days, {expected.fresh:.0%} of the pages known as they are"
     )
+
+
+history.add_command(diff)

@@ -1,18 +1,20 @@
-"""What several commands take: settings, a progress bar, a page cache, spans of time, sizes."""
+"""What several commands take: settings, a progress bar, a page cache, spans of time, pages."""
 
 from __future__ import annotations
 
 import re
 import time
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from simhash_gate.cli.console import Console
 from simhash_gate.common.times import seconds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from simhash_gate.settings import Settings
 
@@ -24,7 +26,7 @@ setting = click.option(
     multiple=True,
     help="A SIMHASH_GATE_* setting, as in Scrapy. Repeat the option for more settings.",
 )
-progress = click.option(
+_progress = click.option(
     "--progress/--no-progress",
     default=None,
     help="Show or hide the progress bar on stderr. By default, a terminal shows it, unless the "
@@ -45,6 +47,30 @@ cache = click.option(
     "The default is simhash-gate/pages.sqlite in $XDG_CACHE_HOME or ~/.cache.",
 )
 no_cache = click.option("--no-cache", is_flag=True, help="Read every page again, and keep none.")
+domain = click.option(
+    "--domain", metavar="NAME", help="Only pages of this domain and its subdomains."
+)
+page = click.option("--page", metavar="URL", help="Only the page that this URL leads to.")
+
+
+def with_settings(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the option -s, and call it with the `settings` that are read of it."""
+
+    @wraps(command)
+    def run(*, assignments: Sequence[str], **given: Any) -> int:
+        return command(settings=settings_of(assignments), **given)
+
+    return setting(run)
+
+
+def with_console(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of a progress bar, and call it with a `console`."""
+
+    @wraps(command)
+    def run(*, progress: bool | None, **given: Any) -> int:
+        return command(console=Console(progress), **given)
+
+    return _progress(run)
 
 
 def settings_of(assignments: Sequence[str]) -> Settings:
@@ -67,14 +93,6 @@ def age(value: str) -> float:
         return seconds_of(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
-
-
-def size(value: str) -> int:
-    """Return the bytes of a size such as 500M or 4G."""
-    found = re.fullmatch(r"([1-9]\d*)([KMGT])", value)
-    if not found:
-        raise click.BadParameter(f"{value!r}: expected a number and K, M, G or T, such as 4G")
-    return int(found[1]) << 10 * (1 + "KMGT".index(found[2]))
 
 
 def moment(value: str) -> float:
@@ -103,3 +121,25 @@ def distances(value: str) -> tuple[int, int]:
     if low > high:
         raise click.BadParameter(f"{value!r}: the first end is larger than the last")
     return low, high
+
+
+older = click.option(
+    "--age",
+    type=age,
+    metavar="AGE",
+    help="Pages that were last seen longer ago than AGE: 90s, 30m, 12h, 7d.",
+)
+
+
+def with_chosen(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options that choose pages, and call it with the pages as `chosen`."""
+
+    @wraps(command)
+    def run(*, domain: Any, scope: Any, page: Any, age: Any, **given: Any) -> int:
+        from simhash_gate.offline.chosen import Chosen
+
+        return command(chosen=Chosen(domain, scope, page, age), **given)
+
+    for option in (older, page, scope, domain):
+        run = option(run)
+    return run

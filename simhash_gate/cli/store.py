@@ -1,44 +1,40 @@
-"""`simhash-gate store`: the arguments of its commands."""
+"""`simhash-gate store`: what a store remembers, for every kind of store."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.cli.options import age, progress, scope, setting, settings_of
-from simhash_gate.offline.console import Console
+from simhash_gate.cli.options import domain, older, with_chosen, with_console
+from simhash_gate.cli.store_import import import_
+from simhash_gate.common.times import shown
+from simhash_gate.common.wording import complaining
+from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.gate.site_memory import SiteMemory
+from simhash_gate.history.notes import notes_of
+from simhash_gate.offline.chosen import Chosen, forget_all, forget_notes_on, left_over, texts_of
+from simhash_gate.offline.exported import KINDS, blob_line, page_line
+from simhash_gate.offline.replay import live_run
+from simhash_gate.sources.open import open_kept
+from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
+from simhash_gate.stores.histories import no_history
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator, Iterable
 
-F = TypeVar("F", bound="Callable[..., Any]")
-
-older = click.option(
-    "--age",
-    type=age,
-    metavar="AGE",
-    help="Pages that were last seen longer ago than AGE: 90s, 30m, 12h, 7d.",
-)
+    from simhash_gate.cli.console import Console
+    from simhash_gate.stores import Record, Store
 
 
-domain = click.option(
-    "--domain", metavar="NAME", help="Only pages of this domain and its subdomains."
-)
-page = click.option("--page", metavar="URL", help="Only the page that this URL leads to.")
+_OF_SITES = (SITE_NOTES, URL_RULES)
+_NOTHING = "the store has no pages that count"
 
 
-def chosen(command: F) -> F:
-    """Give a command the options that choose pages."""
-    for option in (older, page, scope, domain):
-        command = option(command)
-    return command
-
-
-@click.group(
-    short_help="Fill a store; list, remove or move its pages.",
-    epilog="Example: simhash-gate store info sqlite:///pages.sqlite",
-)
+@click.group(epilog="Example: simhash-gate store info sqlite:///pages.sqlite")
 def store() -> None:
     """Fill a store, or list, remove or move the pages that it remembers.
 
@@ -52,16 +48,31 @@ def store() -> None:
     epilog="Example: simhash-gate store info sqlite:///pages.sqlite",
 )
 @click.argument("url")
-@progress
-def _info(url: str, progress: bool | None) -> int:
+@with_console
+def info(console: Console, url: str) -> int:
     """Print one line of JSON for each scope, the largest first.
 
     It counts pages, runs, the texts that the site repeats, histories and texts of pages, and has
     the pipeline versions, the kinds of notes on the site, and the oldest and newest time.
     """
-    from simhash_gate.offline.store import info
-
-    return info(Console(progress), url=url)
+    scopes: defaultdict[str, _Scope] = defaultdict(_Scope)
+    with open_kept(url) as store:
+        for record in console.bar(store.records()):
+            scopes[record.scope].add(record)
+        for blob in store.blobs(SITE_MEMORY):
+            scopes[blob.scope].repeated = len(SiteMemory.of(blob.data))
+        for blob in store.blobs(HISTORY):
+            scopes[blob.scope].histories += 1
+        for blob in store.blobs(KEPT_TEXT, data=False):
+            scopes[blob.scope].texts += 1
+            scopes[blob.scope].text_bytes += blob.size
+        for blob in store.blobs(SITE_NOTES):
+            scopes[blob.scope].notes = tuple(sorted(notes_of(blob.data)))
+    for name, scope in sorted(scopes.items(), key=lambda item: (-item[1].pages, item[0])):
+        console.write({"scope": name, **scope.as_json()})
+    if not scopes:
+        console.say(_NOTHING)
+    return console.status()
 
 
 @store.command(
@@ -70,17 +81,16 @@ def _info(url: str, progress: bool | None) -> int:
     epilog="Example: simhash-gate store list sqlite:///pages.sqlite --scope example.com",
 )
 @click.argument("url")
-@chosen
-@progress
-def _list(url: str, progress: bool | None, **options: Any) -> int:
+@with_chosen
+@with_console
+def list_(console: Console, url: str, chosen: Chosen) -> int:
     """Print one line of JSON for each page, the oldest first. Pages of dead runs are left out.
 
     A page must match all of the options.
     """
-    from simhash_gate.offline.chosen import Chosen
-    from simhash_gate.offline.store import list_pages
-
-    return list_pages(Console(progress), url=url, chosen=Chosen(**options))
+    with open_kept(url) as store:
+        _print(console, (_listed(record) for record in chosen.of(store)))
+    return console.status()
 
 
 @store.command(
@@ -89,44 +99,17 @@ def _list(url: str, progress: bool | None, **options: Any) -> int:
     epilog="Example: simhash-gate store export sqlite:///pages.sqlite > pages.jsonl",
 )
 @click.argument("url")
-@chosen
-@progress
-def _export(url: str, progress: bool | None, **options: Any) -> int:
+@with_chosen
+@with_console
+def export(console: Console, url: str, chosen: Chosen) -> int:
     """Print one line of JSON for each page, with all data that the store has, the oldest first.
 
     After the pages come lines with their histories, their texts, and what is known of their sites.
     A page must match all of the options.
     """
-    from simhash_gate.offline.chosen import Chosen
-    from simhash_gate.offline.store import export
-
-    return export(Console(progress), url=url, chosen=Chosen(**options))
-
-
-@store.command(
-    "import",
-    short_help="Fill a store from an archive, a corpus or another store.",
-    epilog="Example: simhash-gate store import sqlite:///pages.sqlite archive/ corpus.jsonl",
-)
-@click.argument("url")
-@click.argument("sources", nargs=-1, metavar="[SOURCE...]")
-@setting
-@progress
-def _import(
-    url: str, sources: tuple[str, ...], assignments: tuple[str, ...], progress: bool | None
-) -> int:
-    """Add the pages of SOURCEs to the store at URL, so that a new crawl knows them.
-
-    SOURCE is anything with pages: WARC, WACZ, Scrapy's HttpCache, HTML, JSON Lines, Parquet, and
-    folders of them; a corpus that `dedupe` made; or the output of `store export`, which is also
-    read from stdin if no SOURCE is named.
-
-    The store then has the pages that a crawl would keep that meets all pages in this order. The
-    settings should be those of your crawl. All pages are one run: they count when all are added.
-    """
-    from simhash_gate.offline.store_import import run
-
-    return run(settings_of(assignments), Console(progress), url=url, sources=sources or ("-",))
+    with open_kept(url) as store:
+        _print(console, _exported(console, store, chosen))
+    return console.status()
 
 
 @store.command(
@@ -143,19 +126,32 @@ def _import(
 )
 @domain
 @older
-@progress
-def _prune(
-    url: str, pages: int | None, domain: str | None, age: float | None, progress: bool | None
+@with_console
+def prune(
+    console: Console, url: str, pages: int | None, domain: str | None, age: float | None
 ) -> int:
     """Remove the pages of dead runs, and what is remembered of sites that have no pages left.
 
     Dead runs are crawls that did not end normally. With --age and --pages, also remove the pages
     that these options name; with --domain, only those of a domain.
     """
-    from simhash_gate.offline.chosen import Chosen
-    from simhash_gate.offline.store import prune
-
-    return prune(Console(progress), url=url, chosen=Chosen(domain, age=age), pages=pages)
+    chosen, ageless = Chosen(domain, age=age), Chosen(domain)
+    with open_kept(url) as store:
+        _bury(url)
+        gone: Counter[str] = Counter()
+        removed = 0
+        if chosen.age is not None:
+            removed = _forget(console, store, chosen)
+            gone[HISTORY] = forget_all(store, (it.blob for it in chosen.histories(store)))
+        if pages is not None:
+            surplus = _all_but_the_last(pages, ageless.of(store))
+            removed += _forget(console, store, ageless, surplus, visits=True)
+        if pages == 0:
+            _forget_beside(store, ageless, gone)
+        _forget_left_over(store, gone)
+    console.say(f"pages removed, besides those of dead runs: {removed}")
+    _tell(console, gone)
+    return console.status()
 
 
 @store.command(
@@ -164,15 +160,165 @@ def _prune(
     epilog="Example: simhash-gate store forget sqlite:///pages.sqlite --domain example.com",
 )
 @click.argument("url")
-@chosen
-@progress
-def _forget(url: str, progress: bool | None, **options: Any) -> int:
+@with_chosen
+@with_console
+def forget(console: Console, url: str, chosen: Chosen) -> int:
     """Remove the pages that match all of the options. Pages like them are new again.
 
     Their histories and texts, and what is remembered of sites that have no pages left, go too. At
     least one of the options is needed.
     """
-    from simhash_gate.offline.chosen import Chosen
-    from simhash_gate.offline.store import forget
+    if not chosen:
+        raise click.UsageError("Name the pages to remove: --domain, --scope, --page or --age.")
+    with open_kept(url) as store:
+        _bury(url)
+        gone: Counter[str] = Counter()
+        removed = _forget(console, store, chosen)
+        _forget_beside(store, chosen, gone)
+        _forget_left_over(store, gone)
+    console.say(f"pages removed: {removed}")
+    _tell(console, gone)
+    return console.status()
 
-    return forget(Console(progress), url=url, chosen=Chosen(**options))
+
+def _print(console: Console, lines: Generator[dict[str, Any]]) -> None:
+    if not console.write_lines(lines):
+        console.say(_NOTHING)
+
+
+def _exported(console: Console, store: Store, chosen: Chosen) -> Generator[dict[str, Any]]:
+    scopes, texts = set(), set()
+    for record in chosen.of(store):
+        scopes.add(record.scope)
+        texts.add((record.scope, to_hex(record.digest)))
+        yield page_line(record)
+    for history in chosen.histories(store):
+        texts |= texts_of(history)
+        with complaining(console.complain, f"history of {history.url}"):
+            yield blob_line(history.blob)
+    for text in store.blobs(KEPT_TEXT, chosen.scope, data=False):
+        if not chosen or (text.scope, text.key) in texts:
+            data = store.get(KEPT_TEXT, text.scope, text.key)
+            with complaining(console.complain, f"text of {text.scope}"):
+                yield blob_line(replace(text, data=data))
+    memories = (it for it in store.blobs(SITE_MEMORY) if it.scope in scopes or not chosen)
+    for blob in chain(memories, *(chosen.of_sites(store, kind) for kind in _OF_SITES)):
+        with complaining(console.complain, f"{KINDS[blob.kind].named} of {blob.scope}"):
+            yield blob_line(blob)
+
+
+def _forget_beside(store: Store, chosen: Chosen, gone: Counter[str]) -> None:
+    """Remove the histories of the pages that are chosen, and what is known of whole sites."""
+    gone[HISTORY] += forget_all(store, (it.blob for it in chosen.histories(store)))
+    for kind in _OF_SITES:
+        gone[kind] += forget_all(store, chosen.of_sites(store, kind))
+    gone[SITE_NOTES] += forget_notes_on(store, chosen)
+
+
+def _forget_left_over(store: Store, gone: Counter[str]) -> None:
+    for blob in [*left_over(store)]:
+        gone[blob.kind] += forget_all(store, [blob])
+
+
+def _tell(console: Console, gone: Counter[str]) -> None:
+    """Say what was removed besides pages."""
+    for kind, known in KINDS.items():
+        if gone[kind]:
+            console.say(f"{known.named} removed: {gone[kind]}")
+
+
+def _bury(url: str) -> None:
+    """Remove what dead runs left: every new run does."""
+    with live_run(url):
+        pass
+
+
+def _forget(
+    console: Console,
+    store: Store,
+    chosen: Chosen,
+    too: Callable[[Record], bool] = lambda _: True,
+    *,
+    visits: bool = False,
+) -> int:
+    """Forget the records that are chosen, if `too` says so, and maybe the `visits` to their pages.
+
+    Return how many were there.
+    """
+    removed = 0
+    for record in console.bar(chosen.of(store)):
+        if too(record):
+            removed += store.forget(record)
+            if visits:
+                store.put(no_history(record.scope, record.request))
+    return removed
+
+
+def _all_but_the_last(pages: int, records: Iterable[Record]) -> Callable[[Record], bool]:
+    """Choose all but the last `pages` of each scope of `records`, if asked in the same order."""
+    surplus = Counter(record.scope for record in records)
+    surplus.subtract(dict.fromkeys(surplus, pages))
+
+    def chosen(record: Record) -> bool:
+        surplus[record.scope] -= 1
+        return surplus[record.scope] >= 0
+
+    return chosen
+
+
+@dataclass
+class _Scope:
+    """What `info` says of one scope."""
+
+    pages: int = 0
+    settled: int = 0
+    pipelines: Counter[str] = field(default_factory=Counter)
+    runs: set[str] = field(default_factory=set)
+    repeated: int = 0
+    histories: int = 0
+    texts: int = 0
+    text_bytes: int = 0
+    notes: tuple[str, ...] = ()
+    oldest: float = float("inf")
+    newest: float = float("-inf")
+
+    def add(self, record: Record) -> None:
+        self.pages += 1
+        self.settled += record.settled
+        self.pipelines[record.pipeline] += 1
+        self.runs.add(record.run)
+        self.oldest = min(self.oldest, record.first_seen)
+        self.newest = max(self.newest, record.last_seen)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "pages": self.pages,
+            "settled": self.settled,
+            "pipelines": dict(self.pipelines.most_common()),
+            "runs": len(self.runs),
+            "oldest": shown(self.oldest) if self.pages else None,
+            "newest": shown(self.newest) if self.pages else None,
+            "repeated_texts": self.repeated,
+            "histories": self.histories,
+            "texts": self.texts,
+            "text_bytes": self.text_bytes,
+            "notes": self.notes,
+        }
+
+
+def _listed(record: Record) -> dict[str, Any]:
+    return {
+        "scope": record.scope,
+        "url": record.url,
+        "title": record.title,
+        "words": record.words,
+        "fingerprint": to_hex(record.fingerprint),
+        "pipeline": record.pipeline,
+        "run": record.run,
+        "settled": record.settled,
+        "first_seen": shown(record.first_seen),
+        "last_seen": shown(record.last_seen),
+    }
+
+
+store.add_command(import_)

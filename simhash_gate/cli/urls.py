@@ -1,17 +1,47 @@
-"""`simhash-gate urls`: the arguments of its commands."""
+"""`simhash-gate urls`: what sites have shown of their URLs, in a store or a file."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from simhash_gate.cli.options import output, progress, setting, settings_of
-from simhash_gate.offline.console import Console
-
-
-@click.group(
-    short_help="Read, edit and move what is known of URLs.",
-    epilog="Example: simhash-gate urls list sqlite:///pages.sqlite",
+from simhash_gate.cli.console import check_output, disk
+from simhash_gate.cli.options import output, with_console, with_settings
+from simhash_gate.common.files import whole_file
+from simhash_gate.common.urls import host_of
+from simhash_gate.common.wording import how_many
+from simhash_gate.gate.policy import Policy
+from simhash_gate.identity.keys import Keys, told_by
+from simhash_gate.identity.saved import (
+    AtomsError,
+    all_kept,
+    entries_of,
+    from_json,
+    keep,
+    load,
+    to_json,
 )
+from simhash_gate.sources.find import names_store
+from simhash_gate.sources.jsonl import json_objects
+from simhash_gate.sources.open import open_kept
+from simhash_gate.stores import StoreError, open_store
+from simhash_gate.values import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simhash_gate.cli.console import Console
+    from simhash_gate.settings import Settings
+
+
+_EXAMPLE = '{"url": …, "outcome": …}'
+
+
+@click.group(epilog="Example: simhash-gate urls list sqlite:///pages.sqlite")
 def urls() -> None:
     """Work with what sites have shown to make no difference in their URLs.
 
@@ -26,12 +56,15 @@ def urls() -> None:
     epilog="Example: simhash-gate urls list sqlite:///pages.sqlite",
 )
 @click.argument("source", metavar="SOURCE")
-@progress
-def _list(source: str, progress: bool | None) -> int:
+@with_console
+def list_(console: Console, source: str) -> int:
     """Print one line of JSON for each part of URLs, by site."""
-    from simhash_gate.offline.urls import list_atoms
-
-    return list_atoms(Console(progress), source=source)
+    entries = _read(source)
+    for entry in entries:
+        console.write(entry)
+    if not entries:
+        console.say("nothing is known of URLs")
+    return console.status()
 
 
 @urls.command(
@@ -41,18 +74,23 @@ def _list(source: str, progress: bool | None) -> int:
 )
 @click.argument("source", metavar="SOURCE")
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
-@setting
-@progress
-def _test(
-    source: str, urls: tuple[str, ...], assignments: tuple[str, ...], progress: bool | None
-) -> int:
+@with_settings
+@with_console
+def test(settings: Settings, console: Console, source: str, urls: tuple[str, ...]) -> int:
     """Print the key and the canonical URL of each URL, and what of it makes no difference.
 
     URLs with the same key have the same page, as far as is known.
     """
-    from simhash_gate.offline.urls import try_urls
-
-    return try_urls(settings_of(assignments), Console(progress), source=source, urls=urls)
+    keys = Keys(settings.tracking)
+    for scope, entries in _by_scope(_read(source)).items():
+        load(keys.host(scope), entries, trusted=True)
+    for url in urls:
+        key = keys.of(settings.policies.site_of(url).scope, url)
+        atoms = [str(atom) for atom in key.atoms]
+        console.write(
+            {"url": url, "canonical": key.url, "key": key.key, "by": key.by} | {"atoms": atoms}
+        )
+    return console.status()
 
 
 @urls.command(
@@ -62,16 +100,16 @@ def _test(
 )
 @click.argument("source", metavar="SOURCE")
 @output
-@progress
-def _export(source: str, output: str | None, progress: bool | None) -> int:
+@with_console
+def export(console: Console, source: str, output: str | None) -> int:
     """Write what is known as JSON, one part of URLs a line.
 
     You can edit the file and import it again: "word": "forbidden" keeps a part from being taken
     for one that makes no difference.
     """
-    from simhash_gate.offline.urls import export
-
-    return export(Console(progress), source=source, output=output)
+    check_output(output)
+    _write(console, to_json(_read(source)), output)
+    return console.status()
 
 
 @urls.command(
@@ -81,14 +119,22 @@ def _export(source: str, output: str | None, progress: bool | None) -> int:
 )
 @click.argument("store", metavar="STORE")
 @click.argument("path", metavar="FILE")
-@setting
-@progress
-def _import(store: str, path: str, assignments: tuple[str, ...], progress: bool | None) -> int:
+@with_settings
+@with_console
+def import_(
+    settings: Settings,  # noqa: ARG001 - wrong ones are refused
+    console: Console,
+    store: str,
+    path: str,
+) -> int:
     """Add the lines of FILE to the store. A line takes the place of the same one in the store."""
-    from simhash_gate.offline.urls import import_
-
-    settings_of(assignments)
-    return import_(Console(progress), store=store, path=path)
+    with disk(path):
+        data = Path(path).read_bytes()
+    with _wrong_lines():
+        entries = from_json(data, path)
+    _add(store, entries)
+    console.say(f"{how_many(len(entries), 'line')} imported")
+    return console.status()
 
 
 @urls.command(
@@ -99,21 +145,135 @@ def _import(store: str, path: str, assignments: tuple[str, ...], progress: bool 
 @click.argument("sources", nargs=-1, required=True, metavar="VERDICTS...")
 @click.option("--into", metavar="STORE", help="Add what is learned to a store, and print nothing.")
 @output
-@setting
-@progress
-def _learn(
+@with_settings
+@with_console
+def learn(
+    settings: Settings,
+    console: Console,
     sources: tuple[str, ...],
     into: str | None,
     output: str | None,
-    assignments: tuple[str, ...],
-    progress: bool | None,
 ) -> int:
     """Learn from what crawls (SIMHASH_GATE_VERDICTS) or `replay` said of pages.
 
     Write what was learned as JSON. - is stdin.
     """
-    from simhash_gate.offline.urls import learn
+    check_output(output)
+    if into is not None:
+        _check_lasts(into)
+    keys = Keys(settings.tracking)
+    lines = 0
+    for path in sources:
+        looked = _CloserLook(settings)
+        for place, line in console.bar(json_objects(path, console.complain, _EXAMPLE)):
+            looked.at(line.get("crawl"))
+            url = line.get("url")
+            if not isinstance(url, str) or not (host := host_of(url)):
+                continue
+            if (blind := looked.was_not_at(host)) is not None:
+                if blind not in looked.told:
+                    looked.told.add(blind)
+                    of = f" of {blind}" if blind else ""
+                    console.complain(place, f"nothing to learn{of}: VERIFY was off")
+                continue
+            _learn_line(keys, settings.policies.site_of(url).scope, url, line)
+            lines += 1
+    entries = [entry for scope in keys.scopes() for entry in entries_of(scope, keys.host(scope))]
+    if into is not None:
+        _add(into, entries)
+    else:
+        _write(console, to_json(entries), output)
+    active = sum(entry["acts"] for entry in entries)
+    console.say(f"{how_many(lines, 'verdict')}, {how_many(len(entries), 'line')}, {active} act")
+    return console.status()
 
-    return learn(
-        settings_of(assignments), Console(progress), sources=sources, output=output, into=into
-    )
+
+def _learn_line(keys: Keys, scope: str, url: str, line: dict[str, Any]) -> None:
+    """Learn from one line of a verdict log; a broken one tells nothing."""
+    outcome, kept = line.get("outcome"), line.get("matched_url")
+    differs, words = line.get("differs") or "", line.get("words") or 0
+    texts = isinstance(outcome, str) and isinstance(kept, str | None)
+    if texts and isinstance(differs, str) and isinstance(words, int):
+        keys.host(scope).saw(url, *told_by(str(outcome), kept, differs, words))
+
+
+class _CloserLook:
+    """Where the pages of a crawl were compared by nothing but distances."""
+
+    def __init__(self, settings: Settings) -> None:
+        policies = settings.policies
+        self._verify = {"": policies.default.verify}
+        self._verify |= {domain: policy.verify for domain, policy in policies.of_domains.items()}
+        self.told: set[str] = set()
+
+    def at(self, crawl: Any) -> None:
+        """Take over what the first verdict of a crawl says of its settings."""
+        said, domains = (_object(_object(crawl).get(key)) for key in ("settings", "domains"))
+        if not _object(crawl):
+            return
+        general = said.get(f"{PREFIX}VERIFY", Policy().verify)
+        self._verify = {"": general}
+        for domain, own in domains.items():
+            self._verify[domain] = _object(own).get("verify", general)
+        self.told.clear()
+
+    def was_not_at(self, host: str) -> str | None:
+        """Return the domain of a host whose pages were not looked at; "" if no page was."""
+        labels = host.lower().removeprefix("www.").split(".")
+        names = [".".join(labels[start:]) for start in range(len(labels))]
+        domain = next((name for name in names if name in self._verify), "")
+        return None if self._verify[domain] else domain
+
+
+def _object(found: Any) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
+
+
+@contextmanager
+def _wrong_lines() -> Iterator[None]:
+    """Name what is wrong with lines. Raises click.ClickException."""
+    try:
+        yield
+    except AtomsError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _check_lasts(url: str) -> None:
+    """Raise StoreError for a store that ends with this command."""
+    if url.partition(":")[0].lower() == "memory":
+        raise StoreError(f"store URL {url!r}: a store in memory ends with this command")
+
+
+def _read(source: str) -> list[dict[str, Any]]:
+    """Return the lines of a store or of a file. Raises click.ClickException and StoreError."""
+    with _wrong_lines():
+        if not names_store(source):
+            with disk(source):
+                return from_json(Path(source).read_bytes(), source)
+        with open_kept(source) as store:
+            kept = sorted(all_kept(store))
+            return [entry for scope, data in kept for entry in from_json(data, f"URLs of {scope}")]
+
+
+def _by_scope(entries: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    found: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for entry in entries:
+        found[entry["scope"]].append(entry)
+    return found
+
+
+def _add(url: str, entries: Iterable[dict[str, Any]]) -> None:
+    """Add lines to a store. Raises click.ClickException and StoreError."""
+    _check_lasts(url)
+    with closing(open_store(url)) as store, _wrong_lines():
+        for scope, lines in _by_scope(entries).items():
+            keep(store, scope, lines)
+
+
+def _write(console: Console, text: str, output: str | None) -> None:
+    data = text.encode("utf-8", "replace")
+    if output is None:
+        console.write_raw(data)
+        return
+    with disk(output), whole_file(output, private=False) as file:
+        file.write(data)

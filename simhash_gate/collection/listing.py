@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from simhash_gate.collection.disk import Sorter
-from simhash_gate.collection.pairs import MOST_ROWS, Groups, stream_pairs
+from simhash_gate.collection.pairs import Groups, stream_pairs
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.fingerprints.arrays import first_of_each, in_chunks
 from simhash_gate.fingerprints.block_sort import near_pairs
@@ -19,22 +18,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simhash_gate.collection.disk import Gathered
+    from simhash_gate.collection.gathered import Gathered
     from simhash_gate.collection.table import Row
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
     from simhash_gate.fingerprints.block_sort import Portion
 
 _ROW = np.uint64(30)
 _DISTANCE = np.uint64(4)
-_ROW_MASK = np.uint64(MOST_ROWS - 1)
+_ROW_MASK = np.uint64((1 << 30) - 1)
 _DISTANCE_MASK = np.uint64((1 << 4) - 1)
-# Bytes for each fingerprint that is sorted at once: itself and its place, in order and not, what
-# groups them, and a copy for each of up to four threads. Pairs that wait to be sorted take as many.
-_BYTES = 64
+_MOST_PAIRS = 1 << 28  # they take 4 GB while they are sorted
+_SPARK = "On a cluster, simhash_gate.spark compares more"
 
 
 class TooManyError(Exception):
-    """There are more pages than can be compared; the message says how many can."""
+    """There are more pages or pairs than can be compared; the message says what to do."""
 
 
 class Query(NamedTuple):
@@ -45,35 +43,43 @@ class Query(NamedTuple):
 
 
 def find_pairs(
-    gathered: Gathered, radius: int, memory: int, tell: Callable[[int], object]
-) -> Sorter:
+    gathered: Gathered, radius: int, tell: Callable[[int], object]
+) -> NDArray[np.uint64]:
     """Find all pairs of a collection within 0 to 8 bits; `pair_rows` makes rows of what comes out.
 
-    About `memory` bytes are taken, and the rest waits in temporary files. `tell` is called with the
-    number of pairs as they are found. Raises OSError when the disk is full, `TooManyError`
-    for more than `MOST_ROWS` pages.
+    `tell` is called with the number of pairs as they are found. Raises `TooManyError` for more
+    than 2 ** 30 pages, or 2 ** 28 pairs.
     """
     bits = gathered.fingerprints
-    if len(bits) > MOST_ROWS:
-        raise TooManyError(f"{len(bits)} pages: no more than {MOST_ROWS} can be compared")
-    most = max(1, memory // _BYTES)
-    found = Sorter(most)
+    if len(bits) > int(_ROW_MASK):
+        raise TooManyError(f"{len(bits):,} pages are too many for one machine. {_SPARK}")
+    found = [np.empty(0, np.uint64)]
+    count = 0
 
     def use(one: Positions, other: Positions) -> None:
+        nonlocal count
         packed = np.minimum(one, other).astype(np.uint64) << _ROW
         packed |= np.maximum(one, other).astype(np.uint64)
         packed <<= _DISTANCE
         packed |= np.bitwise_count(bits[one] ^ bits[other])
-        found.add(packed)
+        found.append(packed)
+        count += len(packed)
+        if count > _MOST_PAIRS:
+            raise TooManyError(
+                f"there are more than {_MOST_PAIRS:,} pairs. With --clusters, each copy is listed "
+                f"once. {_SPARK}"
+            )
         tell(len(packed))
 
-    stream_pairs(bits, radius, use, scopes=gathered.groups, most=most)
-    return found
+    stream_pairs(bits, radius, use, scopes=gathered.groups)
+    pairs = np.concatenate(found)
+    pairs.sort()
+    return pairs
 
 
-def pair_rows(gathered: Gathered, found: Sorter) -> Iterator[Row]:
+def pair_rows(gathered: Gathered, pairs: NDArray[np.uint64]) -> Iterator[Row]:
     """Yield a row for each pair, in order of the first page, then of the second."""
-    for packed in found.merged():
+    for packed in in_chunks(pairs):
         one = (packed >> (_ROW + _DISTANCE)).tolist()
         other = (packed >> _DISTANCE & _ROW_MASK).tolist()
         yield from _rows(gathered, one, other, (packed & _DISTANCE_MASK).tolist())

@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from simhash_gate.collection.disk import Member
+    from simhash_gate.collection.gathered import Member
     from simhash_gate.fingerprints.arrays import Fingerprints
 
 FARTHEST = 24
@@ -27,11 +27,6 @@ class Neighbour(NamedTuple):
     page: Member
     earlier: Member
     distance: int
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The two pages, in whichever order."""
-        return frozenset((self.page.name, self.earlier.name))
 
 
 @dataclass

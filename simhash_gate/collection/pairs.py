@@ -1,25 +1,16 @@
 """All near pairs of a collection of fingerprints: as arrays, as a number, or in portions.
 
-How near pairs are found among distinct fingerprints is told in `fingerprints.block_sort`. Here are
-what a collection has besides: equal fingerprints, scopes, and more of both than memory holds.
+How near pairs are found among distinct fingerprints is told in `fingerprints.block_sort`. Here is
+what a collection has besides: equal fingerprints, and scopes.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import numpy as np
 
-from simhash_gate.collection.balls import count_in_balls
-from simhash_gate.collection.disk import new_array, sort_in_portions
-from simhash_gate.fingerprints.arrays import (
-    as_fingerprints,
-    expand,
-    first_of_each,
-    in_chunks,
-    locate,
-)
+from simhash_gate.fingerprints.arrays import as_fingerprints, expand, first_of_each
 from simhash_gate.fingerprints.block_sort import near_pairs
 from simhash_gate.fingerprints.hamming import require_distance
 
@@ -34,16 +25,11 @@ if TYPE_CHECKING:
     Places = tuple[Positions, Positions]
     Use = Callable[[Positions, Positions], object]
 
-MOST_ROWS = 1 << 30
-"""How many fingerprints can be sorted in files."""
-
 # Pairs that are made at once: a large group has more of them than memory has room for.
 _AT_ONCE = 1 << 20
 # In scopes of no more, all are compared with all, which takes as long as a search of its own would.
 _SMALL = 200
 _COMPARED = 1 << 16
-_ROW = np.uint64(30)
-_ROW_MASK = np.uint64(MOST_ROWS - 1)
 _HALF = np.uint64(32)
 _LOW_HALF = np.uint64((1 << 32) - 1)
 
@@ -100,19 +86,16 @@ def stream_pairs(
     use: Use,
     *,
     scopes: NDArray[np.uint32] | None = None,
-    most: int | None = None,
 ) -> None:
     """Find every pair of one scope that differs in at most `radius` bits, 0 to 64; each pair once.
 
     `fingerprints` are n numpy.uint64, which may repeat; `scopes` n small numbers, or None for one
     scope. `use` is called with two arrays of positions, in no order, the two of a pair in no order
-    either, and from several threads. No thread sorts more than `most` fingerprints in memory, and
-    beyond `MOST_ROWS` none of a scope can be sorted elsewhere. Raises ValueError for a radius out
-    of range.
+    either, and from several threads. Raises ValueError for a radius out of range.
     """
     require_distance(radius)
     if scopes is None:
-        _search(fingerprints, radius, use, most)
+        _search(fingerprints, radius, use)
         return
     rows = np.argsort(scopes, kind="stable")
     starts = first_of_each(scopes[rows])
@@ -120,7 +103,11 @@ def stream_pairs(
     _compare_small(fingerprints, scopes, rows, np.repeat(sizes <= _SMALL, sizes), radius, use)
     for number in np.flatnonzero(sizes > _SMALL).tolist():
         of_scope = rows[starts[number] :][: sizes[number]]
-        _search(fingerprints[of_scope], radius, partial(_use_rows, use, of_scope), most)
+        _search(
+            fingerprints[of_scope],
+            radius,
+            lambda one, other, rows=of_scope: use(rows[one], rows[other]),  # type: ignore[misc]
+        )
 
 
 class Groups:
@@ -174,7 +161,6 @@ def _count(array: Fingerprints, radius: int) -> int:
     values, sizes = groups.values, np.diff(groups.edges)
     del groups
     equal = int((sizes * (sizes - 1) // 2).sum())
-    in_balls, values, sizes = count_in_balls(values, sizes, radius)
     all_once = bool((sizes == 1).all())
     if all_once:
         del sizes
@@ -185,7 +171,7 @@ def _count(array: Fingerprints, radius: int) -> int:
         one, other = portion.look_up(values)
         return int(sizes[one] @ sizes[other])
 
-    return equal + in_balls + sum(near_pairs(values, radius, between))
+    return equal + sum(near_pairs(values, radius, between))
 
 
 def _compare_small(
@@ -210,14 +196,10 @@ def _compare_small(
                 use(rows[near], rows[near + step])
 
 
-def _search(fingerprints: Fingerprints, radius: int, use: Use, most: int | None) -> None:
+def _search(fingerprints: Fingerprints, radius: int, use: Use) -> None:
     """Find the pairs of one scope."""
-    if most is None or len(fingerprints) <= most:
-        order, sort = np.argsort(fingerprints), None
-        groups = Groups.of(fingerprints[order])
-    else:
-        order, groups = _sorted_in_files(fingerprints, most)
-        sort = partial(sort_in_portions, most=most)
+    order = np.argsort(fingerprints)
+    groups = Groups.of(fingerprints[order])
 
     def between(portion: Portion) -> None:
         for one, other in groups.between(*portion.look_up(groups.values)):
@@ -225,47 +207,8 @@ def _search(fingerprints: Fingerprints, radius: int, use: Use, most: int | None)
 
     for one, other in groups.within():
         use(order[one], order[other])
-    for _ in near_pairs(groups.values, radius, between, sort):
+    for _ in near_pairs(groups.values, radius, between):
         pass
-
-
-def _use_rows(use: Use, rows: Positions, one: Positions, other: Positions) -> None:
-    use(rows[one], rows[other])
-
-
-def _sorted_in_files(fingerprints: Fingerprints, most: int) -> tuple[Positions, Groups]:
-    """Return the order that sorts an array, and its groups, as arrays in files."""
-    size = len(fingerprints)
-    values: Fingerprints = new_array(size, np.uint64)
-    edges: Positions = new_array(size + 1, np.intp)
-    count = passed = 0
-    for part in sort_in_portions(in_chunks(fingerprints), most):
-        firsts = first_of_each(part)
-        if count and values[count - 1] == part[0]:
-            firsts = firsts[1:]
-        values[count : count + len(firsts)] = part[firsts]
-        edges[count : count + len(firsts)] = firsts + passed
-        count += len(firsts)
-        passed += len(part)
-    edges[count] = size
-    groups = Groups(values[:count], edges[: count + 1])
-    order: Positions = new_array(size, np.intp)
-    passed = 0
-    for part in sort_in_portions(_places_and_rows(fingerprints, groups.values), most):
-        order[passed : passed + len(part)] = part & _ROW_MASK
-        passed += len(part)
-    return order, groups
-
-
-def _places_and_rows(
-    fingerprints: Fingerprints, values: Fingerprints
-) -> Iterator[NDArray[np.uint64]]:
-    """Yield, as one number each, where a fingerprint is among the values, and its own row."""
-    row = 0
-    for chunk in in_chunks(fingerprints):
-        places = locate(chunk, values).astype(np.uint64)
-        yield places << _ROW | np.arange(row, row + len(chunk), dtype=np.uint64)
-        row += len(chunk)
 
 
 def _unrolled(firsts: Positions, counts: Positions) -> Iterator[Places]:

@@ -1,4 +1,4 @@
-"""`simhash-gate history`: what a store knows of each page's past, and when to come back."""
+"""What a store knows of each page's past, and when to come back."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ import numpy as np
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.common.wording import complaining, how_many
-from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.due import Known, plan, rates_of
-from simhash_gate.history.schedule import POLICIES, Hints, outlook, visit_rates
+from simhash_gate.history.schedule import POLICIES, Hints
 from simhash_gate.history.versions import History
 from simhash_gate.identity.address import Address, address_of
-from simhash_gate.sources.open import open_kept
 from simhash_gate.stores.base import HISTORY
 from simhash_gate.stores.histories import histories_in
 
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from simhash_gate.common.wording import Complain
     from simhash_gate.history.rates import Rates
     from simhash_gate.history.schedule import Policy
-    from simhash_gate.offline.console import Console
     from simhash_gate.stores import Store
     from simhash_gate.stores.histories import PageHistory
 
@@ -54,7 +51,7 @@ class DueUrl(NamedTuple):
             "url": self.url,
             "due": shown(self.time),
             "time": round(self.time, 3),
-            "rate": _rounded(self.rate),
+            "rate": rounded(self.rate),
             "reason": self.reason,
         }
 
@@ -97,86 +94,6 @@ class Wanted:
         return sorted(found, key=lambda past: (past.page.scope, past.page.url, past.page.request))
 
 
-def list_pages(console: Console, *, url: str, wanted: Wanted) -> int:
-    """Print the versions of each page, and how often it changes."""
-    with open_kept(url) as store:
-        pasts = wanted.of(store, console.complain)
-    rates = _rates(pasts, max((past.history.seen for past in pasts), default=0.0))
-    for number, past in enumerate(pasts):
-        console.write(_listed(past, rates, number))
-    if not pasts and not console.complaints:
-        console.say(NOTHING)
-    return console.status()
-
-
-def _listed(past: Past, rates: Rates, number: int) -> dict[str, Any]:
-    history = past.history
-    rarely, often = rates.interval(number)
-    return {
-        "scope": past.page.scope,
-        "url": past.page.url,
-        "visits": len(history.visits),
-        "changes": _changes(history),
-        "last_visit": shown(history.seen),
-        "gone": None if history.gone is None else shown(history.gone),
-        "days_between_changes": _days(rates.median(number)),
-        "between": [_days(often), _days(rarely)],
-        "versions": [
-            {
-                "version": place,
-                "first_seen": shown(version.first_seen),
-                "last_seen": shown(version.last_seen),
-                "words": version.words,
-                "fingerprint": to_hex(version.fingerprint),
-                "title": version.title,
-                "run": version.run,
-            }
-            for place, version in enumerate(history.versions, 1)
-        ],
-    }
-
-
-def policy_of(name: str, within: float) -> Policy:
-    """Return the policy of a name; `within` are the days in which a change should be found."""
-    return POLICIES[name](within)
-
-
-def due(
-    console: Console,
-    *,
-    url: str,
-    wanted: Wanted,
-    policy: Policy,
-    budget: float,
-    at: float,
-    days: float,
-) -> int:
-    """Print the pages to visit, those that are due first at the beginning of each day."""
-    with open_kept(url) as store:
-        pasts = wanted.of(store, console.complain)
-    for line in _due(pasts, policy, budget=budget, at=at, days=days):
-        console.write(line.as_json())
-    if pasts:
-        _tell(console, pasts, policy, budget=budget, at=at)
-    elif not console.complaints:
-        console.say(NOTHING)
-    return console.status()
-
-
-def _tell(
-    console: Console, pasts: Sequence[Past], policy: Policy, *, budget: float, at: float
-) -> None:
-    """Say what the budget is enough for."""
-    there = [past for past in pasts if past.history.gone is None]
-    rates = _rates(there, at)
-    expected = outlook(rates, visit_rates(policy, rates, budget), policy.within)
-    console.say(
-        f"{how_many(len(there), 'page')}, about {float(rates.mean().sum()):.3g} changes a day. To "
-        f"expect in the long run: {expected.found:.0%} of them found within {policy.within:g} "
-        f"days, {expected.fresh:.0%} of the pages known as they are"
-    )
-
-
 def due_urls(
     store: Store,
     budget: float,
@@ -194,10 +111,10 @@ def due_urls(
     """
     pasts = Wanted().of(store, complain)
     policy = policy or POLICIES["timely"]()
-    return _due(pasts, policy, budget=budget, at=at, days=days, said=said)
+    return due_of(pasts, policy, budget=budget, at=at, days=days, said=said)
 
 
-def _due(
+def due_of(
     pasts: Sequence[Past],
     policy: Policy,
     *,
@@ -206,7 +123,8 @@ def _due(
     days: float,
     said: Said | None = None,
 ) -> list[DueUrl]:
-    rates = _rates(pasts, at)
+    """Return which of these pages to visit from a Unix time on."""
+    rates = rates_at(pasts, at)
     hints = said and said.of(past.page.url for past in pasts)
     visits = plan(_known(pasts), rates, policy, at=at, budget=budget, days=days, hints=hints)
     means = rates.mean()
@@ -224,9 +142,9 @@ def _due(
 def _reason(history: History, rate: float, days: float) -> str:
     if history.gone is not None:
         return f"gone {days:.1f} days before; is it back?"
-    changes = how_many(_changes(history), "change")
+    changes = how_many(changes_of(history), "change")
     found = f"{changes} in {how_many(len(history.visits) - 1, 'visit')}"
-    each = _days(rate)
+    each = days_between(rate)
     often = "hardly ever"
     if each is not None and each < 1:
         often = f"every {24 * each:.1f} hours or so"
@@ -235,12 +153,13 @@ def _reason(history: History, rate: float, days: float) -> str:
     return f"changes {often} ({found}); last visit {days:.1f} days before"
 
 
-def _changes(history: History) -> int:
+def changes_of(history: History) -> int:
     """Return how many visits after the first one found a change."""
     return sum(visit.changed for visit in history.visits[1:])
 
 
-def _rates(pasts: Sequence[Past], at: float) -> Rates:
+def rates_at(pasts: Sequence[Past], at: float) -> Rates:
+    """Return how often each page changes, as far as is known at a Unix time."""
     return rates_of(_known(pasts), at)
 
 
@@ -260,11 +179,11 @@ def _group_of(address: Address) -> str:
     return kind if address.query or not address.path else f"{kind.rpartition('/')[0]}/*"
 
 
-def _days(rate: float) -> float | None:
+def days_between(rate: float) -> float | None:
     """Return the days between two changes; None for ten years and more."""
-    return _rounded(1 / rate) if rate > 1 / 3_650 else None
+    return rounded(1 / rate) if rate > 1 / 3_650 else None
 
 
-def _rounded(number: float) -> float:
+def rounded(number: float) -> float:
     """Return a number with three digits that count."""
     return float(f"{number:.3g}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.collection.disk import Gathered, Member
+from simhash_gate.collection.gathered import Gathered, Member
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining
 from simhash_gate.gate.policy import scope_of
@@ -211,7 +211,7 @@ def fingerprint_of(path: str, settings: Settings, complain: Complain) -> int | N
 
 @contextmanager
 def gather(paths: Sequence[str], members: Members, *, across: bool) -> Iterator[Gathered]:
-    """Read all sources into temporary files. Raises `StoreError`, `MissingExtraError`, OSError.
+    """Read all sources. Raises `StoreError`, `MissingExtraError`, OSError.
 
     One source without names has its rows known by number. Several pipeline versions are complained
     of.

@@ -1,56 +1,35 @@
-"""`simhash-gate replay`: the gate of a crawl, over pages on disk."""
+"""The gate of a crawl, over pages on disk."""
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager
+import uuid
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import Verdict, line_of
-from simhash_gate.offline.console import refuse_stores
-from simhash_gate.offline.store import live_run
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
-from simhash_gate.report.summary import Summary
 from simhash_gate.settings import SQLITE_DEFAULT
-from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.read_pages import read_pages
-from simhash_gate.stores import StoreError
+from simhash_gate.stores import StoreError, open_store
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator
 
     from simhash_gate.common.wording import Complain
-    from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry
+    from simhash_gate.stores import Store
     from simhash_gate.workers.pool import ReadError
 
 
-def run(settings: Settings, console: Console, *, sources: Sequence[str]) -> int:
-    """Print a line for each page, and a summary on stderr; return the exit status."""
-    refuse_stores(sources)
-    summary = Summary()
-    pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
-    lines = _counted(replay(pages.entries, settings, console.complain), summary)
-    outcomes = console.write_lines(lines, pages.total)
-    if not outcomes:
-        console.complain_of_nothing(shown(*sources), "no page in it")
-    parts = [f"{number} {outcome}" for outcome, number in outcomes.most_common()]
-    console.say(f"pages: {outcomes.total()} ({', '.join(parts) or 'none'})")
-    for remark in summary.remarks():
-        console.say(remark)
-    return console.status()
-
-
-def _counted(lines: Generator[dict[str, Any]], summary: Summary) -> Generator[dict[str, Any]]:
-    """Yield each line, and count it in a summary."""
-    with closing(lines):
-        for line in lines:
-            summary.add_line(line)
-            yield line
+RENEW_INTERVAL = 20.0  # seconds
+ALL_PAGES = 1 << 62
+"""The window of a command that compares a page with all kept pages of its scope."""
 
 
 def replay(
@@ -125,3 +104,27 @@ def judge(
         )
     except StoreError as error:
         return Verdict("error", str(error), policy, page)
+
+
+@contextmanager
+def live_run(url: str) -> Iterator[tuple[Store, str]]:
+    """Open a store for one run, and renew the run while the block lasts; yield both.
+
+    The run has ended normally when the block has. After an error, its pages do not count.
+    """
+    store, run = open_store(url), uuid.uuid4().hex
+    closing = Event()
+
+    def keep_alive() -> None:
+        while not closing.wait(RENEW_INTERVAL):
+            with suppress(StoreError):  # the next page fails too, and says so
+                store.renew(run)
+
+    try:
+        store.begin(run)
+        Thread(target=keep_alive, daemon=True).start()
+        yield store, run
+        store.end(run)
+    finally:
+        closing.set()
+        store.close()

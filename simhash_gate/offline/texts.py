@@ -41,7 +41,7 @@ class PageTexts:
         return found
 
     def _read(self, named: Iterator[tuple[str, Entry]], missing: set[str]) -> Mapping[str, str]:
-        wanted = _first_of_each(named, missing)
+        wanted = first_of_each(named, missing)
         found: dict[str, str] = {}
         order: list[str] = []
 
@@ -56,8 +56,8 @@ class PageTexts:
         return found
 
 
-def _first_of_each(
-    named: Iterator[tuple[str, Entry]], missing: set[str]
+def first_of_each(
+    named: Iterator[tuple[str, Entry]], missing: Collection[str]
 ) -> Iterator[tuple[str, Entry]]:
     """Yield the first page of each name, until there is one of all."""
     left = set(missing)

@@ -1,4 +1,4 @@
-"""The charts as SVG, drawn by Vega-Lite. Their colours follow those of the page, dark or light.
+"""Bar charts as numbers, which the template draws as SVG: across in per cent, up in pixels.
 
 They show numbers and outcomes, and no text of a page.
 """
@@ -6,150 +6,139 @@ They show numbers and outcomes, and no text of a page.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, NamedTuple
+
+from simhash_gate.report.bounded import DAY, PAGES, SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from simhash_gate.report.bounded import Bucket
 
 SHOWN = ("new", "kept", "near", "updated", "rewritten", "duplicate", "unchanged", "error")
 """The outcomes of pages, in the order in which they are stacked."""
 
-# A wide chart would be too small to read on a phone.
-SIZES = {"wide": (560, 220), "narrow": (270, 180)}
 LEAST_BITS = 8
+TOP, BASE = 18, 190
+"""Where the highest bar ends and where all begin, in pixels from above."""
 
-_UP: dict[str, Any] = {
-    **{"field": "pages", "type": "quantitative", "title": None, "scale": {"domainMin": 0}},
-    "axis": {"tickCount": 5, "format": ",~f", "tickMinStep": 1},
-}
-_CLOCK = {
-    **{"year": "%Y", "month": "%b %Y", "week": "%-d %b", "date": "%-d %b", "day": "%-d %b"},
-    **{"hours": "%H:%M", "minutes": "%H:%M", "seconds": "%H:%M:%S", "milliseconds": "%H:%M:%S"},
-}
-_INK, _LINE = "var(--ink)", "var(--line)"
-_CONFIG: dict[str, Any] = {
-    "aria": False,  # the page gives the chart its name, and the figures as a table
-    "background": None,
-    "font": "system-ui, sans-serif",
-    "view": {"stroke": None},
-    "axis": {
-        **{"labelColor": _INK, "titleColor": _INK, "titleFontWeight": "normal"},
-        **{"labelFontSize": 12, "titleFontSize": 12},
-        **{"domainColor": _LINE, "tickColor": _LINE, "gridColor": _LINE},
-    },
-    "legend": {
-        **{"orient": "top", "title": None, "labelColor": _INK, "labelFontSize": 12},
-        **{"symbolType": "square", "columns": 3},
-    },
-}
+_MOST_TICKS = 6
+_ROUND = tuple(factor * 10**power for power in range(15) for factor in (1, 2, 5))
 
 
 class Bar(NamedTuple):
-    """A bar from `start` to `end` of the axis."""
+    """A bar: its outcomes, each with its upper edge and its height, and what is written on it."""
 
-    start: float
-    end: float
-    outcomes: Counter[str]
+    left: float
+    width: float
+    parts: list[tuple[str, float, float]]
+    label: str
 
 
-def distances(counts: Counter[tuple[int, str]], threshold: int | None) -> dict[str, str]:
-    """Return an SVG for each of `SIZES`: pages by their distance to the nearest kept page."""
+class Chart(NamedTuple):
+    """A bar chart. Ticks are places with labels; `threshold` is the place of a line, or None."""
+
+    title: str
+    bars: list[Bar]
+    across: list[tuple[float, str]]
+    up: list[tuple[float, str]]
+    threshold: float | None = None
+
+    @property
+    def outcomes(self) -> list[str]:
+        """The outcomes that the bars have."""
+        there = {outcome for bar in self.bars for outcome, _, _ in bar.parts}
+        return [outcome for outcome in SHOWN if outcome in there]
+
+
+def distances(counts: Counter[tuple[int, str]], threshold: int | None) -> Chart:
+    """Return the chart of pages by their distance to the nearest kept page."""
     by_bits: dict[int, Counter[str]] = {}
     for (bits, outcome), pages in counts.items():
         by_bits.setdefault(bits, Counter())[outcome] += pages
     end = max(LEAST_BITS, *by_bits)
-    step = 1 if end <= 16 else 4
-    across = {
-        "type": "quantitative",
-        "title": "bits apart",
-        "scale": {"domain": [-0.5, end + 0.5], "nice": False},
-        "axis": {"grid": False, "format": "d", "values": [*range(0, end + 1, step)]},
-    }
-    sums = [
-        {"at": bits, "pages": outcomes.total(), "text": _short(outcomes.total())}
-        for bits, outcomes in by_bits.items()
-    ]
-    layers = [
-        _bars([Bar(bits - 0.45, bits + 0.45, by_bits[bits]) for bits in by_bits], across),
-        {
-            "data": {"values": sums},
-            "mark": {"type": "text", "dy": -7, "color": _INK, "fontSize": 11},
-            "encoding": {"x": across | {"field": "at"}, "y": _UP, "text": {"field": "text"}},
-        },
-    ]
-    if threshold is not None and threshold < end:
-        layers.append(
-            {
-                "data": {"values": [{"at": threshold + 0.5}]},
-                "mark": {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 2, "color": _INK},
-                "encoding": {"x": across | {"field": "at"}},
-            }
-        )
-    return _draw(layers)
+    width = 100 / (end + 1)
+    highest = max(outcomes.total() for outcomes in by_bits.values())
+    is_labelled = end <= 16  # else there is no room
+    return Chart(
+        title="bits apart",
+        bars=[
+            Bar(
+                (bits + 0.05) * width,
+                0.9 * width,
+                _stacked(outcomes, highest),
+                _short(outcomes.total()) if is_labelled else "",
+            )
+            for bits, outcomes in sorted(by_bits.items())
+        ],
+        across=[((n + 0.5) * width, str(n)) for n in range(0, end + 1, 1 if is_labelled else 8)],
+        up=_up(highest),
+        threshold=(threshold + 1) * width if threshold is not None and threshold < end else None,
+    )
 
 
-def timeline(buckets: Iterable[Bucket], *, by_time: bool) -> dict[str, str]:
-    """Return an SVG for each of `SIZES`: outcomes by time (UTC), or by the order of pages."""
-    unit = 1_000 if by_time else 1  # Vega's times are milliseconds
-    axis: dict[str, Any] = {"grid": False, "labelOverlap": True, "tickCount": 6}
-    across: dict[str, Any]
-    if by_time:
-        axis["format"] = _CLOCK
-        across = {"type": "temporal", "scale": {"type": "utc"}, "title": "time (UTC)"}
-    else:
-        across = {"type": "quantitative", "title": "pages, in the order they were read"}
-    across["axis"] = axis
-    bars = [Bar(b.start * unit, b.end * unit, b.outcomes) for b in buckets]
-    return _draw([_bars(bars, across)])
+def timeline(buckets: Sequence[Bucket], *, by_time: bool) -> Chart:
+    """Return the chart of outcomes by time (UTC), or by the order of pages."""
+    first, last = buckets[0].start, buckets[-1].end
+    highest = max(bucket.outcomes.total() for bucket in buckets)
+    step = _step(last - first, SECONDS if by_time else PAGES)
+    scale = 100 / (last - first)
+    return Chart(
+        title="time (UTC)" if by_time else "pages, in the order they were read",
+        bars=[
+            Bar(
+                (bucket.start - first) * scale,
+                (bucket.end - bucket.start) * scale,
+                _stacked(bucket.outcomes, highest),
+                "",
+            )
+            for bucket in buckets
+        ],
+        across=[
+            ((at - first) * scale, _clock(at, step) if by_time else _short(at))
+            for at in range(-(-first // step) * step, last + 1, step)
+        ],
+        up=_up(highest),
+    )
 
 
-def _bars(bars: Sequence[Bar], across: dict[str, Any]) -> dict[str, Any]:
-    """Return a layer of bars, in which outcomes are stacked."""
-    there = [name for name in SHOWN if any(bar.outcomes[name] for bar in bars)]
-    return {
-        "data": {"values": [part for bar in bars for part in _stacked(bar)]},
-        "mark": "rect",
-        "encoding": {
-            "x": across | {"field": "from"},
-            "x2": {"field": "to"},
-            "y": _UP,
-            "y2": {"field": "under"},
-            "color": {
-                "field": "outcome",
-                "type": "nominal",
-                "scale": {"domain": there, "range": [f"var(--{name})" for name in there]},
-            },
-        },
-    }
-
-
-def _stacked(bar: Bar) -> Iterator[dict[str, Any]]:
-    height = 0
+def _stacked(outcomes: Counter[str], highest: int) -> list[tuple[str, float, float]]:
+    scale = (BASE - TOP) / highest
+    upper: float = BASE
+    parts = []
     for outcome in SHOWN:
-        if pages := bar.outcomes[outcome]:
-            under, height = height, height + pages
-            yield {
-                **{"from": bar.start, "to": bar.end, "outcome": outcome},
-                **{"under": under, "pages": height},
-            }
+        if height := outcomes[outcome] * scale:
+            upper -= height
+            parts.append((outcome, upper, height))
+    return parts
+
+
+def _up(highest: int) -> list[tuple[float, str]]:
+    step = _step(highest, _ROUND)
+    return [
+        (BASE - (BASE - TOP) * pages / highest, _short(pages))
+        for pages in range(0, highest + 1, step)
+    ]
+
+
+def _step(length: int, steps: Sequence[int]) -> int:
+    """Return the smallest step that leads to no more ticks than there is room for."""
+    return next((step for step in steps if length < _MOST_TICKS * step), steps[-1])
+
+
+def _clock(seconds: int, step: int) -> str:
+    time = datetime.fromtimestamp(seconds, timezone.utc)
+    if step >= 364 * DAY:
+        return f"{time:%b %Y}"
+    if seconds % DAY == 0:
+        return f"{time.day} {time:%b}"
+    return f"{time:%H:%M:%S}" if step < 60 else f"{time:%H:%M}"
 
 
 def _short(number: int) -> str:
     for size, unit in ((1_000_000, "M"), (1_000, "k")):
         if number >= size:
-            return f"{number / size:.{0 if number >= 10 * size else 1}f}{unit}"
+            digits = 0 if number >= 10 * size or number % size == 0 else 1
+            return f"{number / size:.{digits}f}{unit}"
     return str(number)
-
-
-def _draw(layers: list[dict[str, Any]]) -> dict[str, str]:
-    import vl_convert
-
-    return {
-        size: vl_convert.vegalite_to_svg(
-            {"width": width, "height": height, "layer": layers, "config": _CONFIG},
-            allowed_base_urls=[],
-        )
-        for size, (width, height) in SIZES.items()
-    }

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simhash_gate.report.bounded import Cluster
-    from simhash_gate.report.counts import Counts
     from simhash_gate.report.judged import Audited
     from simhash_gate.report.pairs import Pair
+    from simhash_gate.report.summary import Summary
 
 SWALLOWED = 20
 """So many copies of one kept page, at different addresses, may be copies of a block page."""
@@ -53,41 +53,41 @@ class Finding(NamedTuple):
     section: str
 
 
-def findings(counts: Counts, pairs: Iterable[Pair] = ()) -> list[Finding]:
+def findings(summary: Summary, pairs: Iterable[Pair] = ()) -> list[Finding]:
     """Return what looks wrong, the worst first.
 
     `pairs` are the duplicates that differ most, of which more may be known than their verdicts say.
     """
     return [
-        *_other_names(counts),
-        *_other_offers(counts, pairs),
-        *_wrong_drops(counts),
-        *_swallowed(counts),
-        *_redesigns(counts),
-        *_errors(counts),
-        *_skipped(counts),
-        *_lost(counts),
+        *_other_names(summary),
+        *_other_offers(summary, pairs),
+        *_wrong_drops(summary),
+        *_swallowed(summary),
+        *_redesigns(summary),
+        *_errors(summary),
+        *_skipped(summary),
+        *_lost(summary),
     ]
 
 
-def _other_names(counts: Counts) -> Iterator[Finding]:
-    number = counts.total.named.dropped
+def _other_names(summary: Summary) -> Iterator[Finding]:
+    number = summary.total.named.dropped
     if not number:
         return
     domains = Counter(
-        {domain: tally.named.dropped for domain, tally in counts.domains.items()}
+        {domain: tally.named.dropped for domain, tally in summary.domains.items()}
     ).most_common()
     where = _listed((f"{n:,} of {domain or '(no host)'}" for domain, n in domains if n), "domain")
     was = "1 page was dropped although its title names"
     were = f"{number:,} pages were dropped although their titles name"
     yield Finding(
         f"{was if number == 1 else were} something else than that of the kept page: {where}.",
-        f"Compare the first ones. If they are pages of their own, {_stricter(counts, 'the `h1`')}",
+        f"Compare the first ones. If they are pages of their own, {_stricter(summary, 'the `h1`')}",
         "duplicates",
     )
 
 
-def _other_offers(counts: Counts, pairs: Iterable[Pair]) -> Iterator[Finding]:
+def _other_offers(summary: Summary, pairs: Iterable[Pair]) -> Iterator[Finding]:
     found = [p for p in pairs if p.page.dropped and p.found.offer and not p.found.name]
     if found:
         domains = Counter(registered_domain(host_of(pair.page.url)) for pair in found)
@@ -97,21 +97,21 @@ def _other_offers(counts: Counts, pairs: Iterable[Pair]) -> Iterator[Finding]:
             f"{how_many(len(found), 'page', ',')} {'was' if one else 'were'} dropped although "
             f"{'it says' if one else 'they say'} another price or offer than the kept page: "
             f"{_listed(each, 'domain')}.",
-            f"Compare them. If they are pages of their own, {_stricter(counts, 'the price')}",
+            f"Compare them. If they are pages of their own, {_stricter(summary, 'the price')}",
             "duplicates",
         )
 
 
-def _stricter(counts: Counts, such_as: str) -> str:
+def _stricter(summary: Summary, such_as: str) -> str:
     """Say by which setting more of two pages is compared."""
     way = f"name what tells them apart, such as {such_as}, in `SIMHASH_GATE_COMPARE`"
-    if counts.setting("VERIFY") == "False":
+    if summary.setting("VERIFY") == "False":
         way = "set `SIMHASH_GATE_VERIFY = True`"
-    return f"{way}; for one domain, in `SIMHASH_GATE_DOMAINS`.{_recover(counts)}"
+    return f"{way}; for one domain, in `SIMHASH_GATE_DOMAINS`.{_recover(summary)}"
 
 
-def _wrong_drops(counts: Counts) -> Iterator[Finding]:
-    rows = [row for row in counts.audits if row.wrong]
+def _wrong_drops(summary: Summary) -> Iterator[Finding]:
+    rows = [row for row in summary.audits if row.wrong]
     rows.sort(key=lambda row: (row.band != "bad", -row.interval.low, -row.wrong))
     if not rows:
         return
@@ -134,8 +134,8 @@ def _row(row: Audited) -> str:
     return f"{counts} (a share of {low} to {high} %)"
 
 
-def _swallowed(counts: Counts) -> Iterator[Finding]:
-    found = [cluster for cluster in counts.clusters.largest(1_000) if is_swallowing(cluster)]
+def _swallowed(summary: Summary) -> Iterator[Finding]:
+    found = [cluster for cluster in summary.clusters.largest(1_000) if is_swallowing(cluster)]
     if not found:
         return
     pages = sum(cluster.copies.seen for cluster in found)
@@ -149,13 +149,13 @@ def _swallowed(counts: Counts) -> Iterator[Finding]:
         f"{pages:,} pages at different addresses are duplicates of {of}: {titles}.",
         f"Open {these}. If {they} block page, a 'not found' page or a wall that asks for consent, "
         "slow the crawl down or render its pages, and crawl again. If the site has more to say, "
-        "name its article by `SIMHASH_GATE_EXTRACTOR`." + _recover(counts),
+        "name its article by `SIMHASH_GATE_EXTRACTOR`." + _recover(summary),
         "clusters",
     )
 
 
-def _redesigns(counts: Counts) -> Iterator[Finding]:
-    for found in counts.redesigns:
+def _redesigns(summary: Summary) -> Iterator[Finding]:
+    for found in summary.redesigns:
         yield Finding(found.said, _SETTING.sub(r"`\g<0>`", found.advice), "domains")
 
 
@@ -164,11 +164,11 @@ def is_swallowing(cluster: Cluster) -> bool:
     return cluster.copies.seen >= SWALLOWED and cluster.has_many_ends
 
 
-def notes(counts: Counts) -> list[Finding]:
+def notes(summary: Summary) -> list[Finding]:
     """Return what is worth knowing though nothing went wrong: names alone tell pages apart."""
     found = [
         (f"{domain or '(no host)'} ({named.others:,} pages)")
-        for domain, named in counts.of_many_names
+        for domain, named in summary.of_many_names
         if named.others - named.dropped >= MANY  # what was dropped is a finding of its own
     ]
     if not found:
@@ -177,10 +177,10 @@ def notes(counts: Counts) -> list[Finding]:
     return [Finding(said, _SETTING.sub(r"`\g<0>`", ADVICE), "domains")]
 
 
-def _errors(counts: Counts) -> Iterator[Finding]:
-    pages = counts.total.outcomes["error"]
+def _errors(summary: Summary) -> Iterator[Finding]:
+    pages = summary.total.outcomes["error"]
     if pages:
-        reasons = counts.reasons_of("error")
+        reasons = summary.reasons_of("error")
         advice = {
             next(said for part, said in _UNJUDGED.items() if part in reason): None
             for reason, _ in reasons[:_NAMED]
@@ -193,10 +193,10 @@ def _errors(counts: Counts) -> Iterator[Finding]:
         )
 
 
-def _skipped(counts: Counts) -> Iterator[Finding]:
-    reasons = counts.reasons_of("skipped")
-    seen = counts.total.outcomes
-    if reasons and not counts.total.checked and not seen["kept"]:
+def _skipped(summary: Summary) -> Iterator[Finding]:
+    reasons = summary.reasons_of("skipped")
+    seen = summary.total.outcomes
+    if reasons and not summary.total.checked and not seen["kept"]:
         listed = _listed((f"{_cut(reason)} ({n:,})" for reason, n in reasons), "reason")
         advice = "See that the crawl reached the site, and what it answered."
         yield Finding(f"No page was judged: all were skipped: {listed}.", advice, "unjudged")
@@ -206,7 +206,7 @@ def _skipped(counts: Counts) -> Iterator[Finding]:
             said = f"{how_many(pages, 'page', ',')} skipped: {reason}."
             yield Finding(said, advice, "unjudged")
     empty = sum(pages for reason, pages in reasons if reason in _EMPTY)
-    if empty and empty >= _MUCH * (empty + counts.total.checked):
+    if empty and empty >= _MUCH * (empty + summary.total.checked):
         yield Finding(
             f"{how_many(empty, 'page', ',')} skipped, because no text was found.",
             "If the site writes its text by JavaScript, render its pages. Else name its article by "
@@ -215,26 +215,26 @@ def _skipped(counts: Counts) -> Iterator[Finding]:
         )
 
 
-def _lost(counts: Counts) -> Iterator[Finding]:
-    if counts.missed:
+def _lost(summary: Summary) -> Iterator[Finding]:
+    if summary.missed:
         yield Finding(
-            f"These figures lack {how_many(counts.missed, 'verdict', ',')}: the disk was too slow "
+            f"These figures lack {how_many(summary.missed, 'verdict', ',')}: the disk was too slow "
             "to write them.",
             "Write `SIMHASH_GATE_VERDICTS` and `SIMHASH_GATE_REPORT` to a faster disk.",
             "figures",
         )
-    if counts.unusable:
+    if summary.unusable:
         yield Finding(
-            f"{how_many(counts.unusable, 'input', ',')} could not be used, and "
+            f"{how_many(summary.unusable, 'input', ',')} could not be used, and "
             "can't be counted here.",
             "The messages of `simhash-gate report` name each place.",
             "figures",
         )
 
 
-def _recover(counts: Counts) -> str:
+def _recover(summary: Summary) -> str:
     """Say how dropped pages come back, where a journal has them."""
-    journal = counts.setting("JOURNAL")
+    journal = summary.setting("JOURNAL")
     if not journal:
         return ""
     return f" `SIMHASH_GATE_RECOVER = {journal!r}` gives dropped pages to their callbacks."

@@ -7,7 +7,6 @@ import hashlib
 import time
 from datetime import datetime, timezone
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -17,13 +16,12 @@ from simhash_gate.common.wording import MissingExtraError, how_many
 from simhash_gate.report import charts
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.changes import safe
-from simhash_gate.report.counts import OTHERS, Tally
-from simhash_gate.report.crawlers import sections
 from simhash_gate.report.doubt import ORDER, difference
 from simhash_gate.report.findings import findings, notes
-from simhash_gate.report.fleet import total_of
+from simhash_gate.report.fleet import OTHERS, total_of
 from simhash_gate.report.judged import LONGEST_URL
 from simhash_gate.report.pairs import side_by_side
+from simhash_gate.report.summary import Tally
 from simhash_gate.report.tables import labels, tables
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-    from simhash_gate.report.fleet import Fleet
     from simhash_gate.report.pairs import Texts
     from simhash_gate.report.summary import Summary
 
@@ -48,17 +45,15 @@ AUDIT_BANDS = {
 }
 """What is said of the share of wrong drops of a domain."""
 HERE = Path(__file__).parent
-_PACKAGES = ("jinja2", "vl_convert")
 
 
 def check_installed() -> None:
-    """Raise `MissingExtraError` where a package that reports need can't be imported."""
-    for package in _PACKAGES:
-        try:
-            import_module(package)
-        except ImportError as error:
-            message = f"a report needs {package} ({error}): pip install 'simhash-gate[report]'"
-            raise MissingExtraError(message) from None
+    """Raise `MissingExtraError` where the package that reports need can't be imported."""
+    try:
+        import jinja2  # noqa: F401
+    except ImportError as error:
+        message = f"a report needs jinja2 ({error}): pip install 'simhash-gate[report]'"
+        raise MissingExtraError(message) from None
 
 
 def write(report: bytes, path: str | os.PathLike[str]) -> None:
@@ -68,13 +63,10 @@ def write(report: bytes, path: str | os.PathLike[str]) -> None:
         file.write(report)
 
 
-def render(
-    summary: Summary, *, name: str, texts: Texts | None = None, fleet: Fleet | None = None
-) -> bytes:
+def render(summary: Summary, *, name: str, texts: Texts | None = None) -> bytes:
     """Return the report as HTML in UTF-8. `name` is that of the spider or file in its title.
 
-    `texts` is asked once for the texts of the doubtful duplicates and their kept pages. With a
-    `fleet`, whose summary it is, the report has a section for each crawler. Raises
+    `texts` is asked once for the texts of the doubtful duplicates and their kept pages. Raises
     `MissingExtraError`.
     """
     check_installed()
@@ -98,8 +90,6 @@ def render(
         notes=notes(summary),
         audit_bands=AUDIT_BANDS,
         pairs=pairs,
-        fleet=fleet,
-        sections=list(sections(fleet, pairs.pairs)) if fleet else [],
         **figures,
     )
     return page.encode("utf-8", "replace")  # a lone surrogate is no character
@@ -127,21 +117,16 @@ def _template() -> Template:
 
 def _figures(summary: Summary) -> dict[str, Any]:
     """Return what the template shows besides the summary."""
-    from markupsafe import Markup
-
     timeline = summary.timeline
     buckets, by_time = timeline.buckets(), timeline is summary.by_time
     threshold = max(summary.thresholds, key=lambda t: (summary.thresholds[t], -t), default=None)
     shown = [outcome for outcome in charts.SHOWN if summary.total.outcomes[outcome]]
     drawn = {
-        "distances": charts.distances(summary.distances, threshold) if summary.distances else {},
-        "timeline": charts.timeline(buckets, by_time=by_time) if shown else {},
+        "distances": charts.distances(summary.distances, threshold) if summary.distances else None,
+        "timeline": charts.timeline(buckets, by_time=by_time) if shown else None,
     }
     return {
-        "charts": {
-            chart: {size: Markup(svg) for size, svg in sizes.items()}
-            for chart, sizes in drawn.items()
-        },
+        "charts": drawn,
         "shown": shown,
         "tables": tables(shown, by_time=by_time),
         "threshold": threshold,

@@ -3,34 +3,85 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
-from simhash_gate.report.bounded import PAGES, SECONDS, Timeline, Top
-from simhash_gate.report.counts import Counts
-from simhash_gate.report.crawled import Crawled
-from simhash_gate.report.doubt import Doubt, doubt
-from simhash_gate.report.judged import ADVICE, Audited, Judged
+from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
+from simhash_gate.report.crawled import Crawled, Redesigned
+from simhash_gate.report.doubt import doubt
+from simhash_gate.report.fleet import MOST_CRAWLS, OTHERS, Crawler, Row
+from simhash_gate.report.judged import ADVICE, Audited, Judged, Named
 from simhash_gate.report.unsent import UnsentRequests
+from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+MOST_TALLIES = 10_000
+MOST_REASONS = 1_000
+MOST_REDESIGNS = 100
 MOST_DUPLICATES = 500
 MOST_NEAR = 500
 ALIKE_IN_REPEATS = "alike only in what the site repeats"
 MOST_NAMED = 5
 """Domains that are named because pages of many names are near each other."""
-MOST_CRAWLS = 200
 
 
-class Summary(Counts):
-    """Counts by domain, distances, a timeline, clusters, and the pages worth a look."""
+@dataclass(slots=True)
+class Tally:
+    """The counts of one domain. `differs` counts pages within the threshold that passed."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    dropped: int = 0
+    bytes_saved: int = 0
+    differs: Counter[str] = field(default_factory=Counter)
+    named: Named = field(default_factory=Named)
+
+    @property
+    def checked(self) -> int:
+        """How many pages were judged."""
+        return self.outcomes.total() - self.outcomes["skipped"] - self.outcomes["kept"]
+
+    def add(self, page: Judged) -> None:
+        """Count one response."""
+        self.outcomes[page.outcome] += 1
+        if page.dropped:
+            self.dropped += 1
+            self.bytes_saved += page.size
+        if page.differs:
+            self.differs[page.differs] += 1
+        if page.is_within and not page.is_revisit:
+            self.named.add(other=page.has_another_name, dropped=page.dropped)
+
+    def update(self, other: Tally) -> None:
+        """Count what another tally has counted."""
+        self.outcomes.update(other.outcomes)
+        self.dropped += other.dropped
+        self.bytes_saved += other.bytes_saved
+        self.differs.update(other.differs)
+        self.named.update(other.named)
+
+
+class Summary:
+    """Counts by domain and crawler, distances, a timeline, clusters, and the pages worth a look.
+
+    Takes the lines of verdict logs, one log after the other; a log may have several crawls.
+    `reasons` are why pages were not judged, by outcome. `missed` counts verdicts that are missing
+    in the figures, and `unusable` inputs that are no verdicts.
+    """
 
     def __init__(self) -> None:
-        super().__init__()
+        self.total = Tally()
+        self.domains: dict[str, Tally] = {}
+        self.clusters = Clusters()
+        self.audits: list[Audited] = []
+        self.crawlers: list[Crawler] = []
+        self.redesigns: list[Redesigned] = []
+        self.reasons: Counter[tuple[str, str]] = Counter()
+        self.missed = self.unusable = 0
         self.distances: Counter[tuple[int, str]] = Counter()
         self.of_other_names: Counter[tuple[int, str]] = Counter()
         self.thresholds: Counter[int] = Counter()
@@ -39,6 +90,57 @@ class Summary(Counts):
         self.duplicates: Top[Judged] = Top(MOST_DUPLICATES)
         self.near: Top[Judged] = Top(MOST_NEAR)
         self.unsent = UnsentRequests()
+        self._places: list[str] = []
+        self._filled: set[str] = set()
+        self._is_new = True
+
+    def begin(self, place: str) -> None:
+        """Begin with a log; `place` is where it is read."""
+        self._places.append(place)
+        self._is_new = True
+
+    @property
+    def empty(self) -> list[str]:
+        """The logs that had no verdict."""
+        return [place for place in self._places if place not in self._filled]
+
+    @property
+    def seen(self) -> int:
+        """How many responses were counted."""
+        return self.total.outcomes.total()
+
+    @property
+    def crawls(self) -> list[Crawled]:
+        """What the crawlers say of themselves."""
+        return [crawler.said for crawler in self.crawlers if crawler.said]
+
+    @property
+    def are_several(self) -> bool:
+        """Whether the lines are of more than one crawl."""
+        return len(self.crawlers) > 1
+
+    def rows(self) -> list[tuple[Crawler, Row]]:
+        """Return the figures of each crawler."""
+        here = {crawler.run for crawler in self.crawlers if crawler.run}
+        return [(crawler, crawler.row(here)) for crawler in self.crawlers]
+
+    @property
+    def of_many_names(self) -> list[tuple[str, Named]]:
+        """The domains where pages of many names are near each other, the worst first."""
+        found = [(domain, tally.named) for domain, tally in self.domains.items()]
+        return sorted(
+            [(domain, named) for domain, named in found if named.are_many],
+            key=lambda item: -item[1].others,
+        )
+
+    def setting(self, name: str) -> str:
+        """Return what all crawls say of a setting, by the end of its name; "" for the default."""
+        said = {crawl.settings.get(PREFIX + name, "") for crawl in self.crawls}
+        return said.pop() if len(said) == 1 else ""
+
+    def reasons_of(self, outcome: str) -> list[tuple[str, int]]:
+        """Return why pages had an outcome, and how many, the most frequent reason first."""
+        return [(said, n) for (kind, said), n in self.reasons.most_common() if kind == outcome]
 
     @property
     def kept_within(self) -> str:
@@ -75,38 +177,58 @@ class Summary(Counts):
         Raises ValueError that names the key, if the value of a verdict is wrong.
         """
         if isinstance(line.get("crawl"), dict):
-            self.crawls = [*self.crawls, Crawled.of(line["crawl"])][:MOST_CRAWLS]
+            said = Crawled.of(line["crawl"])
+            self._crawler(begins=bool(self.crawlers and self.crawlers[-1].said)).said = said
         if isinstance(line.get("audit"), dict):
             self.audits.append(Audited.of(line["audit"]))
         elif isinstance(line.get("redesign"), dict):
-            self.add_redesign(line["redesign"])
+            redesigned = Redesigned.of(line["redesign"])
+            self.redesigns = [*self.redesigns, redesigned][:MOST_REDESIGNS]
         elif "outcome" in line:
-            self.add(Judged.of(line))
+            page = Judged.of(line, self._crawler().number)
+            self.add(page)
+            self._filled.update(self._places[-1:])
         elif "not_sent" in line:
             self.unsent.add(line)
 
+    def _crawler(self, *, begins: bool = False) -> Crawler:
+        """Return the crawler that a line is of: a new one where a crawl or a log begins."""
+        if (self._is_new or begins) and len(self.crawlers) <= MOST_CRAWLS:
+            number = len(self.crawlers) + 1
+            place = self._places[-1] if self._places else ""
+            self.crawlers.append(Crawler(number, place if number <= MOST_CRAWLS else OTHERS))
+        self._is_new = False
+        return self.crawlers[-1]
+
     def add(self, page: Judged) -> None:
         """Count the verdict on one response."""
-        self.take(page, *looked_at(page))
-
-    def take(self, page: Judged, domain: str, found: Doubt | None) -> None:
-        """Count the verdict on one response that `looked_at` has looked at."""
         if page.at is not None:
             self.by_time.add(page.at, page.outcome)
         self.by_order.add(self.seen, page.outcome)
-        self.count(page, domain, found)
+        self.total.add(page)
+        self._tally(registered_domain(host_of(page.url))).add(page)
+        self._crawler().count(page)
         # How far a page is from what it was tells nothing of how far other pages are.
         if page.distance is not None and page.outcome not in ("updated", "rewritten"):
             self.distances[page.distance, page.outcome] += 1
             self.of_other_names[page.distance, page.outcome] += page.has_another_name
             if page.threshold is not None:
                 self.thresholds[page.threshold] += 1
-        if found is not None:
+        if page.is_duplicate:
+            found = doubt(page)
             self.duplicates.add(found, page)
+            if page.kept is not None and page.outcome == "duplicate":
+                self.clusters.add(page.kept, page, found)
         elif page.outcome == "near":
             self.near.add((-(page.distance or 0), -doubt(page).growth), page)
+        elif page.outcome in ("error", "skipped"):
+            known = len(self.reasons) < MOST_REASONS or (page.outcome, page.reason) in self.reasons
+            self.reasons[page.outcome, page.reason if known else OTHERS] += 1
 
-
-def looked_at(page: Judged) -> tuple[str, Doubt | None]:
-    """Return the domain of a page, and how doubtful it is that it is a duplicate, if it is one."""
-    return registered_domain(host_of(page.url)), doubt(page) if page.is_duplicate else None
+    def _tally(self, domain: str) -> Tally:
+        tally = self.domains.get(domain)
+        if tally is None:
+            if len(self.domains) >= MOST_TALLIES:
+                domain = OTHERS
+            tally = self.domains.setdefault(domain, Tally())
+        return tally

@@ -20,10 +20,9 @@ Columns = tuple[Column, ...]
 
 FLEET = (
     *("Crawler", "Responses #", "Skipped #", "Judged #", "Delivered #", "Dropped #"),
-    *("Held back #", "Like its own #", "Like another's #", "Like an earlier #"),
-    *("Others like its #", "Errors #"),
+    *("Held back #", "Like its own #", "Like another's #", "Like an earlier #", "Errors #", "Log"),
 )
-"""The crawler, and the fields of `fleet.Row`."""
+"""The crawler, the fields of `fleet.Row`, and where its verdicts were read."""
 
 
 def tables(shown: Sequence[str], *, by_time: bool) -> dict[str, Columns]:
@@ -40,7 +39,6 @@ def tables(shown: Sequence[str], *, by_time: bool) -> dict[str, Columns]:
             *_columns("Skipped #", "Dropped #", "% dropped #", "Saved #", "Another name #"),
         ),
         "fleet": _columns(*FLEET),
-        "worst": _columns("Domain", "Judged #", "Dropped #", "Another name #", "Errors #"),
         "audit": _columns(
             *("Domain", "Wrong drops", "Audited #", "Compared #", "Wrong #", "At least % #"),
             *("At most % #", "Fields that differed"),

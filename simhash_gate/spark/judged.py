@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_gate.common.encoded import unsigned
 from simhash_gate.gate.judge import Gate
-from simhash_gate.offline.dedupe import ALL_PAGES
-from simhash_gate.offline.replay import judge
-from simhash_gate.offline.store import live_run
+from simhash_gate.offline.replay import ALL_PAGES, judge, live_run
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.settings import read_settings

@@ -1,4 +1,4 @@
-"""`simhash-gate idf`: how rare each word is among the pages of a collection, as weights.
+"""How rare each word is among the pages of a collection, as weights.
 
 The weight of a word is smooth inverse document frequency, ln((1 + pages) / (1 + pages with it)) + 1
 (Spärck Jones, A statistical interpretation of term specificity, 1972; smoothed as scikit-learn's
@@ -10,76 +10,26 @@ count.
 from __future__ import annotations
 
 import heapq
-import json
 from dataclasses import dataclass, field
 from functools import partial
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
-from simhash_gate.common.files import whole_file
-from simhash_gate.common.wording import how_many
-from simhash_gate.offline.console import check_output, disk, refuse_stores
 from simhash_gate.pipeline import read_closely
-from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.read_pages import extract_pages
 from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
 
     from simhash_gate.common.wording import Complain
-    from simhash_gate.offline.console import Console
     from simhash_gate.options import Options
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry
 
+
 MOST_COUNTED = 4_000_000
 """Words that are counted at a time, some 400 MB of them."""
-
-
-def run(
-    settings: Settings,
-    console: Console,
-    *,
-    sources: Sequence[str],
-    output: str | None,
-    shingles: bool,
-    most: int,
-    min_pages: int,
-) -> int:
-    """Write the table; return the exit status."""
-    refuse_stores(sources)
-    if settings.options.idf:
-        raise click.UsageError(
-            "This command makes a table for SIMHASH_GATE_IDF. Do not set it here."
-        )
-    check_output(output)
-    pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
-    entries = console.bar(pages.entries, pages.total)
-    found = _count(entries, settings, console.complain, shingles=shingles)
-    weights = found.weights(most, min_pages)
-    if not found.pages:
-        console.complain_of_nothing(shown(*sources), "no page with words")
-    elif not weights:
-        seen = how_many(found.pages, "page")
-        console.complain(shown(*sources), f"{seen}, and no word is in {min_pages} of them")
-    else:
-        table = json.dumps(weights, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
-        if output:
-            with disk(output), whole_file(output, private=False) as file:
-                file.write(table.encode())
-        else:
-            console.write_raw(table.encode())
-        weighed = how_many(len(weights), "shingle" if shingles else "word")
-        console.say(f"{weighed} of {how_many(found.pages, 'page')}")
-        if found.error:
-            pages_too_many = how_many(found.error, "page")
-            console.say(
-                f"counts are up to {pages_too_many} too high: the rarest words were forgotten"
-            )
-    return console.status()
 
 
 class Said(NamedTuple):
@@ -127,7 +77,7 @@ class Frequencies:
         return log((1 + self.pages) / (1 + min(pages, self.pages))) + 1
 
 
-def _count(
+def count_words(
     entries: Iterable[Entry], settings: Settings, complain: Complain, *, shingles: bool
 ) -> Frequencies:
     """Count the words, or the shingles, of all pages. Complain of those that can't be read."""

@@ -14,7 +14,6 @@ from simhash_gate.gate.policy import WHOLE_CRAWL
 from simhash_gate.report.judged import Named, contradict
 from simhash_gate.settings import read_settings
 from simhash_gate.sources.find import names_store, shown
-from simhash_gate.tuning import sampling
 from simhash_gate.tuning.labels import (
     ShownPair,
     contradicting,
@@ -23,7 +22,7 @@ from simhash_gate.tuning.labels import (
     show_pair,
     with_distances,
 )
-from simhash_gate.tuning.threshold import Labelled, Suggestion, count, score, suggest
+from simhash_gate.tuning.threshold import Labelled, Suggestion, score, suggest
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
@@ -192,15 +191,9 @@ def _by_texts(
 
 
 def _labelled(labels: Sequence[Label], scopes: Sequence[Scope]) -> Labelled | None:
-    """Score labels: a sample by the pairs that it stands for, other labels one by one."""
-    if labels and all(label.sampled for label in labels):
-        strata = sampling.strata(scopes, {label.names: label.duplicate for label in labels})
-        duplicates = sum(stratum.duplicates for stratum in strata)
-        others = sum(stratum.others for stratum in strata)
-        return Labelled(duplicates, others, sampling.score(strata)) if duplicates + others else None
     known = [(distance, label.duplicate) for label, distance in with_distances(labels, scopes)]
     duplicates = sum(duplicate for _, duplicate in known)
-    return Labelled(duplicates, len(known) - duplicates, score(count(known))) if known else None
+    return Labelled(duplicates, len(known) - duplicates, score(known)) if known else None
 
 
 def _is_domain(name: str) -> bool:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simhash_gate.common.proportion import Interval, wilson
 from simhash_gate.common.wording import how_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from simhash_gate.collection.neighbours import Scope
 
@@ -26,13 +25,6 @@ _EMPTY = 3  # distances in a row without a page end the copies too
 _UNLIKELY = 1.645  # standard errors: by chance in 5 of 100
 
 
-class Counts(NamedTuple):
-    """Labelled pairs by distance, 0 to 64 bits: how many are duplicates, how many others."""
-
-    duplicates: list[float]
-    others: list[float]
-
-
 class Score(NamedTuple):
     """How good a threshold is. Precision is None if no pair is within the threshold."""
 
@@ -40,8 +32,6 @@ class Score(NamedTuple):
     precision: float | None
     recall: float
     f1: float
-    precision_interval: Interval
-    recall_interval: Interval
 
 
 class Suggestion(NamedTuple):
@@ -51,55 +41,21 @@ class Suggestion(NamedTuple):
     reason: str
 
 
-def count(labelled: Sequence[tuple[int, bool]]) -> Counts:
-    """Count pairs of a distance and a label: True for a duplicate."""
-    counts = Counts([0.0] * 65, [0.0] * 65)
-    for distance, duplicate in labelled:
-        (counts.duplicates if duplicate else counts.others)[distance] += 1
-    return counts
+def score(pairs: Sequence[tuple[int, bool]]) -> list[Score]:
+    """Return how good each threshold is on pairs of a distance and a label: True for a duplicate.
 
-
-def f1_of(counts: Counts) -> list[float]:
-    """Return F1, the harmonic mean of precision and recall, of each threshold; 0.0 for no pairs."""
-    found = []
+    F1 is the harmonic mean of precision and recall; 0.0 without duplicates.
+    """
+    duplicates, found = sum(duplicate for _, duplicate in pairs), []
     for threshold in range(HIGHEST + 1):
-        right, wrong = (sum(side[: threshold + 1]) for side in counts)
-        positive = sum(counts.duplicates)
-        found.append(2 * right / (right + wrong + positive) if positive else 0.0)
-    return found
-
-
-def score(counts: Counts) -> list[Score]:
-    """Return how good each threshold is on pairs that were counted one by one."""
-    duplicates = round(sum(counts.duplicates))
-
-    def precision(threshold: int) -> Interval:
-        right, wrong = (round(sum(side[: threshold + 1])) for side in counts)
-        return wilson(right, right + wrong)
-
-    def recall(threshold: int) -> Interval:
-        return wilson(round(sum(counts.duplicates[: threshold + 1])), duplicates)
-
-    return scores(counts, precision, recall)
-
-
-def scores(
-    counts: Counts,
-    precision_interval: Callable[[int], Interval],
-    recall_interval: Callable[[int], Interval],
-) -> list[Score]:
-    """Return how good each threshold is, with intervals of its precision and recall."""
-    duplicates, found = sum(counts.duplicates), []
-    for threshold, f1 in enumerate(f1_of(counts)):
-        right, wrong = (sum(side[: threshold + 1]) for side in counts)
+        called = [duplicate for distance, duplicate in pairs if distance <= threshold]
+        right = sum(called)
         found.append(
             Score(
                 threshold,
-                right / (right + wrong) if right + wrong else None,
+                right / len(called) if called else None,
                 right / duplicates if duplicates else 0.0,
-                f1,
-                precision_interval(threshold),
-                recall_interval(threshold),
+                2 * right / (len(called) + duplicates) if duplicates else 0.0,
             )
         )
     return found
@@ -147,8 +103,7 @@ def valley(histogram: Sequence[int], now: int) -> Suggestion:
     place = f"at {how_many(low, 'bit')}" if wide == low else f"from {low} to {wide} bits"
     beyond = f", before {histogram[after]} at {after}" if after is not None else ""
     return Suggestion(
-        min(max(now, low), wide),
-        f"the valley of the histogram: {pages} {place}{beyond}",
+        min(max(now, low), wide), f"the valley of the histogram: {pages} {place}{beyond}"
     )
 
 

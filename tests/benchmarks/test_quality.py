@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 from benchmarks.quality import audit, trees
@@ -62,15 +63,15 @@ def corpus(folder: Path) -> Path:
 def test_a_corpus_end_to_end_with_what_is_installed_and_a_line_for_a_peer_that_is_not(
     tmp_path: Path, capsys, monkeypatch
 ) -> None:
-    monkeypatch.setenv("PATH", "")
     assert main([str(tmp_path)]) == 2
     assert "no labelled corpus" in capsys.readouterr().err
     out, peers = tmp_path / "out", ["body-md5", "page-text", "nutch"]
     run = [str(corpus(tmp_path / "corpus")), f"--out={out}", "--workers=1"]
-    run += ["--peers", ",".join([*peers, "javascript"])]
+    run += ["--peers", ",".join([*peers, "minhash"])]
+    monkeypatch.setitem(sys.modules, "datasketch", None)
     assert main(run) == 0
     table, complaints = capsys.readouterr()
-    assert complaints.count("javascript: left out: needs node and npm\n") == 1
+    assert complaints.count("minhash: left out: needs datasketch: pip install") == 1
     found = json.loads((out / "results.json").read_text("utf-8"))["methods"]
     assert list(found) == [*OURS, *peers]
     assert table.count("\n") == 2 + len(found)

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_gate import near_duplicate_pairs
-from simhash_gate.collection import balls
 from simhash_gate.fingerprints import block_sort
 from tests.collection.crowds import brute_force, compared_in_rows, crowded
 
@@ -76,17 +75,6 @@ def test_a_large_group_of_near_duplicates_is_counted_without_being_listed():
     within = len(ball) * times * (times - 1) // 2
     found = near_duplicate_pairs(np.repeat(ball, times), 3, count_only=True)
     assert found == between * times * times + within
-
-
-@settings(max_examples=150, deadline=None)
-@given(crowded(), st.integers(0, 8))
-def test_what_fills_a_ball_is_counted_as_brute_force_counts_it(pages, radius):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(balls, "_FEW", 1)
-        patch.setattr(balls, "_are_many", lambda some, count: some > 0)
-        values = np.array(plain(pages), np.uint64)
-        found = near_duplicate_pairs(values, radius, count_only=True)
-    assert found == len(brute_force(pages, radius))
 
 
 def test_groups_of_near_duplicates_among_many_are_counted_exactly():

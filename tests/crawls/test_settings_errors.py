@@ -44,7 +44,7 @@ def line_of(log: str) -> str:
     ],
 )
 def test_a_command_of_scrapy_prints_one_line_and_fails(tmp_path, name, value, more, said) -> None:
-    (tmp_path / "vl_convert.py").write_text("raise ImportError")
+    (tmp_path / "jinja2.py").write_text("raise ImportError")
     settings = {"LOG_LEVEL": "WARNING", f"SIMHASH_GATE_{name}": value, **more}
     with Site({"/a": page(1)}).running() as site:
         result = crawl(tmp_path, site, "/a", settings=settings)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from simhash_gate.report.fleet import Fleet
+from simhash_gate.report.summary import Summary
 from simhash_gate.stores import StoreUnavailable, open_store
 from tests.crawls.harness import ROOT, Site, crawl, doing, html_answer, page, start, until
 from tests.crawls.loaded import LoadedProcess
@@ -158,7 +158,7 @@ def all_say(word):
         "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
         "CONCURRENT_REQUESTS": 2,
     }
-    paths, fleet = [*routes], Fleet()
+    paths, summary = [*routes], Summary()
     with Site(dict(routes)).running() as site:
         crawls = [
             start(
@@ -174,16 +174,15 @@ def all_say(word):
     assert later.items == []
     assert later.count("unchanged") == len(routes)
     for n in range(3):
-        fleet.begin(f"{n}.jsonl")
+        summary.begin(f"{n}.jsonl")
         verdicts = (tmp_path / f"crawls/{n}/verdicts.jsonl").read_text("utf-8")
         for line in verdicts.splitlines():
-            fleet.add_line(json.loads(line))
-    for (_, row), each in zip(fleet.rows(), ended, strict=True):
+            summary.add_line(json.loads(line))
+    for (_, row), each in zip(summary.rows(), ended, strict=True):
         told = (row.responses, row.judged, row.dropped, row.delivered)
         stats = ("fetched", "checked", "dropped", "passed")
         assert told == tuple(each.count(name) for name in stats)
         assert row.others == row.dropped
-    assert fleet.deliveries().pages == {1: len(routes)}
 
 
 def test_pages_read_in_another_way_are_ignored_and_the_log_says_so(tmp_path, url) -> None:

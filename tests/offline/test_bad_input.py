@@ -96,7 +96,6 @@ def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> No
         ("juggle", "juggle"),
         ("pairs a.html ''", "the argument is empty"),
         ("pairs a.html -k 9", "-k"),
-        ("pairs a.html --memory 4", "'4'"),
         ("pairs a.html --format parquet", "-o FILE"),  # a terminal can't show it
         ("dedupe a.html -o corpus.csv", "a corpus is a folder"),
         ("recover journal --distance=far", "'far'"),
@@ -104,8 +103,6 @@ def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> No
         ("recover journal --since=soon", "'soon'"),
         ("store forget sqlite:///pages.sqlite", "--domain, --scope, --page or --age"),
         ("store prune sqlite:///pages.sqlite --age -7d", "such as 7d"),
-        ("tune a.html --label", "--label needs --pairs FILE"),
-        ("tune a.html --label --pairs labels.jsonl", "--label asks on a terminal"),
     ],
 )
 def test_a_wrong_command_line_is_refused_before_anything_is_read(

@@ -26,7 +26,6 @@ PEERS = {
     "trafilatura": "trafilatura_.OwnSimhash",
     "trafilatura-text": "trafilatura_.GateFeatures",
     "plain": "plain.PlainRecipe",
-    "javascript": "javascript.JavaScriptRecipe",
 }
 CONTENT_OURS = {"content": "gate.GateContent"}
 CONTENT_PEERS = {
@@ -35,7 +34,6 @@ CONTENT_PEERS = {
     "trafilatura": "trafilatura_.TrafilaturaContent",
     "resiliparse": "resiliparse_.ResiliparseContent",
     "plain": "plain.PlainContent",
-    "javascript": "javascript.JavaScriptContent",
 }
 
 __all__ = ["OURS", "PEERS", "Extractor", "Method", "MissingError", "create", "create_extractor"]

@@ -14,35 +14,6 @@ if TYPE_CHECKING:
 HOME = "/store/"
 
 
-class Manner(NamedTuple):
-    """How the addresses of a department are made."""
-
-    product: str
-    category: str
-    in_category: str
-    later_page: str
-
-
-MANNERS = {
-    "workshop": Manner(
-        "/store/workshop/product/{slug}/",
-        "/store/workshop/product-category/{category}/",
-        "/store/workshop/product-category/{category}/{slug}/",
-        "page/{page}/",
-    ),
-    "wardrobe": Manner(
-        "/store/wardrobe/products/{slug}",
-        "/store/wardrobe/collections/{category}",
-        "/store/wardrobe/collections/{category}/products/{slug}",
-        "?page={page}",
-    ),
-    "household": Manner(
-        "/store/household/{slug}.html",
-        "/store/household/{category}.html",
-        "/store/household/{category}/{slug}.html",
-        "?p={page}",
-    ),
-}
 SOURCES = ["newsletter", "comparison", "ads", "partner"]
 
 
@@ -95,7 +66,7 @@ class Plan:
 
     def _department(self, department: str) -> Iterator[Link]:
         """Make the lists of a department; yield the links of its menu."""
-        goods, manner = self.by_department[department], MANNERS[department]
+        goods = self.by_department[department]
         own = [s for s in self.shelves.values() if s.offer.good.department == department]
         home = f"{HOME}{department}/"
         self.lists[home] = List(department, department.title(), tuple(map(self.link, goods[:8])))
@@ -106,13 +77,13 @@ class Plan:
                 for shelf in own
                 if shelf.category == category
             ]
-            href = manner.category.format(category=category)
+            href = f"{home}collections/{category}"
             yield self._list(department, href, category.title(), entries, size=6)
         everything = [
             Link(shelf.href, f"{shelf.offer.good.name} {shelf.offer.variant.name} ({shelf.kind})")
             for shelf in own
         ]
-        href = manner.category.format(category="all")
+        href = f"{home}collections/all"
         yield self._list(department, href, "All of our pages", everything, size=30)
 
     def _list(
@@ -120,8 +91,7 @@ class Plan:
     ) -> Link:
         """Add a list with its pages; return the link to the first one."""
         parts = [tuple(entries[i : i + size]) for i in range(0, len(entries), size)] or [()]
-        later = href + MANNERS[department].later_page
-        hrefs = [href, *(later.format(page=i + 2) for i in range(len(parts) - 1))]
+        hrefs = [href, *(f"{href}?page={i + 2}" for i in range(len(parts) - 1))]
         pager = tuple(Link(other, str(i + 1)) for i, other in enumerate(hrefs))
         for page, part in zip(hrefs, parts, strict=True):
             self.lists[page] = List(department, title, part, pager)
@@ -130,9 +100,8 @@ class Plan:
 
 def main(good: Good, category: str = "") -> str:
     """Return the address of a product, of its own or in a category."""
-    manner = MANNERS[good.department]
-    pattern = manner.in_category if category else manner.product
-    return pattern.format(slug=good.slug, category=category)
+    inside = f"collections/{category}/" if category else ""
+    return f"{HOME}{good.department}/{inside}products/{good.slug}"
 
 
 def with_query(href: str, query: str) -> str:

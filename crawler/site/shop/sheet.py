@@ -35,12 +35,11 @@ class Sheet:
         self.rng = Random(f"{seed}/store/{path}/{live}")
         self.name = escape(self.good.name)
         self.menu = plan.menus[self.good.department]
-        self.notes = NOTES[self.good.department]
-        self.newsletter = NEWSLETTER[self.good.department]
+        self.notes = NOTES
+        self.newsletter = NEWSLETTER
         self.canonical = main(self.good)
         others = [good for good in plan.by_department[self.good.department] if good != self.good]
         self.related = [plan.link(good) for good in self.rng.sample(others, min(4, len(others)))]
-        self.watching = self.rng.randint(2, 40)
         taste = Random(f"{seed}/ratings/{self.good.slug}")
         self.rating = f"{taste.randint(34, 50) / 10:.1f}"
         self.ratings = taste.randint(3, 160)

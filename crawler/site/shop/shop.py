@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crawler.site.shop import magento, shopify, woocommerce
+from crawler.site.shop import shopify
 from crawler.site.shop.plan import Plan
 from crawler.site.shop.sheet import Sheet, printed
-
-THEMES = {"workshop": woocommerce, "wardrobe": shopify, "household": magento}
 
 
 class Page(NamedTuple):
@@ -35,11 +33,8 @@ class Shop:
         """Return the page at a path, which was served `live` times before; None if none is."""
         if shelf := self.plan.shelves.get(path):
             sheet = Sheet(shelf, self.plan, self.seed, path, live)
-            render = (
-                printed if shelf.kind == "print" else THEMES[shelf.offer.good.department].product
-            )
+            render = printed if shelf.kind == "print" else shopify.product
             return Page(render(sheet), shelf.offer.variant.sku, shelf.offer.id)
         if content := self.plan.lists.get(path):
-            theme = THEMES[content.department]
-            return Page(theme.listing(content, self.plan.menus[content.department]))
+            return Page(shopify.listing(content, self.plan.menus[content.department]))
         return None

@@ -3,46 +3,55 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from simhash_gate.common.wording import complaining, printable
+from simhash_gate.cli.console import Console
+from simhash_gate.cli.options import as_json, with_settings
+from simhash_gate.common.wording import complaining
 from simhash_gate.fingerprints.features import cosine, jaccard
 from simhash_gate.fingerprints.hamming import band, hamming_distance
-from simhash_gate.offline import fingerprint
-from simhash_gate.offline.fingerprint import names_of, sketch_of, words_of_name
+from simhash_gate.offline.differences import (
+    Change,
+    Claim,
+    changes,
+    page_as_json,
+    side_by_side,
+    sketch_of,
+)
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.pipeline import read_closely
 from simhash_gate.sources import Entry, read_body
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from simhash_gate.common.wording import Complain
-    from simhash_gate.fingerprints.sketch import Offered, Sketch
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.offline.console import Console
     from simhash_gate.pipeline import Reading
     from simhash_gate.settings import Settings
 
-CONTEXT = 5  # words around a change
 
-
-def run(
-    settings: Settings,
-    console: Console,
-    *,
-    a: str,
-    b: str,
-    url_a: str,
-    url_b: str,
-    markdown: bool,
-    as_json: bool,
+@click.command(epilog="Example: simhash-gate compare a.html b.html --url-b https://example.com/b")
+@click.argument("a")
+@click.argument("b")
+@click.option("--url-a", metavar="URL", default="", help="The URL of A.")
+@click.option(
+    "--url-b", metavar="URL", default="", help="The URL of B. Its domain decides the policy."
+)
+@click.option("--markdown", is_flag=True, help="Also show the Markdown of each page.")
+@as_json
+@with_settings
+def compare(
+    settings: Settings, a: str, b: str, url_a: str, url_b: str, markdown: bool, as_json: bool
 ) -> int:
-    """Compare two files; return the exit status."""
+    """Show how near two HTML files are, and what differs.
+
+    The verdict is the one that the gate reaches on B after A.
+    """
+    console = Console()
     one = _read_side(a, url_a, settings, console.complain)
     other = _read_side(b, url_b, settings, console.complain)
     if one and other:
@@ -54,50 +63,11 @@ def run(
     return console.status()
 
 
-class Claim(NamedTuple):
-    """One thing that two pages claim: what A says and what B says, None for nothing.
-
-    `kind` is `names`, `offered` or `fields`. `name` is that of the field, "" for a name.
-    """
-
-    kind: str
-    name: str
-    a: str | None
-    b: str | None
-
-    @property
-    def differs(self) -> bool:
-        """Whether the two pages say different things, or one of them says nothing."""
-        if self.a is None or self.b is None or self.kind != "names":
-            return self.a != self.b
-        return words_of_name(self.a) != words_of_name(self.b)
-
-    def as_text(self) -> str:
-        """Return a line of text: what only A has in red, what only B has in green."""
-        said = _marked(self.a, self.b) if self.differs else printable(self.b or "")
-        return f"{self.name or 'name':11}  {said}"
-
-
 class Side(NamedTuple):
     """One of the two pages."""
 
     entry: Entry
     reading: Reading
-
-
-class Change(NamedTuple):
-    """Words that only one of two texts has, and the words around them."""
-
-    before: Sequence[str]
-    removed: Sequence[str]
-    added: Sequence[str]
-    after: Sequence[str]
-
-    def as_text(self) -> str:
-        """Return a line of text: what only A has in red, what only B has in green."""
-        gone, come = (" ".join(only) or None for only in (self.removed, self.added))
-        parts = [" ".join(self.before), _marked(gone, come), " ".join(self.after)]
-        return " ".join(filter(None, parts))
 
 
 @dataclass(frozen=True)
@@ -126,7 +96,7 @@ class PageComparison:
         def said(side: Side) -> dict[str, Any]:
             page = side.reading.page
             known = {"path": side.entry.path, "url": side.entry.url}
-            known |= fingerprint.as_json(page, fields=self.fields)
+            known |= page_as_json(page, fields=self.fields)
             return known | {"markdown": page.markdown} if markdown else known
 
         return {
@@ -153,7 +123,7 @@ class PageComparison:
         yield f"the gate  {self.verdict.outcome}: {self.verdict.reason}"
         yield f"shingles  cosine {self.cosine:.3f}, Jaccard {self.jaccard:.3f}"
         for name, side in (("A", self.a), ("B", self.b)):
-            page = fingerprint.as_json(side.reading.page, fields=False)
+            page = page_as_json(side.reading.page, fields=False)
             yield ""
             yield click.style(f"{name}  {side.entry.path}", bold=True)
             yield f"   title        {page['title']}"
@@ -215,38 +185,3 @@ def _compare(a: Side, b: Side, settings: Settings) -> PageComparison:
         list(side_by_side(sketch_of(a.reading.page), sketch_of(b.reading.page))),
         bool(settings.options.compare),
     )
-
-
-def changes(a: Sequence[str], b: Sequence[str]) -> Iterator[Change]:
-    """Yield what differs between two texts, given as words, in order."""
-    for tag, start, end, b_start, b_end in SequenceMatcher(None, a, b).get_opcodes():
-        if tag != "equal":
-            before, after = a[max(0, start - CONTEXT) : start], a[end : end + CONTEXT]
-            yield Change(before, a[start:end], b[b_start:b_end], after)
-
-
-def side_by_side(a: Sketch, b: Sketch) -> Iterator[Claim]:
-    """Yield all that two pages claim."""
-    names = {words_of_name(name): name for name in names_of(a)}
-    others = {words_of_name(name): name for name in names_of(b)}
-    both = [name for name in others if name in names]
-    yield from (Claim("names", "", names[name], others[name]) for name in both)
-    yield from (Claim("names", "", names[name], None) for name in names if name not in others)
-    yield from (Claim("names", "", None, others[name]) for name in others if name not in names)
-    yield from _by_name("offered", a.offered, b.offered)
-    yield from _by_name("fields", a.compared, b.compared)
-
-
-def _by_name(kind: str, a: Offered, b: Offered) -> Iterator[Claim]:
-    one, other = dict(a), dict(b)
-    for name in one | other:
-        yield Claim(kind, name, one.get(name), other.get(name))
-
-
-def _marked(a: str | None, b: str | None) -> str:
-    """Return what only A has in red, and what only B has in green."""
-    parts = [
-        "" if a is None else click.style(f"[-{printable(a)}-]", fg="red"),
-        "" if b is None else click.style(f"{{+{printable(b)}+}}", fg="green"),
-    ]
-    return " ".join(filter(None, parts))

@@ -10,12 +10,15 @@ from functools import lru_cache
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
+import click
+
+from simhash_gate.cli.options import with_console, with_settings
 from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.fingerprints.claims import read_from_text
 from simhash_gate.fingerprints.sketch import NO_SKETCH, decode
 from simhash_gate.gate.judge import Gate
 from simhash_gate.offline.exported import KINDS, is_exported, read_exported
-from simhash_gate.offline.store import live_run
+from simhash_gate.offline.replay import ALL_PAGES, live_run
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.sources import find
@@ -26,25 +29,43 @@ from simhash_gate.stores import Blob, Record, StoreError, Window
 from simhash_gate.stores.base import HISTORY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
+    from simhash_gate.cli.console import Console
     from simhash_gate.gate.policy import Policy
-    from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry, File
     from simhash_gate.stores import Store
     from simhash_gate.workers.pool import ReadError
 
-_ALL = 1 << 62  # pages: an import is larger than the window of a crawl
-EVERYTHING = Window(pages=_ALL)
+
+EVERYTHING = Window(pages=ALL_PAGES)
 _TOGETHER = 200  # pages that are added at once
 _NAMED = 10  # scopes in a warning
 
 
-def run(settings: Settings, console: Console, *, url: str, sources: Sequence[str]) -> int:
-    """Add the pages of the sources, as one run that counts when all are there."""
+@click.command(
+    "import",
+    short_help="Fill a store from an archive, a corpus or another store.",
+    epilog="Example: simhash-gate store import sqlite:///pages.sqlite archive/ corpus.jsonl",
+)
+@click.argument("url")
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]")
+@with_settings
+@with_console
+def import_(settings: Settings, console: Console, url: str, sources: tuple[str, ...]) -> int:
+    """Add the pages of SOURCEs to the store at URL, so that a new crawl knows them.
+
+    SOURCE is anything with pages: WARC, WACZ, Scrapy's HttpCache, HTML, JSON Lines, Parquet, and
+    folders of them; a corpus that `dedupe` made; or the output of `store export`, which is also
+    read from stdin if no SOURCE is named.
+
+    The store then has the pages that a crawl would keep that meets all pages in this order. The
+    settings should be those of your crawl. All pages are one run: they count when all are added.
+    """
     if url.partition(":")[0].lower() == "memory":
         raise StoreError(f"store URL {url!r}: a store in memory ends with this command")
+    sources = sources or ("-",)
     given = find.look_at(sources, console.complain, console.say, fingerprints=True)
     files = find.files_of(given, console.complain)
     with _all_or_nothing(console), live_run(url) as (store, run_name):
@@ -229,4 +250,4 @@ def _is_exported(file: File) -> bool:
 
 @lru_cache
 def _endless(policy: Policy) -> Policy:
-    return replace(policy, window=_ALL)
+    return replace(policy, window=ALL_PAGES)

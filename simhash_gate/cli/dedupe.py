@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 import click
 from filelock import Timeout
 
+from simhash_gate.cli.console import check_output, disk, refuse_stores
+from simhash_gate.cli.options import setting, settings_of, with_console
 from simhash_gate.collection.table import format_of, write_rows
 from simhash_gate.common.files import private_folder, private_lock, whole_file
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import line_of
 from simhash_gate.identity.keys import precise
-from simhash_gate.offline.console import check_output, disk, refuse_stores
 from simhash_gate.offline.corpus import Kept, check_form, form_of, is_empty_folder, write_corpus
-from simhash_gate.offline.replay import judge
-from simhash_gate.offline.store import live_run
+from simhash_gate.offline.replay import ALL_PAGES, judge, live_run
 from simhash_gate.offline.work_file import Judged, WorkFile, read_whole
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import TOLD, Page
@@ -36,32 +36,95 @@ from simhash_gate.sources.read_pages import extract_pages
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from simhash_gate.cli.console import Console
     from simhash_gate.collection.table import Row
-    from simhash_gate.offline.console import Console
     from simhash_gate.offline.work_file import Numbered
     from simhash_gate.page import LeftOut
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry
 
-ALL_PAGES = 1 << 62
-"""The window of a command that compares a page with all kept pages of its scope."""
+
 OTHERS = ("id", "url", "kept", "distance", "reason")
 _TOGETHER = 500  # verdicts that are written at once
 _COPY = "duplicate"
 
 
-def run(
-    settings: Settings,
+@click.command(epilog="Example: simhash-gate dedupe crawl/ more.warc.gz -o corpus.jsonl")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    required=True,
+    help="The corpus. It is a new folder of Markdown files, or a file that ends in .jsonl or "
+    ".parquet.",
+)
+@click.option(
+    "--duplicates",
+    metavar="FILE",
+    help="Write a line for each page that is not in the corpus, with the reason. FILE ends in "
+    ".jsonl, .csv or .parquet.",
+)
+@click.option("--report", metavar="FILE", help="Also write an HTML report of all verdicts.")
+@click.option(
+    "--keep",
+    type=click.Choice(["first", "longest", "newest"]),
+    default="first",
+    show_default=True,
+    help="Which of several copies is kept. The newest is the one that was captured last. If the "
+    "source does not tell the time, the date on the page counts.",
+)
+@click.option(
+    "--without",
+    type=click.Choice(["links", "images"]),
+    multiple=True,
+    help="Leave links or images out of the Markdown; the text of links stays. Can be repeated.",
+)
+@click.option(
+    "-k",
+    "--distance",
+    type=click.IntRange(0, 8),
+    metavar="N",
+    help="The threshold: the greatest distance of a copy, in bits. The default is 3.",
+)
+@click.option(
+    "--verify/--no-verify",
+    default=None,
+    help="Call a page a copy only if its names, its offer and its words agree too, as "
+    "SIMHASH_GATE_VERIFY=1 does. That is the default.",
+)
+@click.option(
+    "--scope",
+    type=click.Choice(["domain", "host", "crawl"]),
+    help="Compare pages of the same domain, of the same host, or all pages. The default is domain.",
+)
+@setting
+@with_console
+def dedupe(
+    assignments: tuple[str, ...],
     console: Console,
-    *,
     sources: Sequence[str],
     output: str,
     duplicates: str | None,
     report: str | None,
     keep: str,
     without: Sequence[LeftOut],
+    distance: int | None,
+    verify: bool | None,
+    scope: str | None,
 ) -> int:
-    """Write the corpus; return the exit status."""
+    """Read the pages of all SOURCEs, in order, and write those that are no near-duplicates.
+
+    SOURCE is anything with pages that `pairs` reads. A page is judged as a crawl judges it, and
+    compared with all kept pages of its domain.
+
+    The command can be interrupted. The same command then goes on where it ended.
+    """
+    # A crawl compares with recent pages only.
+    given = [f"SIMHASH_GATE_WINDOW={ALL_PAGES}", *assignments]
+    named = {"THRESHOLD": distance, "VERIFY": verify, "SCOPE": scope}
+    given += [f"SIMHASH_GATE_{key}={value}" for key, value in named.items() if value is not None]
+    settings = settings_of(given)
     refuse_stores(sources)
     _check(output, duplicates, report)
     with disk(output), _work_folder(output, console) as folder:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simhash_gate.cli.console import check_output, disk
+from simhash_gate.cli.options import cache, no_cache, output, with_console, with_settings
 from simhash_gate.collection.listing import (
     Query,
     cluster_rows,
@@ -21,7 +23,6 @@ from simhash_gate.collection.listing import (
 from simhash_gate.collection.table import format_of, write_rows
 from simhash_gate.common.files import whole_file
 from simhash_gate.common.wording import why
-from simhash_gate.offline.console import check_output, disk
 from simhash_gate.offline.members import Members, fingerprint_of, gather
 from simhash_gate.sources.find import distinct, shown
 from simhash_gate.sources.page_cache import PageCache
@@ -30,31 +31,63 @@ from simhash_gate.sources.parquet import load
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simhash_gate.collection.disk import Gathered
+    from simhash_gate.cli.console import Console
+    from simhash_gate.collection.gathered import Gathered
     from simhash_gate.collection.table import Row
-    from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
+
 
 PAIRS = ("a", "b", "distance", "a_title", "b_title")
 COPIES = ("kept", "page", "distance", "kept_title", "title")
 SIMILAR = ("page", "distance", "title", "fingerprint")
 
 
-def run(  # noqa: PLR0913 - one for each option
+@click.command(epilog="Example: simhash-gate pairs crawl/ more.jsonl -k 5 -o pairs.csv")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option(
+    "-k",
+    "--distance",
+    type=click.IntRange(0, 8),
+    metavar="K",
+    default=3,
+    show_default=True,
+    help="The greatest distance of two pages of a pair, in bits.",
+)
+@click.option("--across", is_flag=True, help="Also compare pages of different domains.")
+@click.option(
+    "--clusters",
+    is_flag=True,
+    help="Instead of all pairs, print each copy with the page that a crawl would keep.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "csv", "parquet"]),
+    help="The format of the output. By default, the name of FILE tells it; without FILE it is "
+    "jsonl.",
+)
+@output
+@cache
+@no_cache
+@with_settings
+@with_console
+def pairs(
     settings: Settings,
     console: Console,
-    *,
     sources: Sequence[str],
     distance: int,
     across: bool,
     clusters: bool,
     form: str | None,
     output: str | None,
-    memory: int,
     cache: str | None,
     no_cache: bool,
 ) -> int:
-    """Print all pairs, or the copies; return the exit status."""
+    """Print all pairs of near-duplicate pages. All SOURCEs together are one collection.
+
+    SOURCE is a file of HTML, text, Markdown, JSON Lines, WARC, WACZ or Parquet, a folder of them, a
+    folder of Scrapy's HttpCache, a list of fingerprints, or the URL of a store.
+    """
     form = form or format_of(output)
     if form == "parquet":
         if not output:
@@ -69,7 +102,7 @@ def run(  # noqa: PLR0913 - one for each option
             rows = cluster_rows(gathered, distance)
         else:
             with console.bar(unit="pairs") as bar:
-                found = find_pairs(gathered, distance, memory, bar.update)
+                found = find_pairs(gathered, distance, bar.update)
             rows = pair_rows(gathered, found)
         columns = (COPIES if clusters else PAIRS)[: 5 if gathered.named else 3]
         written = _write(rows, columns, form, output, console)
@@ -77,17 +110,36 @@ def run(  # noqa: PLR0913 - one for each option
     return console.status()
 
 
-def run_similar(
+@click.command(epilog="Example: simhash-gate similar crawl/ https://example.com/story -k 8")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.argument("page")
+@click.option(
+    "-k",
+    "--distance",
+    type=click.IntRange(0, 64),
+    metavar="K",
+    default=3,
+    show_default=True,
+    help="The greatest distance to PAGE, in bits.",
+)
+@cache
+@no_cache
+@with_settings
+@with_console
+def similar(
     settings: Settings,
     console: Console,
-    *,
     sources: Sequence[str],
     page: str,
     distance: int,
     cache: str | None,
     no_cache: bool,
 ) -> int:
-    """Print the pages that are like one; return the exit status."""
+    """Print the pages of all SOURCEs that are like PAGE, the nearest first. Domains do not matter.
+
+    SOURCE is anything that `pairs` reads. PAGE is a URL or a path as SOURCE has it, another HTML or
+    text file, or a fingerprint of 16 hex digits.
+    """
     kept = None if no_cache else _cache_path(cache)
     with _collection(sources, settings, console, kept, across=True) as gathered:
         if not len(gathered):
@@ -111,7 +163,7 @@ def _collection(
     *,
     across: bool,
 ) -> Iterator[Gathered]:
-    """Gather sources in temporary files. An empty collection is complained of."""
+    """Gather sources. An empty collection is complained of."""
     sources = distinct(sources, console.say)
     members = Members(settings, console.complain, console.say, watch=console.bar)
     with (

@@ -78,9 +78,7 @@ class Console:
         return bar
 
     def write_lines(
-        self,
-        lines: Generator[dict[str, Any]],
-        total: Callable[[], int | None] = lambda: None,
+        self, lines: Generator[dict[str, Any]], total: Callable[[], int | None] = lambda: None
     ) -> Counter[str]:
         """Write each line as JSON; return how often each outcome came.
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simhash_gate.cli.options import as_json, with_console
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining, how_many, printable
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.history.texts import unpack
-from simhash_gate.offline.compare import Change, changes
+from simhash_gate.history.versions import History
+from simhash_gate.offline.differences import Change, changes
 from simhash_gate.offline.history import NOTHING, Wanted
 from simhash_gate.sources.open import open_kept
 from simhash_gate.stores.base import KEPT_TEXT
@@ -20,27 +22,39 @@ from simhash_gate.stores.base import KEPT_TEXT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from simhash_gate.cli.console import Console
     from simhash_gate.history.texts import KeptPage
     from simhash_gate.history.versions import History, Version
-    from simhash_gate.offline.console import Console
     from simhash_gate.stores import Store
     from simhash_gate.stores.histories import PageHistory
 
-_NO_TEXT = "no text is kept of it. A crawl keeps texts with SIMHASH_GATE_KEEP_MARKDOWN"
 
+@click.command(
+    "diff",
+    short_help="Show what changed between two versions of a page.",
+    epilog="Example: simhash-gate history diff sqlite:///pages.sqlite https://example.com/a 1 3",
+)
+@click.argument("store")
+@click.argument("url")
+@click.argument("versions", nargs=-1, type=click.IntRange(min=1), metavar="[VERSION VERSION]")
+@as_json
+@with_console
+def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_json: bool) -> int:
+    """Compare two versions of the page at URL: the last two, or those with these numbers.
 
-def diff(console: Console, *, url: str, page: str, versions: Sequence[int], as_json: bool) -> int:
-    """Print what changed between two versions of a page, the last two if none are named."""
-    with open_kept(url) as store:
-        pasts = Wanted(url=page).of(store, console.complain)
+    `history list` shows the numbers. The words and links that differ are shown if the crawl kept
+    the text of both versions: see SIMHASH_GATE_KEEP_MARKDOWN.
+    """
+    with open_kept(store) as kept:
+        pasts = Wanted(url=url).of(kept, console.complain)
         if not pasts:
             if not console.complaints:
-                console.complain(without_credentials(page), NOTHING)
+                console.complain(without_credentials(url), NOTHING)
             return console.status()
         past = max(pasts, key=lambda past: past.page.seen)
         a, b = _two_of(past.history, versions)
         found = _Difference(
-            past.page.url, a, b, *(_text(store, past.page, each, console) for each in (a, b))
+            past.page.url, a, b, *(_text(kept, past.page, each, console) for each in (a, b))
         )
     if as_json:
         console.write(found.as_json())
@@ -141,3 +155,6 @@ class _Difference:
         return [Change((), [url], (), ()) for url in gone] + [
             Change((), (), [url], ()) for url in come
         ]
+
+
+_NO_TEXT = "no text is kept of it. A crawl keeps texts with SIMHASH_GATE_KEEP_MARKDOWN"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from itertools import chain
 from pathlib import Path
@@ -9,25 +10,100 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from simhash_gate.common.wording import complaining
-from simhash_gate.offline.console import check_output, disk
-from simhash_gate.offline.fleet import fleet_table, is_folder, is_log, logs_in
+from simhash_gate.cli.console import check_output, disk
+from simhash_gate.cli.options import output, with_console, with_settings
+from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.offline.replay import replay
 from simhash_gate.offline.texts import PageTexts, of_journal, of_pages
-from simhash_gate.report.fleet import Fleet
+from simhash_gate.report.changes import safe
+from simhash_gate.report.fleet import total_of
 from simhash_gate.report.html import check_installed, render, write
-from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
+from simhash_gate.report.summary import Summary
+from simhash_gate.report.tables import FLEET
+from simhash_gate.sources.jsonl import STDIN, count_lines, first_object, json_objects
 from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from simhash_gate.offline.console import Console
-    from simhash_gate.report.counts import Counts
+    from simhash_gate.cli.console import Console
     from simhash_gate.settings import Settings
 
     Lines = Iterator[tuple[str, dict[str, Any]]]
+
+
+@click.command(epilog="Example: simhash-gate report verdicts.jsonl -o report.html")
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]")
+@output
+@click.option(
+    "--journal",
+    metavar="PATH",
+    help="The journal of the crawl, for the texts of dropped pages: the folder that "
+    "SIMHASH_GATE_JOURNAL names. A log that names it needs no --journal in the folder of the "
+    "crawl.",
+)
+@click.option(
+    "--pages",
+    metavar="SOURCE",
+    multiple=True,
+    help="Where the pages of a verdict log are, such as .scrapy/httpcache/news, for the texts of "
+    "kept and dropped pages. Anything that `replay` reads. Repeat the option for more sources.",
+)
+@with_settings
+@with_console
+def report(
+    settings: Settings,
+    console: Console,
+    sources: Sequence[str],
+    output: str | None,
+    journal: str | None,
+    pages: Sequence[str],
+) -> int:
+    """Make one HTML file of the verdicts in all SOURCEs. Open it in a browser.
+
+    SOURCE is a verdict log, a folder of them, the URL of a store, or anything that `replay` reads.
+    A verdict log is the file that SIMHASH_GATE_VERDICTS names, or the output of `replay`; it may be
+    packed by gzip; - is stdin. Logs of several crawlers are one report, with a table of the figures
+    of each. Without SOURCE, the newest log in .scrapy/simhash_gate is read.
+    """
+    sources = sources or [_last_log()]
+    in_words = output is None and sys.stdout.isatty()
+    if in_words and len(sources) == 1 and not _is_folder(sources[0]):
+        raise click.UsageError(
+            "A report is not shown on a terminal. Write it to a file: -o report.html"
+        )
+    if output and Path(output).parent.exists():  # else it is made, once there is a report
+        check_output(output)
+    if not in_words:
+        check_installed()
+    logs, total, own = _logs(sources, settings, console)
+    summary = Summary()
+    for place, line in console.bar(_lines(logs, summary), total):
+        with complaining(console.complain, place):
+            summary.add_line(line)
+    for place in summary.empty if summary.seen else ():
+        console.complain(place, "no verdict in it")
+    if not summary.seen:
+        console.complain_of_nothing(shown(*sources), "no verdict in it")
+        return console.status()
+    # Pages that a replay can't judge are complained of, and are in the figures all the same.
+    summary.unusable = console.complaints - (summary.total.outcomes["error"] if own else 0)
+    if in_words:
+        console.show([*_table(summary), "For all of it, write the report: -o report.html"])
+        return console.status()
+    texts = _texts(summary, settings, console, own, pages, journal)
+    name = f"{len(summary.crawlers)} crawlers" if summary.are_several else shown(*sources)
+    report = render(summary, name=name, texts=texts)
+    if output is None:
+        console.write_raw(report)
+    else:
+        with disk(output):
+            write(report, output)
+    console.say(f"verdicts in the report: {summary.seen}")
+    for line in _table(summary) if summary.are_several else ():
+        console.say(line)
+    return console.status()
 
 
 class Log(NamedTuple):
@@ -41,71 +117,20 @@ LAST_LOGS = Path(".scrapy", "simhash_gate")
 """The folder of a Scrapy project that is searched for the log of the last crawl."""
 
 _EXAMPLE = "those that `simhash-gate replay` prints"
+_OF_A_LOG = {"outcome", "audit"}
+_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+_LONGEST_NAME = 40
 
 
-def run(
-    settings: Settings,
-    console: Console,
-    *,
-    sources: Sequence[str],
-    output: str | None,
-    journal: str | None,
-    pages: Sequence[str],
-) -> int:
-    """Write the report; return the exit status.
-
-    Texts come from the journal, from `pages`, and from those sources that are pages.
-    """
-    sources = sources or [_last_log()]
-    in_words = output is None and sys.stdout.isatty()
-    if in_words and len(sources) == 1 and not is_folder(sources[0]):
-        raise click.UsageError(
-            "A report is not shown on a terminal. Write it to a file: -o report.html"
-        )
-    if output and Path(output).parent.exists():  # else it is made, once there is a report
-        check_output(output)
-    if not in_words:
-        check_installed()
-    logs, total, own = _logs(sources, settings, console)
-    fleet = Fleet()
-    for place, line in console.bar(_lines(logs, fleet), total):
-        with complaining(console.complain, place):
-            fleet.add_line(line)
-    summary = fleet.total
-    for place in fleet.empty if summary.seen else ():
-        console.complain(place, "no verdict in it")
-    if not summary.seen:
-        console.complain_of_nothing(shown(*sources), "no verdict in it")
-        return console.status()
-    # Pages that a replay can't judge are complained of, and are in the figures all the same.
-    summary.unusable = console.complaints - (summary.total.outcomes["error"] if own else 0)
-    several = None if fleet.is_one else fleet
-    if in_words:
-        console.show([*(fleet_table(fleet)), "For all of it, write the report: -o report.html"])
-        return console.status()
-    texts = _texts(summary, settings, console, own, pages, journal)
-    name = f"{len(fleet.crawlers)} crawlers" if several else shown(*sources)
-    report = render(summary, name=name, texts=texts, fleet=several)
-    if output is None:
-        console.write_raw(report)
-    else:
-        with disk(output):
-            write(report, output)
-    console.say(f"verdicts in the report: {summary.seen}")
-    for line in fleet_table(fleet) if several else ():
-        console.say(line)
-    return console.status()
-
-
-def _lines(logs: Iterable[Log], fleet: Fleet) -> Lines:
-    """Yield the place and the line of each verdict. The fleet is told where a log begins."""
+def _lines(logs: Iterable[Log], summary: Summary) -> Lines:
+    """Yield the place and the line of each verdict. The summary is told where a log begins."""
     for log in logs:
-        fleet.begin(log.name)
+        summary.begin(log.name)
         yield from log.lines
 
 
 def _texts(
-    summary: Counts,
+    summary: Summary,
     settings: Settings,
     console: Console,
     own: Sequence[str],
@@ -155,11 +180,11 @@ def _logs(
     logs: list[Log] = []
     paths = []
     for source in sources:
-        found = logs_in(source, console.say) if is_folder(source) else [source]
+        found = _logs_in(source, console.say) if _is_folder(source) else [source]
         for path in found:
             if names_store(path):
                 logs.append(Log(shown(path), _kept(path)))
-            elif path == STDIN or is_log(path):
+            elif path == STDIN or _is_log(path):
                 logs.append(Log(shown(path), json_objects(path, console.complain, _EXAMPLE)))
             else:
                 paths.append(path)
@@ -180,3 +205,40 @@ def _kept(url: str) -> Lines:
         for record in store.records():
             line = {"url": record.url, "title": record.title, "words": record.words}
             yield shown(url), line | {"outcome": "kept", "time": record.first_seen}
+
+
+def _is_folder(source: str) -> bool:
+    return not names_store(source) and os.path.isdir(source)  # noqa: PTH112 - any name is asked for
+
+
+def _is_log(path: str) -> bool:
+    return not first_object(path).keys().isdisjoint(_OF_A_LOG)
+
+
+def _logs_in(folder: str, say: Callable[[str], object]) -> list[str]:
+    """Return the verdict logs in a folder, by name; `say` is told how many other files it has."""
+    files = [Path(place, name) for place, _, names in os.walk(folder) for name in names]
+    logs = [str(it) for it in sorted(files) if it.name.endswith(_SUFFIXES) and _is_log(str(it))]
+    if logs:
+        others = len(files) - len(logs)
+        more = f", {how_many(others, 'other file')} not read" if others else ""
+        say(f"{folder}: {how_many(len(logs), 'verdict log')}{more}")
+    return logs
+
+
+def _table(summary: Summary) -> Iterator[str]:
+    """Yield what the crawlers did: a line for each, and one for all."""
+    rows = summary.rows()
+    cells = [
+        [name.removesuffix(" #").lower() for name in FLEET],
+        *([_cut(it.name), *(f"{n:,}" for n in row), _cut(it.place)] for it, row in rows),
+        ["all crawlers", *(f"{n:,}" for n in total_of(row for _, row in rows)), ""],
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for name, *numbers, place in cells:
+        aligned = (n.rjust(width) for n, width in zip(numbers, widths[1:-1], strict=True))
+        yield "  ".join([name.ljust(widths[0]), *aligned, place]).rstrip()
+
+
+def _cut(name: str) -> str:
+    return safe(name if len(name) <= _LONGEST_NAME else f"…{name[-_LONGEST_NAME:]}")

@@ -1,53 +1,62 @@
-"""`simhash-gate tune`: reads a collection, asks a person about pairs, and shows thresholds."""
+"""`simhash-gate tune`: reads a collection and labels, and shows thresholds."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
 
+from simhash_gate.cli.options import as_json, scope, with_console, with_settings
 from simhash_gate.collection.neighbours import find_neighbours
 from simhash_gate.common.wording import how_many, printable
 from simhash_gate.offline.members import Members
 from simhash_gate.report.judged import ADVICE
 from simhash_gate.sources.find import shown
-from simhash_gate.tuning.labels import ask, read_labels, unknown
-from simhash_gate.tuning.suggest import tune
+from simhash_gate.tuning.labels import read_labels, unknown
+from simhash_gate.tuning.suggest import tune as suggested
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from simhash_gate.cli.console import Console
     from simhash_gate.collection.neighbours import Scope
-    from simhash_gate.common.proportion import Interval
-    from simhash_gate.offline.console import Console
     from simhash_gate.settings import Settings
     from simhash_gate.tuning.suggest import ScopeTuning, Tuning
     from simhash_gate.tuning.threshold import Labelled, Score
+
 
 _MOST_SCOPES = 10
 _BAR = 40  # characters
 
 
-def run(
+@click.command(epilog="Example: simhash-gate tune pages.jsonl --pairs labels.jsonl")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option(
+    "--pairs",
+    "labels_file",
+    metavar="FILE",
+    help="Choose the threshold by the labelled pairs in FILE. It is JSON Lines: "
+    '{"a": URL, "b": URL, "duplicate": true}.',
+)
+@scope
+@as_json
+@with_settings
+@with_console
+def tune(
     settings: Settings,
     console: Console,
-    *,
     sources: Sequence[str],
     labels_file: str | None,
-    label: bool,
-    questions: int,
     scope: str | None,
     as_json: bool,
 ) -> int:
-    """Show the thresholds; return the exit status."""
-    if label and not labels_file:
-        raise click.UsageError("--label needs --pairs FILE. The answers are kept there.")
-    if label and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError("--label asks on a terminal, but stdin or stderr is not a terminal.")
-    labels = read_labels(labels_file, console.complain, missing_ok=label) if labels_file else []
-    if labels_file and not (labels or label):
+    """Show how far apart the pages of all SOURCEs are, and suggest a threshold for each scope.
+
+    SOURCE is anything that `pairs` reads, such as a folder, a store, or the verdict log of a crawl.
+    """
+    labels = read_labels(labels_file, console.complain) if labels_file else []
+    if labels_file and not labels:
         console.complain_of_nothing(labels_file, "no labelled pair in it")
     complaints = console.complaints
     scopes = _collect(sources, settings, console, scope)
@@ -57,14 +66,12 @@ def run(
             shown(*sources), f"no page with a fingerprint{where}", since=complaints
         )
         return console.status()
-    if label and labels_file:
-        labels = ask(sources, scopes, settings, labels, labels_file, questions)
     missing = unknown(labels, scopes)
     if missing:
         console.complain(
             str(labels_file), f"pairs that are not two pages of {shown(*sources)}: {missing}"
         )
-    tuning = tune(sources, scopes, settings, labels)
+    tuning = suggested(sources, scopes, settings, labels)
     if as_json:
         console.write(tuning.as_json())
     else:
@@ -100,8 +107,8 @@ def _collect(
 
 def _as_text(tuning: Tuning) -> Iterator[str]:
     """Yield the lines: the largest scopes, what the labels tell, the settings to paste."""
-    for scope in tuning.scopes[:_MOST_SCOPES]:
-        yield from _scope(scope)
+    for tuned in tuning.scopes[:_MOST_SCOPES]:
+        yield from _scope(tuned)
         yield ""
     left = len(tuning.scopes) - _MOST_SCOPES
     if left > 0:
@@ -110,7 +117,7 @@ def _as_text(tuning: Tuning) -> Iterator[str]:
     if tuning.labelled:
         yield from _labels(tuning.labelled)
         yield ""
-    if any(scope.says_little for scope in tuning.scopes):
+    if any(tuned.says_little for tuned in tuning.scopes):
         yield ADVICE
         yield ""
     if tuning.is_store:
@@ -124,7 +131,7 @@ def _as_text(tuning: Tuning) -> Iterator[str]:
 
 
 def _labels(labelled: Labelled) -> Iterator[str]:
-    """Yield the table of thresholds, with 95 % intervals; the best is marked."""
+    """Yield the table of thresholds; the best is marked."""
     duplicates = how_many(labelled.duplicates, "duplicate")
     others = how_many(labelled.others, "other")
     yield click.style(f"labelled pairs: {duplicates}, {others}", bold=True)
@@ -134,18 +141,11 @@ def _labels(labelled: Labelled) -> Iterator[str]:
 
 
 def _table(scores: Sequence[Score], chosen: int | None) -> Iterator[str]:
-    yield "threshold  F1     precision             recall"
+    yield "threshold  F1     precision  recall"
     for score in scores:
         mark = "*" if score.threshold == chosen else " "
-        precision = _share(score.precision, score.precision_interval)
-        recall = _share(score.recall, score.recall_interval)
-        yield f"{score.threshold:>8}{mark}  {score.f1:.3f}  {precision}  {recall}".rstrip()
-
-
-def _share(share: float | None, interval: Interval) -> str:
-    if share is None:
-        return f"{'–':20}"
-    return f"{share:.3f} ({interval.low:.3f}–{interval.high:.3f})"
+        precision = "–" if score.precision is None else f"{score.precision:.3f}"
+        yield f"{score.threshold:>8}{mark}  {score.f1:.3f}  {precision:<9}  {score.recall:.3f}"
 
 
 def _scope(tuned: ScopeTuning) -> Iterator[str]:

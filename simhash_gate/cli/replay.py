@@ -1,0 +1,53 @@
+"""`simhash-gate replay`: the gate of a crawl, over pages on disk."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simhash_gate.cli.console import refuse_stores
+from simhash_gate.cli.options import with_console, with_settings
+from simhash_gate.offline.replay import replay as verdicts
+from simhash_gate.report.summary import Summary
+from simhash_gate.sources.open import open_pages, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from simhash_gate.cli.console import Console
+    from simhash_gate.settings import Settings
+
+
+@click.command(epilog="Example: simhash-gate replay pages.jsonl -s SIMHASH_GATE_THRESHOLD=5")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@with_settings
+@with_console
+def replay(settings: Settings, console: Console, sources: Sequence[str]) -> int:
+    """Judge the pages of all SOURCEs in order, as a crawl would. Print one line of JSON for each.
+
+    SOURCE is anything with pages that `pairs` reads.
+
+    Pages are remembered in memory. To remember them in a store, set SIMHASH_GATE_STORE.
+    """
+    refuse_stores(sources)
+    summary = Summary()
+    pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
+    lines = _counted(verdicts(pages.entries, settings, console.complain), summary)
+    outcomes = console.write_lines(lines, pages.total)
+    if not outcomes:
+        console.complain_of_nothing(shown(*sources), "no page in it")
+    parts = [f"{number} {outcome}" for outcome, number in outcomes.most_common()]
+    console.say(f"pages: {outcomes.total()} ({', '.join(parts) or 'none'})")
+    for remark in summary.remarks():
+        console.say(remark)
+    return console.status()
+
+
+def _counted(lines: Generator[dict[str, Any]], summary: Summary) -> Generator[dict[str, Any]]:
+    """Yield each line, and count it in a summary."""
+    with closing(lines):
+        for line in lines:
+            summary.add_line(line)
+            yield line

@@ -1,0 +1,132 @@
+"""What differs between two pages: words of their texts, and what they claim."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from simhash_gate.common.wording import printable
+from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.fingerprints.sketch import Sketch, decode
+from simhash_gate.fingerprints.words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simhash_gate.fingerprints.sketch import Offered
+    from simhash_gate.page import Page
+
+
+CONTEXT = 5  # words around a change
+
+
+class Claim(NamedTuple):
+    """One thing that two pages claim: what A says and what B says, None for nothing.
+
+    `kind` is `names`, `offered` or `fields`. `name` is that of the field, "" for a name.
+    """
+
+    kind: str
+    name: str
+    a: str | None
+    b: str | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two pages say different things, or one of them says nothing."""
+        if self.a is None or self.b is None or self.kind != "names":
+            return self.a != self.b
+        return words_of_name(self.a) != words_of_name(self.b)
+
+    def as_text(self) -> str:
+        """Return a line of text: what only A has in red, what only B has in green."""
+        said = _marked(self.a, self.b) if self.differs else printable(self.b or "")
+        return f"{self.name or 'name':11}  {said}"
+
+
+class Change(NamedTuple):
+    """Words that only one of two texts has, and the words around them."""
+
+    before: Sequence[str]
+    removed: Sequence[str]
+    added: Sequence[str]
+    after: Sequence[str]
+
+    def as_text(self) -> str:
+        """Return a line of text: what only A has in red, what only B has in green."""
+        gone, come = (" ".join(only) or None for only in (self.removed, self.added))
+        parts = [" ".join(self.before), _marked(gone, come), " ".join(self.after)]
+        return " ".join(filter(None, parts))
+
+
+def changes(a: Sequence[str], b: Sequence[str]) -> Iterator[Change]:
+    """Yield what differs between two texts, given as words, in order."""
+    for tag, start, end, b_start, b_end in SequenceMatcher(None, a, b).get_opcodes():
+        if tag != "equal":
+            before, after = a[max(0, start - CONTEXT) : start], a[end : end + CONTEXT]
+            yield Change(before, a[start:end], b[b_start:b_end], after)
+
+
+def side_by_side(a: Sketch, b: Sketch) -> Iterator[Claim]:
+    """Yield all that two pages claim."""
+    names = {words_of_name(name): name for name in names_of(a)}
+    others = {words_of_name(name): name for name in names_of(b)}
+    both = [name for name in others if name in names]
+    yield from (Claim("names", "", names[name], others[name]) for name in both)
+    yield from (Claim("names", "", names[name], None) for name in names if name not in others)
+    yield from (Claim("names", "", None, others[name]) for name in others if name not in names)
+    yield from _by_name("offered", a.offered, b.offered)
+    yield from _by_name("fields", a.compared, b.compared)
+
+
+def _by_name(kind: str, a: Offered, b: Offered) -> Iterator[Claim]:
+    one, other = dict(a), dict(b)
+    for name in one | other:
+        yield Claim(kind, name, one.get(name), other.get(name))
+
+
+def _marked(a: str | None, b: str | None) -> str:
+    """Return what only A has in red, and what only B has in green."""
+    parts = [
+        "" if a is None else click.style(f"[-{printable(a)}-]", fg="red"),
+        "" if b is None else click.style(f"{{+{printable(b)}+}}", fg="green"),
+    ]
+    return " ".join(filter(None, parts))
+
+
+def sketch_of(page: Page) -> Sketch:
+    """Return the sketch of a page. A page without text says nothing."""
+    return decode(page.sketch) if page.sketch else Sketch()
+
+
+def names_of(sketch: Sketch) -> list[str]:
+    """Return the names of a page, the headline first, each once."""
+    found: dict[tuple[str, ...], str] = {}
+    for name in filter(None, (sketch.headline, *sketch.names)):
+        found.setdefault(words_of_name(name), name)
+    return list(found.values())
+
+
+def words_of_name(name: str) -> tuple[str, ...]:
+    """Return the words that tell a name from others. A name without words is one itself."""
+    return tuple(words(name)) or (name,)
+
+
+def page_as_json(page: Page, *, fields: bool) -> dict[str, Any]:
+    """Return what a line says of a page. It has a reason if there is no fingerprint.
+
+    `fields` adds what the user's selectors find.
+    """
+    digits = None if page.fingerprint is None else to_hex(page.fingerprint)
+    line = {"fingerprint": digits, "title": page.title, "words": page.words}
+    if not digits:
+        line["reason"] = page.reason
+    return line | claims_as_json(sketch_of(page), fields=fields)
+
+
+def claims_as_json(sketch: Sketch, *, fields: bool) -> dict[str, Any]:
+    """Return what a page claims, for JSON."""
+    said: dict[str, Any] = {"names": names_of(sketch), "offered": dict(sketch.offered)}
+    return said | {"fields": dict(sketch.compared)} if fields else said
