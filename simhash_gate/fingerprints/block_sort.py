@@ -19,18 +19,17 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from simhash_gate.fingerprints.arrays import CHUNK, distinct, expand, in_chunks, is_in, locate
+from simhash_gate.fingerprints.arrays import CHUNK, distinct, expand, is_in, locate
 from simhash_gate.fingerprints.blocks import split
 from simhash_gate.fingerprints.hamming import BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
 
-    Sort = Callable[[Iterable[Fingerprints]], Iterable[Fingerprints]]
 
 Result = TypeVar("Result")
 
@@ -105,19 +104,15 @@ class Portion(NamedTuple):
 
 
 def near_pairs(
-    values: Fingerprints,
-    radius: int,
-    use: Callable[[Portion], Result],
-    sort: Sort | None = None,
+    values: Fingerprints, radius: int, use: Callable[[Portion], Result]
 ) -> Iterator[Result]:
     """Find the pairs of values that differ in at most `radius` bits, 0 to 64; each pair once.
 
     `values` must be distinct. The pairs come in portions, and `use` is called with each, on several
-    threads if there are many values; yields what it returns. `sort` takes pieces of an array and
-    returns pieces of it in order; without one, each thread sorts a copy of all values in memory.
+    threads if there are many values; yields what it returns. Each thread sorts a copy of all.
     """
     plan = tables(_cheapest(len(values), radius), radius)
-    work = partial(_search, values, radius, use, sort)
+    work = partial(_search, values, radius, use)
     threads = 1 if len(values) < _FEW else min(os.cpu_count() or 1, _MOST_THREADS, len(plan))
     if threads == 1:
         for table in plan:
@@ -210,39 +205,25 @@ def _table(key: tuple[int, ...], count: int) -> Table:
 
 
 def _search(
-    values: Fingerprints,
-    radius: int,
-    use: Callable[[Portion], Result],
-    sort: Sort | None,
-    table: Table,
+    values: Fingerprints, radius: int, use: Callable[[Portion], Result], table: Table
 ) -> list[Result]:
-    if sort is None:
-        ordered = permute(values, table.there)
-        ordered.sort()
-        parts: Iterable[Fingerprints] = [ordered] if len(ordered) else []
-    else:
-        parts = sort(permute(chunk, table.there) for chunk in in_chunks(values))
+    ordered = permute(values, table.there)
+    ordered.sort()
     return [
         use(portion)
-        for piece in _with_whole_keys(parts, table.low)
+        for piece in _with_whole_keys(ordered, table.low)
         for portion in _compared(piece, table, radius)
     ]
 
 
-def _with_whole_keys(parts: Iterable[Fingerprints], low: np.uint64) -> Iterator[Fingerprints]:
-    """Cut a sorted array, which comes in parts, into pieces: never between two equal keys."""
-    rest = np.empty(0, np.uint64)
-    for part in parts:
-        ordered = np.concatenate((rest, part)) if len(rest) else part
-        last = int(np.searchsorted(ordered, ordered[-1] & ~low))  # more of this key may follow
-        start = 0
-        while start < last:
-            end = ordered[min(start + CHUNK, last) - 1] | low
-            stop = int(np.searchsorted(ordered, end, side="right"))
-            yield ordered[start:stop]
-            start = stop
-        rest = ordered[last:]
-    yield rest
+def _with_whole_keys(ordered: Fingerprints, low: np.uint64) -> Iterator[Fingerprints]:
+    """Cut a sorted array into pieces: never between two equal keys."""
+    start = 0
+    while start < len(ordered):
+        end = ordered[min(start + CHUNK, len(ordered)) - 1] | low
+        stop = int(np.searchsorted(ordered, end, side="right"))
+        yield ordered[start:stop]
+        start = stop
 
 
 def _compared(piece: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:
