@@ -102,7 +102,7 @@ def test_a_warc_becomes_chunks_without_copies(run) -> None:
     assert len({page["fingerprint"] for page in pages}) == len(pages) > 40
     assert {chunk["id"].rpartition("#")[0] for chunk in chunks} == {page["id"] for page in pages}
     others = lines(folder / "others.jsonl")
-    assert len(others) == 137
+    assert len(others) == 138
     assert (folder / "report.html").exists()
 
 
