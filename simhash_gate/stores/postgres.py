@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from simhash_gate.stores.driver import Loaded
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
-VERSION = 12
+VERSION = 13
 """Of the tables and functions in `postgres.sql`."""
 OLDEST_SERVER = 140000
 _LONGEST_NAME = 63  # bytes, of a schema

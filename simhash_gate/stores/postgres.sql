@@ -38,7 +38,8 @@ CREATE TABLE page (
     head bytea NOT NULL,
     body bytea NOT NULL
 ) WITH (fillfactor = 90);
--- Comparing (scope, id) as one leaves the planner this index alone, whatever it knows of the table.
+-- Comparing (scope, id) as one, and sorting by id + 0, leaves the planner this index alone, whatever it
+-- knows of the table.
 CREATE INDEX page_order ON page (scope, id);
 CREATE INDEX page_run ON page (run);
 
@@ -60,7 +61,7 @@ RETURNS TABLE (last bigint, first bigint, epoch bigint, heads bytea)
 LANGUAGE sql STABLE
 BEGIN ATOMIC
     SELECT here.last, here.first, here.epoch, (
-        SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.scope, page.id)
+        SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.id + 0)
         FROM page
         WHERE page.scope = here.id AND (page.scope, page.id) > (here.id, CASE
             WHEN here.epoch = known_epoch AND here.last >= known_last THEN known_last
@@ -95,7 +96,7 @@ BEGIN
         RETURN;
     END IF;
     IF previous > known_last THEN
-        SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.scope, page.id)
+        SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.id + 0)
         INTO old FROM page
         WHERE page.scope = here AND (page.scope, page.id) > (here, known_last);
     END IF;
