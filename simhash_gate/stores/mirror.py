@@ -155,7 +155,8 @@ class Mirror:
         if end > self._columns.shape[1]:
             kept = self._columns[:, self._start : self._end]
             size = kept.shape[1] + rows.shape[1]
-            self._columns = np.empty((_COLUMNS, size + size // 8 + 4), np.uint64)
+            room = size // 8 + 4 if kept.size else 0  # many scopes are read, and no page comes
+            self._columns = np.empty((_COLUMNS, size + room), np.uint64)
             self._columns[:, : kept.shape[1]] = kept
             self._start, self._end = 0, kept.shape[1]
             end = size
