@@ -271,10 +271,16 @@ class Gate:
         looks = contradicted = 0
         while True:
             many = looks >= MOST_LOOKS
-            radius = None if many or contradicted >= MOST_CLAIMS else look.radius
+            unseen = many or contradicted >= MOST_CLAIMS  # others may have kept it meanwhile
             match: Match | None
             added, match = self.store.check_and_add(
-                record, radius, passed_over, near=policy.near, exact=look.exact, window=window
+                record,
+                look.radius,
+                passed_over,
+                near=policy.near,
+                exact=look.exact,
+                unseen=unseen,
+                window=window,
             )
             if added or match is None:
                 missed: NotCompared = "many_alike" if many else ""

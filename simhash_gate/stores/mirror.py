@@ -45,6 +45,7 @@ class Lookup(NamedTuple):
     window: Window
     dismissed: Collection[Record]
     before: int = 0  # the number that the page has itself: only those with a lower one count
+    after: int = 0  # and of these only those with a higher one
 
 
 class Mirror:
@@ -129,8 +130,8 @@ class Mirror:
         found = []
         for place, row in zip(places, self._columns[:, places].T.tolist(), strict=True):
             number, fingerprint, digest, its_request, its_pipeline, its_key, run, _ = row
-            unlike_text = lookup.exact and digest != record.digest
-            if its_pipeline != pipeline or place not in compared or unlike_text:
+            other = its_pipeline != pipeline or (lookup.exact and digest != record.digest)
+            if other or place not in compared or number <= lookup.after:
                 continue
             if (fingerprint, its_request, run) in dismissed:
                 continue

@@ -107,6 +107,7 @@ class Store:
         *,
         near: int = 0,
         exact: bool = False,
+        unseen: bool = False,
         window: Window = DEFAULT_WINDOW,
     ) -> Answer:
         """Look for a page within `radius` bits in the record's scope; remember it if there is none.
@@ -114,8 +115,9 @@ class Store:
         One atomic step, but for others: of two copies that come at once, they may see the one that
         does not stay for a moment. Only records of the same scope and pipeline version, of live and
         ended runs, inside the window and not among `dismissed` are compared; with `exact`, only
-        those with the same digest. The best match is one with the same request fingerprint, then
-        one whose sketch begins with the same 8 bytes, then with the same 4, then the least
+        those with the same digest; with `unseen`, only those that others have added since this
+        store looked at the scope last. The best match is one with the same request fingerprint,
+        then one whose sketch begins with the same 8 bytes, then with the same 4, then the least
         distance, then the latest. It is exact for every radius from 0 to 64; with None nothing is
         looked at, and the record added. `near` is exact, too. A match within the radius that has
         the same request is seen when `record` is. Adding evicts what falls out of the window,
@@ -131,7 +133,8 @@ class Store:
         with self._asking(record.run):
             self._keep_alive(record.run)
             with self._mirror(record.scope) as mirror:
-                answer = self._answer(lookup, mirror)
+                after = mirror.state.last if unseen else 0
+                answer = self._answer(lookup._replace(after=after), mirror)
             self._keep_alive(record.run)  # it may have been another server that answered
             return answer
 

@@ -588,6 +588,41 @@ def test_a_page_unlike_many_that_look_like_it_is_kept_without_looking_at_all(gat
         assert verdict.not_compared == ("many_alike" if number >= MOST_LOOKS else "")
 
 
+@pytest.mark.parametrize("at", range(1, MOST_LOOKS + 2))
+@pytest.mark.parametrize("alike", ["names", "words"])
+def test_a_page_that_two_crawls_judge_at_once_is_kept_once(
+    tmp_path, monkeypatch, alike, at
+) -> None:
+    """The other crawl keeps it just before the store is asked for the `at`-th time."""
+
+    def page(number: int) -> Page:
+        return says(f"it costs {number}") if alike == "words" else named(f"Drill {number} of many")
+
+    url = f"sqlite:///{tmp_path}/pages.sqlite"
+    with closing(open_store(url)) as store, closing(open_store(url)) as others:
+        store.begin("now")
+        others.begin("then")
+        gate = Gate(store, run="now", pipeline="v1")
+        other = Gate(others, run="then", pipeline="v1")
+        for number in range(MOST_LOOKS + 5):
+            assert judge(gate, page(number), f"/{number}").record is not None
+        check_and_add, asked = store.check_and_add, []
+
+        def ask(*given, **named):
+            asked.append(given)
+            if len(asked) == at:
+                assert judge(other, page(99), "/new").record is not None
+            return check_and_add(*given, **named)
+
+        monkeypatch.setattr(store, "check_and_add", ask)
+        verdict = judge(gate, page(99), "/new")
+        if len(asked) >= at:
+            assert (verdict.outcome, verdict.match.record.run) == ("duplicate", "then")
+        else:
+            assert alike == "names"
+            assert at > MOST_CLAIMS + 1
+
+
 def test_the_window_belongs_to_the_policy(gate) -> None:
     judge(gate, a_page(), "/a")
     judge(gate, a_page(40), "/b")
