@@ -12,20 +12,19 @@ import numpy as np
 
 from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.fingerprints.features import each_shingle, features, without
-from simhash_gate.fingerprints.folding import words_of_each
-from simhash_gate.fingerprints.gist import gist_of
-from simhash_gate.fingerprints.names import LONGEST_NAME, words_looked_for, words_of_line
-from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
-from simhash_gate.fingerprints.sketch import (
+from simhash_gate.fingerprints.folding import (
+    CHARACTER,
+    MORE,
     HashedLines,
-    Hashes,
-    Sketch,
-    hash_of,
     hashes_of,
-    pair_table,
+    words_of_each,
 )
+from simhash_gate.fingerprints.gist import gist_of
+from simhash_gate.fingerprints.names import LONGEST_NAME, numbers_and_signs
+from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
+from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, lasting_part
-from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs
+from simhash_gate.fingerprints.words import SIGNS, words_and_signs
 from simhash_gate.identity.lists import without_visitor
 from simhash_gate.options import (
     READABILITY,
@@ -138,17 +137,16 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     }
     if not found:
         return _without("no text", options, title, of_page)
-    tokens, characters = words_of_each([block.text for block in found])
-    fleeting = _fleeting(found, tokens, document.article.listing)
-    said = list(chain.from_iterable(compress(tokens, map(not_, fleeting))))
-    lasting = _lasting(said, tokens[0] if document.headline and not fleeting[0] else [])
-    hashed, count = lasting, count_words(said, characters)
+    said = _Said.of(document)
+    tokens, fleeting, characters = said.tokens[: len(found)], said.fleeting, said.characters
+    kept = list(chain.from_iterable(compress(tokens, map(not_, fleeting))))
+    lasting = _lasting(kept, tokens[0] if document.headline and not fleeting[0] else [])
+    article = said.article
+    hashed, count = lasting, article.only(~np.array(fleeting)[article.lines]).total()
     if not count:
-        hashed = list(chain.from_iterable(tokens))
-        count = count_words(hashed, characters)
+        hashed, count = list(chain.from_iterable(tokens)), article.total()
     images = [] if _is_long(lasting) else document.images
     played = document.played
-    hashed_lines = HashedLines.of(tokens)
     outer = document.leftover_of
     page = Page(
         title=title,
@@ -157,14 +155,40 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         digest=_digest(document, lasting, tokens, fleeting, images + played),
         listing=document.article.listing,
         reason=None if count else "no words",
-        sketch=_sketch(
-            document, tokens, characters, hashed_lines, fleeting, images, played
-        ).encode(),
-        lines="\n".join(map(" ".join, tokens)).encode("utf-8", "replace"),
-        gist=gist_of(tokens, hashed_lines),
+        sketch=_sketch(document, said, images, played).encode(),
+        lines="\n".join(said.lines[: len(found)]).encode("utf-8", "replace"),
+        gist=gist_of(article),
         **of_page,
     )
     return Reading(page, tokens, hashed, options, outer)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """The lines of a page: first the blocks of its article, then what it says beside them.
+
+    `tokens` are their words, `lines` these with a space between, and `hashed` their hashes. Of the
+    blocks, `article` are the hashes, and `fleeting` tells which are about the page and not of it.
+    """
+
+    tokens: list[list[str]]
+    lines: list[str]
+    characters: AbstractSet[str]
+    hashed: HashedLines
+    article: HashedLines
+    fleeting: list[bool]
+
+    @classmethod
+    def of(cls, document: Document) -> _Said:
+        blocks = document.blocks
+        texts = [block.text for block in blocks]
+        known = set(texts)
+        texts += [line for line in dict.fromkeys(document.whole) if line not in known]
+        tokens, characters = words_of_each(texts)
+        hashed = HashedLines.of(tokens)
+        article = hashed.only(hashed.lines < len(blocks))
+        fleeting = _fleeting(blocks, tokens, document.article.listing)
+        return cls(tokens, list(map(" ".join, tokens)), characters, hashed, article, fleeting)
 
 
 def _fingerprint(
@@ -222,7 +246,7 @@ def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> lis
             block.kind in _FLEETING
             and ((block.linked and not listing) or is_volatile(block.text, len(own)))
         )
-        for block, own in zip(found, tokens, strict=True)
+        for block, own in zip(found, tokens, strict=False)
     ]
     lines = list(zip(found, fleeting, strict=True))
     if sum(gone and not block.linked for block, gone in lines) <= max(_FEW_LINES, len(found) / 2):
@@ -289,49 +313,41 @@ def _selectors_of(url: str, options: Options) -> tuple[str, ...]:
     return next((known[name] for name in names if name in known), known.get("", ()))
 
 
-def _sketch(
-    document: Document,
-    tokens: list[list[str]],
-    characters: AbstractSet[str],
-    hashed: HashedLines,
-    fleeting: list[bool],
-    images: list[str],
-    played: list[str],
-) -> Sketch:
-    titles = document.titles
+def _sketch(document: Document, said: _Said, images: list[str], played: list[str]) -> Sketch:
+    titles, blocks = document.titles, document.blocks
     names = (titles.headline, *titles.names, *filter(None, [document.headline]))
     headline, *known = [name[:LONGEST_NAME] for name in names]
-    whole, of_whole = words_of_each(document.whole)
     shown = document.captions  # a print view has none
-    if sum(map(len, shown)) > _CAPTIONS * sum(len(block.text) for block in document.blocks):
+    if sum(map(len, shown)) > _CAPTIONS * sum(len(block.text) for block in blocks):
         shown = set()
-    own = np.array(
-        [
-            not gone and block.text not in shown
-            for block, gone in zip(document.blocks, fleeting, strict=True)
-        ]
-    )
+    own = np.zeros(len(said.lines), np.bool_)
+    own[: len(blocks)] = [
+        not gone and block.text not in shown
+        for block, gone in zip(blocks, said.fleeting, strict=True)
+    ]
     if document.headline:
         own[0] = False
-    lasting = hashed.only(own[hashed.lines])
-    own_words = lasting.words
-    of_article = [*chain.from_iterable(tokens)]
-    if characters:
-        lines = compress(tokens, own)
-        pairs = chain.from_iterable(words_of_line(line, characters) for line in lines)
-        own_words = np.concatenate((own_words, hashes_of(pairs)))
-    said = words_looked_for(of_article, characters)
-    said |= words_of_line([*chain.from_iterable(whole)], of_whole)
-    told = hashes_of(map(" ".join, tokens))
-    sentences = own & np.array([count_words(line, characters) >= _SENTENCE for line in tokens])
-    about = compress(document.blocks, fleeting)
+    hashed, lines = said.hashed, said.hashed.lines
+    lasting = hashed.only(own[lines])
+    sentences = own & (hashed.counts(len(own)) >= _SENTENCE)
+    words = [*chain.from_iterable(said.tokens)]
+    numbers = np.flatnonzero(said.article.are(MORE)).tolist()
+    characters = hashed.follow(CHARACTER)
+    pairs = hashes_of(words[place] + words[place + 1] for place in characters.tolist())
+    more = hashes_of(numbers_and_signs(words[: len(said.article.lines)], numbers))
+    told = hashes_of(said.lines)
+    about = compress(blocks, said.fleeting)
     return Sketch(
         headline,
         tuple(known),
         document.offered,
         document.fields,
-        Hashes.of(own_words, said, "<u2"),
-        Hashes.of(told[sentences], np.concatenate((told, hashes_of(map(" ".join, whole)))), "<u1"),
+        Hashes.of(
+            np.concatenate((lasting.words, pairs[own[lines[characters]]])),
+            np.concatenate((hashed.words, pairs, more)),
+            "<u2",
+        ),
+        Hashes.of(told[sentences], told, "<u1"),
         pair_table(lasting.pairs()),
         hash_of(images),
         hash_of(played),

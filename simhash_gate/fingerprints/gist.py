@@ -8,16 +8,13 @@ with the smallest hashes.
 from __future__ import annotations
 
 from array import array
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from simhash_gate.fingerprints.arrays import distinct
-from simhash_gate.fingerprints.sketch import HashedLines
+from simhash_gate.fingerprints.folding import WITH_NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from simhash_gate.fingerprints.folding import HashedLines
 
 PAIRS = 64
 WORDS = 96
@@ -31,21 +28,13 @@ class Gist(NamedTuple):
     words: frozenset[int] = frozenset()
 
 
-def gist_of(blocks: Sequence[Sequence[str]], hashed: HashedLines | None = None) -> bytes:
-    """Return the gist of a page, given as the words of its blocks: 4 bytes for each hash.
-
-    `hashed` are the hashes of these words, if they are known.
-    """
-    hashed = hashed or HashedLines.of(blocks)
-    words = list(chain.from_iterable(blocks))
-    said = np.fromiter(map(str.isalpha, words), np.bool_, len(words))
-    for place in np.flatnonzero(~said).tolist():
-        said[place] = _no_number(words[place])
-    of_said = hashed.only(said)
-    if len(of_said.lines) > _MOST:
-        of_said = of_said.only(of_said.lines <= of_said.lines[_MOST])
-    pairs = distinct(of_said.pairs())[:PAIRS].tolist()
-    return array("I", [len(pairs), *pairs, *distinct(of_said.words)[:WORDS].tolist()]).tobytes()
+def gist_of(said: HashedLines) -> bytes:
+    """Return the gist of what a page says: 4 bytes for each hash."""
+    said = said.only(~said.are(WITH_NUMBER))
+    if len(said.lines) > _MOST:
+        said = said.only(said.lines <= said.lines[_MOST])
+    pairs = distinct(said.pairs())[:PAIRS].tolist()
+    return array("I", [len(pairs), *pairs, *distinct(said.words)[:WORDS].tolist()]).tobytes()
 
 
 def read_gist(data: bytes) -> Gist:
@@ -55,7 +44,3 @@ def read_gist(data: bytes) -> Gist:
     numbers = array("I", data)
     count = numbers[0]
     return Gist(frozenset(numbers[1 : count + 1]), frozenset(numbers[count + 1 :]))
-
-
-def _no_number(word: str) -> bool:
-    return not word.isascii() and not any(map(str.isdigit, word))

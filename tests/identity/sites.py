@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from simhash_gate.fingerprints.folding import HashedLines
 from simhash_gate.fingerprints.gist import Gist, gist_of, read_gist
 from simhash_gate.identity.address import address_of
 from simhash_gate.identity.traps import Change, TrapShield, Visit
@@ -50,7 +51,7 @@ class Made:
     @cached_property
     def gist(self) -> Gist:
         """What the shield reads of it."""
-        return read_gist(gist_of(self.blocks))
+        return read_gist(gist_of(HashedLines.of(self.blocks)))
 
 
 Pages = Callable[[str], Made]
