@@ -132,8 +132,8 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         "article": document.flow.pack(),
         "anchors": document.anchors,
         **{name: getattr(facts, name) for name in ("kind", "price", *TOLD)},
-        "structure": simhash_of_set(tag_paths(document.skeleton.tags)),
-        "targets": _targets(document.skeleton.hrefs, joined(url, facts.base)),
+        "structure": simhash_of_set(tag_paths(document.shown.tags)),
+        "targets": _targets(document.shown.hrefs, joined(url, facts.base)),
     }
     if not found:
         return _without("no text", options, title, of_page)
@@ -183,7 +183,7 @@ class _Said:
         blocks = document.blocks
         texts = [block.text for block in blocks]
         known = set(texts)
-        texts += [line for line in dict.fromkeys(document.whole) if line not in known]
+        texts += [line for line in dict.fromkeys(document.shown.lines) if line not in known]
         tokens, characters = words_of_each(texts)
         hashed = HashedLines.of(tokens)
         article = hashed.only(hashed.lines < len(blocks))

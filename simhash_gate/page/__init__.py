@@ -68,8 +68,8 @@ class Page:
     writes them, if the options ask for them.
     `structure` is the SimHash of the paths of its tags, an unsigned 64-bit number, and 0 for none;
     a list of 5 entries and one of 50 have the same. `targets` are the addresses that it links to, a
-    line each, without mail and fragments and without what counts visitors. Both are of the whole
-    page as it was served, its chrome included.
+    line each, without mail and fragments and without what counts visitors. Both are of all that
+    the page shows, its chrome included.
     """
 
     title: str

@@ -96,9 +96,9 @@ def test_what_a_form_offers_to_choose_from_is_said_and_does_not_move_the_fingerp
 def test_what_has_gone_is_taken_off_the_size_of_the_links_that_it_was_in():
     card = "<a href=/hat><div>A hat<form action=/cart>How many of them?</form></div></a>"
     measures = clean_page(f"<body>{PROSE}{card * 3}").measures
-    sizes = {tag: [m for e, m in measures.items() if e.tag == tag] for tag in ("a", "body")}
-    assert {(link.text, link.links) for link in sizes["a"]} == {(4, 4)}
-    assert [body.links for body in sizes["body"]] == [12]
+    links = [element for element in measures.text if element.tag == "a"]
+    assert {(measures.text[link], measures.links[link]) for link in links} == {(4, 4)}
+    assert [size for element, size in measures.links.items() if element.tag == "body"] == [12]
 
 
 def test_the_menu_or_footer_of_a_short_page_goes_although_it_is_larger_than_the_article():
