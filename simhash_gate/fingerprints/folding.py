@@ -218,5 +218,7 @@ class HashedLines(NamedTuple):
         one, other = (np.uint32(by) for by in PLACED_BY[:2])
         follow = self.lines[1:] == self.lines[:-1]
         pairs = (self.words[:-1] * one) ^ (self.words[1:] * other)
-        within = np.append(follow, False) | np.append(False, follow)
-        return np.concatenate((pairs[follow], self.words[~within[: len(self.words)]]))
+        alone = np.ones(len(self.words), np.bool_)
+        alone[:-1] &= ~follow
+        alone[1:] &= ~follow
+        return np.concatenate((pairs[follow], self.words[alone]))

@@ -84,7 +84,8 @@ class Hashes(NamedTuple):
     def encode(self, gap: _Gap) -> bytes:
         """Return the set as bytes: a gap and a bit for each."""
         most = np.iinfo(gap).max
-        gaps = np.diff(self.values, prepend=np.uint32(0))
+        gaps = self.values.copy()
+        gaps[1:] -= self.values[:-1]
         longer = gaps // most
         packed = np.full(len(gaps) + int(longer.sum()), most, gap)
         packed[np.arange(len(gaps)) + np.cumsum(longer, dtype=np.intp)] = gaps % most
