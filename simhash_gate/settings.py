@@ -36,7 +36,7 @@ from simhash_gate.values import (
     setting,
     whole_number,
 )
-from simhash_gate.workers.share import default_workers
+from simhash_gate.workers.cores import default_workers
 
 if sys.version_info >= (3, 11):
     import tomllib
