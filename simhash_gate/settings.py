@@ -130,7 +130,6 @@ class Settings:
     log: Literal["drops", "summary"] = setting("drops", one_of("drops", "summary"))
     verdicts: str = setting("", PATH_PATTERN)
     report: str = setting("", PATH_PATTERN)
-    audit_items: Literal["drop", "pass"] = setting("drop", one_of("drop", "pass"))
     audit_fields: tuple[str, ...] = setting((), FIELD_NAMES)
     audit_log: str = setting("", PATH_PATTERN)
     journal: str = setting("", PATH)

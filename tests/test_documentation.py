@@ -29,7 +29,7 @@ DOCUMENTS = [
 ]
 PLAIN = """
     log keep_markdown tracking revalidate_probes enabled scope timeout max_bytes
-    worker_memory journal journal_bytes recover store_failure durable verdicts report audit_items
+    worker_memory journal journal_bytes recover store_failure durable verdicts report
     audit_fields audit_log store_mode monitor_min_dropped monitor_max_dropped monitor_max_unjudged
     monitor_max_wrong monitor_max_collapses
 """

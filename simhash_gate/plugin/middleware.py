@@ -252,7 +252,7 @@ class SimhashGateMiddleware(CrawlGate):
             response,
             verdict,
             site.domain,
-            action=self.lifecycle.action(verdict),
+            action=verdict.action,
             fingerprint=fingerprint,
             skipped="empty" if verdict.outcome == "skipped" else "",
             seconds=time.perf_counter() - start,
