@@ -1,4 +1,4 @@
-"""When to come back to which page, with a budget of visits: policies, and what each is best at.
+"""When to come back to which page, with a budget of visits: two policies, and what each is for.
 
 A policy says what a visit to a page is worth, after a time without one: its price. If each page is
 visited as soon as its price reaches one that all pages share, no other visits of the same number do
@@ -95,33 +95,6 @@ class Policy(ABC):
         return self._price(GRID, -np.log(np.maximum(unchanged, _TINY)) / GRID)
 
 
-class Uniform(Policy):
-    """All pages equally often."""
-
-    def _price(self, rates: Floats, days: Floats) -> Floats:
-        return days + 0 * rates
-
-
-class Proportional(Policy):
-    """Each page as often as it changes, up to a factor."""
-
-    def _price(self, rates: Floats, days: Floats) -> Floats:
-        return rates * days
-
-
-class Fresh(Policy):
-    """As many pages as can be are known as they are now, at any time.
-
-    Cho and Garcia-Molina, Effective page refresh policies for web crawlers, ACM TODS 28 (2003);
-    Azar et al., Tractable near-optimal policies for crawling, PNAS 115 (2018). A page that changes
-    too often to be kept fresh gets few visits.
-    """
-
-    def _price(self, rates: Floats, days: Floats) -> Floats:
-        changes = rates * days
-        return np.asarray((-np.expm1(-changes) - changes * np.exp(-changes)) / rates)
-
-
 class Harmonic(Policy):
     """The first change that is not known yet costs 1, the second 1/2, the third 1/3, and so on.
 
@@ -153,13 +126,7 @@ class Timely(Policy):
         return np.where(hints.said[:, None] == 1, found, missed * waiting)
 
 
-POLICIES: dict[str, type[Policy]] = {
-    "timely": Timely,
-    "fresh": Fresh,
-    "harmonic": Harmonic,
-    "proportional": Proportional,
-    "uniform": Uniform,
-}
+POLICIES: dict[str, type[Policy]] = {"timely": Timely, "harmonic": Harmonic}
 
 
 class Outlook(NamedTuple):
@@ -174,17 +141,12 @@ class Outlook(NamedTuple):
     days: float
 
 
-def visit_rates(
-    policy: Policy, rates: Rates, budget: float, importance: Floats | None = None
-) -> Floats:
+def visit_rates(policy: Policy, rates: Rates, budget: float) -> Floats:
     """Return how many visits a day each page gets of a budget of so many visits a day.
 
-    It is less than the budget in all where more visits are worth nothing. `importance` is how much
-    each page counts, 1 by default.
+    It is less than the budget in all where more visits are worth nothing.
     """
     times, prices = policy.prices(rates)
-    if importance is not None:
-        prices = prices * importance[:, None]
     low, high = _TINY, 2 * float(prices.max(initial=_TINY))
     cheap, dear = 1 / _reached(times, prices, low), np.zeros(len(rates))
     if cheap.sum() <= budget:
@@ -220,8 +182,6 @@ def chosen(
     rates: Rates,
     days: Floats,
     visits: int,
-    *,
-    importance: Floats | None = None,
     hints: Hints | None = None,
 ) -> list[int]:
     """Return the pages to visit now, the most urgent first: no more than `visits`.
@@ -229,9 +189,8 @@ def chosen(
     `days` is how long ago the last visit to each page was. Visits of which the policy expects
     nothing are made if the budget allows it: where most changes are to be expected.
     """
-    scale = 1.0 if importance is None else importance
     price = policy.price(rates, days, hints)
-    order = np.lexsort((-scale * rates.mean() * days, -scale * price))
+    order = np.lexsort((-rates.mean() * days, -price))
     return [int(page) for page in order[:visits]]
 
 
