@@ -268,11 +268,11 @@ class Revalidation(Listener):
         at, run = time_of_visit(request), self._crawl.store.run
         names = (site.scope, without_credentials(request.url), key)
         page = Record(*names, 0, 0, 0, "", run.pipeline, run.name, at, at)
-        self._trusts.recall.has(site.scope)
+        self._trusts.learned.has(site.scope)
         wants_text = bool(self._settings.keep_markdown)
         ask = partial(_known_of, page=page, policy=policy, text=wants_text)
         revisit, kept = await result(self._crawl.store.submit(ask))
-        self._trusts.recall.has(site.scope)  # it was asked before, so it has answered
+        self._trusts.learned.has(site.scope)  # it was asked before, so it has answered
         before = revisit.previous
         if before is None or not self._crawl.variants.same(request, before.variant):
             return None

@@ -74,7 +74,7 @@ def test_a_year_that_is_stopped_tells_what_it_has_found_within_its_budget(tmp_pa
     [
         (("-a", "days=0"), "days='0' is not a number of at least 1"),
         (("-a", "budget=-1"), "budget='-1' is not a number of requests"),
-        (("-a", "policy=none"), "policy='none' is none of timely, fresh, "),
+        (("-a", "policy=none"), "policy='none' is none of timely, harmonic"),
         (("-s", "SIMHASH_GATE_STORE=memory:"), "a year needs a store that outlives a crawl"),
     ],
 )
