@@ -127,7 +127,6 @@ class Settings:
     keep_markdown: int = setting(0, BUDGET)
     tracking: tuple[str, ...] = setting((), PARAMETERS)
     revalidate_probes: float = setting(0.05, SHARE)
-    log: Literal["drops", "summary"] = setting("drops", one_of("drops", "summary"))
     verdicts: str = setting("", PATH_PATTERN)
     report: str = setting("", PATH_PATTERN)
     audit_fields: tuple[str, ...] = setting((), FIELD_NAMES)
@@ -135,11 +134,6 @@ class Settings:
     journal: str = setting("", PATH)
     journal_bytes: int = setting(GIB, whole_number(MIB))
     recover: str = setting("", PATH)
-    monitor_min_dropped: float = setting(0.0, SHARE)
-    monitor_max_dropped: float = setting(0.9, SHARE)
-    monitor_max_unjudged: float = setting(0.01, SHARE)
-    monitor_max_wrong: float = setting(0.05, SHARE)
-    monitor_max_collapses: int = setting(0, whole_number(0))
     policies: Policies
     options: Options
 

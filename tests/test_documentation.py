@@ -28,10 +28,9 @@ DOCUMENTS = [
     *sorted((ROOT / "examples").glob("**/README.md")),
 ]
 PLAIN = """
-    log keep_markdown tracking revalidate_probes enabled scope timeout max_bytes
+    keep_markdown tracking revalidate_probes enabled scope timeout max_bytes
     worker_memory journal journal_bytes recover store_failure durable verdicts report
-    audit_fields audit_log store_mode monitor_min_dropped monitor_max_dropped monitor_max_unjudged
-    monitor_max_wrong monitor_max_collapses
+    audit_fields audit_log store_mode
 """
 
 

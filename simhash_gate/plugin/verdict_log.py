@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from simhash_gate.report.pairs import Texts
 
 logger = logging.getLogger(__name__)
+drops = logging.getLogger("simhash_gate.drops")
 
 _DONE = {"drop": "Dropped", "tag": "Tagged", "links": "Held back the items of"}
 
@@ -163,19 +164,11 @@ def _check(report: Path) -> None:
 
 
 class Announcements(Listener):
-    """Makes every drop visible: a line in the log, and the signal.
-
-    Where the log is to have a summary only, a line at the end says where each of them is.
-    """
-
-    def __init__(self, crawl: Crawl) -> None:
-        super().__init__(crawl)
-        self._unsaid = 0
+    """Makes every drop visible: a line of the logger `simhash_gate.drops`, and the signal."""
 
     def not_sent(self, request: Request, why: NotSent) -> None:
         """Say that a request was not sent."""
-        if self._crawl.settings.log == "drops":
-            logger.info("Not fetched %s: %s", why.url, why.reason)
+        drops.info("Not fetched %s: %s", why.url, why.reason)
         crawler = self._crawl.crawler
         if isinstance(why, UrlSkipped):
             crawler.signals.send_catch_log(
@@ -188,10 +181,8 @@ class Announcements(Listener):
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Say that a page was seen, and what happens to it."""
-        if judged.verdict.rejected and self._crawl.settings.log == "drops":
+        if judged.verdict.rejected:
             self._log(judged)
-        elif judged.verdict.rejected:
-            self._unsaid += 1
         if judged.dropped:
             crawler = self._crawl.crawler
             crawler.signals.send_catch_log(
@@ -202,27 +193,13 @@ class Announcements(Listener):
                 spider=crawler.spider,
             )
 
-    async def closed(self, closing: Closing) -> None:
-        """Say how many pages were not named."""
-        if self._unsaid:
-            path = self._crawl.settings.verdicts
-            where = (
-                f"The verdict log has them: {path}"
-                if path
-                else f"Set {PREFIX}VERDICTS to have them"
-            )
-            logger.info(
-                "Near-duplicates: %d. Their lines are left out (%sLOG = 'summary'). %s",
-                *(self._unsaid, PREFIX, where),
-            )
-
     def _log(self, judged: Judged) -> None:
         verdict = judged.verdict
         assert verdict.match is not None
         assert verdict.page is not None
         record = verdict.match.record
         is_copy = verdict.outcome == "duplicate"
-        logger.info(
+        drops.info(
             "%s %s: %s of %s (%s; %d and %s)%s",
             _DONE[judged.action],
             without_credentials(judged.response.url),
