@@ -26,7 +26,6 @@ class Addon:
         self.head_start.begin(settings)  # before what takes its time to load here, too
         from simhash_gate.plugin.conditional_requests import ConditionalRequests
         from simhash_gate.plugin.middleware import SimhashGateMiddleware
-        from simhash_gate.plugin.one_line import told_in_one_line
         from simhash_gate.plugin.spider_middleware import (
             CallbackWitness,
             SimhashGateSpiderMiddleware,
@@ -39,8 +38,7 @@ class Addon:
             ("SPIDER_MIDDLEWARES", CallbackWitness, INNERMOST),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
-        with told_in_one_line():
-            recover = read_one(settings, "RECOVER", PATH, "")
+        recover = read_one(settings, "RECOVER", PATH, "")
         if recover:
             from simhash_gate.plugin.recover_journal import install
 

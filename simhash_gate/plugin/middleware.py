@@ -34,7 +34,6 @@ from simhash_gate.plugin.kept_texts import KeptTexts
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.new_links import NewLinks
-from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.page_keys import PageKeys, moved_from
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import PageReader
@@ -169,16 +168,15 @@ class SimhashGateMiddleware(CrawlGate):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the settings. Raises `SettingsError`, which stops the crawl before it starts."""
-        with told_in_one_line():
-            settings = settings_of(crawler)
-            if not settings.enabled:
-                raise NotConfigured(f"{PREFIX}ENABLED is False")
-            check(settings, crawler.settings)
-            if settings.recover:
-                from simhash_gate.plugin.recover_journal import check_journal
+        settings = settings_of(crawler)
+        if not settings.enabled:
+            raise NotConfigured(f"{PREFIX}ENABLED is False")
+        check(settings, crawler.settings)
+        if settings.recover:
+            from simhash_gate.plugin.recover_journal import check_journal
 
-                check_journal(settings.recover, crawler.settings)
-            return cls(crawler, settings)
+            check_journal(settings.recover, crawler.settings)
+        return cls(crawler, settings)
 
     def process_request(self, request: Request) -> None:
         """Let no verdict travel on to another request. Raise `NotSent` for a needless one."""

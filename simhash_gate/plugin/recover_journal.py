@@ -21,7 +21,6 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.journal.contents import Found, drops, journal_files, load
 from simhash_gate.journal.warc import need_fastwarc
-from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.requests import RECOVERED_KEY, request_of
 from simhash_gate.plugin.spider_middleware import GateFollower, is_installed, settings_of
 from simhash_gate.values import PREFIX, SettingsError
@@ -90,9 +89,8 @@ class _Recover(GateFollower):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware. Raises `SettingsError`, which stops the crawl before it starts."""
-        with told_in_one_line():
-            if not settings_of(crawler).enabled:
-                raise SettingsError(f"{SETTING} needs the gate, but {PREFIX}ENABLED is False")
+        if not settings_of(crawler).enabled:
+            raise SettingsError(f"{SETTING} needs the gate, but {PREFIX}ENABLED is False")
         return cls(crawler)
 
     def _count(self, name: str) -> None:

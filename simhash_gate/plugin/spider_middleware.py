@@ -16,7 +16,6 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 from simhash_gate.plugin.listeners import Stage
-from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.requests import VERDICT_KEY, forget_word
 from simhash_gate.settings import read_settings
 from simhash_gate.values import PREFIX
@@ -81,9 +80,8 @@ class GateFollower:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the component for this crawl."""
-        with told_in_one_line():
-            if not settings_of(crawler).enabled:
-                raise NotConfigured(f"{PREFIX}ENABLED is False")
+        if not settings_of(crawler).enabled:
+            raise NotConfigured(f"{PREFIX}ENABLED is False")
         return cls(crawler)
 
     @property
