@@ -17,7 +17,7 @@ from crawler.hosts import SETTING as SITE_HOSTS
 from crawler.hosts import SiteHosts
 from crawler.items import PageItem, page_item
 from crawler.links import Links, site_of
-from crawler.report import report, report_urls, settle_place, whereabouts
+from crawler.report import report, report_urls
 from crawler.site.process import (
     SiteError,
     SiteProcess,
@@ -33,7 +33,6 @@ from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
 
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
@@ -116,8 +115,6 @@ class DemoSpider(Spider):
         self.started = self.ended = 0.0
         self.ending = False
         self.recovers = False
-        self.since = time.time()
-        self.report: Path | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -132,8 +129,6 @@ class DemoSpider(Spider):
         if spider.scene:
             spider.demonstrate(spider.scene.host, crawler.settings)
         spider.recovers = bool(crawler.settings.get(RECOVER))
-        own = spider.process is not None
-        spider.report = settle_place(crawler.settings, spider.name, unasked=own)
         # After the feeds, which may be written to stdout too: the figures are its last line.
         crawler.signals.connect(spider.engine_stopped, signals.engine_stopped)
         crawler.signals.connect(spider.dropped, near_duplicate_dropped)
@@ -238,8 +233,6 @@ class DemoSpider(Spider):
             seconds=self.ended - self.started,
         )
         print(report_urls(figures) if self.scene else report(figures))
-        if place := whereabouts(self.report, self.since):
-            print(place)
         print(json.dumps(figures.as_dict()), flush=True)
 
     def _counted(self, name: str) -> int:

@@ -29,18 +29,13 @@ def report(figures: YearScore) -> str:
     """Return the figures as a few lines of text."""
     unmodified = f"{figures.not_modified} answered that nothing has changed"
     small = f"{figures.small_updates_missed} of {figures.small_updates} smaller ones"
-    validators = f"{figures.wrong_validators_reported} of {figures.wrong_validators}"
     return rows(
         [
             ("pages fetched", figures.fetches, unmodified),
             ("updates", figures.updates, f"{figures.updates_missed} missed, and {small}"),
             ("unchanged", figures.unchanged, f"{figures.unchanged_recognised:.1%} recognised"),
             ("redesigns", figures.redesigns, f"{figures.redesigns_reported} reported"),
-            ("false alarms", figures.false_alarms, f"wrong validators: {validators} reported"),
+            ("false alarms", figures.false_alarms, "reports of a redesign without cause"),
             ("articles", figures.articles, f"{figures.lost} lost"),
-            (
-                *("changes", figures.changes),
-                f"{figures.found_soon:.1%} delivered in 3 days; freshness {figures.freshness:.1%}",
-            ),
         ]
     )

@@ -10,17 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from crawler.truth import Served
-    from crawler.year.alarms import Notes
 
 GONE = (404, 410)
 
 
 @dataclass
 class Day:
-    """One crawl: when it was, the number of responses before it, and what became of its pages.
-
-    `notes` is what the gate had noted of each host by its end.
-    """
+    """One crawl: when it was, the number of responses before it, and what became of its pages."""
 
     number: int
     moment: float
@@ -28,7 +24,6 @@ class Day:
     outcomes: dict[int, str] = field(default_factory=dict)
     delivered: set[int] = field(default_factory=set)
     stats: dict[str, Any] = field(default_factory=dict)
-    notes: dict[str, Notes] = field(default_factory=dict)
 
 
 class Visit(NamedTuple):

@@ -61,9 +61,8 @@ WAYS = {
     "sessions": (r"PHPSESSID=\w{32}$", r";jsessionid=[0-9A-F]{32}$", r"/s/[0-9a-f]{24}/"),
     "aliases": (
         *(r"/amp$", r"/index\.html$", r"\d/$", r"//[^/]+/[A-Z]", r"/[a-z-]+/\d{4}$"),
-        *(r"^https:", r"^http:", r"//www\.", r"//m\.", r"\?id=.*&lang", r"\?lang="),
+        *(r"//www\.", r"//m\.", r"\?id=.*&lang", r"\?lang="),
     ),
-    "print": (r"/print/\w+/\d", r"/print$", r"printable=yes"),
 }
 
 

@@ -27,9 +27,9 @@ def product(sheet: Sheet) -> str:
     button = "Add to cart" if sheet.variant.stock else "Sold out"
     notes = "".join(
         f'<div class="product__accordion accordion"><details id="Details-{i}"><summary>'
-        f'<h2 class="h4 accordion__title">{note.heading}</h2></summary>'
-        f'<div class="accordion__content rte">{paragraphs(note.paragraphs)}</div></details></div>'
-        for i, note in enumerate(sheet.notes)
+        f'<h2 class="h4 accordion__title">{heading}</h2></summary>'
+        f'<div class="accordion__content rte">{paragraphs(said)}</div></details></div>'
+        for i, (heading, said) in enumerate(sheet.notes)
     )
     facts = "".join(f"<li>{name}: {escape(value)}</li>" for name, value in good.facts)
     head = f"""\
@@ -57,7 +57,7 @@ def product(sheet: Sheet) -> str:
 <section class="shopify-section section"><product-recommendations class="related-products">
 <h2 class="related-products__heading">You may also like</h2>{_grid(sheet.related)}
 </product-recommendations></section>"""
-    return _frame(f"{sheet.name} – Wardrobe", head, sheet.menu, main, sheet.newsletter, "product")
+    return _frame(f"{sheet.name} – Wardrobe", head, sheet.menu, main, "product")
 
 
 def listing(content: List, menu: Iterable[Link]) -> str:
@@ -69,7 +69,7 @@ def listing(content: List, menu: Iterable[Link]) -> str:
 <div class="product-count">{len(content.entries)} products</div>{_grid(content.entries)}
 <nav class="pagination" role="navigation"><ul class="pagination__list">{items(content.pager)}</ul>
 </nav></section>"""
-    return _frame(f"{title} – Wardrobe", "", menu, main, "", "collection")
+    return _frame(f"{title} – Wardrobe", "", menu, main, "collection")
 
 
 def _options(sheet: Sheet) -> str:
@@ -99,16 +99,7 @@ def _grid(links: Iterable[Link]) -> str:
     return f'<ul id="product-grid" class="grid product-grid">{cards}</ul>'
 
 
-def _frame(
-    title: str, head: str, menu: Iterable[Link], main: str, newsletter: str, template: str
-) -> str:
-    letter = (
-        '<div class="footer-block__newsletter"><h2 class="footer-block__heading">Join the club</h2>'
-        f'<p>{newsletter}</p><form class="footer__newsletter newsletter-form">'
-        '<input type="email" name="contact[email]"><button>Subscribe</button></form></div>'
-        if newsletter
-        else ""
-    )
+def _frame(title: str, head: str, menu: Iterable[Link], main: str, template: str) -> str:
     return f"""\
 <!doctype html><html class="no-js" lang="en"><head><meta name="theme-color" content="">
 <title>{title}</title>{head}</head>
@@ -119,6 +110,6 @@ Skip to content</a><div class="announcement-bar"><p>Free shipping above 90 €</
 <ul class="list-menu list-menu--inline">{items(menu)}</ul></nav>
 <cart-notification class="hidden">Item added to your cart</cart-notification></header>
 </sticky-header><main id="MainContent" class="content-for-layout" role="main">{main}</main>
-<footer class="footer color-scheme-1 gradient section-footer-padding">{letter}
+<footer class="footer color-scheme-1 gradient section-footer-padding">
 <div class="footer__copyright caption"><small>© 2024, Wardrobe</small>
 <small>Secure checkout</small></div></footer></body></html>"""
