@@ -12,7 +12,7 @@ import click
 import simhash_gate
 from simhash_gate.cli import COMMANDS as COMMAND_NAMES
 from simhash_gate.cli import cli
-from simhash_gate.gate.policy import PROFILES, Policy
+from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.settings import NAMES, read_settings
 
@@ -73,13 +73,6 @@ def test_every_meta_key_signal_and_verdict_attribute_is_documented() -> None:
             assert name in REFERENCE
     for attribute in [f.name for f in dataclasses.fields(Verdict)]:
         assert attribute == "record" or f"`{attribute}`" in REFERENCE
-
-
-def test_every_profile_is_documented() -> None:
-    for name, values in PROFILES.items():
-        row = re.search(rf"^\| `{name}` \| (.*?) \|", SETTINGS, re.MULTILINE)
-        assert row
-        assert all(f"`{key}`" in row[1] for key in values)
 
 
 def test_every_command_and_option_is_documented_and_every_documented_one_exists() -> None:

@@ -55,7 +55,7 @@ from simhash_gate.plugin.revisits import (
     time_of_visit,
     without_links,
 )
-from simhash_gate.plugin.site_warnings import Collapses, SelectorWatch, Swallowing
+from simhash_gate.plugin.site_warnings import Collapses, SelectorWatch
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     is_installed,
@@ -93,7 +93,6 @@ logger = logging.getLogger(__name__)
 LISTENERS: tuple[type[Listener], ...] = (
     Resending,
     Collapses,
-    Swallowing,
     SelectorWatch,
     RedesignWatch,
     VerdictLog,
