@@ -13,10 +13,8 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.defer import deferred_from_coro
 
-from crawler.hosts import SETTING as SITE_HOSTS
-from crawler.hosts import SiteHosts
 from crawler.items import PageItem, page_item
-from crawler.links import Links, site_of
+from crawler.links import SITE_HOSTS, Links, SiteHosts, site_of
 from crawler.report import report, report_urls
 from crawler.site.process import (
     SiteError,

@@ -14,14 +14,11 @@ from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from scrapy.utils.project import get_project_settings
 
-from crawler.hosts import SETTING as SITE_HOSTS
-from crawler.hosts import SiteHosts
+from crawler.links import SITE_HOSTS, SiteHosts
 from crawler.site.process import SiteError, SiteProcess, serve_number, set_time, truth
 from crawler.site.year.plan import ARTICLES, DAYS, Year, unix
 from crawler.year.crawl import DaySpider
-from crawler.year.report import report, week
-from crawler.year.score import score
-from crawler.year.visits import Day, visits_of
+from crawler.year.score import Day, report, score, visits_of, week
 from simhash_gate.plugin.crawl_settings import store_url
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from scrapy import Request, Spider, signals
 from scrapy.http import HtmlResponse
 
 from crawler.links import Links, site_of
-from crawler.year.visits import GONE
+from crawler.year.score import GONE
 from simhash_gate.plugin.requests import TIME_KEY, VERDICT_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
-    from crawler.year.visits import Day
+    from crawler.year.score import Day
 
 
 class DayItem(TypedDict):

@@ -1,20 +1,21 @@
-"""What a year of crawls delivered, against what the newspapers published."""
+"""What a year of crawls met and delivered, against what the newspapers published."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crawler.report import rows
 from crawler.truth import changed_fraction
-from crawler.year.visits import GONE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawler.site.year.plan import Year
-    from crawler.year.visits import Day, Visit
+    from crawler.truth import Served
 
 LARGE = 0.05
 """The share of its words from which a change must not be missed."""
@@ -171,3 +172,80 @@ def _unchanged(met: Sequence[Visit]) -> tuple[int, int]:
         if visit.delivered:
             sources[visit.content].add(visit.url)
     return unchanged, recognised
+
+
+GONE = (404, 410)
+
+
+@dataclass
+class Day:
+    """One crawl: when it was, the number of responses before it, and what became of its pages."""
+
+    number: int
+    moment: float
+    before: int
+    outcomes: dict[int, str] = field(default_factory=dict)
+    delivered: set[int] = field(default_factory=set)
+    stats: dict[str, Any] = field(default_factory=dict)
+
+
+class Visit(NamedTuple):
+    """One response: what the site sent, what the gate called it, and whether it became an item."""
+
+    day: int
+    moment: float
+    url: str
+    status: int
+    article: str
+    version: int
+    content: str
+    outcome: str
+    delivered: bool
+
+
+def visits_of(log: Iterable[Served], days: Sequence[Day]) -> Iterator[Visit]:
+    """Yield the responses of web pages in the order in which the site sent them."""
+    starts = [day.before for day in days]
+    for entry in sorted(log):
+        day = days[bisect_left(starts, entry.serve) - 1]
+        if entry.content:
+            yield Visit(
+                day=day.number,
+                moment=day.moment,
+                url=entry.path,
+                status=entry.status,
+                article=entry.article,
+                version=entry.version,
+                content=entry.content,
+                outcome=day.outcomes.get(entry.serve, ""),
+                delivered=entry.serve in day.delivered,
+            )
+
+
+OUTCOMES = ("new", "near", "updated", "rewritten", "duplicate", "unchanged", "skipped")
+
+
+def week(days: Sequence[Day]) -> str:
+    """Return what the crawls of a week counted, in one line."""
+    told = []
+    for outcome in OUTCOMES:
+        count = sum(day.stats.get(f"simhash_gate/{outcome}", 0) for day in days)
+        told += [f"{count} {outcome}"] if count else []
+    first, last = days[0].number + 1, days[-1].number + 1
+    return f"Days {first} to {last}: {', '.join(told)}"
+
+
+def report(figures: YearScore) -> str:
+    """Return the figures as a few lines of text."""
+    unmodified = f"{figures.not_modified} answered that nothing has changed"
+    small = f"{figures.small_updates_missed} of {figures.small_updates} smaller ones"
+    return rows(
+        [
+            ("pages fetched", figures.fetches, unmodified),
+            ("updates", figures.updates, f"{figures.updates_missed} missed, and {small}"),
+            ("unchanged", figures.unchanged, f"{figures.unchanged_recognised:.1%} recognised"),
+            ("redesigns", figures.redesigns, f"{figures.redesigns_reported} reported"),
+            ("false alarms", figures.false_alarms, "reports of a redesign without cause"),
+            ("articles", figures.articles, f"{figures.lost} lost"),
+        ]
+    )

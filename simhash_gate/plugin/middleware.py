@@ -24,7 +24,6 @@ from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
-from simhash_gate.plugin.browser_page import close, orphaned_page
 from simhash_gate.plugin.conditions import said_by
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
@@ -34,7 +33,14 @@ from simhash_gate.plugin.kept_texts import KeptTexts
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.new_links import NewLinks
-from simhash_gate.plugin.page_keys import PageKeys, moved_from
+from simhash_gate.plugin.page_keys import (
+    GONE,
+    PageKeys,
+    moved_from,
+    note_gone,
+    time_of_visit,
+    without_links,
+)
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.redesigns import RedesignWatch
@@ -43,18 +49,14 @@ from simhash_gate.plugin.requests import (
     RECOVERED_KEY,
     VERDICT_KEY,
     NotSent,
+    close,
     forget_others,
     is_retry,
     mark_kept,
+    orphaned_page,
 )
 from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.revalidation import Revalidation
-from simhash_gate.plugin.revisits import (
-    GONE,
-    note_gone,
-    time_of_visit,
-    without_links,
-)
 from simhash_gate.plugin.site_warnings import Collapses, SelectorWatch
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,

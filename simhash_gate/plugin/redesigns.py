@@ -18,7 +18,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.plugin.learned import LearnedNotes
 from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.revisits import time_of_visit
+from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:

@@ -38,10 +38,9 @@ from simhash_gate.plugin.conditions import (
 )
 from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.page_keys import PageKeys
+from simhash_gate.plugin.page_keys import PageKeys, time_of_visit, without_links
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
-from simhash_gate.plugin.revisits import time_of_visit, without_links
 from simhash_gate.plugin.sitemap_lastmod import note_lastmod
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.validator_trust import Site, Trusts, day_of, tell

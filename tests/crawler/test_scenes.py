@@ -7,8 +7,8 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from crawler.site.scenes.address import Address
 from crawler.site.scenes.catalogue import TRAPS, VARIANTS, make_site
+from crawler.site.scenes.scene import Address
 
 LINK = re.compile(r'<a [^>]*?href="([^"#]*)"')
 

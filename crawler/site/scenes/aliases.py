@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from crawler.site.articles import Article
-    from crawler.site.scenes.address import Address
+    from crawler.site.scenes.scene import Address
 
 HOST = "daily-miniature.example.net"
 """No such site is on the net: the spider's requests for it go to the demonstration."""

@@ -12,14 +12,13 @@ from crawler.site.articles import Block
 from crawler.site.content import Content, Link
 from crawler.site.listings import listing
 from crawler.site.prose import Writer, grammar
-from crawler.site.scenes.address import also
-from crawler.site.scenes.scene import Found, Scene, dated
+from crawler.site.scenes.scene import Found, Scene, also, dated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.site.articles import Article
-    from crawler.site.scenes.address import Address
+    from crawler.site.scenes.scene import Address
 
 
 FACETS = {

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler.site.content import Link
 from crawler.site.listings import listing
-from crawler.site.scenes.address import Address, also
-from crawler.site.scenes.scene import Found, Scene, dated, numbered
+from crawler.site.scenes.scene import Address, Found, Scene, also, dated, numbered
 from crawler.site.urls import CAMPAIGNS, SOURCES
 
 if TYPE_CHECKING:
