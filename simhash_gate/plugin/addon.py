@@ -27,7 +27,7 @@ class Addon:
         from simhash_gate.plugin.conditional_requests import ConditionalRequests
         from simhash_gate.plugin.middleware import SimhashGateMiddleware
         from simhash_gate.plugin.spider_middleware import (
-            CallbackWitness,
+            SimhashGateInnerSpiderMiddleware,
             SimhashGateSpiderMiddleware,
         )
 
@@ -35,7 +35,7 @@ class Addon:
             ("DOWNLOADER_MIDDLEWARES", SimhashGateMiddleware, DOWNLOADER_ORDER),
             ("DOWNLOADER_MIDDLEWARES", ConditionalRequests, CONDITIONS_ORDER),
             ("SPIDER_MIDDLEWARES", SimhashGateSpiderMiddleware, OUTERMOST),
-            ("SPIDER_MIDDLEWARES", CallbackWitness, INNERMOST),
+            ("SPIDER_MIDDLEWARES", SimhashGateInnerSpiderMiddleware, INNERMOST),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
         recover = read_one(settings, "RECOVER", PATH, "")

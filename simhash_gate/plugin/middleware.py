@@ -57,7 +57,7 @@ from simhash_gate.plugin.requests import (
 )
 from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.revalidation import Revalidation
-from simhash_gate.plugin.site_warnings import Collapses, SelectorWatch
+from simhash_gate.plugin.site_warnings import AlikePages, SelectorWatch
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     is_installed,
@@ -69,7 +69,7 @@ from simhash_gate.plugin.stand_ins import StandIns
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
 from simhash_gate.plugin.trap_shield import TrapGuard
-from simhash_gate.plugin.unsettled import SureJudge
+from simhash_gate.plugin.unsettled import SettledJudge
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.urls import without_password
@@ -94,7 +94,7 @@ logger = logging.getLogger(__name__)
 
 LISTENERS: tuple[type[Listener], ...] = (
     Resending,
-    Collapses,
+    AlikePages,
     SelectorWatch,
     RedesignWatch,
     VerdictLog,
@@ -152,7 +152,7 @@ class SimhashGateMiddleware(CrawlGate):
         own = (self._audit, stats, self._stand_ins, self._traps, texts, self.revalidation)
         made = (*own, self._new_links, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
-        self._judge = SureJudge(crawl, self.lifecycle, texts)
+        self._judge = SettledJudge(crawl, self.lifecycle, texts)
         self._deliveries = Deliveries(crawler)
         self.reader = PageReader(settings, stats)
         crawler.signals.connect(self._open, signals.spider_opened)

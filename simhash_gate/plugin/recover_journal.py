@@ -22,7 +22,7 @@ from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.journal.contents import Found, drops, journal_files, load
 from simhash_gate.journal.warc import need_fastwarc
 from simhash_gate.plugin.requests import RECOVERED_KEY, request_of
-from simhash_gate.plugin.spider_middleware import GateFollower, is_installed, settings_of
+from simhash_gate.plugin.spider_middleware import GateComponent, is_installed, settings_of
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def check_journal(path: str, settings: BaseSettings) -> None:
         raise SettingsError(f"{SETTING}: {error}") from None
 
 
-class _Recover(GateFollower):
+class _Recover(GateComponent):
     """What both middlewares of a recovery have."""
 
     def __init__(self, crawler: Crawler) -> None:

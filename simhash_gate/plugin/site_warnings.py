@@ -54,7 +54,7 @@ class _Cluster:
         return "alike", self.first
 
 
-class Collapses(Listener):
+class AlikePages(Listener):
     """Watches which pages of one domain read alike.
 
     Those that have names of their own pass. Those that were dropped before the names of others told

@@ -11,7 +11,10 @@ WITHOUT_ADDON = {
     "ADDONS": "{}",
     "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}',
 }
-SPIDERS_ALONE = {"ADDONS": "{}", "SPIDER_MIDDLEWARES": '{"simhash_gate.CallbackWitness": 10000}'}
+SPIDERS_ALONE = {
+    "ADDONS": "{}",
+    "SPIDER_MIDDLEWARES": '{"simhash_gate.SimhashGateInnerSpiderMiddleware": 10000}',
+}
 
 
 @pytest.mark.parametrize(

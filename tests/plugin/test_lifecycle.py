@@ -20,9 +20,9 @@ from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Stage
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.requests import VERDICT_KEY
-from simhash_gate.plugin.site_warnings import Collapses
+from simhash_gate.plugin.site_warnings import AlikePages
 from simhash_gate.plugin.store_thread import StoreThread
-from simhash_gate.plugin.unsettled import SureJudge
+from simhash_gate.plugin.unsettled import SettledJudge
 from simhash_gate.settings import read_settings
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> 
         followed.lifecycle.failed(request)  # while the answer is on its way
         return verdict
 
-    judge = SureJudge(followed.crawl, followed.lifecycle)
+    judge = SettledJudge(followed.crawl, followed.lifecycle)
     with pytest.raises(StopIteration) as told:
         judge.verdict(ask, "example.com", "near", near).send(None)
     assert told.value.value.outcome == "near"
@@ -186,7 +186,7 @@ def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> 
 def test_pages_that_read_alike_are_tallied_within_bounds(monkeypatch) -> None:
     monkeypatch.setattr(site_warnings, "_MOST_CLUSTERS", 3)
     followed = Followed()
-    collapses = Collapses(followed.crawl)
+    collapses = AlikePages(followed.crawl)
     for number in range(9):
         followed.page(number)
         page = replace(PAGE, fingerprint=random.Random(number).getrandbits(64), digest=number)
