@@ -17,7 +17,6 @@ T = TypeVar("T")
 
 INTERRUPTED = 130  # what a shell reports of a process that Ctrl-C ended: 128 + 2
 COMMANDS = {
-    "compare": "Show how near two pages are, and what differs.",
     "dedupe": "Write a corpus without near-duplicates.",
     "fingerprint": "Print the fingerprint of each page.",
     "history": "Show how pages changed, and when to come back.",
@@ -30,6 +29,7 @@ COMMANDS = {
     "store": "Fill a store; list, remove or move its pages.",
     "tune": "Suggest a threshold for each domain.",
     "urls": "Read, edit and move what is known of URLs.",
+    "why": "Tell what became of a page, and why; or compare two.",
 }
 """The commands, and what each does, in short."""
 

@@ -20,7 +20,7 @@ from simhash_gate.common.wording import printable
 from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.revisit import Sent
-from simhash_gate.gate.verdict import Verdict
+from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
@@ -42,7 +42,6 @@ from simhash_gate.plugin.redesigns import RedesignWatch
 from simhash_gate.plugin.requests import (
     META_KEY,
     RECOVERED_KEY,
-    VERDICT_KEY,
     NotSent,
     forget_others,
     is_retry,
@@ -137,7 +136,8 @@ class SimhashGateMiddleware(CrawlGate):
         )
         closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self._store.run, closes=closes)
-        folder = None if only_looks(crawler) else job_dir(crawler.settings)
+        self._only_looks = only_looks(crawler)
+        folder = None if self._only_looks else job_dir(crawler.settings)
         parked, keys = ParkedRequests(crawler, folder), Keys(settings.tracking)
         crawl = Crawl(crawler, settings, self._store, parked, keys)
         self._variants = crawl.variants
@@ -252,7 +252,7 @@ class SimhashGateMiddleware(CrawlGate):
             response,
             verdict,
             site.domain,
-            action=self.lifecycle.action(verdict),
+            action="tag" if self._only_looks else self.lifecycle.action(verdict),
             fingerprint=fingerprint,
             skipped="empty" if verdict.outcome == "skipped" else "",
             seconds=time.perf_counter() - start,

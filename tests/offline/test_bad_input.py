@@ -91,7 +91,7 @@ def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> No
         ("fingerprint a.html --input m.jsonl", "--input"),
         ("fingerprint a.html -s SIMHASH_GATE_THRESHHOLD=3", "SIMHASH_GATE_THRESHOLD"),
         ("replay m.jsonl -s SIMHASH_GATE_THRESHOLD", "SIMHASH_GATE_THRESHOLD"),
-        ("compare a.html", "'B'"),
+        ("why a.html", "two pages to compare"),
         ("replay sqlite:///pages.sqlite", "a store has no pages to read"),
         ("juggle", "juggle"),
         ("pairs a.html ''", "the argument is empty"),
@@ -221,7 +221,7 @@ def test_what_can_not_be_shown_is_said_in_one_line_and_not_to_nobody(write, star
         (nobody, 141, b""),
         (full, 1, b"Error: <stdout>: No space left on device\n"),
     ):
-        process = start("compare", "a.html", "b.html", stdout=stdout)
+        process = start("why", "a.html", "b.html", stdout=stdout)
         assert process.communicate(timeout=60) == (None, said)
         assert process.returncode == status
         os.close(stdout)

@@ -23,11 +23,11 @@ from weakref import WeakKeyDictionary
 
 from simhash_gate.common.files import open_to_append
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.audit.figures import AuditFigures
 from simhash_gate.plugin.audit.items import Reader, Snapshot, Value
 from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
 from simhash_gate.plugin.listeners import Closing, Listener, Stage
-from simhash_gate.plugin.requests import VERDICT_KEY
 from simhash_gate.plugin.spider_middleware import sees_pages_end
 from simhash_gate.values import PREFIX, SettingsError
 
