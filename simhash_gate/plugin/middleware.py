@@ -350,7 +350,10 @@ class SimhashGateMiddleware(CrawlGate):
         self.reader.open(taken(self.crawler.addons.addons))
         self._read = without_password(url) if reads and remembers else ""
         only = ", which is only read" if self._read else ""
-        logger.info("Near-duplicates are looked for in %s%s", without_password(url), only)
+        if not remembers:
+            only = f" for this crawl ({PREFIX}STORE = 'sqlite:' remembers its pages for the next)"
+        where = without_password(url) if remembers else "memory"
+        logger.info("Kept pages are remembered in %s%s", where, only)
 
     def _failed(self, response: Response | Failure | None) -> None:
         self.lifecycle.failed(getattr(response, "request", None))

@@ -74,7 +74,7 @@ def findings(summary: Summary, pairs: Iterable[Pair] = ()) -> list[Finding]:
         *_other_offers(summary, pairs),
         *_wrong_drops(summary),
         *_swallowed(summary),
-        *_redesigns(summary),
+        *_told(summary, wrong=True),
         *_errors(summary),
         *_skipped(summary),
         *_lost(summary),
@@ -172,9 +172,10 @@ def _swallowed(summary: Summary) -> Iterator[Finding]:
     )
 
 
-def _redesigns(summary: Summary) -> Iterator[Finding]:
-    for found in summary.redesigns:
-        yield Finding(found.said, _SETTING.sub(r"`\g<0>`", found.advice), "domains")
+def _told(summary: Summary, *, wrong: bool) -> Iterator[Finding]:
+    for found in summary.told:
+        if found.wrong == wrong:
+            yield Finding(found.said, _SETTING.sub(r"`\g<0>`", found.advice), "domains")
 
 
 def is_swallowing(cluster: Cluster) -> bool:
@@ -183,16 +184,17 @@ def is_swallowing(cluster: Cluster) -> bool:
 
 
 def notes(summary: Summary) -> list[Finding]:
-    """Return what is worth knowing though nothing went wrong: names alone tell pages apart."""
+    """Return what is worth knowing though nothing went wrong."""
     found = [
         (f"{domain or '(no host)'} ({named.others:,} pages)")
         for domain, named in summary.of_many_names
         if named.others - named.dropped >= MANY  # what was dropped is a finding of its own
     ]
+    told = list(_told(summary, wrong=False))
     if not found:
-        return []
+        return told
     said = f"Pages with different names read alike, and passed, in {_listed(found, 'domain')}."
-    return [Finding(said, _SETTING.sub(r"`\g<0>`", ADVICE), "domains")]
+    return [*told, Finding(said, _SETTING.sub(r"`\g<0>`", ADVICE), "domains")]
 
 
 def _errors(summary: Summary) -> Iterator[Finding]:
