@@ -12,22 +12,17 @@ import click
 from simhash_gate.cli.console import check_output, disk
 from simhash_gate.cli.options import output, with_console, with_settings
 from simhash_gate.common.wording import complaining
-from simhash_gate.offline.logs import is_folder, is_log, last_log, logs_in
-from simhash_gate.offline.replay import replay
-from simhash_gate.offline.texts import PageTexts, of_journal, of_pages
-from simhash_gate.report.changes import safe
 from simhash_gate.report.fleet import total_of
-from simhash_gate.report.html import check_installed, render, write
-from simhash_gate.report.summary import Summary
 from simhash_gate.report.tables import FLEET
 from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
-from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simhash_gate.cli.console import Console
+    from simhash_gate.offline.texts import PageTexts
+    from simhash_gate.report.summary import Summary
     from simhash_gate.settings import Settings
 
     Lines = Iterator[tuple[str, dict[str, Any]]]
@@ -67,6 +62,11 @@ def report(
     packed by gzip; - is stdin. Logs of several crawlers are one report, with a table of the figures
     of each. Without SOURCE, the newest log in .scrapy/simhash_gate is read.
     """
+    from simhash_gate.offline.logs import is_folder, last_log
+    from simhash_gate.report.html import check_installed, render, write
+    from simhash_gate.report.summary import Summary
+    from simhash_gate.sources.open import shown
+
     sources = sources or [last_log()]
     in_words = output is None and sys.stdout.isatty()
     if in_words and len(sources) == 1 and not is_folder(sources[0]):
@@ -133,6 +133,9 @@ def _texts(
     journal: str | None,
 ) -> PageTexts | None:
     """Return what reads the texts of pages, None if it is not known where any page is."""
+    from simhash_gate.offline.texts import PageTexts, of_journal, of_pages
+    from simhash_gate.sources.open import open_pages
+
     complain, most = console.complain, settings.max_bytes
     found = []
     journals = {crawl.settings.get(PREFIX + "JOURNAL", "") for crawl in summary.crawls}
@@ -159,6 +162,10 @@ def _logs(
 
     A store gives its kept pages. Pages are replayed, those of all sources together.
     """
+    from simhash_gate.offline.logs import is_folder, is_log, logs_in
+    from simhash_gate.offline.replay import replay
+    from simhash_gate.sources.open import names_store, open_pages, shown
+
     logs: list[Log] = []
     paths = []
     for source in sources:
@@ -183,6 +190,8 @@ def _logs(
 
 
 def _kept(url: str) -> Lines:
+    from simhash_gate.sources.open import open_kept, shown
+
     with open_kept(url) as store:
         for record in store.records():
             line = {"url": record.url, "title": record.title, "words": record.words}
@@ -204,4 +213,6 @@ def _table(summary: Summary) -> Iterator[str]:
 
 
 def _cut(name: str) -> str:
+    from simhash_gate.report.changes import safe
+
     return safe(name if len(name) <= _LONGEST_NAME else f"…{name[-_LONGEST_NAME:]}")

@@ -6,11 +6,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from ipaddress import ip_address
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import tldextract
 from cssselect import HTMLTranslator, SelectorError
 
 from simhash_gate.common.urls import host_of
@@ -25,6 +24,9 @@ from simhash_gate.values import (
     whole_number,
 )
 
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
+
 Action = Literal["drop", "discard", "tag", "links"]
 Revisit = Literal["pass", "drop", "links"]
 Scope = Literal["domain", "host", "crawl"]
@@ -32,11 +34,6 @@ Urls = Literal["off", "observe", "skip"]
 Traps = Literal["off", "observe", "limit"]
 
 WHOLE_CRAWL = "*"
-
-# The packaged suffix list only: a gate must not wait for, or depend on, the network.
-_suffixes = tldextract.TLDExtract(
-    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
-)
 
 
 def _selectors(value: Any) -> tuple[str, ...]:
@@ -204,12 +201,22 @@ def is_public_host(name: str) -> bool:
     return bool(_public_domain(name))
 
 
+@cache
+def _suffixes() -> TLDExtract:
+    """Return the packaged suffix list: a gate must not wait for, or depend on, the network."""
+    import tldextract  # it loads an HTTP client that nobody needs
+
+    return tldextract.TLDExtract(
+        suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+    )
+
+
 @lru_cache(maxsize=4096)
 def _public_domain(host: str) -> str:
     try:
         ip_address(host)
     except ValueError:
-        parts = _suffixes.extract_str(host)
+        parts = _suffixes().extract_str(host)
         return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else ""
     return host
 
