@@ -250,11 +250,16 @@ def _check_lasts(url: str) -> None:
 def _read(source: str) -> list[dict[str, Any]]:
     """Return the lines of a store or of a file. Raises click.ClickException and StoreError."""
     from simhash_gate.identity.saved import all_kept, from_json
+    from simhash_gate.offline.logs import is_log
     from simhash_gate.sources.find import names_store
     from simhash_gate.sources.open import open_kept
 
     with _wrong_lines():
         if not names_store(source):
+            if is_log(source):
+                raise click.ClickException(
+                    f"{source} is a verdict log. To learn from it: simhash-gate urls learn {source}"
+                )
             with disk(source):
                 return from_json(Path(source).read_bytes(), source)
         with open_kept(source) as store:

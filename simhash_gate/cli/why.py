@@ -51,9 +51,6 @@ def why(
     is the one that the gate reaches on OTHER after PAGE.
     """
     console = Console()
-    for each in filter(None, (page, other)):
-        if "://" in each and not _is_web(each):
-            raise click.UsageError(f"{each} is no page. To look in it: --in {each}")
     if other is not None:
         answer = _compared((page, other), sources, settings_of(assignments), url, console)
     elif _is_web(page):
@@ -98,7 +95,7 @@ def _read(
     """Read a page: a file, or one of the sources. What is not there is complained of."""
     from simhash_gate.common.wording import complaining
     from simhash_gate.offline.found import Found
-    from simhash_gate.offline.logs import last_log
+    from simhash_gate.offline.logs import is_log, last_log
     from simhash_gate.pipeline import read_closely
     from simhash_gate.sources import read_body
 
@@ -110,6 +107,8 @@ def _read(
         if read is None:
             console.complain(found.url, "no such page. Name where it is: --in SOURCE")
         return read
+    if is_log(name):
+        raise click.UsageError(f"{name} is a verdict log. To look in it: --in {name}")
     with complaining(console.complain, name):
         body = read_body(name, settings.max_bytes)
         if body is None:

@@ -19,6 +19,7 @@ from simhash_gate.values import (
     SHARE,
     Kind,
     SettingsError,
+    meant,
     one_of,
     setting,
     whole_number,
@@ -91,7 +92,7 @@ class Policy:
         known = ("profile", *POLICY_KINDS)
         for key in values:
             if key not in known:
-                raise SettingsError(f"{where}: unknown key {key!r}; known are {', '.join(known)}")
+                raise SettingsError(f"{where}: unknown key {key!r}; {meant(str(key), known)}")
         parsed = {
             key: kind.of(f"{where}[{key!r}]", values[key])
             for key, kind in POLICY_KINDS.items()

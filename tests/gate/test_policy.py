@@ -55,7 +55,7 @@ def test_overrides_leave_the_rest_and_a_profile_what_is_written_beside_it() -> N
 @pytest.mark.parametrize(
     ("values", "complaint"),
     [
-        ({"treshold": 3}, "unknown key 'treshold'; known are profile, threshold, near"),
+        ({"treshold": 3}, "unknown key 'treshold'; did you mean threshold?"),
         ({"threshold": 65}, r"here\['threshold'\] = 65: expected a whole number from 0 to 64"),
         ({"threshold": True}, "expected a whole number"),
         ({"window": 0}, "expected a whole number at least 1"),

@@ -168,13 +168,20 @@ def test_a_request_that_was_not_sent_is_told_with_the_setting_for_it(run, tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "remedy"),
     [
-        (["sqlite:///pages.sqlite", "https://example.com/"], "--in sqlite:///pages.sqlite"),
+        (["sqlite:///pages.sqlite", "https://example.com/"], "for `why`, after --in"),
+        (["kept.sqlite", "https://example.com/"], "Write sqlite:///kept.sqlite"),
+        (["https://example.com/", "--in", "kept.sqlite"], "Write sqlite:///kept.sqlite"),
+        (["log.jsonl", "https://example.com/"], "To look in it: --in log.jsonl"),
         (["verdicts.jsonl"], "expected a URL, http://… or https://…; or two pages to compare"),
         (["https://example.com/"], "Name a SOURCE, or crawl with SIMHASH_GATE_VERDICTS"),
         (["https://example.com/", "--in", "nothing.jsonl"], "nothing.jsonl: No such file"),
     ],
 )
-def test_arguments_that_lead_nowhere_are_answered_with_the_remedy(run, arguments, remedy) -> None:
+def test_arguments_that_lead_nowhere_are_answered_with_the_remedy(
+    run, tmp_path, arguments, remedy
+) -> None:
+    (tmp_path / "kept.sqlite").write_bytes(b"SQLite format 3\0")
+    write_lines(tmp_path / "log.jsonl", [{"url": "https://example.com/", "outcome": "new"}])
     result = run("why", *arguments)
     assert result.status in (1, 2)
     assert remedy in result.err
