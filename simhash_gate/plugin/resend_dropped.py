@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.judge import is_duplicate_of
+from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import FOUND_KEY, VERDICT_KEY
+from simhash_gate.plugin.requests import FOUND_KEY
 
 if TYPE_CHECKING:
     from scrapy import Request
