@@ -1,4 +1,4 @@
-"""Takes the chrome off a page's tree, in place: what stands around articles, not what holds one."""
+"""Takes the boilerplate off a page's tree, in place: what stands around articles."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.page.chrome import (
-    is_chrome,
+from simhash_gate.page.asides import is_thread
+from simhash_gate.page.boilerplate import (
+    is_boilerplate,
     is_hidden_or_search,
     is_misnamed,
     is_outside,
@@ -18,11 +19,10 @@ from simhash_gate.page.chrome import (
 from simhash_gate.page.consent import consent_layers
 from simhash_gate.page.facts import find_facts
 from simhash_gate.page.hidden import drop_invisible, forms_to_fill_in, gutters, show_later
-from simhash_gate.page.insets import is_thread
 from simhash_gate.page.measure import LARGEST, drop_all, forget
 from simhash_gate.page.survey import Survey, survey
 from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, text_of, words_of
-from simhash_gate.page.vocabulary import CHROME_TAGS, CONSENT_TOKENS, POST_TOKENS
+from simhash_gate.page.vocabulary import BOILERPLATE_TAGS, CONSENT_TOKENS, POST_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from simhash_gate.page.facts import Facts
     from simhash_gate.page.measure import Measures
 
-_FORMS = 0.2  # of the text outside of links that is left: in forms, more is no chrome
+_FORMS = 0.2  # of the text outside of links that is left: in forms, more is no boilerplate
 _SOME_TEXT = 20
 _TIMES_READ = 8
 _LEFT = 0.2  # of the text in a large box: with less than that left, the box was the page
 
 
 class Cleaned(NamedTuple):
-    """A page without its chrome: its tree, the size of every element in it, its titles.
+    """A page without its boilerplate: its tree, the size of every element in it, its titles.
 
     `thread` tells that it is a thread of a forum, `facts` what it says of itself. `size` is how
-    many characters the page says, chrome and all, and `shown` all that it shows.
+    many characters the page says, boilerplate and all, and `shown` all that it shows.
     """
 
     root: HtmlElement
@@ -61,7 +61,7 @@ def clean(
     titles: Titles | None = None,
     facts: Facts | None = None,
 ) -> Cleaned:
-    """Remove the chrome from a page's tree."""
+    """Remove the boilerplate from a page's tree."""
     facts = find_facts(root) if facts is None else facts
     titles = find_titles(root, "", facts) if titles is None else titles
     thread = is_thread(root, facts)
@@ -76,45 +76,45 @@ def clean(
     measures = shown.measures
     size = measures.text[root]
     around = _around_headline(facts.headlines[:HEADLINES], titles)
-    chrome = _drop_chrome(root, titles, around, measures, thread=thread)
-    _drop_forms(chrome.forms, filled_in, root, measures)
-    _drop_large(chrome.large, root, measures, titles)
+    boilerplate = _drop_boilerplate(root, titles, around, measures, thread=thread)
+    _drop_forms(boilerplate.forms, filled_in, root, measures)
+    _drop_large(boilerplate.large, root, measures, titles)
     listing = measures.is_listing(body)
     return Cleaned(root, body, measures, listing, titles, size, shown, thread, facts)
 
 
-def _drop_chrome(
+def _drop_boilerplate(
     root: HtmlElement,
     titles: Titles,
     around: Collection[HtmlElement],
     measures: Measures,
     *,
     thread: bool,
-) -> _Chrome:
-    """Take out what is chrome, but for what is too large to be, and for posts of a thread.
+) -> _Boilerplate:
+    """Take out what is boilerplate, but for what is too large to be, and for posts of a thread.
 
-    Of a page without a title that is nothing but chrome, that is what it says.
+    Of a page without a title that is nothing but boilerplate, that is what it says.
     """
-    chrome = _Chrome(root, around, measures, thread=thread)
-    posts = chrome.posts(titles)
+    boilerplate = _Boilerplate(root, around, measures, thread=thread)
+    posts = boilerplate.posts(titles)
     if posts:
-        chrome = _Chrome(root, around, measures, posts, thread=thread)
-    if not titles.title and chrome.is_all():
-        chrome.large, chrome.forms = [], []
+        boilerplate = _Boilerplate(root, around, measures, posts, thread=thread)
+    if not titles.title and boilerplate.is_all():
+        boilerplate.large, boilerplate.forms = [], []
     else:  # a link is as long as it was
-        lost = [e for e in chrome.gone if next(e.iterancestors("a"), None) is None]
+        lost = [e for e in boilerplate.gone if next(e.iterancestors("a"), None) is None]
         forget(lost, measures)
-        drop_all(chrome.gone)
-    return chrome
+        drop_all(boilerplate.gone)
+    return boilerplate
 
 
-class _Chrome:
-    """What is chrome in a tree, and what is left of it without that.
+class _Boilerplate:
+    """What is boilerplate in a tree, and what is left of it without that.
 
-    `around` is what the headline stands in, and `posts` are names of boxes that are no chrome. In a
-    thread of a forum, what is called a comment is a post. Of `large`, which is too large to be
-    chrome, the outer ones come first, and of neighbours the last; `forms` are chrome if they are
-    small.
+    `around` is what the headline stands in, and `posts` are names of boxes that are no boilerplate.
+    In a thread of a forum, what is called a comment is a post. Of `large`, which is too large to be
+    boilerplate, the outer ones come first, and of neighbours the last; `forms` are boilerplate if
+    they are small.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class _Chrome:
                 if element is not behind:
                     continue
                 behind = None
-            if not is_chrome(element) or self._is_form(element):
+            if not is_boilerplate(element) or self._is_form(element):
                 continue
             name = post_name(element.get("class", ""))
             if name not in posts and self._stays(element, name):
@@ -159,7 +159,7 @@ class _Chrome:
         return names_of_posts(names, self.gone, self._root, titles) if names else set()
 
     def is_all(self) -> bool:
-        """Tell if nothing but chrome says anything."""
+        """Tell if nothing but boilerplate says anything."""
         said = sum(self._alike.values())
         head = sum(self._measures.text[head] for head in self._root.iter("head"))
         return said > 0 and said + head >= self._measures.text[self._root]
@@ -171,10 +171,10 @@ class _Chrome:
         return form
 
     def _stays(self, element: HtmlElement, name: str) -> bool:
-        """Tell if an element stays that something says is chrome; if not, it goes."""
+        """Tell if an element stays that something says is boilerplate; if not, it goes."""
         size = self._measures.text[element]
         self._to_read -= size
-        if self._thread and element.tag not in CHROME_TAGS and says(element, POST_TOKENS):
+        if self._thread and element.tag not in BOILERPLATE_TAGS and says(element, POST_TOKENS):
             return True
         if self._to_read > 0 and is_misnamed(element, size, self._around):
             return True
@@ -249,7 +249,7 @@ def _drop_large(
         if held or not (menu or is_outside(element)):
             continue
         left = measures.text[root] - size
-        tagged = menu and element.tag in CHROME_TAGS and left >= _LEFT * size
+        tagged = menu and element.tag in BOILERPLATE_TAGS and left >= _LEFT * size
         little = measures.prose(root) >= 2 * measures.prose(element)
         if left >= _SOME_TEXT and (headlines or tagged or little):
             drop_all([element], measures)

@@ -52,8 +52,8 @@ class Document(NamedTuple):
     `flow` is its article, and `blocks` the text of that; a page that says no more than its head
     does has no `blocks`. `offered` and `fields` are names and what the
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
-    page of which little but chrome may be left, else "". `shown` is all that the page shows, and
-    `anchors` are all of its links, if asked for.
+    page of which little but boilerplate may be left, else "". `shown` is all that the page shows,
+    and `anchors` are all of its links, if asked for.
     """
 
     facts: Facts

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from lxml import html
 from readability import Document
 
-from simhash_gate.page.insets import (
+from simhash_gate.page.asides import (
     drop_copies,
     drop_link_lists,
     drop_others,
@@ -120,7 +120,7 @@ class ReadabilityExtractor:
 
 
 def is_leftover(article: Article, page: Cleaned) -> bool:
-    """Tell if an article may be chrome that was not known as such, and what is said was.
+    """Tell if an article may be boilerplate that was not known as such, and what is said was.
 
     It is short, a small part of all that the page says, and has no headline.
     """
@@ -175,7 +175,7 @@ def _descend(
     """Walk into the child that holds most, unless the headline, or what is `around` it, says no."""
     in_article = listing
     while True:
-        # Links are chrome's most of the time; inside an article they are its own.
+        # Links are boilerplate's most of the time; inside an article they are its own.
         in_article = in_article or _is_article(element)
         sizes = [
             (measures.text[child] if in_article else measures.prose(child), child)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 
-LARGEST = 0.4  # of the page's text: what holds more is no chrome, whatever it is called
+LARGEST = 0.4  # of the page's text: what holds more is no boilerplate, whatever it is called
 
 _LISTING = 0.6
 _WHITE = b" \t\n\v\f\r"

@@ -1,4 +1,4 @@
-"""A page as it is shown, its chrome included: how its tags are nested, and its links.
+"""A page as it is shown, its boilerplate included: how its tags are nested, and its links.
 
 How similar two pages are built is told by the paths of their tags, after Buttler, "A short survey
 of document structure similarity algorithms" (IC 2004), section 3.6.

@@ -1,8 +1,8 @@
-"""What of a page is chrome, and goes, and what is its text, and stays."""
+"""What of a page is boilerplate, and goes, and what is its text, and stays."""
 
 import pytest
 
-from simhash_gate.page.vocabulary import speaks_of_chrome
+from simhash_gate.page.vocabulary import speaks_of_boilerplate
 from simhash_gate.pipeline import read_page
 from tests.page.pages import PROSE, REPLY, SENTENCE, clean_page, cleaned
 
@@ -21,19 +21,21 @@ CONTENT_NAMES = """
 
 
 def test_chrome_is_named_by_whole_words():
-    assert [name for name in CHROME_NAMES.split() if not speaks_of_chrome(name)] == []
-    assert [name for name in CONTENT_NAMES.split() if speaks_of_chrome(name)] == []
+    assert [name for name in CHROME_NAMES.split() if not speaks_of_boilerplate(name)] == []
+    assert [name for name in CONTENT_NAMES.split() if speaks_of_boilerplate(name)] == []
 
 
-CHROME_TAGS = "script style noscript template nav header footer aside button iframe cookie-banner"
-CHROME_ROLES = "navigation complementary banner contentinfo search"
+BOILERPLATE_TAGS = (
+    "script style noscript template nav header footer aside button iframe cookie-banner"
+)
+BOILERPLATE_ROLES = "navigation complementary banner contentinfo search"
 
 
 @pytest.mark.parametrize(
-    "chrome",
+    "boilerplate",
     [
-        *(f"<{tag}>CHROME</{tag}>" for tag in CHROME_TAGS.split()),
-        *(f"<div role={role}>CHROME</div>" for role in CHROME_ROLES.split()),
+        *(f"<{tag}>CHROME</{tag}>" for tag in BOILERPLATE_TAGS.split()),
+        *(f"<div role={role}>CHROME</div>" for role in BOILERPLATE_ROLES.split()),
         "<form>CHROME<input value=CHROME></form>",
         "<svg><text>CHROME</text></svg>",
         "<div hidden>CHROME</div>",
@@ -42,8 +44,8 @@ CHROME_ROLES = "navigation complementary banner contentinfo search"
         "<span itemprop=author>CHROME</span>",
     ],
 )
-def test_chrome_goes_and_the_text_after_it_stays(chrome):
-    assert cleaned(f"<body>{PROSE}{chrome}after</body>") == f"{SENTENCE * 8}after"
+def test_chrome_goes_and_the_text_after_it_stays(boilerplate):
+    assert cleaned(f"<body>{PROSE}{boilerplate}after</body>") == f"{SENTENCE * 8}after"
 
 
 @pytest.mark.parametrize("container", ["article", "main"])
@@ -74,9 +76,9 @@ def test_a_form_that_says_much_of_what_is_said_outside_of_links_is_what_the_page
     assert product in cleaned(f"<body>{shop}{ORDER.format(product)}</body>")
     assert "what you think" in cleaned(f"<body>{shop}{ORDER.format(product)}{REVIEW}</body>")
     assert "what you think" not in cleaned(f"<body>{PROSE}{REVIEW}</body>")
-    for chrome in ("hidden", "style='display: none'", "role=search"):
-        order = ORDER.replace("form", f"form {chrome}", 1).format(product)
-        assert product not in cleaned(f"<body>{shop}{order}</body>"), chrome
+    for boilerplate in ("hidden", "style='display: none'", "role=search"):
+        order = ORDER.replace("form", f"form {boilerplate}", 1).format(product)
+        assert product not in cleaned(f"<body>{shop}{order}</body>"), boilerplate
 
 
 CHOICE = "<form class=cart><p>Size: {}</p><input type=radio><input name=qty value=1></form>"

@@ -21,15 +21,15 @@ WORDS = 96
 _MOST = 4_000  # words of a page that are looked at
 
 
-class Gist(NamedTuple):
+class Sample(NamedTuple):
     """Hashes of pairs of words that follow one another on a page, and of its words."""
 
     pairs: frozenset[int] = frozenset()
     words: frozenset[int] = frozenset()
 
 
-def gist_of(said: HashedLines) -> bytes:
-    """Return the gist of what a page says: 4 bytes for each hash."""
+def sample_of(said: HashedLines) -> bytes:
+    """Return the sample of what a page says: 4 bytes for each hash."""
     said = said.only(~said.are(WITH_NUMBER))
     if len(said.lines) > _MOST:
         said = said.only(said.lines <= said.lines[_MOST])
@@ -37,10 +37,10 @@ def gist_of(said: HashedLines) -> bytes:
     return array("I", [len(pairs), *pairs, *distinct(said.words)[:WORDS].tolist()]).tobytes()
 
 
-def read_gist(data: bytes) -> Gist:
-    """Return the gist that `gist_of` wrote; an empty one for no data."""
+def read_sample(data: bytes) -> Sample:
+    """Return the sample that `sample_of` wrote; an empty one for no data."""
     if not data:
-        return Gist()
+        return Sample()
     numbers = array("I", data)
     count = numbers[0]
-    return Gist(frozenset(numbers[1 : count + 1]), frozenset(numbers[count + 1 :]))
+    return Sample(frozenset(numbers[1 : count + 1]), frozenset(numbers[count + 1 :]))
