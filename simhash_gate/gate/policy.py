@@ -74,7 +74,7 @@ class Policy:
     min_words: int = setting(20, whole_number(0))
     revisit: Revisit = setting("links", one_of("links", "pass", "drop"))
     revisit_after: float | None = setting(None, OPTIONAL_SECONDS)
-    history: int = setting(10, whole_number(0))
+    history: int = setting(10, whole_number(1))
     verify: bool = setting(True, FLAG)
     audit: float = setting(0.0, SHARE)
     compare: tuple[str, ...] = setting((), SELECTORS)

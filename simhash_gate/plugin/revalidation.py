@@ -259,7 +259,7 @@ class Revalidation(Listener):
         site = self._settings.policies.site_of(request.url)
         policy = overridden(site.policy, request, self._settings, links=self._links)
         policy = without_links(policy, holds_items=self._links)
-        if not policy.revalidate or not policy.history:
+        if not policy.revalidate:
             return None
         if is_retry(request, self._crawler.request_fingerprinter.fingerprint(request).hex()):
             return None
