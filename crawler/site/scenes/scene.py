@@ -19,7 +19,7 @@ from crawler.site.prose import Writer, grammar
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-DESIGNS = ("table", "semantic", "hashed")
+DESIGNS = ("semantic", "hashed")
 TITLE = "The Daily Miniature"
 
 
