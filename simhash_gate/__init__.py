@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.offline.why import why
     from simhash_gate.options import Options, pipeline_version
     from simhash_gate.page import Page
     from simhash_gate.pipeline import read_page
@@ -57,6 +58,7 @@ _HOMES = {
     "read_page": "pipeline",
     "simhash": "fingerprints.simhash",
     "similarity": "fingerprints.hamming",
+    "why": "offline.why",
 }
 
 __all__ = [
@@ -83,6 +85,7 @@ __all__ = [
     "read_page",
     "simhash",
     "similarity",
+    "why",
 ]
 
 

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -31,6 +30,7 @@ from simhash_gate.values import (
     SIZE_LIMIT,
     Kind,
     SettingsError,
+    meant,
     one_of,
     read_one,
     setting,
@@ -260,11 +260,11 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
 
 def _refuse_unknown(source: Mapping[str, Any]) -> None:
     known = [name.removeprefix(PREFIX) for name in NAMES]
-    for name in source:
-        if str(name).startswith(PREFIX) and name not in NAMES:
-            near = get_close_matches(name.removeprefix(PREFIX), known, 1)
-            meant = "".join(f"did you mean {PREFIX}{other}? " for other in near)
-            raise SettingsError(f"{name} is not a setting; {meant}known are {', '.join(NAMES)}")
+    for name in map(str, source):
+        bare = name.upper().replace("SIMHASHGATE", "SIMHASH_GATE").removeprefix(PREFIX.rstrip("_"))
+        if bare != name.upper() and name not in NAMES:
+            near = meant(bare.lstrip("_"), known, PREFIX)
+            raise SettingsError(f"{name} is not a setting; {near}")
 
 
 def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> Policy:

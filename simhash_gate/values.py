@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.times import seconds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 PREFIX = "SIMHASH_GATE_"
 MIB = 1 << 20
@@ -23,6 +24,13 @@ FLAGS = {
 
 class SettingsError(ValueError):
     """A setting, or a policy override, has a value that can't be used."""
+
+
+def meant(name: str, known: Iterable[str], prefix: str = "") -> str:
+    """Return which name was meant by one that is not known; all of them if none is like it."""
+    near = get_close_matches(name, known, 1)
+    listed = ", ".join(prefix + each for each in near or known)
+    return f"did you mean {listed}?" if near else f"known are {listed}"
 
 
 class Kind(NamedTuple):

@@ -72,11 +72,11 @@ KNOWN = {
     | {"identity", "settings", "stores", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
-    | {"history", "identity", "pipeline", "settings", "sources", "stores", "values"}
-    | {"workers.pool"},
+    | {"history", "identity", "pipeline", "report.findings", "settings", "sources", "stores"}
+    | {"values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
-    "identity": {"common", "fingerprints.gist", "fingerprints.hamming", "fingerprints.sketch"}
+    "identity": {"common", "fingerprints.sample", "fingerprints.hamming", "fingerprints.sketch"}
     | {"stores.base", "stores.store"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
@@ -159,8 +159,10 @@ def test_what_runs_without_scrapy_does_not_load_it() -> None:
 
 
 def test_the_command_answers_before_it_loads_what_reads_pages() -> None:
-    helped = "from simhash_gate.cli import main; main(['--help'])"
-    assert loaded(helped, {"lxml", "numpy", "tqdm", "tldextract"}) == ""
+    helped = "from simhash_gate.cli import COMMANDS, main; main(['--help'])"
+    inner = "main(['store', 'import', '--help']); main(['history', 'diff', '--help'])"
+    code = f"{helped}; [main([name, '--help']) for name in COMMANDS]; {inner}"
+    assert loaded(code, {"lxml", "numpy", "tqdm", "tldextract", "filelock"}) == ""
 
 
 def test_what_starts_reading_processes_and_what_runs_beside_them_loads_nothing_of_theirs() -> None:

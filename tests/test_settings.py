@@ -118,10 +118,13 @@ def test_a_subdomain_has_no_window_of_its_own_where_its_domain_is_one_scope() ->
     read_settings({"SIMHASH_GATE_DOMAINS": domains, "SIMHASH_GATE_SCOPE": "host"})
 
 
-def test_an_unknown_setting_names_the_one_that_may_be_meant_and_all_that_are_known() -> None:
+def test_an_unknown_setting_names_the_one_that_may_be_meant_or_all_that_are_known() -> None:
     meant = r"SIMHASH_GATE_TRESHOLD is not a setting; did you mean SIMHASH_GATE_THRESHOLD\?"
-    with pytest.raises(SettingsError, match=meant) as caught:
+    with pytest.raises(SettingsError, match=meant):
         read_settings({"SIMHASH_GATE_TRESHOLD": 3})
+    for name in ("simhash_gate_threshold", "SIMHASHGATE_THRESHOLD", "SIMHASH_GATETHRESHOLD"):
+        with pytest.raises(SettingsError, match=rf"{name} is .*mean SIMHASH_GATE_THRESHOLD\?"):
+            read_settings({name: 3})
+    with pytest.raises(SettingsError, match="SIMHASH_GATE_7 is not a setting; known are") as caught:
+        read_settings({"SIMHASH_GATE_7": 3})
     assert all(name in str(caught.value) for name in NAMES)
-    with pytest.raises(SettingsError, match="SIMHASH_GATE_X is not a setting; known are"):
-        read_settings({"SIMHASH_GATE_X": 3})

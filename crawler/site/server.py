@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import ssl
 import sys
 import threading
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
@@ -27,9 +29,16 @@ class Server(ThreadingHTTPServer):
         self.site = site
         super().__init__((HOST, port), Handler)
 
+    @cached_property
+    def tls(self) -> ssl.SSLContext:
+        """What is needed to speak TLS, made when first asked for."""
+        from crawler.site.certificate import own_context
+
+        return own_context(self.site.host)
+
     def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing of a client that hung up; anything else is an error of ours."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
+        if not isinstance(sys.exc_info()[1], ConnectionError | ssl.SSLError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
@@ -40,12 +49,26 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
     disable_nagle_algorithm = True
     wbufsize = -1  # headers and body in one packet
+    host = ""
+    """The host that a tunnel of this connection leads to."""
 
     def do_GET(self) -> None:
         """Answer a GET."""
         accepts_gzip = "gzip" in self.headers.get("Accept-Encoding", "")
+        target = f"https://{self.host}{self.path}" if self.host else self.path
         asked = dict(self.headers.items())
-        self._send(self.server.site.reply(self.path, accepts_gzip=accepts_gzip, asked=asked))
+        self._send(self.server.site.reply(target, accepts_gzip=accepts_gzip, asked=asked))
+
+    def do_CONNECT(self) -> None:
+        """Answer what follows by TLS, as the host that was asked for: the site is its own proxy."""
+        self.send_response(200, "Connection established")
+        self.end_headers()
+        self.wfile.flush()
+        self.host = self.path.partition(":")[0]
+        self.connection = self.server.tls.wrap_socket(self.connection, server_side=True)
+        self.rfile = self.connection.makefile("rb", self.rbufsize)
+        self.wfile = self.connection.makefile("wb", self.wbufsize)
+        self.close_connection = False
 
     def do_POST(self) -> None:
         """Tell what URLs show, which are a list in JSON."""

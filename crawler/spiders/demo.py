@@ -26,7 +26,8 @@ from crawler.site.process import (
 )
 from crawler.site.scenes.catalogue import SCENES
 from crawler.truth import Skips, score
-from simhash_gate.plugin.requests import META_KEY, VERDICT_KEY
+from simhash_gate.gate.verdict import VERDICT_KEY
+from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
 
 if TYPE_CHECKING:

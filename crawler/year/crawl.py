@@ -9,7 +9,8 @@ from scrapy.http import HtmlResponse
 
 from crawler.links import Links, site_of
 from crawler.year.score import GONE
-from simhash_gate.plugin.requests import TIME_KEY, VERDICT_KEY
+from simhash_gate.gate.verdict import VERDICT_KEY
+from simhash_gate.plugin.requests import TIME_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped
 
 if TYPE_CHECKING:

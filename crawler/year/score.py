@@ -27,7 +27,16 @@ RECOGNISED = ("unchanged", "duplicate")
 
 @dataclass(frozen=True, slots=True)
 class YearScore:
-    """The closing figures of a year; docs/demo.md says what each is."""
+    """The closing figures of a year.
+
+    `fetches` counts responses that were web pages, and `not_modified` those of them with 304.
+    `updates` are versions that differ from the last delivered one in 5 % of the words or more,
+    `small_updates` those that differ in less. `unchanged` pages said what they said at the visit
+    before; `unchanged_recognised` is the share that the gate called unchanged or duplicate.
+    Redesigns are reported if within a week; `false_alarms` are reports without cause, or second
+    ones. `lost` counts versions that were met, when neither they nor a version within 5 % of their
+    words was ever delivered, and articles whose pages were gone while a copy was dropped.
+    """
 
     days: int
     articles: int

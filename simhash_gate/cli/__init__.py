@@ -5,6 +5,8 @@ A module is imported when its command runs, so that `--help` answers at once.
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,7 +19,6 @@ T = TypeVar("T")
 
 INTERRUPTED = 130  # what a shell reports of a process that Ctrl-C ended: 128 + 2
 COMMANDS = {
-    "compare": "Show how near two pages are, and what differs.",
     "dedupe": "Write a corpus without near-duplicates.",
     "fingerprint": "Print the fingerprint of each page.",
     "history": "Show how pages changed, and when to come back.",
@@ -30,6 +31,7 @@ COMMANDS = {
     "store": "Fill a store; list, remove or move its pages.",
     "tune": "Suggest a threshold for each domain.",
     "urls": "Read, edit and move what is known of URLs.",
+    "why": "Tell what became of a page, and why; or compare two.",
 }
 """The commands, and what each does, in short."""
 
@@ -49,8 +51,8 @@ class Commands(click.Group):
         found: click.Command = getattr(import_module(f"{__name__}.{module}"), cmd_name)
         for each in (found, *getattr(found, "commands", {}).values()):
             for parameter in each.params:
-                if isinstance(parameter, click.Argument):
-                    parameter.callback = _not_empty
+                if isinstance(parameter, click.Argument) or parameter.name in ("sources", "pages"):
+                    parameter.callback = _plausible
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -71,11 +73,42 @@ def cli() -> None:
     """
 
 
-def _not_empty(_context: click.Context, _argument: click.Parameter, value: T) -> T:
-    """Refuse an empty argument: as a path it would be the working directory."""
-    if "" in (value if isinstance(value, tuple) else (value,)):
-        raise click.BadParameter("the argument is empty. Is a variable not set?")
+def _plausible(context: click.Context, argument: click.Parameter, value: T) -> T:
+    """Refuse what can't be meant, before it is read as something else, and say what to write."""
+    names = {parameter.name for parameter in context.command.params}
+    is_store = argument.name == "store" or (argument.name == "url" and "store" not in names)
+    for each in value if isinstance(value, tuple) else (value,):
+        if isinstance(each, str) and (said := _mistake(each, argument.name or "", is_store)):
+            raise click.BadParameter(said)
     return value
+
+
+def _mistake(value: str, name: str, is_store: bool) -> str:
+    """Return what is wrong with an argument, "" for nothing."""
+    is_web, is_url = value.startswith(("http://", "https://")), "://" in value
+    if not value:  # as a path it would be the working directory
+        return "the argument is empty. Is a variable not set?"
+    if not is_url and _is_sqlite(value):
+        return f"{value} is a store. Write sqlite:///{value}"
+    if is_store and is_web:
+        return f"{value} is no store. The store comes first, then the page"
+    if is_store and not is_url and ":" not in value:
+        return f"{value} is no store. Write its URL, such as sqlite:///pages.sqlite"
+    if name in ("sources", "source") and is_web:
+        return f"{value}: nothing is fetched. Name files, folders or stores; the page comes last"
+    if name in ("page", "other", "urls") and is_url and not is_web:
+        from simhash_gate.stores.urls import without_password
+
+        return f"{without_password(value)} is no page. A store comes first; for `why`, after --in"
+    return ""
+
+
+def _is_sqlite(path: str) -> bool:
+    with suppress(OSError, ValueError):
+        if os.path.isfile(path):  # noqa: PTH113 - a pipe can't be read twice
+            with open(path, "rb") as file:  # noqa: PTH123 - any name is asked for
+                return file.read(16) == b"SQLite format 3\0"
+    return False
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

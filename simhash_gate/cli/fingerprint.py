@@ -9,15 +9,8 @@ import click
 
 from simhash_gate.cli.console import refuse_stores
 from simhash_gate.cli.options import with_console, with_settings
-from simhash_gate.fingerprints.sketch import Sketch
-from simhash_gate.offline.differences import claims_as_json, page_as_json
-from simhash_gate.pipeline import read_closely
 from simhash_gate.sources import File, Source
-from simhash_gate.sources.find import JSONL
 from simhash_gate.sources.jsonl import count_lines
-from simhash_gate.sources.manifest import manifest as read_manifest
-from simhash_gate.sources.open import open_pages, shown
-from simhash_gate.sources.read_pages import extract_pages
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
@@ -47,6 +40,10 @@ def fingerprint(
 
     SOURCE is anything with pages that `pairs` reads.
     """
+    from simhash_gate.sources.find import JSONL
+    from simhash_gate.sources.manifest import manifest as read_manifest
+    from simhash_gate.sources.open import open_pages, shown
+
     if bool(sources) == bool(manifest):
         raise click.UsageError("Give either SOURCEs or --input FILE.")
     refuse_stores(sources)
@@ -65,6 +62,10 @@ def _lines(
     entries: Iterable[Entry], settings: Settings, *, text: bool
 ) -> Generator[dict[str, Any]]:
     """Yield a line for each entry, in order. One without a fingerprint has a reason."""
+    from simhash_gate.fingerprints.sketch import Sketch
+    from simhash_gate.offline.differences import claims_as_json
+    from simhash_gate.sources.read_pages import extract_pages
+
     fields = bool(settings.options.compare)
     for entry, read in extract_pages(entries, settings, partial(_read, text=text)):
         line: dict[str, Any] = {"path": entry.path or entry.place}
@@ -86,6 +87,9 @@ def _lines(
 def _read(
     body: bytes, url: str, encoding: str | None, options: Options, *, text: bool
 ) -> dict[str, Any]:
+    from simhash_gate.offline.differences import page_as_json
+    from simhash_gate.pipeline import read_closely
+
     reading = read_closely(body, url=url, encoding=encoding, options=options)
     line = page_as_json(reading.page, fields=bool(options.compare))
     return line | {"text": reading.text} if text else line

@@ -12,17 +12,6 @@ from simhash_gate.cli.options import domain, moment, scope, with_console
 from simhash_gate.common.times import shown
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.history.schedule import POLICIES, outlook, visit_rates
-from simhash_gate.offline.history import (
-    NOTHING,
-    Past,
-    Wanted,
-    changes_of,
-    days_between,
-    due_of,
-    rates_at,
-)
-from simhash_gate.sources.open import open_kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +19,7 @@ if TYPE_CHECKING:
     from simhash_gate.cli.console import Console
     from simhash_gate.history.rates import Rates
     from simhash_gate.history.schedule import Policy
+    from simhash_gate.offline.history import Past
 
 
 @click.group(epilog="Example: simhash-gate history list sqlite:///pages.sqlite")
@@ -59,6 +49,9 @@ def list_(
     It has the versions of the page, the oldest first, how many visits found a change, and the days
     between two changes: as expected, and the bounds between which they are with 90 % probability.
     """
+    from simhash_gate.offline.history import NOTHING, Wanted, rates_at
+    from simhash_gate.sources.open import open_kept
+
     with open_kept(store) as kept:
         pasts = Wanted(domain, scope, url).of(kept, console.complain)
     rates = rates_at(pasts, max((past.history.seen for past in pasts), default=0.0))
@@ -84,7 +77,7 @@ def list_(
 )
 @click.option(
     "--policy",
-    type=click.Choice([*POLICIES]),
+    type=click.Choice(["timely", "fresh", "harmonic", "proportional", "uniform"]),
     default="timely",
     help="What the visits are for. timely (the default) finds as many changes as can be within "
     "--within days. harmonic knows as many pages as can be as they are now, and gives no page up.",
@@ -126,6 +119,10 @@ def due(
     others of its site. Pages that are gone are looked for again after a month, and then ever more
     seldom.
     """
+    from simhash_gate.history.schedule import POLICIES
+    from simhash_gate.offline.history import NOTHING, Wanted, due_of
+    from simhash_gate.sources.open import open_kept
+
     at = time.time() if at is None else at
     chosen = POLICIES[policy](within)
     with open_kept(store) as kept:
@@ -140,6 +137,8 @@ def due(
 
 
 def _listed(past: Past, rates: Rates, number: int) -> dict[str, Any]:
+    from simhash_gate.offline.history import changes_of, days_between
+
     history = past.history
     rarely, often = rates.interval(number)
     return {
@@ -170,6 +169,9 @@ def _tell(
     console: Console, pasts: Sequence[Past], policy: Policy, *, budget: float, at: float
 ) -> None:
     """Say what the budget is enough for."""
+    from simhash_gate.history.schedule import outlook, visit_rates
+    from simhash_gate.offline.history import rates_at
+
     there = [past for past in pasts if past.history.gone is None]
     rates = rates_at(there, at)
     expected = outlook(rates, visit_rates(policy, rates, budget), policy.within)

@@ -14,9 +14,6 @@ from simhash_gate.common.wording import complaining, how_many, printable
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.history.texts import unpack
 from simhash_gate.history.versions import History
-from simhash_gate.offline.differences import Change, changes
-from simhash_gate.offline.history import NOTHING, Wanted
-from simhash_gate.sources.open import open_kept
 from simhash_gate.stores.base import KEPT_TEXT
 
 if TYPE_CHECKING:
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
     from simhash_gate.cli.console import Console
     from simhash_gate.history.texts import KeptPage
     from simhash_gate.history.versions import History, Version
+    from simhash_gate.offline.differences import Change
     from simhash_gate.stores import Store
     from simhash_gate.stores.histories import PageHistory
 
@@ -45,6 +43,9 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
     `history list` shows the numbers. The words and links that differ are shown if the crawl kept
     the text of both versions: see SIMHASH_GATE_KEEP_MARKDOWN.
     """
+    from simhash_gate.offline.history import NOTHING, Wanted
+    from simhash_gate.sources.open import open_kept
+
     with open_kept(store) as kept:
         pasts = Wanted(url=url).of(kept, console.complain)
         if not pasts:
@@ -142,12 +143,16 @@ class _Difference:
 
     @property
     def _words(self) -> list[Change] | None:
+        from simhash_gate.offline.differences import changes
+
         if self.text_a is None or self.text_b is None:
             return None
         return list(changes(self.text_a.markdown.split(), self.text_b.markdown.split()))
 
     @property
     def _links(self) -> list[Change] | None:
+        from simhash_gate.offline.differences import Change
+
         if self.text_a is None or self.text_b is None:
             return None
         a, b = ({link.url for link in text.links} for text in (self.text_a, self.text_b))

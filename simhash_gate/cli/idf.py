@@ -11,8 +11,6 @@ from simhash_gate.cli.console import check_output, disk, refuse_stores
 from simhash_gate.cli.options import output, with_console, with_settings
 from simhash_gate.common.files import whole_file
 from simhash_gate.common.wording import how_many
-from simhash_gate.sources.open import open_pages, shown
-from simhash_gate.tuning.idf import count_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +54,9 @@ def idf(
 
     SOURCE is anything with pages that `pairs` reads. Fingerprints and stores have no words.
     """
+    from simhash_gate.sources.open import open_pages, shown
+    from simhash_gate.tuning.idf import count_words
+
     refuse_stores(sources)
     if settings.options.idf:
         raise click.UsageError(

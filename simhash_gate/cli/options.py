@@ -14,7 +14,7 @@ from simhash_gate.cli.console import Console
 from simhash_gate.common.times import seconds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from simhash_gate.settings import Settings
 
@@ -73,12 +73,15 @@ def with_console(command: Callable[..., int]) -> Callable[..., int]:
     return _progress(run)
 
 
-def settings_of(assignments: Sequence[str]) -> Settings:
-    """Return the settings that `-s` gave. Raises SettingsError that names the wrong one."""
+def settings_of(assignments: Sequence[str], crawl: Mapping[str, Any] | None = None) -> Settings:
+    """Return the settings that `-s` gave, on top of those of a `crawl`.
+
+    Raises SettingsError that names the wrong one.
+    """
     from simhash_gate.settings import read_settings
     from simhash_gate.values import PREFIX
 
-    given = {}
+    given = dict(crawl or {})
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         if not equals or not name.startswith(PREFIX):

@@ -56,6 +56,8 @@ def recover(console: Console, path: str, output: str | None, **wanted: Any) -> i
     This command sends the pages to the callbacks of their spider: scrapy crawl SPIDER -s
     SIMHASH_GATE_RECOVER=PATH
     """
+    if path.endswith((".jsonl", ".html", ".json")):
+        raise click.UsageError(f"{path} is no journal. Name the folder of SIMHASH_GATE_JOURNAL")
     versions: Counter[str] = Counter()
     given = {name: value for name, value in wanted.items() if value is not None}
     try:

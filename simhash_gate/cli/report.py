@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from itertools import chain
 from pathlib import Path
@@ -12,22 +11,18 @@ import click
 
 from simhash_gate.cli.console import check_output, disk
 from simhash_gate.cli.options import output, with_console, with_settings
-from simhash_gate.common.wording import complaining, how_many
-from simhash_gate.offline.replay import replay
-from simhash_gate.offline.texts import PageTexts, of_journal, of_pages
-from simhash_gate.report.changes import safe
+from simhash_gate.common.wording import complaining
 from simhash_gate.report.fleet import total_of
-from simhash_gate.report.html import check_installed, render, write
-from simhash_gate.report.summary import Summary
 from simhash_gate.report.tables import FLEET
-from simhash_gate.sources.jsonl import STDIN, count_lines, first_object, json_objects
-from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
+from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simhash_gate.cli.console import Console
+    from simhash_gate.offline.texts import PageTexts
+    from simhash_gate.report.summary import Summary
     from simhash_gate.settings import Settings
 
     Lines = Iterator[tuple[str, dict[str, Any]]]
@@ -67,9 +62,14 @@ def report(
     packed by gzip; - is stdin. Logs of several crawlers are one report, with a table of the figures
     of each. Without SOURCE, the newest log in .scrapy/simhash_gate is read.
     """
-    sources = sources or [_last_log()]
+    from simhash_gate.offline.logs import is_folder, last_log
+    from simhash_gate.report.html import check_installed, render, write
+    from simhash_gate.report.summary import Summary
+    from simhash_gate.sources.open import shown
+
+    sources = sources or [last_log()]
     in_words = output is None and sys.stdout.isatty()
-    if in_words and len(sources) == 1 and not _is_folder(sources[0]):
+    if in_words and len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(
             "A report is not shown on a terminal. Write it to a file: -o report.html"
         )
@@ -113,12 +113,7 @@ class Log(NamedTuple):
     lines: Lines
 
 
-LAST_LOGS = Path(".scrapy", "simhash_gate")
-"""The folder of a Scrapy project that is searched for the log of the last crawl."""
-
 _EXAMPLE = "those that `simhash-gate replay` prints"
-_OF_A_LOG = {"outcome", "audit"}
-_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _LONGEST_NAME = 40
 
 
@@ -138,6 +133,9 @@ def _texts(
     journal: str | None,
 ) -> PageTexts | None:
     """Return what reads the texts of pages, None if it is not known where any page is."""
+    from simhash_gate.offline.texts import PageTexts, of_journal, of_pages
+    from simhash_gate.sources.open import open_pages
+
     complain, most = console.complain, settings.max_bytes
     found = []
     journals = {crawl.settings.get(PREFIX + "JOURNAL", "") for crawl in summary.crawls}
@@ -157,19 +155,6 @@ def _quiet(place: str, message: str) -> None:
     """Pass over what can't be used: it was told already, or nobody has asked for it."""
 
 
-def _last_log() -> str:
-    """Return the newest verdict log of the project that the working directory is in."""
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        logs = sorted((folder / LAST_LOGS).glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
-        if logs:
-            return str(logs[-1])
-    raise click.ClickException(
-        f"no verdict log in {LAST_LOGS}, here or in a folder above. Name a SOURCE, or crawl with "
-        f"SIMHASH_GATE_VERDICTS = '{LAST_LOGS}/%(name)s.jsonl'"
-    )
-
-
 def _logs(
     sources: Sequence[str], settings: Settings, console: Console
 ) -> tuple[list[Log], Callable[[], int | None], list[str]]:
@@ -177,14 +162,18 @@ def _logs(
 
     A store gives its kept pages. Pages are replayed, those of all sources together.
     """
+    from simhash_gate.offline.logs import is_folder, is_log, logs_in
+    from simhash_gate.offline.replay import replay
+    from simhash_gate.sources.open import names_store, open_pages, shown
+
     logs: list[Log] = []
     paths = []
     for source in sources:
-        found = _logs_in(source, console.say) if _is_folder(source) else [source]
+        found = logs_in(source, console.say) if is_folder(source) else [source]
         for path in found:
             if names_store(path):
                 logs.append(Log(shown(path), _kept(path)))
-            elif path == STDIN or _is_log(path):
+            elif path == STDIN or is_log(path):
                 logs.append(Log(shown(path), json_objects(path, console.complain, _EXAMPLE)))
             else:
                 paths.append(path)
@@ -201,29 +190,12 @@ def _logs(
 
 
 def _kept(url: str) -> Lines:
+    from simhash_gate.sources.open import open_kept, shown
+
     with open_kept(url) as store:
         for record in store.records():
             line = {"url": record.url, "title": record.title, "words": record.words}
             yield shown(url), line | {"outcome": "kept", "time": record.first_seen}
-
-
-def _is_folder(source: str) -> bool:
-    return not names_store(source) and os.path.isdir(source)  # noqa: PTH112 - any name is asked for
-
-
-def _is_log(path: str) -> bool:
-    return not first_object(path).keys().isdisjoint(_OF_A_LOG)
-
-
-def _logs_in(folder: str, say: Callable[[str], object]) -> list[str]:
-    """Return the verdict logs in a folder, by name; `say` is told how many other files it has."""
-    files = [Path(place, name) for place, _, names in os.walk(folder) for name in names]
-    logs = [str(it) for it in sorted(files) if it.name.endswith(_SUFFIXES) and _is_log(str(it))]
-    if logs:
-        others = len(files) - len(logs)
-        more = f", {how_many(others, 'other file')} not read" if others else ""
-        say(f"{folder}: {how_many(len(logs), 'verdict log')}{more}")
-    return logs
 
 
 def _table(summary: Summary) -> Iterator[str]:
@@ -241,4 +213,6 @@ def _table(summary: Summary) -> Iterator[str]:
 
 
 def _cut(name: str) -> str:
+    from simhash_gate.report.changes import safe
+
     return safe(name if len(name) <= _LONGEST_NAME else f"…{name[-_LONGEST_NAME:]}")

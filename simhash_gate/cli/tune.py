@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from simhash_gate.cli.options import as_json, scope, with_console, with_settings
-from simhash_gate.collection.neighbours import find_neighbours
 from simhash_gate.common.wording import how_many, printable
-from simhash_gate.offline.members import Members
 from simhash_gate.report.judged import ADVICE
-from simhash_gate.sources.find import shown
-from simhash_gate.tuning.labels import read_labels, unknown
-from simhash_gate.tuning.suggest import tune as suggested
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,6 +50,10 @@ def tune(
 
     SOURCE is anything that `pairs` reads, such as a folder, a store, or the verdict log of a crawl.
     """
+    from simhash_gate.sources.find import shown
+    from simhash_gate.tuning.labels import read_labels, unknown
+    from simhash_gate.tuning.suggest import tune as suggested
+
     labels = read_labels(labels_file, console.complain) if labels_file else []
     if labels_file and not labels:
         console.complain_of_nothing(labels_file, "no labelled pair in it")
@@ -87,6 +86,10 @@ def _collect(
     If there are several pipeline versions, the pages of the largest are taken, and the rest is
     complained of.
     """
+    from simhash_gate.collection.neighbours import find_neighbours
+    from simhash_gate.offline.members import Members
+    from simhash_gate.sources.find import shown
+
     members = Members(settings, console.complain, console.say, watch=console.bar)
     pages = list(members.of(sources))
     versions = Counter(page.pipeline for page in pages)

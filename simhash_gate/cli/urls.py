@@ -15,19 +15,7 @@ from simhash_gate.common.files import whole_file
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import Policy
-from simhash_gate.identity.keys import Keys, told_by
-from simhash_gate.identity.saved import (
-    AtomsError,
-    all_kept,
-    entries_of,
-    from_json,
-    keep,
-    load,
-    to_json,
-)
-from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import json_objects
-from simhash_gate.sources.open import open_kept
 from simhash_gate.stores import StoreError, open_store
 from simhash_gate.values import PREFIX
 
@@ -35,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simhash_gate.cli.console import Console
+    from simhash_gate.identity.keys import Keys
     from simhash_gate.settings import Settings
 
 
@@ -81,6 +70,9 @@ def test(settings: Settings, console: Console, source: str, urls: tuple[str, ...
 
     URLs with the same key have the same page, as far as is known.
     """
+    from simhash_gate.identity.keys import Keys
+    from simhash_gate.identity.saved import load
+
     keys = Keys(settings.tracking)
     for scope, entries in _by_scope(_read(source)).items():
         load(keys.host(scope), entries, trusted=True)
@@ -107,6 +99,8 @@ def export(console: Console, source: str, output: str | None) -> int:
     You can edit the file and import it again: "word": "forbidden" keeps a part from being taken
     for one that makes no difference.
     """
+    from simhash_gate.identity.saved import to_json
+
     check_output(output)
     _write(console, to_json(_read(source)), output)
     return console.status()
@@ -128,6 +122,8 @@ def import_(
     path: str,
 ) -> int:
     """Add the lines of FILE to the store. A line takes the place of the same one in the store."""
+    from simhash_gate.identity.saved import from_json
+
     with disk(path):
         data = Path(path).read_bytes()
     with _wrong_lines():
@@ -158,6 +154,9 @@ def learn(
 
     Write what was learned as JSON. - is stdin.
     """
+    from simhash_gate.identity.keys import Keys
+    from simhash_gate.identity.saved import entries_of, to_json
+
     check_output(output)
     if into is not None:
         _check_lasts(into)
@@ -190,6 +189,8 @@ def learn(
 
 def _learn_line(keys: Keys, scope: str, url: str, line: dict[str, Any]) -> None:
     """Learn from one line of a verdict log; a broken one tells nothing."""
+    from simhash_gate.identity.keys import told_by
+
     outcome, kept = line.get("outcome"), line.get("matched_url")
     differs, words = line.get("differs") or "", line.get("words") or 0
     texts = isinstance(outcome, str) and isinstance(kept, str | None)
@@ -232,6 +233,8 @@ def _object(found: Any) -> dict[str, Any]:
 @contextmanager
 def _wrong_lines() -> Iterator[None]:
     """Name what is wrong with lines. Raises click.ClickException."""
+    from simhash_gate.identity.saved import AtomsError
+
     try:
         yield
     except AtomsError as error:
@@ -246,8 +249,17 @@ def _check_lasts(url: str) -> None:
 
 def _read(source: str) -> list[dict[str, Any]]:
     """Return the lines of a store or of a file. Raises click.ClickException and StoreError."""
+    from simhash_gate.identity.saved import all_kept, from_json
+    from simhash_gate.offline.logs import is_log
+    from simhash_gate.sources.find import names_store
+    from simhash_gate.sources.open import open_kept
+
     with _wrong_lines():
         if not names_store(source):
+            if is_log(source):
+                raise click.ClickException(
+                    f"{source} is a verdict log. To learn from it: simhash-gate urls learn {source}"
+                )
             with disk(source):
                 return from_json(Path(source).read_bytes(), source)
         with open_kept(source) as store:
@@ -264,6 +276,8 @@ def _by_scope(entries: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any
 
 def _add(url: str, entries: Iterable[dict[str, Any]]) -> None:
     """Add lines to a store. Raises click.ClickException and StoreError."""
+    from simhash_gate.identity.saved import keep
+
     _check_lasts(url)
     with closing(open_store(url)) as store, _wrong_lines():
         for scope, lines in _by_scope(entries).items():

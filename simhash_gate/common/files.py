@@ -15,11 +15,11 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
+
+    from filelock import FileLock
 
 _FILE, _FOLDER = 0o600, 0o700
 _WHOLE = 1 << 20  # bytes that are written at once
@@ -140,6 +140,8 @@ def private_lock(
     The file has the permissions of the one that it is `beside`, if that is there. A lock file that
     is there keeps its own: before 4.2, filelock gives it those that it is told.
     """
+    from filelock import FileLock  # it loads asyncio
+
     mode = _FILE
     if beside is not None:
         with suppress(OSError):

@@ -7,7 +7,6 @@ changed paragraph.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -102,19 +101,3 @@ def weigh(found: Mapping[str, float], idf: Mapping[str, float]) -> dict[str, flo
             factor = sum(idf.get(part, 1.0) for part in parts) / len(parts)
         weighed[shingle] = weight * factor
     return weighed
-
-
-def cosine(a: Mapping[str, float], b: Mapping[str, float]) -> float:
-    """Return the cosine of the weights of two sets of features, 0.0 to 1.0; 0.0 if one is empty.
-
-    That is what the Hamming distance of their fingerprints estimates.
-    """
-    dot = math.fsum(weight * b[name] for name, weight in a.items() if name in b)
-    length = math.hypot(*a.values()) * math.hypot(*b.values())
-    return min(1.0, dot / length) if length else 0.0
-
-
-def jaccard(a: Mapping[str, float], b: Mapping[str, float]) -> float:
-    """Return the share of the features of both that each has, 0.0 to 1.0; weights don't count."""
-    union = len(a.keys() | b.keys())
-    return len(a.keys() & b.keys()) / union if union else 0.0

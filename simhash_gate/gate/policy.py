@@ -6,11 +6,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from ipaddress import ip_address
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import tldextract
 from cssselect import HTMLTranslator, SelectorError
 
 from simhash_gate.common.urls import host_of
@@ -20,10 +19,14 @@ from simhash_gate.values import (
     SHARE,
     Kind,
     SettingsError,
+    meant,
     one_of,
     setting,
     whole_number,
 )
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
 
 Action = Literal["drop", "discard", "tag", "links"]
 Revisit = Literal["pass", "drop", "links"]
@@ -32,11 +35,6 @@ Urls = Literal["off", "observe", "skip"]
 Traps = Literal["off", "observe", "limit"]
 
 WHOLE_CRAWL = "*"
-
-# The packaged suffix list only: a gate must not wait for, or depend on, the network.
-_suffixes = tldextract.TLDExtract(
-    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
-)
 
 
 def _selectors(value: Any) -> tuple[str, ...]:
@@ -93,8 +91,9 @@ class Policy:
             raise SettingsError(f"{where} = {values!r}: expected a mapping of policy values")
         for key in values:
             if key not in POLICY_KINDS:
-                known = ", ".join(POLICY_KINDS)
-                raise SettingsError(f"{where}: unknown key {key!r}; known are {known}")
+                raise SettingsError(
+                    f"{where}: unknown key {key!r}; {meant(str(key), POLICY_KINDS)}"
+                )
         parsed = {
             key: kind.of(f"{where}[{key!r}]", values[key])
             for key, kind in POLICY_KINDS.items()
@@ -195,12 +194,22 @@ def is_public_host(name: str) -> bool:
     return bool(_public_domain(name))
 
 
+@cache
+def _suffixes() -> TLDExtract:
+    """Return the packaged suffix list: a gate must not wait for, or depend on, the network."""
+    import tldextract  # it loads an HTTP client that nobody needs
+
+    return tldextract.TLDExtract(
+        suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+    )
+
+
 @lru_cache(maxsize=4096)
 def _public_domain(host: str) -> str:
     try:
         ip_address(host)
     except ValueError:
-        parts = _suffixes.extract_str(host)
+        parts = _suffixes().extract_str(host)
         return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else ""
     return host
 

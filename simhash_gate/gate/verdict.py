@@ -26,6 +26,9 @@ Outcome = Literal[
 NotCompared = Literal["", "few_words", "many_alike", "unreadable"]
 Differs = Literal["", "names", "offers", "fields", "texts", "repeats"]
 
+VERDICT_KEY = "simhash_gate_verdict"
+"""Where the gate leaves its verdict in the meta of a request, for the spider."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

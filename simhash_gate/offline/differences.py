@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 CONTEXT = 5  # words around a change
+_MOST_WORDS = 40  # of one change that are shown
 
 
 class Claim(NamedTuple):
@@ -56,9 +57,14 @@ class Change(NamedTuple):
 
     def as_text(self) -> str:
         """Return a line of text: what only A has in red, what only B has in green."""
-        gone, come = (" ".join(only) or None for only in (self.removed, self.added))
+        gone, come = (_cut(only) or None for only in (self.removed, self.added))
         parts = [" ".join(self.before), _marked(gone, come), " ".join(self.after)]
         return " ".join(filter(None, parts))
+
+
+def _cut(words: Sequence[str]) -> str:
+    more = len(words) - _MOST_WORDS
+    return " ".join([*words[:_MOST_WORDS], *([f"… and {more} more words"] if more > 1 else [])])
 
 
 def changes(a: Sequence[str], b: Sequence[str]) -> Iterator[Change]:

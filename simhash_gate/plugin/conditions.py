@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from scrapy.http import Headers, HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
-from simhash_gate.gate.verdict import Verdict
+from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.history.validators import Validators, conditions, validators_of
 from simhash_gate.plugin.requests import (
     CONDITION_KEY,
     META_KEY,
     PLAIN_KEY,
     RECOVERED_KEY,
-    VERDICT_KEY,
 )
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.listeners import Closing, FollowedPage, Stage
-from simhash_gate.plugin.requests import VERDICT_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -136,6 +136,10 @@ class Closing:
     columns: list[Columns] = field(default_factory=list)
     lines: list[dict[str, Any]] = field(default_factory=list)
 
+    def tell(self, said: str, advice: str, *, wrong: bool = False) -> None:
+        """Tell the report what is worth knowing of the crawl, or what looks `wrong` in it."""
+        self.lines.append({"told": {"said": said, "advice": advice, "wrong": wrong}})
+
 
 class Listener:
     """Is told what becomes of pages. A listener overrides what it wants to know.

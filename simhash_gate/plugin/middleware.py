@@ -20,7 +20,7 @@ from simhash_gate.common.wording import printable
 from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.revisit import Sent
-from simhash_gate.gate.verdict import Verdict
+from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
@@ -47,7 +47,6 @@ from simhash_gate.plugin.redesigns import RedesignWatch
 from simhash_gate.plugin.requests import (
     META_KEY,
     RECOVERED_KEY,
-    VERDICT_KEY,
     NotSent,
     close,
     forget_others,
@@ -137,7 +136,8 @@ class SimhashGateMiddleware(CrawlGate):
         )
         closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self._store.run, closes=closes)
-        folder = None if only_looks(crawler) else job_dir(crawler.settings)
+        self._only_looks = only_looks(crawler)
+        folder = None if self._only_looks else job_dir(crawler.settings)
         parked, keys = ParkedRequests(crawler, folder), Keys(settings.tracking)
         crawl = Crawl(crawler, settings, self._store, parked, keys)
         self._variants = crawl.variants
@@ -251,7 +251,7 @@ class SimhashGateMiddleware(CrawlGate):
             response,
             verdict,
             site.domain,
-            action=verdict.action,
+            action="tag" if self._only_looks else verdict.action,
             fingerprint=fingerprint,
             skipped="empty" if verdict.outcome == "skipped" else "",
             seconds=time.perf_counter() - start,
@@ -349,7 +349,10 @@ class SimhashGateMiddleware(CrawlGate):
         self.reader.open(taken(self.crawler.addons.addons))
         self._read = without_password(url) if reads and remembers else ""
         only = ", which is only read" if self._read else ""
-        logger.info("Near-duplicates are looked for in %s%s", without_password(url), only)
+        if not remembers:
+            only = f" for this crawl ({PREFIX}STORE = 'sqlite:' remembers its pages for the next)"
+        where = without_password(url) if remembers else "memory"
+        logger.info("Kept pages are remembered in %s%s", where, only)
 
     def _failed(self, response: Response | Failure | None) -> None:
         self.lifecycle.failed(getattr(response, "request", None))

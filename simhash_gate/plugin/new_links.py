@@ -136,11 +136,11 @@ class NewLinks(Listener):
         ]
         if any(counts):
             copies, requests, pages, let_go = counts
+            more = f"; {how_many(let_go, 'more link')} not followed: others brought only copies"
             logger.info(
-                "%s had links that no page had: %s, %s found. %s not followed, since such links of "
-                "their domains brought nothing but copies",
+                "%s had links that no page had, which were followed: %s, %s%s",
                 *(f"{copies} {'copy' if copies == 1 else 'copies'}", how_many(requests, "request")),
-                *(how_many(pages, "new page"), how_many(let_go, "more link")),
+                *(how_many(pages, "new page"), more if let_go else ""),
             )
 
     def _is_known(self, link: int) -> bool:

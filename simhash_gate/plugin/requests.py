@@ -12,6 +12,8 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 
+from simhash_gate.gate.verdict import VERDICT_KEY
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -160,9 +162,6 @@ CONDITION_KEY = "simhash_gate_condition"
 
 PLAIN_KEY = "simhash_gate_plain"
 """That a request is sent without a condition, whatever is known of its page."""
-
-VERDICT_KEY = "simhash_gate_verdict"
-"""Where the gate leaves its verdict, for the spider."""
 
 RECOVERED_KEY = "simhash_gate_recovered"
 """What the journal knew of a page that is recovered from it."""

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.judge import is_duplicate_of
+from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import FOUND_KEY, VERDICT_KEY
+from simhash_gate.plugin.requests import FOUND_KEY
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -132,7 +133,7 @@ def _dropped(judged: Judged) -> Dropped:
     assert verdict.page is not None
     assert verdict.match is not None
     # None of these is needed to compare it.
-    page = replace(verdict.page, article=b"", anchors=b"", gist=b"", targets="")
+    page = replace(verdict.page, article=b"", anchors=b"", sample=b"", targets="")
     scope = verdict.match.record.scope
     request = to_send_again(judged)
     return Dropped(("copy",), request, judged.fingerprint, page, verdict.policy, scope)

@@ -131,7 +131,7 @@ class AlikePages(Listener):
 _MANY_NAMES = "pages of many names read like the one it was dropped for"
 _NAMED = (
     "Pages of %s with different names read alike, such as %s. They pass: what is read of them may "
-    "not be their content. All say: %r. See `simhash-gate compare` on two of them; name what tells "
+    "not be their content. All say: %r. See `simhash-gate why` on two of them; name what tells "
     f"them apart by `compare` in {PREFIX}DOMAINS, or their article by {PREFIX}EXTRACTOR."
 )
 _UNNAMED = (

@@ -15,8 +15,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
+from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.listeners import Stage
-from simhash_gate.plugin.requests import VERDICT_KEY, forget_word
+from simhash_gate.plugin.requests import forget_word
 from simhash_gate.settings import read_settings
 from simhash_gate.values import PREFIX
 

@@ -85,6 +85,8 @@ class StandIns(Listener):
         self._asked_for: WeakKeyDictionary[FollowedPage, list[str]] = WeakKeyDictionary()
         self._learned = Learned(crawl.store, URL_RULES, self._take)
         self._works = True
+        skips = any(policy.urls == "skip" for policy in self._settings.policies.all)
+        self._level = logging.INFO if skips else logging.DEBUG  # it changes nothing
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
@@ -195,8 +197,8 @@ class StandIns(Listener):
         changes, host.changes = host.changes, []
         for kind, atom, contents, acts in changes:
             done = "makes no difference from now on" if acts else "may make a difference"
-            where = kind or scope
-            logger.info("URLs of %s: %s %s (%d contents)", where, atom, done, contents)
+            said = f" ({how_many(contents, 'content')})" if contents else ""
+            logger.log(self._level, "URLs of %s: %s %s%s", kind or scope, atom, done, said)
         if changes:
             self._stats.set_value("simhash_gate/url/rules", self._keys.active)
 
@@ -234,11 +236,11 @@ class StandIns(Listener):
         """Say what was saved, or could have been."""
         avoidable = self._stats.get_value("simhash_gate/url/avoidable", 0)
         if avoidable:
-            logger.info(
-                "%s need not have been sent: their pages were fetched under other URLs. "
-                "%sURLS = 'skip' spares them",
-                *(how_many(avoidable, "request"), PREFIX),
-            )
+            said = f"{how_many(avoidable, 'request')} need not have been sent: their pages were "
+            said += "fetched under other URLs."
+            spares = f"{PREFIX}URLS = 'skip' spares them."
+            logger.info("%s %s", said, spares)
+            closing.tell(said, spares)
         for scope in self._keys.scopes():
             entries = entries_of(scope, self._keys.host(scope))
             entries += links_of(scope, self._keys.canonical(scope), time.time())

@@ -55,6 +55,7 @@ class DomainTally:
     """The counts of one domain; `milliseconds` is a uniform sample of the times pages took."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
+    held: int = 0
     dropped: int = 0
     dropped_for_earlier: int = 0
     bytes_saved: int = 0
@@ -69,6 +70,7 @@ class DomainTally:
     def update(self, other: DomainTally) -> None:
         """Count what another tally has counted, but for the times."""
         self.outcomes.update(other.outcomes)
+        self.held += other.held
         self.dropped += other.dropped
         self.dropped_for_earlier += other.dropped_for_earlier
         self.bytes_saved += other.bytes_saved
@@ -92,7 +94,7 @@ class GateStats(Listener):
         self._domains: dict[str, DomainTally] = {}
         self._callback_seconds = 0.0
         self._callbacks = 0
-        self._called_in_vain = self._held = 0
+        self._called_in_vain = self._held = self._tagged = 0
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Count a response."""
@@ -101,16 +103,20 @@ class GateStats(Listener):
             self._domain(judged.domain).outcomes["skipped"] += 1
             return
         verdict, outcome = judged.verdict, judged.verdict.outcome
-        self._count("fetched", "checked", outcome, "dropped" if judged.dropped else "passed")
+        became = "dropped" if judged.dropped else "held" if judged.held else "passed"
+        self._count("fetched", "checked", outcome, became)
         tally = self._domain(judged.domain)
         tally.outcomes[outcome] += 1
+        tally.held += became == "held"
         tally.time(judged.seconds * 1000)
         if outcome == "duplicate":
             self._count(f"duplicate/{judged.domain if judged.domain in self._domains else OTHERS}")
         if judged.dropped:
             self._dropped(judged, tally)
-        elif outcome == "unchanged" and verdict.rejected and judged.action == "links":
+        elif outcome == "unchanged" and judged.held:
             self._held += 1
+        elif verdict.rejected and verdict.policy.action == "tag":
+            self._tagged += 1
         if verdict.differs in PASSED_FOR:
             self._count(PASSED_FOR[verdict.differs])
         if verdict.not_compared:
@@ -149,6 +155,12 @@ class GateStats(Listener):
             level = logging.INFO if passed.keys().isdisjoint(_FAILED) else logging.WARNING
             logger.log(level, "Passed without having been compared: %s", listed)
         self._tell_unchanged()
+        if self._tagged:
+            said = f"{how_many(self._tagged, 'page')} of {self._number('checked')} passed that "
+            said += "would have been dropped."
+            why = f"A trial: {PREFIX}ACTION is 'tag'. `simhash-gate why URL` tells why."
+            logger.info("%s %s", said, why)
+            closing.tell(said, why)
         if self._domains:
             logger.info("Near-duplicates by domain:\n%s", self._table(closing.columns))
 
@@ -195,6 +207,8 @@ class GateStats(Listener):
             total.update(tally)
         rows = [_HEAD, *(_row(domain or "(no host)", tally) for domain, tally in ranked)]
         rows = [*rows[: 1 + MOST_DOMAINS], _row("all domains", total)]
+        shown = [n for n, cell in enumerate(rows[-1]) if cell != "0" or _HEAD[n] not in _IF_ANY]
+        rows = [tuple(row[n] for n in shown) for row in rows]
         for columns in more:
             cells = [columns.cells(domain) for domain, _ in ranked[:MOST_DOMAINS]]
             added = [columns.heads, *cells, columns.total]
@@ -213,16 +227,16 @@ class GateStats(Listener):
 
 
 _LEGEND = (
-    "fetched = skipped (not judged) + checked; checked = passed + dropped = new + near (alike, and "
-    "kept) + updated + rewritten (says something else than in an earlier crawl) + duplicate + "
-    "unchanged (as an earlier crawl kept it) + error (could not be judged)",
-    "% dropped: of checked; of earlier crawls: dropped for a page that one of them kept; bytes "
-    "saved: bodies of dropped pages; ms: from response to verdict",
+    "fetched = skipped (not judged) + checked; checked = passed + held back (links followed, items "
+    "not delivered) + dropped = the sum of the outcomes, from new on",
+    "% dropped: of checked; bytes saved: bodies of dropped pages; ms: from response to verdict",
 )
 _HEAD = (
-    *("domain", "fetched", "skipped", "checked", *OUTCOMES),
-    *("passed", "dropped", "% dropped", "of earlier crawls", "bytes saved", "median ms", "p95 ms"),
+    *("domain", "fetched", "skipped", "checked", *OUTCOMES, "passed", "held back", "dropped"),
+    *("% dropped", "of earlier crawls", "bytes saved", "median ms", "p95 ms"),
 )
+_IF_ANY = (*OUTCOMES, "held back", "of earlier crawls")
+"""Columns that are left out where they are 0 for all domains."""
 
 
 def _row(domain: str, tally: DomainTally) -> tuple[str, ...]:
@@ -235,7 +249,8 @@ def _row(domain: str, tally: DomainTally) -> tuple[str, ...]:
         str(outcomes["skipped"]),
         str(tally.checked),
         *(str(outcomes[name]) for name in OUTCOMES),
-        str(tally.checked - tally.dropped),
+        str(tally.checked - tally.held - tally.dropped),
+        str(tally.held),
         str(tally.dropped),
         f"{share:.1f}",
         str(tally.dropped_for_earlier),

@@ -17,7 +17,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.gist import read_gist
+from simhash_gate.fingerprints.sample import read_sample
 from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.identity.traps import Origin, TrapShield
 from simhash_gate.plugin.listeners import Listener
@@ -79,6 +79,7 @@ class TrapGuard(Listener):
         self._policies = crawl.settings.policies
         self._stats = crawl.crawler.stats
         self._parked = crawl.parked
+        self._limits = any(policy.traps == "limit" for policy in self._policies.all)
         self._shield = TrapShield()
         self._visits: WeakKeyDictionary[Request, Visit] = WeakKeyDictionary()
         self._sampled: set[str] = set()
@@ -172,7 +173,7 @@ class TrapGuard(Listener):
             self._policies.site_of(judged.request.url).scope,
             passed=judged.verdict.outcome not in ("duplicate", "unchanged"),
             title=read.title,
-            gist=read_gist(read.gist),
+            sample=read_sample(read.sample),
             offers=offers_of(read),
         )
         if visit.held and not visit.barren:
@@ -197,13 +198,14 @@ class TrapGuard(Listener):
 
     async def closed(self, closing: Closing) -> None:
         """Say what was held back, or would have been."""
-        self._sum_up("held")
-        self._sum_up("would_hold")
+        self._sum_up("held", closing)
+        self._sum_up("would_hold", closing)
 
     def _changed(self, changes: Iterable[Change]) -> None:
         for why, group in changes:
             self._stats.inc_value(f"simhash_gate/trap/{'limited' if why else 'recovered'}")
-            said = f"is limited: {_BECAUSE[why]}" if why else "brings something new again"
+            limited = "is limited" if self._limits else f"would be limited ({PREFIX}TRAPS)"
+            said = f"{limited}: {_BECAUSE[why]}" if why else "brings something new again"
             logger.info("Trap shield: %s %s", group, said)
 
     def _waiting(self, group: str) -> list[Belief]:
@@ -218,7 +220,7 @@ class TrapGuard(Listener):
             self._counts["resent", ""] += 1
             self._parked.send(request)
 
-    def _sum_up(self, what: str) -> None:
+    def _sum_up(self, what: str, closing: Closing) -> None:
         counts = Counter({shape: n for (name, shape), n in self._counts.items() if name == what})
         if not counts:
             return
@@ -235,6 +237,14 @@ class TrapGuard(Listener):
             said = (
                 f"{number} would have been held back ({PREFIX}TRAPS = 'limit'); {missed} of the "
                 "pages brought something new"
+            )
+            closing.tell(
+                "The crawl leads to ever more of the same, below "
+                f"{', '.join(shape for shape, _ in counts.most_common(3))}: "
+                f"{number} would have been held back.",
+                f"Set {PREFIX}TRAPS = 'limit'. First look at the examples in the log: {missed} of "
+                "these pages brought something new.",
+                wrong=True,
             )
         logger.info("Trap shield: %s.%s%s", said, "".join(lines), more)
 

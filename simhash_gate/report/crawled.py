@@ -1,4 +1,4 @@
-"""Lines of a verdict log that are of the whole crawl: its spider, versions, settings; redesigns."""
+"""Lines of a verdict log that are of the whole crawl: its spider, settings, what it found."""
 
 from __future__ import annotations
 
@@ -49,16 +49,21 @@ class Crawled:
         )
 
 
-class Redesigned(NamedTuple):
-    """What a crawl said of a site that was redesigned, and what to do about it."""
+class Told(NamedTuple):
+    """What a crawl said of a site, or of itself, and what to do about it.
+
+    `wrong` tells whether something looks wrong; else it is worth knowing.
+    """
 
     said: str
     advice: str
+    wrong: bool = True
 
     @classmethod
-    def of(cls, line: Mapping[str, Any]) -> Redesigned:
+    def of(cls, line: Mapping[str, Any]) -> Told:
         """Return what a line says. Raises ValueError that names the key and its value."""
-        return cls(text_of(line, "said", LONGEST_SAID), text_of(line, "advice", LONGEST_SAID))
+        said, advice = (text_of(line, name, LONGEST_SAID) for name in ("said", "advice"))
+        return cls(said, advice, line.get("wrong") is not False)
 
 
 def _mapping(line: Mapping[str, Any], key: str) -> dict[str, Any]:

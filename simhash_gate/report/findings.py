@@ -38,8 +38,19 @@ _SKIPPED = {
     "incomplete": "They passed unjudged. Fetch them again: see `DOWNLOAD_MAXSIZE`, "
     "`DOWNLOAD_FAIL_ON_DATALOSS` and `RETRY_TIMES` of Scrapy.",
 }
+_NO_PAGE = {
+    "status": "Only responses of status 2xx are judged.",
+    "not html": "Only HTML pages are judged.",
+    "no callback": "It was not fetched for the spider, as robots.txt and media are not.",
+    "meta": "Its request said so: meta['simhash_gate'] is False.",
+    "recovered": "It comes from a journal, and goes to its callback whatever it is like.",
+}
 _SETTING = re.compile(PREFIX + r"\w+")
 _EMPTY = ("no text", "empty page")
+_EMPTY_ADVICE = (
+    "If the site writes its text by JavaScript, render its pages. Else name its article by "
+    "`SIMHASH_GATE_EXTRACTOR`."
+)
 
 
 class Finding(NamedTuple):
@@ -63,11 +74,18 @@ def findings(summary: Summary, pairs: Iterable[Pair] = ()) -> list[Finding]:
         *_other_offers(summary, pairs),
         *_wrong_drops(summary),
         *_swallowed(summary),
-        *_redesigns(summary),
+        *_told(summary, wrong=True),
         *_errors(summary),
         *_skipped(summary),
         *_lost(summary),
     ]
+
+
+def advice_on(outcome: str, reason: str) -> str:
+    """Return what to do about pages that were not judged for a reason, "" for nothing."""
+    if outcome == "error":
+        return next(said for part, said in _UNJUDGED.items() if part in reason)
+    return (_SKIPPED | _NO_PAGE).get(reason, _EMPTY_ADVICE if reason in _EMPTY else "")
 
 
 def _other_names(summary: Summary) -> Iterator[Finding]:
@@ -154,9 +172,10 @@ def _swallowed(summary: Summary) -> Iterator[Finding]:
     )
 
 
-def _redesigns(summary: Summary) -> Iterator[Finding]:
-    for found in summary.redesigns:
-        yield Finding(found.said, _SETTING.sub(r"`\g<0>`", found.advice), "domains")
+def _told(summary: Summary, *, wrong: bool) -> Iterator[Finding]:
+    for found in summary.told:
+        if found.wrong == wrong:
+            yield Finding(found.said, _SETTING.sub(r"`\g<0>`", found.advice), "domains")
 
 
 def is_swallowing(cluster: Cluster) -> bool:
@@ -165,26 +184,24 @@ def is_swallowing(cluster: Cluster) -> bool:
 
 
 def notes(summary: Summary) -> list[Finding]:
-    """Return what is worth knowing though nothing went wrong: names alone tell pages apart."""
+    """Return what is worth knowing though nothing went wrong."""
     found = [
         (f"{domain or '(no host)'} ({named.others:,} pages)")
         for domain, named in summary.of_many_names
         if named.others - named.dropped >= MANY  # what was dropped is a finding of its own
     ]
+    told = list(_told(summary, wrong=False))
     if not found:
-        return []
+        return told
     said = f"Pages with different names read alike, and passed, in {_listed(found, 'domain')}."
-    return [Finding(said, _SETTING.sub(r"`\g<0>`", ADVICE), "domains")]
+    return [*told, Finding(said, _SETTING.sub(r"`\g<0>`", ADVICE), "domains")]
 
 
 def _errors(summary: Summary) -> Iterator[Finding]:
     pages = summary.total.outcomes["error"]
     if pages:
         reasons = summary.reasons_of("error")
-        advice = {
-            next(said for part, said in _UNJUDGED.items() if part in reason): None
-            for reason, _ in reasons[:_NAMED]
-        }
+        advice = {advice_on("error", reason): None for reason, _ in reasons[:_NAMED]}
         yield Finding(
             f"{how_many(pages, 'page', ',')} could not be judged: "
             f"{_listed((f'{_cut(reason)} ({n:,})' for reason, n in reasons), 'reason')}.",
@@ -209,8 +226,7 @@ def _skipped(summary: Summary) -> Iterator[Finding]:
     if empty and empty >= _MUCH * (empty + summary.total.checked):
         yield Finding(
             f"{how_many(empty, 'page', ',')} skipped, because no text was found.",
-            "If the site writes its text by JavaScript, render its pages. Else name its article by "
-            "`SIMHASH_GATE_EXTRACTOR`.",
+            _EMPTY_ADVICE,
             "unjudged",
         )
 

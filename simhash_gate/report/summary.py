@@ -10,7 +10,7 @@ from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
-from simhash_gate.report.crawled import Crawled, Redesigned, UnsentRequests
+from simhash_gate.report.crawled import Crawled, Told, UnsentRequests
 from simhash_gate.report.doubt import doubt
 from simhash_gate.report.fleet import MOST_CRAWLS, OTHERS, Crawler, Row
 from simhash_gate.report.judged import ADVICE, Audited, Judged, Named
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_TALLIES = 10_000
 MOST_REASONS = 1_000
-MOST_REDESIGNS = 100
+MOST_TOLD = 100
 MOST_DUPLICATES = 500
 MOST_NEAR = 500
 ALIKE_IN_REPEATS = "alike only in what the site repeats"
@@ -78,7 +78,7 @@ class Summary:
         self.clusters = Clusters()
         self.audits: list[Audited] = []
         self.crawlers: list[Crawler] = []
-        self.redesigns: list[Redesigned] = []
+        self.told: list[Told] = []
         self.reasons: Counter[tuple[str, str]] = Counter()
         self.missed = self.unusable = 0
         self.distances: Counter[tuple[int, str]] = Counter()
@@ -180,9 +180,9 @@ class Summary:
             self._crawler(begins=bool(self.crawlers and self.crawlers[-1].said)).said = said
         if isinstance(line.get("audit"), dict):
             self.audits.append(Audited.of(line["audit"]))
-        elif isinstance(line.get("redesign"), dict):
-            redesigned = Redesigned.of(line["redesign"])
-            self.redesigns = [*self.redesigns, redesigned][:MOST_REDESIGNS]
+        elif isinstance(line.get("told") or line.get("redesign"), dict):
+            told = Told.of(line.get("told") or line["redesign"])
+            self.told = [*self.told, told][:MOST_TOLD]
         elif "outcome" in line:
             page = Judged.of(line, self._crawler().number)
             self.add(page)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.identity.keys import key_of
 
 if TYPE_CHECKING:
     import os
@@ -67,6 +66,8 @@ class Entry:
     def key(self) -> str:
         """The key of the page, as a crawl tells it by lists; of another request than a plain GET,
         or of a page without a URL, what tells the request."""
+        from simhash_gate.identity.keys import key_of  # it loads numpy
+
         if self.guessed or not self.url:
             return self.request or request_fingerprint(self.own_name)
         if self.request in ("", request_fingerprint(self.url)):

@@ -131,7 +131,7 @@ def total(given: Iterable[Given]) -> int | None:
 
 def names_store(path: str) -> bool:
     """Tell if a source is the URL of a store. That of a crawl, `sqlite:`, has no path."""
-    return "://" in path or path == "sqlite:"
+    return ("://" in path and not path.startswith(("http://", "https://"))) or path == "sqlite:"
 
 
 def shown(*paths: str) -> str:

@@ -7,8 +7,8 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
+from crawler.site.scenes.address import Address
 from crawler.site.scenes.catalogue import TRAPS, VARIANTS, make_site
-from crawler.site.scenes.scene import Address
 
 LINK = re.compile(r'<a [^>]*?href="([^"#]*)"')
 
@@ -61,8 +61,9 @@ WAYS = {
     "sessions": (r"PHPSESSID=\w{32}$", r";jsessionid=[0-9A-F]{32}$", r"/s/[0-9a-f]{24}/"),
     "aliases": (
         *(r"/amp$", r"/index\.html$", r"\d/$", r"//[^/]+/[A-Z]", r"/[a-z-]+/\d{4}$"),
-        *(r"//www\.", r"//m\.", r"\?id=.*&lang", r"\?lang="),
+        *(r"^https:", r"^http:", r"//www\.", r"//m\.", r"\?id=.*&lang", r"\?lang="),
     ),
+    "print": (r"/print/\w+/\d", r"/print$", r"printable=yes"),
 }
 
 

@@ -38,7 +38,7 @@ def test_without_the_gate_everything_is_delivered(tmp_path):
         (["demo", "-a", "articles=0"], "articles='0' is not a number of at least 1"),
         (["demo", "-a", "site=http://127.0.0.1:9"], "no demonstration site answers at http://127"),
         (["demo", "-a", "site=x", "-a", "part=3/2"], "part='3/2' is not like 1/4, the first of"),
-        (["demo", "-a", "urls=nothing"], "urls='nothing' is none of tracking, sessions, aliases,"),
+        (["demo", "-a", "urls=nothing"], "urls='nothing' is none of tracking, sessions, print, fa"),
         (["articles", "-a", "url=example.com"], "url='example.com' is not an http or https URL"),
     ],
 )

@@ -107,7 +107,7 @@ def test_the_command_line_says_what_becomes_of_requests_and_no_name_server_is_as
         figures, _, _ = demo_of_urls("aliases", "-a", f"site={site}", *RULES_OFF)
         served = [urlsplit(entry.path) for entry in truth(site).log]
     name = "daily-miniature.example.net"
-    homes = {f"http://{name}", f"http://www.{name}", f"http://m.{name}"}
+    homes = {f"http://{name}", f"http://www.{name}", f"http://m.{name}", f"https://{name}"}
     assert {f"{url.scheme}://{url.netloc}" for url in served} == homes
     assert figures["fetches_avoided"] == figures["probes"] == 0
     assert figures["avoidable"] > 50

@@ -50,8 +50,7 @@ def test_a_near_duplicate_is_dropped_the_log_says_why_and_the_stats_add_up(tmp_p
     assert {name: result.count(name) for name in counted} == counted
     assert result.count("duplicate") == result.count("duplicate/127.0.0.1") == 1
     row = next(line for line in result.log.splitlines() if line.startswith("127.0.0.1"))
-    figures = ["9", "5", "4", "3", "0", "0", "0", "1", "0", "0", "3", "1", "25.0"]
-    assert row.split()[:14] == ["127.0.0.1", *figures]
+    assert row.split()[:9] == ["127.0.0.1", "9", "5", "4", "3", "1", "3", "1", "25.0"]
 
 
 LINKS_SPIDER = """

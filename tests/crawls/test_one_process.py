@@ -86,10 +86,11 @@ class Crawled:
 
     def adds_up(self) -> bool:
         """Tell whether its stats and its verdicts are those of the pages that it asked for."""
-        counts = {name: self.stats.get(name, 0) for name in ("fetched", "passed", "dropped")}
+        parts = ("passed", "held", "dropped")
+        counts = {name: self.stats.get(name, 0) for name in ("fetched", *parts)}
         dropped = sum(line["dropped"] for line in self.verdicts)
         return (
-            counts["fetched"] == len(self.verdicts) == counts["passed"] + counts["dropped"]
+            counts["fetched"] == len(self.verdicts) == sum(counts[part] for part in parts)
             and counts["dropped"] == dropped
             and len({line["crawl"]["run"] for line in self.verdicts if "crawl" in line}) == 1
         )

@@ -235,6 +235,11 @@ def test_who_only_looks_leaves_nothing_behind_and_the_next_crawl_sees_every_page
         for command in LOOKING:
             run(command.replace("/a", "/new"))
             assert changed(before, kept()) == {}, command
+        shown, log = run("shell -c __import__('simhash_gate').why(response) {url}/copy")
+        assert shown.startswith(f"{site.url}/copy\nwould be dropped (duplicate)\n")
+        assert f"kept page  {site.url}/a\n" in shown
+        assert "compare" in shown.partition("what would change this")[2]
+        assert f"Tagged {site.url}/copy" in log
         # What the store has is known to who reads it: both pages are copies of one there.
         run(trial.format("known"))
         assert (tmp_path / "known.jsonl").read_text() == ""

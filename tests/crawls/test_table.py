@@ -7,10 +7,7 @@ import re
 from tests.crawls.harness import Site, crawl
 from tests.crawls.test_report import ROUTES
 
-COUNTED = (
-    *("fetched", "skipped", "checked", "new", "near", "duplicate", "unchanged", "error"),
-    *("passed", "dropped"),
-)
+COUNTED = ("fetched", "skipped", "checked", "new", "duplicate", "passed", "dropped")
 SPIDER = """
     async def start(self):
         for path in self.settings["TEST_PATHS"].split():
@@ -49,6 +46,9 @@ def test_the_sum_is_that_of_the_rows_and_of_the_stats(tmp_path) -> None:
         counts = {name: int(row[name]) for name in COUNTED}
         assert counts["fetched"] == counts["skipped"] + counts["checked"]
         assert counts["checked"] == counts["passed"] + counts["dropped"]
+        assert row.keys().isdisjoint(
+            {"near", "updated", "unchanged", "error", "held back"}
+        )  # all 0
     assert total["compared"] == str(sum(int(row["compared"]) for row in domains)) == "6"
 
 
@@ -62,3 +62,15 @@ stats.MOST_DOMAINS = 1
     _, (first, more, total) = table(result.log)
     assert more["domain"] == "and 1 more domain"
     assert (first["fetched"], total["fetched"]) == ("2", "4")
+
+
+def test_a_page_whose_items_are_held_back_is_none_that_passed(tmp_path) -> None:
+    settings = {"SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/pages.sqlite"}
+    with Site(ROUTES).running() as site:
+        first = crawl(tmp_path, site, " ".join(ROUTES), settings=settings)
+        result = crawl(tmp_path, site, " ".join(ROUTES), settings=settings)
+    _, (*_, total) = table(result.log)
+    counts = {name: int(value) for name, value in total.items() if value.isdecimal()}
+    assert counts["held back"] == counts["unchanged"] == result.count("held") > 0
+    assert counts["checked"] == counts["passed"] + counts["held back"] + counts["dropped"]
+    assert counts["passed"] < first.count("passed")

@@ -53,7 +53,7 @@ def test_overrides_leave_the_rest() -> None:
 @pytest.mark.parametrize(
     ("values", "complaint"),
     [
-        ({"treshold": 3}, "unknown key 'treshold'; known are threshold, near"),
+        ({"treshold": 3}, "unknown key 'treshold'; did you mean threshold?"),
         ({"threshold": 65}, r"here\['threshold'\] = 65: expected a whole number from 0 to 64"),
         ({"threshold": True}, "expected a whole number"),
         ({"window": 0}, "expected a whole number at least 1"),

@@ -91,8 +91,15 @@ def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> No
         ("fingerprint a.html --input m.jsonl", "--input"),
         ("fingerprint a.html -s SIMHASH_GATE_THRESHHOLD=3", "SIMHASH_GATE_THRESHOLD"),
         ("replay m.jsonl -s SIMHASH_GATE_THRESHOLD", "SIMHASH_GATE_THRESHOLD"),
-        ("compare a.html", "'B'"),
+        ("why a.html", "two pages to compare"),
         ("replay sqlite:///pages.sqlite", "a store has no pages to read"),
+        ("pairs http://example.com/", "nothing is fetched"),
+        ("similar http://example.com/ sqlite:///pages.sqlite", "the page comes last"),
+        ("store list pages.jsonl", "Write its URL, such as sqlite:///pages.sqlite"),
+        ("store import a.jsonl sqlite:///pages.sqlite", "Write its URL, such as"),
+        ("history diff http://example.com/ sqlite:///pages.sqlite", "The store comes first"),
+        ("recover verdicts.jsonl", "the folder of SIMHASH_GATE_JOURNAL"),
+        ("replay a.html -s SIMHASHGATE_THRESHOLD=3", "SIMHASH_GATE_NAME=VALUE"),
         ("juggle", "juggle"),
         ("pairs a.html ''", "the argument is empty"),
         ("pairs a.html -k 9", "-k"),
@@ -175,7 +182,7 @@ OTHERS = [
         ("sqlite:", OF_STORES + OF_PAGES, "name the file"),
         ("memory:", OF_STORES, "ends with its crawl"),
         ("memory:", ["store import {} a.html"], "ends with this command"),
-        ("nonsense", OF_STORES, "no such store"),
+        ("nonsense", OF_STORES, "nonsense is no store. Write its URL"),
         ("sqlite:///empty", OF_STORES, "an empty file"),
     ],
 )
@@ -186,7 +193,7 @@ def test_a_store_that_is_not_there_is_named_and_not_made(
     for command in commands:
         words = command.split() if "{}" in command else [*command.split(), "{}"]
         result = run(*(word.format(url) for word in words))
-        assert (result.status, result.out) == (1, "")
+        assert (result.status, result.out) == (2 if url == "nonsense" else 1, "")
         assert why in result.err
         assert "Traceback" not in result.err
         assert [path.name for path in tmp_path.iterdir()] == ["empty"]
@@ -221,7 +228,7 @@ def test_what_can_not_be_shown_is_said_in_one_line_and_not_to_nobody(write, star
         (nobody, 141, b""),
         (full, 1, b"Error: <stdout>: No space left on device\n"),
     ):
-        process = start("compare", "a.html", "b.html", stdout=stdout)
+        process = start("why", "a.html", "b.html", stdout=stdout)
         assert process.communicate(timeout=60) == (None, said)
         assert process.returncode == status
         os.close(stdout)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import shlex
 import shutil
@@ -44,6 +45,19 @@ MANIFEST = """\
 
 
 NOON = 1717243200.0  # of 1 June 2024
+VERDICT = {
+    "url": "https://hive.example/bees?print=1",
+    "outcome": "duplicate",
+    "reason": "distance 2, threshold 3",
+    "distance": 2,
+    "matched_url": "https://hive.example/bees",
+    "title": "Print: Bees in summer",
+    "words": 69,
+    "matched_title": "Bees in summer",
+    "matched_words": 69,
+    "dropped": True,
+    "time": NOON,
+}
 KEPT = [
     Record("hive.example", f"https://hive.example/{name}", name, fingerprint, fingerprint, words,
            title, "9c1f", "monday", first_seen, last_seen)
@@ -111,6 +125,7 @@ def hive(tmp_path) -> None:
             whose = (kept.scope, kept.request, url)
             keep_history(store, PageHistory(*whose, kept.run, history.seen, history.encode()))
         store.end("monday")
+    (tmp_path / "verdicts.jsonl").write_text(json.dumps(VERDICT))
     (tmp_path / "urls.json").write_text(f"[{RULE}]\n")
     (tmp_path / "dropped").mkdir()
     copy = {

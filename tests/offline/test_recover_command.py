@@ -92,11 +92,11 @@ def test_damage_and_a_cut_cost_the_pages_they_are_in_and_the_rest_is_written(run
 
 
 def test_what_is_no_journal_is_named(run, tmp_path) -> None:
-    (tmp_path / "page.html").write_text("<p>Bees")
+    (tmp_path / "page").write_text("<p>Bees")
     for path, complaint in (
         ("nowhere", "No such file or directory"),
         (".", "no journal of dropped pages is in this folder"),
-        ("page.html", "damaged in the record at byte 0"),
+        ("page", "damaged in the record at byte 0"),
     ):
         result = run("recover", path)
         assert (result.status, result.out) == (1, "")

@@ -9,7 +9,7 @@ import pytest
 def test_what_differs_is_coloured_unless_no_color_is_set(at_terminal, write, no_color: str) -> None:
     write("a.html", 1)
     write("b.html", 2)
-    command = ("compare", "a.html", "b.html")
+    command = ("why", "a.html", "b.html")
     seen = at_terminal(*command, stdout=True, stderr=True, NO_COLOR=no_color)
     assert "[-" in seen
     for colour in ("\x1b[31m", "\x1b[32m"):

@@ -10,13 +10,12 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from simhash_gate.gate.policy import Policy
-from simhash_gate.gate.verdict import Verdict
+from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.plugin import audit as module
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Closing, Crawl, Judged, Stage
 from simhash_gate.plugin.parked import ParkedRequests
-from simhash_gate.plugin.requests import VERDICT_KEY
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
 from simhash_gate.stores.base import Match, Record

@@ -9,7 +9,8 @@ import pytest
 from scrapy import FormRequest, Request, Spider
 from scrapy.http import JsonRequest
 
-from simhash_gate.plugin.requests import VERDICT_KEY, RequestWriter, request_of
+from simhash_gate.gate.verdict import VERDICT_KEY
+from simhash_gate.plugin.requests import RequestWriter, request_of
 
 
 class Bees(Spider):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simhash_gate.report.findings import SWALLOWED, Finding, findings
+from simhash_gate.report.findings import SWALLOWED, Finding, findings, notes
 from simhash_gate.report.judged import MANY
 from simhash_gate.report.pairs import side_by_side
 from simhash_gate.report.summary import Summary
@@ -121,3 +121,13 @@ def test_a_crawl_of_which_nothing_was_judged_and_one_of_many_pages_without_text_
     assert found(*pages, *empty[:2]) == []
     (finding,) = found(*pages, *empty)
     assert "JavaScript" in finding.advice
+
+
+def test_what_a_trial_would_have_done_is_told_and_where_it_would_not_end_is_wrong() -> None:
+    summary = Summary()
+    for wrong in (True, False):
+        told = {"said": f"{wrong}.", "advice": "Set SIMHASH_GATE_TRAPS = 'limit'.", "wrong": wrong}
+        summary.add_line({"told": told})
+    ((finding,), (note,)) = findings(summary), notes(summary)
+    assert (finding.said, note.said) == ("True.", "False.")
+    assert finding.advice == "Set `SIMHASH_GATE_TRAPS` = 'limit'."

@@ -1,4 +1,4 @@
-"""One site under many names: hosts, slashes, case, index.html, /amp, old headlines."""
+"""One site under many names: hosts, scheme, slashes, case, index.html, /amp, old headlines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from crawler.site.articles import Article
-    from crawler.site.scenes.scene import Address
+    from crawler.site.scenes.address import Address
 
 HOST = "daily-miniature.example.net"
 """No such site is on the net: the spider's requests for it go to the demonstration."""
@@ -48,7 +48,7 @@ class Aliases(Sections):
             case _:
                 path, _, query = base.partition("?")
                 own = [f"{path}?{'&'.join(reversed(query.split('&')))}", f"http://www.{HOST}{base}"]
-        names = [f"http://www.{HOST}{base}", f"http://m.{HOST}{base}", f"http://{HOST}{base}"]
+        names = [f"http://www.{HOST}{base}", f"http://m.{HOST}{base}", f"https://{HOST}{base}"]
         return [*rng.sample(own, rng.randint(1, 2)), *rng.sample(names, rng.randint(0, 2))]
 
     def heads(self, article: Article) -> list[str]:

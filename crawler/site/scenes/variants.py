@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from crawler.site.content import Link
 from crawler.site.listings import listing
-from crawler.site.scenes.scene import Address, Found, Scene, also, dated, numbered
+from crawler.site.scenes.address import Address, also
+from crawler.site.scenes.scene import Found, Scene, dated, numbered
 from crawler.site.urls import CAMPAIGNS, SOURCES
 
 if TYPE_CHECKING:
@@ -88,6 +89,44 @@ class Sessions(Sections):
         if path.startswith("/s/"):
             path = f"/{path.split('/', 3)[-1]}"
         return address._replace(path=path).without({"PHPSESSID"}).plain()
+
+
+class Print(Sections):
+    """Articles have print views: /print/..., .../print and printable=yes."""
+
+    def variants(self, article: Article, rng: Random) -> list[str]:
+        """Return the print view, and now and then what a form makes of the URL."""
+        found = [self.printed(article)]
+        if rng.random() < 0.5:
+            found.append(also(self.base(article), "printable=yes"))
+        if rng.random() < 0.4:
+            found.append(f"/print{self.base(article)}")
+        return found
+
+    def printed(self, article: Article) -> str:
+        """Return the print view that the section's pages link to."""
+        base = self.base(article)
+        match self.group(article.section):
+            case 0:
+                return f"/print{base}"
+            case 1:
+                return f"{base}/print"
+        return also(base, "printable=yes")
+
+    def formats(self, article: Article) -> tuple[Link, ...]:
+        """Return the links between the article and its print view."""
+        return Link(self.base(article), "Full story"), Link(self.printed(article), "Print")
+
+    def plain(self, address: Address) -> str:
+        """Return the URL of the page that is printed."""
+        path = address.path.removeprefix("/print").removesuffix("/print")
+        return address._replace(path=path or "/").without({"printable"}).plain()
+
+    def look(self, address: Address, design: str) -> str:
+        """Return the design for paper, where it was asked for."""
+        paper = address.first("printable") == "yes"
+        parts = address.path.split("/")
+        return "print" if paper or "print" in (parts[1], parts[-1]) else design
 
 
 class Partial(Scene):

@@ -1,8 +1,7 @@
-"""Traps: articles with one URL each, beside pages that have no end."""
+"""Traps of paths: calendars, relative links, mazes, sessions, and what is never missing."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
@@ -10,74 +9,12 @@ from typing import TYPE_CHECKING
 
 from crawler.site.articles import Block
 from crawler.site.content import Content, Link
-from crawler.site.listings import listing
 from crawler.site.prose import Writer, grammar
-from crawler.site.scenes.scene import Found, Scene, also, dated
+from crawler.site.scenes.scene import Found
+from crawler.site.scenes.trap import Trap
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.site.articles import Article
-    from crawler.site.scenes.scene import Address
-
-
-FACETS = {
-    "colour": ("red", "blue", "green", "black", "white", "grey"),
-    "size": ("xs", "s", "m", "l", "xl", "xxl"),
-    "brand": ("alder", "bexford", "calder", "dunmore", "elmworth", "fernley"),
-    "material": ("cotton", "linen", "wool", "silk", "denim", "felt"),
-    "price": ("0-20", "20-40", "40-60", "60-80", "80-100", "100-200"),
-    "rating": ("1", "2", "3", "4", "5", "none"),
-    "delivery": ("today", "tomorrow", "week", "month", "shop", "mail"),
-}
-
-
-class Trap(Scene):
-    """Articles with one URL each, and a trap; some of them are linked behind its doors alone.
-
-    A door stands in the middle of the home page and of each section, and before the features: a
-    tenth of the articles, which no other list has.
-    """
-
-    door = Link("/", "")
-    """Where the trap begins."""
-
-    def base(self, article: Article) -> str:
-        """Return the only URL of an article."""
-        return dated(article)
-
-    def doors(self) -> Sequence[Link]:
-        """Return the way in."""
-        return (self.door,)
-
-    def shelf(self, article: Article) -> str:
-        """Return the section of an article, or the features."""
-        return "/features" if article.number % 10 == 3 else super().shelf(article)
-
-    def make_shelves(self, by_list: dict[str, list[Link]]) -> None:
-        """Make the features, whose first page has the door before its entries."""
-        entries = [self.door, *by_list.pop("/features", [])]
-        self.lists |= listing("/features", "Features", entries)
-        self.more.append(Link("/features", "Features"))
-        super().make_shelves(by_list)
-
-    def elsewhere(self, address: Address, hit: int) -> Found | None:
-        """Return a page of the trap."""
-        page = self.inside(address, self.random(address))
-        return Found(page, str(address), trap=True) if page else None
-
-    @abstractmethod
-    def inside(self, address: Address, rng: Random) -> Content | None:
-        """Return the page of the trap at an address; None if the trap has none there."""
-
-    def random(self, address: Address) -> Random:
-        """Return the random generator of an address: the same at each visit."""
-        return Random(f"{self.seed}/trap/{address}")
-
-    def teasers(self, rng: Random, count: int = 8) -> tuple[Link, ...]:
-        """Return links to some articles."""
-        chosen = rng.sample(self.articles, min(count, len(self.articles)))
-        return tuple(self.link(article, "trap") for article in chosen)
+    from crawler.site.scenes.address import Address
 
 
 class Calendar(Trap):
@@ -244,29 +181,3 @@ class Soft404(Trap):
             blocks=(Block("p", (sorry,)),),
             entries=(*guesses, *self.teasers(rng)),
         )
-
-
-class Filters(Trap):
-    """A catalogue where each filter can be added to all others, in any order, on pages of its own.
-
-    There is always a next page.
-    """
-
-    door = Link("/catalogue", "Catalogue")
-
-    def inside(self, address: Address, rng: Random) -> Content | None:
-        """Return what a choice of filters leaves of the catalogue."""
-        if address.path != "/catalogue":
-            return None
-        chosen = {value for name, value in address.query if value in FACETS.get(name, ())}
-        more = tuple(
-            Link(also(str(address), f"{name}={value}"), value)
-            for name, values in FACETS.items()
-            for value in rng.sample(values, 2)
-            if value not in chosen
-        )
-        page = address.first("page", "1")
-        after = int(page) + 1 if page.isdecimal() else 2
-        next_page = Link(also(str(address.without({"page"})), f"page={after}"), "Next page")
-        title = ", ".join(["Catalogue", *sorted(chosen)])
-        return Content(title=title, entries=self.teasers(rng, 12), formats=(*more, next_page))

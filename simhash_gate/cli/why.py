@@ -1,0 +1,140 @@
+"""`simhash-gate why`: what became of a page, and why; or two pages side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from simhash_gate.cli.console import Console
+from simhash_gate.cli.options import as_json, setting, settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simhash_gate.offline.why import Answer
+    from simhash_gate.pipeline import Reading
+    from simhash_gate.settings import Settings
+
+
+@click.command(
+    epilog="Examples: simhash-gate why https://example.com/a?print=1; simhash-gate why a.html "
+    "b.html"
+)
+@click.argument("page", metavar="PAGE")
+@click.argument("other", required=False, metavar="[OTHER]")
+@click.option(
+    "--in",
+    "sources",
+    multiple=True,
+    metavar="SOURCE",
+    help="Where to look: a verdict log, a store, a journal, or anything with pages that `replay` "
+    "reads. Repeat the option for more. By default: the newest verdict log in "
+    ".scrapy/simhash_gate, with the store and the journal that it names.",
+)
+@click.option("--url", default="", help="The URL of files. Its domain decides the policy.")
+@click.option("--markdown", is_flag=True, help="Also show the Markdown of each page.")
+@as_json
+@setting
+def why(
+    page: str,
+    other: str | None,
+    sources: tuple[str, ...],
+    url: str,
+    markdown: bool,
+    as_json: bool,
+    assignments: Sequence[str],
+) -> int:
+    """Tell what became of PAGE, a URL, in a crawl: dropped or not, beside which page, and why.
+
+    Any address of the page will do. With OTHER, compare two pages: URLs, or HTML files. The verdict
+    is the one that the gate reaches on OTHER after PAGE.
+    """
+    console = Console()
+    if other is not None:
+        answer = _compared((page, other), sources, settings_of(assignments), url, console)
+    elif _is_web(page):
+        answer = _became(page, sources, assignments, console)
+    else:
+        raise click.UsageError(
+            f"{page}: expected a URL, http://… or https://…; or two pages to compare"
+        )
+    if answer is not None and as_json:
+        console.write(answer.as_json(markdown=markdown))
+    elif answer is not None:
+        console.show(answer.as_text(markdown=markdown))
+    return console.status()
+
+
+def _is_web(url: str) -> bool:
+    return url.startswith(("http://", "https://"))
+
+
+def _compared(
+    names: Sequence[str],
+    sources: Sequence[str],
+    settings: Settings,
+    url: str,
+    console: Console,
+) -> Answer | None:
+    from simhash_gate.offline.why import compared
+
+    sides = []
+    for name in names:
+        read = _read(name, sources, settings, url, console)
+        if read is not None:
+            sides.append((name, read))
+    if len(sides) < 2:
+        return None
+    return compared(sides[0], sides[1], settings, names[1] if _is_web(names[1]) else url)
+
+
+def _read(
+    name: str, sources: Sequence[str], settings: Settings, url: str, console: Console
+) -> Reading | None:
+    """Read a page: a file, or one of the sources. What is not there is complained of."""
+    from simhash_gate.common.wording import complaining
+    from simhash_gate.offline.found import Found
+    from simhash_gate.offline.logs import is_log, last_log
+    from simhash_gate.pipeline import read_closely
+    from simhash_gate.sources import read_body
+
+    if _is_web(name):
+        found = Found(name)
+        found.look_in(sources or [last_log()], settings, console.complain, console.say)
+        found.look_beside(settings)
+        read = found.read(settings)
+        if read is None:
+            console.complain(found.url, "no such page. Name where it is: --in SOURCE")
+        return read
+    if is_log(name):
+        raise click.UsageError(f"{name} is a verdict log. To look in it: --in {name}")
+    with complaining(console.complain, name):
+        body = read_body(name, settings.max_bytes)
+        if body is None:
+            raise ValueError(f"larger than {settings.max_bytes} bytes")
+        return read_closely(body, url=url, options=settings.options)
+    return None
+
+
+def _became(
+    url: str, sources: Sequence[str], assignments: Sequence[str], console: Console
+) -> Answer | None:
+    from simhash_gate.offline.found import Found
+    from simhash_gate.offline.logs import last_log
+    from simhash_gate.sources.open import shown
+
+    sources, settings = sources or [last_log()], settings_of(assignments)
+    found = Found(url)
+    found.look_in(sources, settings, console.complain, console.say)
+    found.look_beside(settings)
+    settings, kept = settings_of(assignments, found.settings()), None
+    if found.line and found.line.get("matched_url"):
+        kept = Found(found.line["matched_url"], crawl=found.crawl)
+        kept.look_in(sources, settings, lambda *_: None, lambda _: None)  # told already
+        kept.look_beside(settings)
+    answer = found.answer(kept, settings)
+    if answer is None:
+        missing = "no verdict on it, and no page of it. It was not fetched, or under another URL"
+        console.complain(f"{found.url} in {shown(*sources)}", missing)
+    return answer

@@ -1,0 +1,57 @@
+"""Verdict logs: which files are logs, and the newest one of a project."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simhash_gate.common.wording import how_many
+from simhash_gate.sources.find import names_store
+from simhash_gate.sources.jsonl import first_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PLACE = Path(".scrapy", "simhash_gate")
+"""The folder of a Scrapy project that is searched for the log of the last crawl."""
+
+_OF_A_LOG = {"outcome", "audit", "not_sent"}
+_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+
+
+def last_log() -> str:
+    """Return the newest verdict log of the project that the working directory is in.
+
+    Raises FileNotFoundError that says how to get one.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        logs = sorted((folder / PLACE).glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
+        if logs:
+            return str(logs[-1])
+    raise FileNotFoundError(
+        f"no verdict log in {PLACE}, here or in a folder above. Name a SOURCE, or crawl with "
+        f"SIMHASH_GATE_VERDICTS = '{PLACE}/%(name)s.jsonl'"
+    )
+
+
+def is_folder(source: str) -> bool:
+    """Tell whether a source is a folder."""
+    return not names_store(source) and os.path.isdir(source)  # noqa: PTH112 - any name is asked for
+
+
+def is_log(path: str) -> bool:
+    """Tell whether a file begins as a verdict log does."""
+    return not first_object(path).keys().isdisjoint(_OF_A_LOG)
+
+
+def logs_in(folder: str, say: Callable[[str], object]) -> list[str]:
+    """Return the verdict logs in a folder, by name; `say` is told how many other files it has."""
+    files = [Path(place, name) for place, _, names in os.walk(folder) for name in names]
+    logs = [str(it) for it in sorted(files) if it.name.endswith(_SUFFIXES) and is_log(str(it))]
+    if logs:
+        others = len(files) - len(logs)
+        more = f", {how_many(others, 'other file')} not read" if others else ""
+        say(f"{folder}: {how_many(len(logs), 'verdict log')}{more}")
+    return logs

@@ -1,0 +1,372 @@
+"""Why the gate dropped a page, or let it pass: beside which page, what differs, what would help."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from simhash_gate.common.times import shown
+from simhash_gate.common.urls import host_of, without_credentials
+from simhash_gate.common.wording import how_many, printable
+from simhash_gate.fingerprints.claims import contradiction
+from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
+from simhash_gate.fingerprints.sketch import Sketch, decode
+from simhash_gate.gate.judge import is_duplicate_of
+from simhash_gate.gate.policy import Policies, bare_host
+from simhash_gate.gate.verdict import VERDICT_KEY, line_of
+from simhash_gate.offline.differences import changes, claims_as_json, side_by_side, sketch_of
+from simhash_gate.offline.replay import judge, open_gate
+from simhash_gate.pipeline import read_closely
+from simhash_gate.report.findings import advice_on
+from simhash_gate.settings import read_settings
+from simhash_gate.sources import Entry
+from simhash_gate.values import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from simhash_gate.gate.policy import Policy
+    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.offline.differences import Change, Claim
+    from simhash_gate.page import Page
+    from simhash_gate.pipeline import Reading
+    from simhash_gate.settings import Settings
+    from simhash_gate.stores.base import Record
+
+_MOST_CHANGES = 20
+_SHOWN = 3  # copies that are named
+_IN_SOURCES = (
+    "To see which words differ, name where both pages are: --in SOURCE, such as\n"
+    ".scrapy/httpcache/SPIDER, WARC files, or a store that keeps Markdown"
+)
+_IN_SHELL = "To see which words differ: page = response, fetch the kept page, why(page, response)"
+_MARKS = re.compile(r"!?\[|\]\([^()\s]*\)|[*#>`|]+")
+"""What Markdown has beside words: marks, and where links lead."""
+_WOULD = {"dropped": "would be dropped", "held back": "would be held back", "passed": "would pass"}
+_BITS = re.compile(r"distance \d+(, threshold \d+|:)(; )? ?")
+_SENT_BY = {"rule": "urls", "trap": "traps", "lastmod": "revalidate"}
+"""Which setting keeps requests from being sent, by what a verdict log calls that."""
+
+
+class Side(NamedTuple):
+    """What is known of one of two pages: None where it is not known.
+
+    `text` are its words as they are compared; `reason` says why it has no fingerprint.
+    """
+
+    name: str
+    title: str = ""
+    words: int | None = None
+    fingerprint: int | None = None
+    sketch: Sketch | None = None
+    text: Sequence[str] | None = None
+    markdown: str = ""
+    reason: str = ""
+
+    @classmethod
+    def read(cls, name: str, page: Page, text: Sequence[str] | None = None) -> Side:
+        """Return a page that was read."""
+        known = (page.title, page.words, page.fingerprint, sketch_of(page), text, page.markdown)
+        return cls(name, *known, page.reason or "")
+
+    @classmethod
+    def kept(cls, record: Record, markdown: str = "") -> Side:
+        """Return a page that a store remembers, with its text if that is kept."""
+        try:
+            sketch = decode(record.sketch) if record.sketch else None
+        except ValueError:  # of another version
+            sketch = None
+        known = (record.title, record.words, record.fingerprint, sketch)
+        return cls(record.url, *known, markdown=markdown)
+
+    def as_json(self, *, fields: bool, markdown: bool) -> dict[str, Any]:
+        """Return an object of JSON."""
+        digits = None if self.fingerprint is None else to_hex(self.fingerprint)
+        said = {"name": self.name, "title": self.title, "words": self.words, "fingerprint": digits}
+        if self.reason:
+            said["reason"] = self.reason
+        if self.sketch is not None:
+            said |= claims_as_json(self.sketch, fields=fields)
+        return said | ({"markdown": self.markdown} if markdown else {})
+
+    def as_text(self, *, markdown: bool) -> Iterator[str]:
+        """Yield lines of text: what is known."""
+        if self.title:
+            yield f"   title        {printable(self.title)}"
+        if self.words is not None:
+            yield f"   words        {self.words}"
+        if self.reason or self.fingerprint is not None:
+            none = f"none: {printable(self.reason)}"
+            digits = none if self.fingerprint is None else to_hex(self.fingerprint)
+            yield f"   fingerprint  {digits}"
+        if markdown:
+            yield from ["", *(f"   {line}".rstrip() for line in self.markdown.splitlines())]
+
+
+class Way(NamedTuple):
+    """A setting that would change what became of a page, and what would become of it then."""
+
+    setting: str
+    then: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of a page, and why.
+
+    `line` is its verdict as a verdict log has it. `kept` is the page that it was compared with,
+    None for none. `is_copy` tells whether it would be a copy of that page under another policy,
+    None where too little is known of both. `copies` are verdicts on pages that are copies of it.
+    `hint` says how to see the words that differ, where a text is missing.
+    """
+
+    line: Mapping[str, Any]
+    page: Side
+    kept: Side | None
+    policy: Policy
+    is_copy: Callable[[Policy], bool] | None = None
+    copies: Sequence[Mapping[str, Any]] = ()
+    hint: str = _IN_SOURCES
+
+    @property
+    def became(self) -> str:
+        """What happened to the page: `not fetched`, `dropped`, `held back`, `kept` or `passed`."""
+        if "not_sent" in self.line:
+            return "not fetched"
+        if self.line.get("dropped") or self.line.get("held"):
+            return "dropped" if self.line.get("dropped") else "held back"
+        return "kept" if self.line["outcome"] == "kept" else "passed"
+
+    @property
+    def claims(self) -> list[Claim]:
+        """What both pages claim, as far as it is known."""
+        if self.kept is None or self.kept.sketch is None or self.page.sketch is None:
+            return []
+        return list(side_by_side(self.kept.sketch, self.page.sketch))
+
+    @property
+    def changes(self) -> list[Change] | None:
+        """The words that only one of the pages has; None if the text of one is not known."""
+        if self.kept is None:
+            return None
+        a, b = self.kept.text, self.page.text
+        if a is None or b is None:
+            a, b = (_MARKS.sub(" ", side.markdown).split() for side in (self.kept, self.page))
+        return list(changes(a, b)) if a and b else None
+
+    @property
+    def ways(self) -> list[Way]:
+        """The settings that would change what became of the page."""
+        outcome, reason = self.line.get("outcome"), str(self.line.get("reason"))
+        if outcome in ("duplicate", "near"):
+            return list(self._of_copy() if outcome == "duplicate" else self._of_near())
+        if outcome == "unchanged" and self.policy.revisit != "pass":
+            return [Way(self._set(revisit="pass"), "unchanged pages are delivered again")]
+        if outcome == "new" and "compared with nothing" in reason:
+            return [Way(self._set(min_words=0), "pages of so few words are compared, too")]
+        if name := _SENT_BY.get(self.line.get("not_sent", "")):
+            value = False if name == "revalidate" else "observe"
+            return [Way(self._set(**{name: value}), "such requests are sent")]
+        return []
+
+    def _of_copy(self) -> Iterator[Way]:
+        bits = self.line.get("distance") or 0
+        lower = {"threshold": bits - 1, "near": bits - 1}
+        if bits and self._is_copy_under(lower) is not True:
+            yield Way(self._set(**lower), "copies at this distance pass")
+        such = (
+            "such as h1 or .price: pages pass on which one of these CSS selectors finds other text"
+        )
+        yield Way(self._set(compare=["h1"]), such)
+        if self.policy.action != "tag":
+            yield Way(self._set(action="tag"), "duplicates pass, with their verdict")
+        hosts = {bare_host(host_of(side.name)) for side in (self.page, self.kept) if side}
+        if len(hosts) > 1:
+            yield Way(f'{PREFIX}SCOPE = "host"', "pages of different hosts are not compared")
+
+    def _of_near(self) -> Iterator[Way]:
+        bits = self.line.get("distance")
+        looser: dict[str, Any] = {"verify": False} if self.policy.verify else {}
+        if bits is not None and bits > self.policy.threshold:
+            looser["threshold"] = bits
+        if looser and self._is_copy_under(looser) is not False:
+            yield Way(self._set(**looser), "it is a duplicate, as are all pages this near")
+
+    def _is_copy_under(self, overrides: dict[str, Any]) -> bool | None:
+        """Tell whether the page would be a copy under a policy; None if that can't be told."""
+        return None if self.is_copy is None else self.is_copy(replace(self.policy, **overrides))
+
+    def _set(self, **values: Any) -> str:
+        """Return the line of a settings file that sets values: for the domain, if it has one."""
+        host = bare_host(host_of(self.page.name))
+        if host:
+            return f"{PREFIX}DOMAINS = {_python({host: values})}"
+        return "; ".join(f"{PREFIX}{name.upper()} = {_python(v)}" for name, v in values.items())
+
+    def as_json(self, *, markdown: bool) -> dict[str, Any]:
+        """Return an object of JSON."""
+        found, fields = self.changes, bool(self.policy.compare)
+        names = ("url", "time", "outcome", "reason", "distance", "differs", "threshold", "near")
+        return {
+            "became": self.became,
+            **{name: self.line.get(name) for name in names},
+            "kept": self.kept and self.kept.as_json(fields=fields, markdown=markdown),
+            "page": self.page.as_json(fields=fields, markdown=markdown),
+            "claims": [claim._asdict() for claim in self.claims if claim.differs],
+            "changes": None if found is None else [change._asdict() for change in found],
+            "copies": [copy.get("url") for copy in self.copies],
+            "settings": [way._asdict() for way in self.ways],
+        }
+
+    def as_text(self, *, markdown: bool) -> Iterator[str]:
+        """Yield lines of text."""
+        yield from self._verdict_as_text()
+        if self.line.get("outcome", "skipped") != "skipped":
+            for title, side in (("kept page", self.kept), ("this page", self.page)):
+                if side is not None:
+                    yield ""
+                    yield click.style(f"{title}  {printable(side.name)}", bold=True)
+                    yield from side.as_text(markdown=markdown)
+        if self.kept is not None:
+            yield ""
+            yield from self._claims_as_text()
+            yield from self._changes_as_text()
+        if self.copies:
+            yield ""
+            others = how_many(len(self.copies), "copy" if len(self.copies) == 1 else "copie")
+            yield click.style(f"{others} of this page in the crawl", bold=True)
+            yield from (f"   {printable(str(copy['url']))}" for copy in self.copies[:_SHOWN])
+            if len(self.copies) > _SHOWN:
+                yield f"   and {len(self.copies) - _SHOWN} more"
+        if self.ways:
+            yield ""
+            yield click.style("what would change this", bold=True)
+            for way in self.ways:
+                yield from (f"   {way.setting}", f"      {way.then}")
+
+    def _verdict_as_text(self) -> Iterator[str]:
+        line, outcome = self.line, self.line.get("outcome")
+        yield click.style(printable(str(line["url"])), bold=True)
+        also = {
+            "held back": "; its links were followed, its items not delivered",
+            "passed": "; not judged" if outcome in ("skipped", "error") else "",
+        }
+        shown_outcome = f" ({outcome})" if outcome not in (None, "kept") else ""
+        became = self.became if line.get("time") else _WOULD.get(self.became, self.became)
+        yield f"{became}{shown_outcome}{also.get(self.became, '')}"
+        bits, policy = line.get("distance"), self.policy
+        if bits is not None:
+            limits = f"threshold {policy.threshold}, near {policy.near}"
+            yield f"   distance     {bits} of 64 bits ({limits})"
+            if outcome == "duplicate" and bits > policy.threshold:
+                yield "                beyond the threshold, but a closer look found the same words"
+        reason = str(line.get("reason") or "")
+        if because := _BITS.sub("", reason):
+            yield f"   because      {printable(because)}"
+        if outcome in ("skipped", "error") and (advice := advice_on(outcome, reason)):
+            yield f"                {advice.replace('`', '')}"
+        if "not_sent" in line and line.get("matched_url"):
+            yield f"   instead      {printable(str(line['matched_url']))}"
+        if line.get("time") is not None:
+            yield f"   when         {shown(line['time'])}"
+
+    def _claims_as_text(self) -> Iterator[str]:
+        if not self.claims:
+            return
+        a, b = self.kept and self.kept.sketch, self.page.sketch
+        apart = contradiction(a, b) if a and b else None
+        for kind, title in (("names", "names"), ("offered", "offers"), ("fields", "fields")):
+            claims = [claim for claim in self.claims if claim.kind == kind]
+            if claims:
+                said = "differ" if any(claim.differs for claim in claims) else "agree"
+                if said == "differ" and kind != "fields" and apart is None:
+                    said = "differ, but do not contradict each other"
+                yield click.style(f"{title} {said}", bold=True)
+                yield from (f"   {claim.as_text()}" for claim in claims)
+                yield ""
+
+    def _changes_as_text(self) -> Iterator[str]:
+        found = self.changes
+        if found is None:
+            yield self.hint
+            return
+        nothing = "no word of the text differs"
+        yield click.style("words that differ" if found else nothing, bold=True)
+        yield from (f"   {change.as_text()}" for change in found[:_MOST_CHANGES])
+        if len(found) > _MOST_CHANGES:
+            yield f"   and {how_many(len(found) - _MOST_CHANGES, 'more place')}"
+
+
+def _python(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text.replace("true", "True").replace("false", "False")
+
+
+def compared(
+    a: tuple[str, Reading], b: tuple[str, Reading], settings: Settings, url: str = ""
+) -> Answer:
+    """Compare two pages that were read, each with its name: the verdict is that on B after A.
+
+    `url` is that of B: its domain decides the policy.
+    """
+    policy = settings.policies.site_of(url).policy
+    with open_gate(replace(settings, store="memory:")) as gate:
+        # One scope: the pages are compared, wherever they came from.
+        entries = [Entry(name, path=name, url=url, scope="", request=name) for name, _ in (a, b)]
+        first = judge(gate, settings, entries[0], a[1].page)
+        verdict = judge(gate, settings, entries[1], b[1].page)
+    line = _line(verdict, b[0])
+    if None not in (bits := (a[1].page.fingerprint, b[1].page.fingerprint)):
+        line["distance"] = hamming_distance(*bits)  # type: ignore[arg-type]
+    kept, page = (Side.read(name, read.page, read.words) for name, read in (a, b))
+    return Answer(line, page, kept, policy, _trial(first.record, b[1].page))
+
+
+def _line(verdict: Verdict, url: str) -> dict[str, Any]:
+    action = verdict.action if verdict.rejected else "tag"
+    return line_of(verdict, url=url, dropped=action == "drop", size=0) | {"held": action == "links"}
+
+
+def _trial(kept: Record | None, page: Page | None) -> Callable[[Policy], bool] | None:
+    if kept is None or page is None:
+        return None
+    return lambda policy: is_duplicate_of(kept, page, policy, kept.scope)
+
+
+def answer_of(response: Any) -> Answer:
+    """Return what the gate made of a response. Raises ValueError for one that it did not judge."""
+    verdict = response.meta.get(VERDICT_KEY)
+    if verdict is None:
+        raise ValueError(f"the gate has not judged this response: is {PREFIX}ENABLED False?")
+    line = _line(verdict, response.url)
+    url, record = line["url"], verdict.match and verdict.match.record
+    page = Side.read(url, verdict.page) if verdict.page else Side(url)
+    kept = record and Side.kept(record, verdict.kept.markdown if verdict.kept else "")
+    trial = _trial(record, verdict.page)
+    return Answer(line, page, kept, verdict.policy, trial, hint=_IN_SHELL)
+
+
+def why(response: Any, other: Any = None) -> None:
+    """Print why the gate dropped a Scrapy response, or let it pass; for `scrapy shell`.
+
+    With `other`, compare this response with it, whatever is remembered. Raises ValueError for a
+    response that was not judged.
+    """
+    if other is None:
+        found = answer_of(response)
+    else:
+        verdict = response.meta.get(VERDICT_KEY)
+        settings = read_settings({})
+        if verdict is not None:
+            settings = replace(settings, policies=Policies(verdict.policy))
+        a, b = (
+            (without_credentials(each.url), read_closely(each.body, url=each.url))
+            for each in (other, response)
+        )
+        found = compared(a, b, settings, url=response.url)
+    for line in found.as_text(markdown=False):
+        click.echo(line)

@@ -1,0 +1,188 @@
+"""`simhash-gate why`: what became of a page, and two pages for a person to look at."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from simhash_gate import hamming_distance, read_page
+from simhash_gate.journal.warc import warcinfo
+from tests.journal.pages import packed
+from tests.offline.command import json_lines, write_lines
+
+PAGE = "<html><body><article><h1>Honey</h1><p>{}</p></article></body></html>"
+TEXT = " ".join(f"word{n}" for n in range(200))
+
+
+@pytest.fixture
+def pair(tmp_path):
+    a, b = TEXT, TEXT.replace("word50 ", "other ").replace("word150 ", "")
+    (tmp_path / "a.html").write_text(PAGE.format(a))
+    (tmp_path / "b.html").write_text(PAGE.format(b))
+    return "a.html", "b.html"
+
+
+def ways(run, *arguments: str) -> dict[str, str]:
+    found = json.loads(run("why", *arguments, "--json").out)["settings"]
+    return {way["setting"]: way["then"] for way in found}
+
+
+def test_the_figures_are_those_of_the_pages_and_words_that_differ_stand_in_context(
+    run, pair, tmp_path
+) -> None:
+    result = run("why", *pair, "--json", "--markdown")
+    assert result.status == 0
+    found = json.loads(result.out)
+    pages = [read_page((tmp_path / name).read_bytes()) for name in pair]
+    assert found["distance"] == hamming_distance(pages[0].fingerprint, pages[1].fingerprint)
+    assert [found[x]["markdown"] for x in ("kept", "page")] == [page.markdown for page in pages]
+    assert [found[x]["words"] for x in ("kept", "page")] == [page.words for page in pages]
+    shown = run("why", *pair).out
+    assert "word48 word49 [-word50-] {+other+} word51 word52" in shown
+    assert "word149 [-word150-] word151" in shown
+    assert "word100" not in shown
+
+
+def test_the_verdict_follows_the_policy_and_the_settings_named_would_change_it(run, pair) -> None:
+    by_distance = ["-s", "SIMHASH_GATE_VERIFY=0"]
+    at = json.loads(run("why", *pair, "--json").out)["distance"]
+    assert at > 0
+    for bits, name in ((at, "duplicate"), (at - 1, "new")):
+        given = ["-s", f"SIMHASH_GATE_THRESHOLD={bits}", "-s", f"SIMHASH_GATE_NEAR={bits}"]
+        found = json.loads(run("why", *pair, "--json", *given, *by_distance).out)
+        assert found["outcome"] == name
+    domains = json.dumps({"b.org": {"threshold": at, "near": at}})
+    given += ["-s", f"SIMHASH_GATE_DOMAINS={domains}"]
+    found = json.loads(run("why", *pair, "--url", "http://b.org/", "--json", *given).out)
+    assert found["outcome"] == "near"
+    (looser,) = ways(run, *pair)
+    named = [f"-s{part.replace(' = ', '=')}" for part in looser.split("; ")]
+    assert json.loads(run("why", *pair, "--json", *named).out)["outcome"] == "duplicate"
+    stricter, *_ = ways(run, *pair, *named)
+    lower = [f"-s{part.replace(' = ', '=')}" for part in stricter.split("; ")]
+    assert json.loads(run("why", *pair, "--json", *named, *lower).out)["outcome"] != "duplicate"
+
+
+def test_names_offers_and_fields_that_differ_are_shown(run, write_named) -> None:
+    write_named("a.html", "Apple jam", price="9.00 €")
+    write_named("b.html", "Plum jam", price="8.00 €")
+    settings = ("-s", "SIMHASH_GATE_COMPARE=.price")
+    found = json.loads(run("why", "a.html", "b.html", "--json", *settings).out)
+    assert found["differs"] == "fields"
+    assert found["claims"] == [
+        {"kind": "names", "name": "", "a": "Apple jam", "b": None},
+        {"kind": "names", "name": "", "a": None, "b": "Plum jam"},
+        {"kind": "offered", "name": "shown price", "a": "9.00 EUR", "b": "8.00 EUR"},
+        {"kind": "fields", "name": ".price", "a": "9.00 €", "b": "8.00 €"},
+    ]
+    shown = run("why", "a.html", "b.html", *settings).out
+    assert "names differ\n   name         [-Apple jam-]\n   name         {+Plum jam+}\n" in shown
+    assert "offers differ\n   shown price  [-9.00 EUR-] {+8.00 EUR+}\n" in shown
+    assert "fields differ\n   .price       [-9.00 €-] {+8.00 €+}\n" in shown
+    same = run("why", "a.html", "a.html").out
+    assert "names agree\n   name         Apple jam\n" in same
+    assert "\nno word of the text differs\n" in same
+
+
+def test_a_page_that_is_empty_or_not_there_has_no_distance(run, pair, tmp_path) -> None:
+    (tmp_path / "empty.html").write_bytes(b"")
+    result = run("why", pair[0], "empty.html")
+    assert result.status == 0
+    assert "would pass (skipped); not judged\n   because      empty page\n" in result.out
+    assert json.loads(run("why", pair[0], "empty.html", "--json").out)["distance"] is None
+    result = run("why", pair[0], "nowhere.html")
+    assert (result.status, result.out) == (1, "")
+    assert "nowhere.html: No such file or directory" in result.err
+
+
+@pytest.fixture
+def log(run, pages) -> str:
+    """The verdicts on a story, a copy of it, and another story, in a file."""
+    lines = run("replay", pages.name).lines
+    return write_lines(pages.parent / "verdicts.jsonl", [line | {"time": 9.0} for line in lines])
+
+
+def test_any_address_of_a_page_leads_to_its_verdict_in_a_log(run, log) -> None:
+    for url in ("https://example.com/copy", "http://www.example.com/copy/?utm_source=mail#top"):
+        found = json.loads(run("why", url, "--in", log, "--json").out)
+        assert (found["became"], found["kept"]["name"]) == ("dropped", "https://example.com/a")
+        assert found["time"] == 9.0
+    found = json.loads(run("why", "https://example.com/a", "--in", log, "--json").out)
+    assert (found["became"], found["copies"]) == ("passed", ["https://example.com/copy"])
+    shown = run("why", "https://example.com/a", "--in", log).out
+    assert shown.startswith("https://example.com/a\npassed (new)\n")
+    assert "\n1 copy of this page in the crawl\n   https://example.com/copy\n" in shown
+    result = run("why", "https://example.com/other", "--in", log)
+    assert (result.status, result.out) == (1, "")
+    assert "https://example.com/other in verdicts.jsonl: no verdict on it" in result.err
+
+
+def test_the_words_that_differ_come_from_where_the_pages_are(run, log, pages) -> None:
+    shown = run("why", "https://example.com/copy", "--in", log)
+    assert "name where both pages are: --in SOURCE" in shown.out
+    shown = run("why", "https://example.com/copy", "--in", log, "--in", pages.name)
+    assert shown.status == 0
+    assert "names agree\n" in shown.out
+    assert "no word of the text differs\n" in shown.out
+
+
+def test_the_newest_log_of_the_project_is_read_with_the_settings_of_its_crawl(
+    run, log, tmp_path
+) -> None:
+    first, *others = json_lines(tmp_path / log)
+    settings = {"SIMHASH_GATE_ACTION": "tag", "SIMHASH_GATE_STORE": "sqlite:"}
+    first["crawl"] = {"name": "news", "settings": settings, "domains": {}}
+    (tmp_path / ".scrapy/simhash_gate").mkdir(parents=True)
+    write_lines(tmp_path / ".scrapy/simhash_gate/news.jsonl", [first, *others])
+    named = ways(run, "https://example.com/copy")
+    assert not any("action" in way for way in named)  # it is "tag" already
+    assert 'SIMHASH_GATE_DOMAINS = {"example.com": {"compare": ["h1"]}}' in named
+
+
+def test_a_journal_and_a_store_know_what_became_of_a_page(run, tmp_path, pages, url) -> None:
+    folder = tmp_path / "dropped"
+    folder.mkdir()
+    (folder / "dropped-20240601T120000000000Z-0badcafe.warc.gz").write_bytes(
+        warcinfo() + packed(1, url="https://example.com/copy")
+    )
+    found = json.loads(run("why", "https://example.com/copy", "--in", "dropped", "--json").out)
+    assert (found["became"], found["outcome"]) == ("dropped", "duplicate")
+    run("replay", pages.name, "-s", f"SIMHASH_GATE_STORE={url}")
+    found = json.loads(run("why", "https://example.com/b", "--in", url, "--json").out)
+    assert (found["became"], found["page"]["title"]) == ("kept", "Story 2")
+
+
+def test_a_request_that_was_not_sent_is_told_with_the_setting_for_it(run, tmp_path) -> None:
+    line = {
+        "not_sent": "trap",
+        "url": "https://example.com/2031/05",
+        "reason": "an endless calendar",
+    }
+    log = write_lines(tmp_path / "log.jsonl", [line])
+    shown = run("why", "https://example.com/2031/05", "--in", log).out
+    assert "not fetched\n   because      an endless calendar\n" in shown
+    assert 'SIMHASH_GATE_DOMAINS = {"example.com": {"traps": "observe"}}' in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "remedy"),
+    [
+        (["sqlite:///pages.sqlite", "https://example.com/"], "for `why`, after --in"),
+        (["kept.sqlite", "https://example.com/"], "Write sqlite:///kept.sqlite"),
+        (["https://example.com/", "--in", "kept.sqlite"], "Write sqlite:///kept.sqlite"),
+        (["log.jsonl", "https://example.com/"], "To look in it: --in log.jsonl"),
+        (["verdicts.jsonl"], "expected a URL, http://… or https://…; or two pages to compare"),
+        (["https://example.com/"], "Name a SOURCE, or crawl with SIMHASH_GATE_VERDICTS"),
+        (["https://example.com/", "--in", "nothing.jsonl"], "nothing.jsonl: No such file"),
+    ],
+)
+def test_arguments_that_lead_nowhere_are_answered_with_the_remedy(
+    run, tmp_path, arguments, remedy
+) -> None:
+    (tmp_path / "kept.sqlite").write_bytes(b"SQLite format 3\0")
+    write_lines(tmp_path / "log.jsonl", [{"url": "https://example.com/", "outcome": "new"}])
+    result = run("why", *arguments)
+    assert result.status in (1, 2)
+    assert remedy in result.err
+    assert "Traceback" not in result.err
