@@ -78,7 +78,7 @@ class AlikePages(Listener):
         match = verdict.match
         if match is None or match.distance > verdict.policy.threshold:
             return
-        if verdict.differs not in ("names", "repeats") and not judged.dropped:
+        if verdict.differs not in ("names", "repeats") and not judged.held:
             return
         kept = match.record
         cluster = self._clusters.get(kept.identity) or _Cluster(
@@ -89,8 +89,8 @@ class AlikePages(Listener):
             self._put(verdict.record.identity, cluster)
         if len(cluster.samples) < _SAMPLES:
             cluster.samples.append(without_credentials(judged.request.url))
-        if judged.dropped:
-            self._dropped(cluster, judged)
+        if judged.held:
+            self._held(cluster, judged)
         elif len(cluster.names) < MANY:
             cluster.names.add(verdict.title)
         if not cluster.told and max(len(cluster.names), len(cluster.ends)) >= MANY:
@@ -103,7 +103,7 @@ class AlikePages(Listener):
         if len(self._clusters) > _MOST_CLUSTERS:
             self._clusters.popitem(last=False)
 
-    def _dropped(self, cluster: _Cluster, judged: Judged) -> None:
+    def _held(self, cluster: _Cluster, judged: Judged) -> None:
         if len(cluster.ends) < MANY:
             cluster.ends.add(end_of(judged.request.url))
         if not cluster.told and not _of_one_name(judged.verdict):
@@ -135,7 +135,7 @@ _NAMED = (
     f"them apart by `compare` in {PREFIX}DOMAINS, or their article by {PREFIX}EXTRACTOR."
 )
 _UNNAMED = (
-    "Pages of %s at different addresses are duplicates of one, such as %s. They are dropped. A "
+    "Pages of %s at different addresses are duplicates of one, such as %s. None is delivered. A "
     "block page, a page that says 'not found', or a wall that asks for consent looks like this; "
     "see that the site still answers. All say: %r."
 )
