@@ -128,7 +128,7 @@ def _became(
     found = Found(url)
     found.look_in(sources, settings, console.complain, console.say)
     found.look_beside(settings)
-    settings, kept = settings_of(assignments, found.settings()), None
+    settings, kept = settings_of(assignments, found.crawl), None
     if found.line and found.line.get("matched_url"):
         kept = Found(found.line["matched_url"], crawl=found.crawl)
         kept.look_in(sources, settings, lambda *_: None, lambda _: None)  # told already

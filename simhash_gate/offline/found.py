@@ -95,13 +95,6 @@ class Found:
                 with suppress(StoreError, MissingExtraError):
                     self.look_in([place], settings, lambda *_: None, lambda _: None)
 
-    def settings(self) -> dict[str, Any]:
-        """Return the settings that the crawl says it had, but for those of its files."""
-        said = self.crawl.get("settings") or {}
-        files = ("STORE", "JOURNAL", "VERDICTS", "REPORT", "AUDIT_LOG", "RECOVER")
-        found = {k: v for k, v in said.items() if k.removeprefix(PREFIX) not in files}
-        return found | {PREFIX + "DOMAINS": self.crawl.get("domains") or {}}
-
     def read(self, settings: Settings) -> Reading | None:
         """Return the page, read; None if it is not there."""
         entry = self.entry
