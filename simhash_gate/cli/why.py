@@ -51,6 +51,8 @@ def why(
     is the one that the gate reaches on OTHER after PAGE.
     """
     console = Console()
+    if "-" in sources:
+        raise click.UsageError("stdin can't be read twice. Name a file")
     if other is not None:
         answer = _compared((page, other), sources, settings_of(assignments), url, console)
     elif _is_web(page):
@@ -77,13 +79,14 @@ def _compared(
     url: str,
     console: Console,
 ) -> Answer | None:
+    from simhash_gate.common.urls import without_credentials
     from simhash_gate.offline.why import compared
 
     sides = []
     for name in names:
         read = _read(name, sources, settings, url, console)
         if read is not None:
-            sides.append((name, read))
+            sides.append((without_credentials(name), read))
     if len(sides) < 2:
         return None
     return compared(sides[0], sides[1], settings, names[1] if _is_web(names[1]) else url)

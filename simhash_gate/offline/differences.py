@@ -57,7 +57,8 @@ class Change(NamedTuple):
     def as_text(self) -> str:
         """Return a line of text: what only A has in red, what only B has in green."""
         gone, come = (_cut(only) or None for only in (self.removed, self.added))
-        parts = [" ".join(self.before), _marked(gone, come), " ".join(self.after)]
+        before, after = (printable(" ".join(words)) for words in (self.before, self.after))
+        parts = [before, _marked(gone, come), after]
         return " ".join(filter(None, parts))
 
 
