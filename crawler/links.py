@@ -1,4 +1,4 @@
-"""Which links a spider follows: those of a page that stay on the sites it was sent to."""
+"""Which links a spider follows, and where the hosts are that no name server knows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from tldextract import TLDExtract
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from scrapy import Request
+    from scrapy.crawler import Crawler
     from scrapy.http import HtmlResponse
+    from typing_extensions import Self
 
 EXTRACT = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
@@ -53,3 +56,32 @@ def _join(base: str, href: str) -> str:
         return url if urlsplit(url).scheme in ("http", "https") else ""
     except ValueError:  # like http://[
         return ""
+
+
+SITE_HOSTS = "DEMO_SITE_HOSTS"
+"""A host, and the URL of the site that answers for it and for its subdomains."""
+
+
+class SiteHosts:
+    """A downloader middleware that sends requests for a site's own names to the site, as a proxy.
+
+    So the names need no entry anywhere: the site answers like a proxy that has them behind it.
+    """
+
+    order = 700
+    """Before HttpProxyMiddleware, which makes what a proxy needs of the key in `meta`."""
+
+    def __init__(self, host: str, site: str) -> None:
+        self.host = host
+        self.site = site
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the middleware of a crawl."""
+        return cls(*crawler.settings.getlist(SITE_HOSTS))
+
+    def process_request(self, request: Request) -> None:
+        """Name the site as the proxy of a request for one of its names."""
+        host = urlsplit(request.url).hostname or ""
+        if host == self.host or host.endswith(f".{self.host}"):
+            request.meta["proxy"] = self.site

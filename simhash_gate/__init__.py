@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from simhash_gate.plugin.revalidation import PageUnchanged
     from simhash_gate.plugin.sitemap_lastmod import LastmodSitemapSpider
     from simhash_gate.plugin.spider_middleware import (
-        CallbackWitness,
+        SimhashGateInnerSpiderMiddleware,
         SimhashGateSpiderMiddleware,
     )
     from simhash_gate.plugin.stand_ins import UrlSkipped
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Addon": "plugin.addon",
-    "CallbackWitness": "plugin.spider_middleware",
+    "SimhashGateInnerSpiderMiddleware": "plugin.spider_middleware",
     "ConditionalRequests": "plugin.conditional_requests",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
@@ -63,7 +63,6 @@ _HOMES = {
 
 __all__ = [
     "Addon",
-    "CallbackWitness",
     "ConditionalRequests",
     "Gate",
     "HammingIndex",
@@ -74,6 +73,7 @@ __all__ = [
     "Page",
     "PageUnchanged",
     "Policy",
+    "SimhashGateInnerSpiderMiddleware",
     "SimhashGateMiddleware",
     "SimhashGateSpiderMiddleware",
     "UrlSkipped",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from simhash_gate.fingerprints.features import Shingle
     from simhash_gate.page.extract import Extractor
 
-ALGORITHM = 17  # raise it with every change that moves fingerprints
+ALGORITHM = 18  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
 READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
 

@@ -12,20 +12,19 @@ import numpy as np
 
 from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.fingerprints.features import each_shingle, features, without
-from simhash_gate.fingerprints.folding import words_of_each
-from simhash_gate.fingerprints.gist import gist_of
-from simhash_gate.fingerprints.names import LONGEST_NAME, words_looked_for, words_of_line
-from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
-from simhash_gate.fingerprints.sketch import (
+from simhash_gate.fingerprints.folding import (
+    CHARACTER,
+    MORE,
     HashedLines,
-    Hashes,
-    Sketch,
-    hash_of,
     hashes_of,
-    pair_table,
+    words_of_each,
 )
-from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, lasting_part
-from simhash_gate.fingerprints.words import SIGNS, count_words, words_and_signs
+from simhash_gate.fingerprints.names import LONGEST_NAME, numbers_and_signs
+from simhash_gate.fingerprints.sample import sample_of
+from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
+from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
+from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, stable_part
+from simhash_gate.fingerprints.words import SIGNS, words_and_signs
 from simhash_gate.identity.lists import without_visitor
 from simhash_gate.options import (
     READABILITY,
@@ -38,10 +37,10 @@ from simhash_gate.options import (
 )
 from simhash_gate.page import TOLD, UNREADABLE, Page
 from simhash_gate.page.address import joined
+from simhash_gate.page.asides import MANY_LINKS
 from simhash_gate.page.blocks import plain_text
 from simhash_gate.page.document import read_document
 from simhash_gate.page.flow import unpack
-from simhash_gate.page.insets import MANY_LINKS
 from simhash_gate.page.skeleton import link_targets, tag_paths
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ __all__ = [
 class Reading:
     """A page with what it was made from: the tokens of its blocks, and those that were hashed.
 
-    `title` is that of a page of which little but chrome may be left, else "".
+    `title` is that of a page of which little but boilerplate may be left, else "".
     """
 
     page: Page
@@ -133,38 +132,63 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         "article": document.flow.pack(),
         "anchors": document.anchors,
         **{name: getattr(facts, name) for name in ("kind", "price", *TOLD)},
-        "structure": simhash_of_set(tag_paths(document.skeleton.tags)),
-        "targets": _targets(document.skeleton.hrefs, joined(url, facts.base)),
+        "structure": simhash_of_set(tag_paths(document.shown.tags)),
+        "targets": _targets(document.shown.hrefs, joined(url, facts.base)),
     }
     if not found:
         return _without("no text", options, title, of_page)
-    tokens, characters = words_of_each([block.text for block in found])
-    fleeting = _fleeting(found, tokens, document.article.listing)
-    said = list(chain.from_iterable(compress(tokens, map(not_, fleeting))))
-    lasting = _lasting(said, tokens[0] if document.headline and not fleeting[0] else [])
-    hashed, count = lasting, count_words(said, characters)
+    said = _Said.of(document)
+    tokens, volatile, characters = said.tokens[: len(found)], said.volatile, said.characters
+    kept = list(chain.from_iterable(compress(tokens, map(not_, volatile))))
+    stable = _stable(kept, tokens[0] if document.headline and not volatile[0] else [])
+    article = said.article
+    hashed, count = stable, article.only(~np.array(volatile)[article.lines]).total()
     if not count:
-        hashed = list(chain.from_iterable(tokens))
-        count = count_words(hashed, characters)
-    images = [] if _is_long(lasting) else document.images
+        hashed, count = list(chain.from_iterable(tokens)), article.total()
+    images = [] if _is_long(stable) else document.images
     played = document.played
-    hashed_lines = HashedLines.of(tokens)
     outer = document.leftover_of
     page = Page(
         title=title,
         words=count,
         fingerprint=_fingerprint(hashed, characters, options, outer) if count else None,
-        digest=_digest(document, lasting, tokens, fleeting, images + played),
+        digest=_digest(document, stable, tokens, volatile, images + played),
         listing=document.article.listing,
         reason=None if count else "no words",
-        sketch=_sketch(
-            document, tokens, characters, hashed_lines, fleeting, images, played
-        ).encode(),
-        lines="\n".join(map(" ".join, tokens)).encode("utf-8", "replace"),
-        gist=gist_of(tokens, hashed_lines),
+        sketch=_sketch(document, said, images, played).encode(),
+        lines="\n".join(said.lines[: len(found)]).encode("utf-8", "replace"),
+        sample=sample_of(article),
         **of_page,
     )
     return Reading(page, tokens, hashed, options, outer)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """The lines of a page: first the blocks of its article, then what it says beside them.
+
+    `tokens` are their words, `lines` these with a space between, and `hashed` their hashes. Of the
+    blocks, `article` are the hashes, and `volatile` tells which are about the page and not of it.
+    """
+
+    tokens: list[list[str]]
+    lines: list[str]
+    characters: AbstractSet[str]
+    hashed: HashedLines
+    article: HashedLines
+    volatile: list[bool]
+
+    @classmethod
+    def of(cls, document: Document) -> _Said:
+        blocks = document.blocks
+        texts = [block.text for block in blocks]
+        known = set(texts)
+        texts += [line for line in dict.fromkeys(document.shown.lines) if line not in known]
+        tokens, characters = words_of_each(texts)
+        hashed = HashedLines.of(tokens)
+        article = hashed.only(hashed.lines < len(blocks))
+        volatile = _are_volatile(blocks, tokens, document.article.listing)
+        return cls(tokens, list(map(" ".join, tokens)), characters, hashed, article, volatile)
 
 
 def _fingerprint(
@@ -182,8 +206,8 @@ def _fingerprint(
 def _under(title: str, found: dict[str, float]) -> dict[str, float]:
     """Put features under a title, whose words may come in any order: templates have the site first.
 
-    What is left of a site's chrome is the same on many pages. Under one title such pages are as
-    near as they were, under another as far as any two.
+    What is left of a site's boilerplate is the same on many pages. Under one title such pages are
+    as near as they were, under another as far as any two.
     """
     said, signs = words_and_signs(title)
     name = " ".join((*sorted(said), *signs))
@@ -201,7 +225,7 @@ def _features(tokens: list[str], options: Options) -> dict[str, float]:
     )
 
 
-_FLEETING = frozenset({"text", "heading"})
+_VOLATILE_KINDS = frozenset({"text", "heading"})
 _LONG = 40  # words
 MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
@@ -210,31 +234,31 @@ _CAPTIONS = 0.06  # of an article: more is what it says
 _SENTENCE = 5  # words, as `count_words` counts: a shorter line is a byline, or a label
 
 
-def _fleeting(found: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
+def _are_volatile(found: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
     """Tell of each block if it is about the page and not of it.
 
     Where such lines are more than all others, as in a timetable, they are what it is about.
     """
     listing = listing or sum([block.linked for block in found]) > MANY_LINKS
-    fleeting = [
+    volatile = [
         block.kind == "choice"
         or (
-            block.kind in _FLEETING
+            block.kind in _VOLATILE_KINDS
             and ((block.linked and not listing) or is_volatile(block.text, len(own)))
         )
-        for block, own in zip(found, tokens, strict=True)
+        for block, own in zip(found, tokens, strict=False)
     ]
-    lines = list(zip(found, fleeting, strict=True))
+    lines = list(zip(found, volatile, strict=True))
     if sum(gone and not block.linked for block, gone in lines) <= max(_FEW_LINES, len(found) / 2):
-        return fleeting
+        return volatile
     return [gone and (block.linked or is_of_page(block.text)) for block, gone in lines]
 
 
 def _digest(
     document: Document,
-    lasting: list[str],
+    stable: list[str],
     tokens: list[list[str]],
-    fleeting: list[bool],
+    volatile: list[bool],
     media: list[str],
 ) -> int:
     """Hash what the page says; of few words, a date or an image may be all that tells it apart.
@@ -242,15 +266,15 @@ def _digest(
     Of a sentence that tells a date, the other words count. A listing says the same in any order.
     """
     found = document.blocks
-    lines = zip(found, fleeting, strict=True)
-    if _is_long(lasting):
-        dated = [lasting_part(block.text) for block, gone in lines if gone and not block.linked]
+    lines = zip(found, volatile, strict=True)
+    if _is_long(stable):
+        dated = [stable_part(block.text) for block, gone in lines if gone and not block.linked]
         rest = chain.from_iterable(words_of_each(dated)[0]) if dated else ()
-        said = lasting + [word for word in rest if not word.isdigit()]
+        said = stable + [word for word in rest if not word.isdigit()]
     else:
         said = [
             word
-            for block, own, gone in zip(found, tokens, fleeting, strict=True)
+            for block, own, gone in zip(found, tokens, volatile, strict=True)
             if not (gone and is_of_page(block.text))
             for word in own
         ]
@@ -265,7 +289,7 @@ def _targets(hrefs: set[str], base: str) -> str:
     return "\n".join(sorted(set(known.split("\n")))[:MOST_TARGETS])
 
 
-def _lasting(said: list[str], headline: list[str]) -> list[str]:
+def _stable(said: list[str], headline: list[str]) -> list[str]:
     """The words that both copies of a page have, wherever and whenever they were fetched.
 
     Templates write the headline in several ways, with the site's name or the section's; a page with
@@ -289,50 +313,42 @@ def _selectors_of(url: str, options: Options) -> tuple[str, ...]:
     return next((known[name] for name in names if name in known), known.get("", ()))
 
 
-def _sketch(
-    document: Document,
-    tokens: list[list[str]],
-    characters: AbstractSet[str],
-    hashed: HashedLines,
-    fleeting: list[bool],
-    images: list[str],
-    played: list[str],
-) -> Sketch:
-    titles = document.titles
+def _sketch(document: Document, said: _Said, images: list[str], played: list[str]) -> Sketch:
+    titles, blocks = document.titles, document.blocks
     names = (titles.headline, *titles.names, *filter(None, [document.headline]))
     headline, *known = [name[:LONGEST_NAME] for name in names]
-    whole, of_whole = words_of_each(document.whole)
     shown = document.captions  # a print view has none
-    if sum(map(len, shown)) > _CAPTIONS * sum(len(block.text) for block in document.blocks):
+    if sum(map(len, shown)) > _CAPTIONS * sum(len(block.text) for block in blocks):
         shown = set()
-    own = np.array(
-        [
-            not gone and block.text not in shown
-            for block, gone in zip(document.blocks, fleeting, strict=True)
-        ]
-    )
+    own = np.zeros(len(said.lines), np.bool_)
+    own[: len(blocks)] = [
+        not gone and block.text not in shown
+        for block, gone in zip(blocks, said.volatile, strict=True)
+    ]
     if document.headline:
         own[0] = False
-    lasting = hashed.only(own[hashed.lines])
-    own_words = lasting.words
-    of_article = [*chain.from_iterable(tokens)]
-    if characters:
-        lines = compress(tokens, own)
-        pairs = chain.from_iterable(words_of_line(line, characters) for line in lines)
-        own_words = np.concatenate((own_words, hashes_of(pairs)))
-    said = words_looked_for(of_article, characters)
-    said |= words_of_line([*chain.from_iterable(whole)], of_whole)
-    told = hashes_of(map(" ".join, tokens))
-    sentences = own & np.array([count_words(line, characters) >= _SENTENCE for line in tokens])
-    about = compress(document.blocks, fleeting)
+    hashed, lines = said.hashed, said.hashed.lines
+    stable = hashed.only(own[lines])
+    sentences = own & (hashed.counts(len(own)) >= _SENTENCE)
+    words = [*chain.from_iterable(said.tokens)]
+    numbers = np.flatnonzero(said.article.are(MORE)).tolist()
+    characters = hashed.follow(CHARACTER)
+    pairs = hashes_of(words[place] + words[place + 1] for place in characters.tolist())
+    more = hashes_of(numbers_and_signs(words[: len(said.article.lines)], numbers))
+    told = hashes_of(said.lines)
+    about = compress(blocks, said.volatile)
     return Sketch(
         headline,
         tuple(known),
         document.offered,
         document.fields,
-        Hashes.of(own_words, said, "<u2"),
-        Hashes.of(told[sentences], np.concatenate((told, hashes_of(map(" ".join, whole)))), "<u1"),
-        pair_table(lasting.pairs()),
+        Hashes.of(
+            np.concatenate((stable.words, pairs[own[lines[characters]]])),
+            np.concatenate((hashed.words, pairs, more)),
+            "<u2",
+        ),
+        Hashes.of(told[sentences], told, "<u1"),
+        pair_table(stable.pairs()),
         hash_of(images),
         hash_of(played),
         hash_of(block.text for block in about if not block.linked),

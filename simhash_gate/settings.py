@@ -36,7 +36,7 @@ from simhash_gate.values import (
     setting,
     whole_number,
 )
-from simhash_gate.workers.share import default_workers
+from simhash_gate.workers.cores import default_workers
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -127,20 +127,13 @@ class Settings:
     keep_markdown: int = setting(0, BUDGET)
     tracking: tuple[str, ...] = setting((), PARAMETERS)
     revalidate_probes: float = setting(0.05, SHARE)
-    log: Literal["drops", "summary"] = setting("drops", one_of("drops", "summary"))
     verdicts: str = setting("", PATH_PATTERN)
     report: str = setting("", PATH_PATTERN)
-    audit_items: Literal["drop", "pass"] = setting("drop", one_of("drop", "pass"))
     audit_fields: tuple[str, ...] = setting((), FIELD_NAMES)
     audit_log: str = setting("", PATH_PATTERN)
     journal: str = setting("", PATH)
     journal_bytes: int = setting(GIB, whole_number(MIB))
     recover: str = setting("", PATH)
-    monitor_min_dropped: float = setting(0.0, SHARE)
-    monitor_max_dropped: float = setting(0.9, SHARE)
-    monitor_max_unjudged: float = setting(0.01, SHARE)
-    monitor_max_wrong: float = setting(0.05, SHARE)
-    monitor_max_collapses: int = setting(0, whole_number(0))
     policies: Policies
     options: Options
 

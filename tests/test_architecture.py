@@ -77,7 +77,7 @@ KNOWN = {
     | {"values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
-    "identity": {"common", "fingerprints.gist", "fingerprints.hamming", "fingerprints.sketch"}
+    "identity": {"common", "fingerprints.sample", "fingerprints.hamming", "fingerprints.sketch"}
     | {"stores.base", "stores.store"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},

@@ -1,4 +1,4 @@
-"""What is read of a page as it was served, its chrome included: its structure, and its links."""
+"""What is read of all that a page shows, its boilerplate included: its structure, and its links."""
 
 import pickle
 

@@ -67,7 +67,7 @@ def crawl(
             "SIMHASH_GATE_THRESHOLD": threshold,
             "SIMHASH_GATE_VERIFY": False,  # the closer look leaves next to nothing to find
             "SIMHASH_GATE_AUDIT": share,
-            "SIMHASH_GATE_AUDIT_FIELDS": fields,
+            **({"SIMHASH_GATE_AUDIT_FIELDS": fields} if fields else {}),
             "LOG_LEVEL": "INFO",
         }
         command = [sys.executable, "-m", "scrapy", "crawl", "demo", "-a", f"site={site}"]
@@ -111,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--articles", type=int, default=80, metavar="N", help="(%(default)s)")
     parser.add_argument("--threshold", type=int, default=12, metavar="BITS", help="(%(default)s)")
     parser.add_argument("--share", type=float, default=0.3, help="that is audited (%(default)s)")
-    parser.add_argument("--fields", default="", help="SIMHASH_GATE_AUDIT_FIELDS (all)")
+    parser.add_argument("--fields", default="", help="that count (those of the spider)")
     parser.add_argument(
         "--any-version", action="store_true", help="another version is no wrong drop"
     )

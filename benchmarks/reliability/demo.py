@@ -137,8 +137,7 @@ class DemoRound:
         self.wanted = {f"article {each}" for each in known.articles}
         if not plan.urls:
             site = Site(plan.articles, seed)
-            offers = site.shop.plan.offers | set(site.offers.values())
-            self.wanted |= {f"offer {each}" for each in offers}
+            self.wanted |= {f"offer {each}" for each in site.shop.plan.offers}
         shown = [(e.path, e.offer or f"{e.article};") for e in known.log if e.status == 200]
         shown += [each for each in would_show.items() if unsent[each[0]] != "trap"]
         held = [each for each in would_show.items() if unsent[each[0]] == "trap"]

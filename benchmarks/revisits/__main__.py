@@ -30,12 +30,12 @@ METHODS: dict[str, Callable[[Sequence[SimulatedPage]], Method]] = {
     **{name: _planned(name) for name in POLICIES},
     "timely, each page alone": lambda _: Alone("timely"),
     "timely, with lastmod": lambda year: WithSitemap("timely", year),
-    "fresh, with lastmod": lambda year: WithSitemap("fresh", year),
+    "harmonic, with lastmod": lambda year: WithSitemap("harmonic", year),
     "Nutch, first interval 30 days": lambda _: Nutch(),
     "Nutch, first interval 5 days": lambda _: Nutch(5),
     "Nutch, 5 days, whole budget": lambda _: Nutch(5, fill=True),
     "timely, true rates": lambda year: Oracle("timely", year),
-    "fresh, true rates": lambda year: Oracle("fresh", year),
+    "harmonic, true rates": lambda year: Oracle("harmonic", year),
 }
 COLUMNS = (
     "method",

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simhash_gate.history.due import Known, plan, rates_of
 from simhash_gate.history.rates import DAY, GRID, Rates, gaps_of
-from simhash_gate.history.schedule import POLICIES, Hints, chosen
+from simhash_gate.history.schedule import POLICIES, Hints, Known, chosen, plan, rates_of
 from simhash_gate.history.versions import History, Version
 from simhash_gate.offline.history import groups_of
 

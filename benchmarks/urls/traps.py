@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.speed.measure import markdown_table, say
 from benchmarks.urls.truth import STRICT
-from simhash_gate.fingerprints.gist import Gist, read_gist
+from simhash_gate.fingerprints.sample import Sample, read_sample
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.identity.address import Address, address_of
 from simhash_gate.identity.traps import TrapShield
@@ -37,7 +37,7 @@ class Stored(NamedTuple):
     scope: str
     passed: bool
     title: str
-    gist: Gist
+    sample: Sample
     offers: tuple[tuple[str, str], ...]
     targets: list[Address]
 
@@ -63,8 +63,8 @@ def load(sources: Sequence[str]) -> dict[str, list[Stored]]:
                 if scope_of(url, "domain") == scope
             ]
             address, passed = address_of(entry.url), verdict.outcome != "duplicate"
-            gist, offers = read_gist(page.gist), offers_of(page)
-            found[scope].append(Stored(address, scope, passed, page.title, gist, offers, targets))
+            sample, offers = read_sample(page.sample), offers_of(page)
+            found[scope].append(Stored(address, scope, passed, page.title, sample, offers, targets))
     return found
 
 
@@ -88,7 +88,12 @@ def crawl(pages: list[Stored], *, last_first: bool, linked: bool) -> Iterator[tu
             held[page.address] = page
             continue
         shield.judged(
-            visit, scope, passed=page.passed, title=page.title, gist=page.gist, offers=page.offers
+            visit,
+            scope,
+            passed=page.passed,
+            title=page.title,
+            sample=page.sample,
+            offers=page.offers,
         )
         yield page, False
         before = visit

@@ -122,7 +122,7 @@ class Article:
         versions = [self._first_version()]
         for what in self.history:
             writer = self.writer(f"{what}/{len(versions)}")
-            versions.append((_touch if what == "touch" else _update)(writer, versions))
+            versions.append((touched if what == "touch" else updated)(writer, versions))
         return versions
 
     def changes(self) -> dict[tuple[str, int, int], float]:
@@ -207,7 +207,7 @@ def _code(writer: Writer) -> Block:
     return Block("code", ("\n".join(lines),))
 
 
-def _update(writer: Writer, versions: list[Version]) -> Version:
+def updated(writer: Writer, versions: list[Version]) -> Version:
     """Return a true update: reporters add, rewrite and cut until enough has changed."""
     rng = writer.rng
     headline = versions[-1].headline
@@ -237,7 +237,7 @@ def _update(writer: Writer, versions: list[Version]) -> Version:
             return version
 
 
-def _touch(writer: Writer, versions: list[Version]) -> Version:
+def touched(writer: Writer, versions: list[Version]) -> Version:
     """Return a correction too small to count as an update: a sentence, or only a name in it."""
     rng = writer.rng
     last = versions[-1]

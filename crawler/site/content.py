@@ -35,6 +35,5 @@ class Content:
     related: tuple[Link, ...] = ()
     article: Article | None = None
     version: int = 0
-    product: str = ""
     session: bool = False
     late_comment: bool = False

@@ -10,7 +10,6 @@ from crawler.site.articles import Article, Block
 from crawler.site.chrome import Chrome
 from crawler.site.content import Content, Link
 from crawler.site.listings import EDITIONS, PAGE_SIZE, listing, not_found, small_pages
-from crawler.site.products import make_products
 from crawler.site.prose import Writer, grammar
 from crawler.site.urls import View, views
 
@@ -38,7 +37,6 @@ class Pages:
         self.seed = seed
         self.rng = Random(f"{seed}/pages")
         self.articles = [Article(seed, number) for number in range(articles)]
-        self.products = make_products(seed, articles)
         self.views: dict[str, View] = {}
         self.contents: dict[str, Content] = {}
         self.redirects: dict[str, str] = {}
@@ -48,7 +46,6 @@ class Pages:
         self.menu: list[Link] = [Link(f"/{name}", name.title()) for name in self.sections]
         self._stories()
         self._listings()
-        self._shop()
         self._small_pages()
         self._archive()
         self.chrome = Chrome(seed, self.menu, self.more)
@@ -135,18 +132,6 @@ class Pages:
             self._list("/newsletter", "Newsletter", tracked, size=12),
             Link("/feed.xml", "RSS"),
         ]
-
-    def _shop(self) -> None:
-        for product in self.products:
-            facts = ("SKU", product.sku, "Price", product.price, "Colour", product.colour)
-            blocks = (
-                *(Block("p", (text,)) for text in product.description),
-                Block("table", facts, 2),
-            )
-            page = Content(title=product.name, blocks=blocks, product=product.sku)
-            self.contents[product.path] = page
-        entries = [Link(p.path, p.name, f"{p.colour}, {p.price}") for p in self.products]
-        self.more.append(self._list("/shop", "Shop", entries))
 
     def _small_pages(self) -> None:
         for path, page in small_pages(self.seed).items():

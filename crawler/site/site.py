@@ -18,12 +18,11 @@ class Site(Answering):
         self.pages = Pages(articles, seed)
         super().__init__(self.pages.articles, seed)
         self.shop = Shop(articles, seed)
-        self.offers = {product.sku: product.offer for product in self.pages.products}
 
     @property
     def products(self) -> list[str]:
-        """The numbers of what the news and the shop sell."""
-        return [*self.offers, *sorted(self.shop.numbers)]
+        """The numbers of what the shop sells."""
+        return sorted(self.shop.numbers)
 
     def answer(self, url: str, hit: int) -> Reply:
         """Return the response to a URL that was served `hit` times before."""
@@ -48,9 +47,7 @@ class Site(Answering):
             reply = web_page(200, html, view.charset)
             return reply._replace(article=view.article.id, version=view.version)
         if page := self.pages.contents.get(plain):
-            html = render(page, self.pages.chrome, target, hit)
-            offer = self.offers.get(page.product, "")
-            return web_page(200, html)._replace(product=page.product, offer=offer)
+            return web_page(200, render(page, self.pages.chrome, target, hit))
         if sold := self.shop.page(plain, hit):
             if sold.offer and self._unavailable(target, hit):
                 return _busy()

@@ -13,11 +13,9 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.defer import deferred_from_coro
 
-from crawler.hosts import SETTING as SITE_HOSTS
-from crawler.hosts import SiteHosts
 from crawler.items import PageItem, page_item
-from crawler.links import Links, site_of
-from crawler.report import report, report_urls, settle_place, whereabouts
+from crawler.links import SITE_HOSTS, Links, SiteHosts, site_of
+from crawler.report import report, report_urls
 from crawler.site.process import (
     SiteError,
     SiteProcess,
@@ -34,7 +32,6 @@ from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
 
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
@@ -72,6 +69,7 @@ class DemoSpider(Spider):
         "DOWNLOAD_DELAY": 0,
         "AUTOTHROTTLE_ENABLED": False,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
+        "SIMHASH_GATE_AUDIT_FIELDS": "title, markdown, article_version, sku, variant, price",
     }
 
     def __init__(
@@ -116,8 +114,6 @@ class DemoSpider(Spider):
         self.started = self.ended = 0.0
         self.ending = False
         self.recovers = False
-        self.since = time.time()
-        self.report: Path | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -132,8 +128,6 @@ class DemoSpider(Spider):
         if spider.scene:
             spider.demonstrate(spider.scene.host, crawler.settings)
         spider.recovers = bool(crawler.settings.get(RECOVER))
-        own = spider.process is not None
-        spider.report = settle_place(crawler.settings, spider.name, unasked=own)
         # After the feeds, which may be written to stdout too: the figures are its last line.
         crawler.signals.connect(spider.engine_stopped, signals.engine_stopped)
         crawler.signals.connect(spider.dropped, near_duplicate_dropped)
@@ -238,8 +232,6 @@ class DemoSpider(Spider):
             seconds=self.ended - self.started,
         )
         print(report_urls(figures) if self.scene else report(figures))
-        if place := whereabouts(self.report, self.since):
-            print(place)
         print(json.dumps(figures.as_dict()), flush=True)
 
     def _counted(self, name: str) -> int:

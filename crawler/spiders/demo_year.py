@@ -14,20 +14,12 @@ from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from scrapy.utils.project import get_project_settings
 
-from crawler.hosts import SETTING as SITE_HOSTS
-from crawler.hosts import SiteHosts
+from crawler.links import SITE_HOSTS, SiteHosts
 from crawler.site.process import SiteError, SiteProcess, serve_number, set_time, truth
 from crawler.site.year.plan import ARTICLES, DAYS, Year, unix
-from crawler.year.alarms import alarms, notes_of
-from crawler.year.crawl import DaySpider, Orders
-from crawler.year.report import report, week
-from crawler.year.score import score
-from crawler.year.visits import Day, visits_of
-from simhash_gate.history.schedule import POLICIES
-from simhash_gate.offline.history import due_urls
+from crawler.year.crawl import DaySpider
+from crawler.year.score import Day, report, score, visits_of, week
 from simhash_gate.plugin.crawl_settings import store_url
-from simhash_gate.sources.open import open_kept
-from simhash_gate.values import FLAG, read_one
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -60,9 +52,8 @@ STARTING = 0.01
 class DemoYearSpider(Spider):
     """Runs one crawl for each day, one after the other, on one store; prints the closing figures.
 
-    `articles`, `seed` and `days` make the year. With a `budget`, a crawl sends so many requests;
-    `policy` says which pages are due.
-    `visits` names a file that gets a line of JSON for each response.
+    `articles`, `seed` and `days` make the year. `visits` names a file that gets a line of JSON for
+    each response.
     """
 
     name = "demo-year"
@@ -74,8 +65,6 @@ class DemoYearSpider(Spider):
         articles: str = str(ARTICLES),
         seed: str = "1",
         days: str = str(DAYS),
-        budget: str = "0",
-        policy: str = "timely",
         visits: str = "",
         **kwargs: Any,
     ) -> None:
@@ -86,18 +75,11 @@ class DemoYearSpider(Spider):
                 raise SystemExit(f"{name}={value!r} is not a number of at least 1")
         if not seed.removeprefix("-").isdecimal():
             raise SystemExit(f"seed={seed!r} is not a whole number")
-        if not budget.isdecimal():
-            raise SystemExit(f"budget={budget!r} is not a number of requests")
-        if policy not in POLICIES:
-            raise SystemExit(f"policy={policy!r} is none of {', '.join(POLICIES)}")
-        self.budget = int(budget)
-        self.policy = POLICIES[policy]()
         self.visits = visits
         self.year = Year(int(articles), int(seed), int(days))
         self.homes = [f"http://{paper.host}/" for paper in self.year.papers.values()]
         self.chosen: dict[str, Any] = {}
         self.known: dict[str, None] = {}
-        self.waiting: dict[str, None] = {}
         self.days: list[Day] = []
         self.today: Crawler | None = None
         self.running: asyncio.Future[None] | None = None
@@ -141,31 +123,17 @@ class DemoYearSpider(Spider):
         set_time(self.process.url, moment)
         day = Day(number, moment, serve_number(self.process.url))
         self.days.append(day)
-        settings = self.settings_of(number)
-        due = list(self.known)
-        if self.budget and number:
-            due = [*self.waiting, *self.due(settings[STORE], unix(moment))]
-        orders = Orders(self.homes, due, set(self.known), self.budget, unix(moment))
-        self.today = Crawler(DaySpider, settings)
-        self.running = asyncio.ensure_future(self.today.crawl_async(orders=orders, day=day))
+        self.today = Crawler(DaySpider, self.settings_of(number))
+        self.running = asyncio.ensure_future(
+            self.today.crawl_async(self.homes, self.known, unix(moment), day)
+        )
         await asyncio.shield(self.running)  # a year that is stopped ends its day in order
         spider = self.today.spider
         assert isinstance(spider, DaySpider)
         self.known |= spider.found
         for url in spider.gone:
             self.known.pop(url, None)
-        self.waiting |= spider.waiting
-        for url in spider.asked:
-            self.waiting.pop(url, None)
         day.stats = dict(self.today.stats.get_stats())
-        with open_kept(settings[STORE]) as store:
-            day.notes = notes_of(store, [paper.host for paper in self.year.papers.values()])
-
-    def due(self, store: str, at: float) -> list[str]:
-        """Return the pages that the gate's own history says are due, as `history due` does."""
-        wanted = self.budget + len(self.homes)  # which are fetched every day
-        with open_kept(store) as kept:
-            return [due.url for due in due_urls(kept, wanted, at, policy=self.policy)]
 
     def settings_of(self, number: int) -> Settings:
         """Return the settings of a day's crawl: the project's, and those of the command line."""
@@ -199,9 +167,7 @@ class DemoYearSpider(Spider):
         if self.visits:
             lines = [json.dumps(visit._asdict()) + "\n" for visit in met]
             Path(self.visits).write_text("".join(lines), encoding="utf-8")
-        revalidated = read_one(self.settings_of(0), "REVALIDATE", FLAG, False)
-        found = alarms(self.year, self.days, revalidated=revalidated)
-        figures = score(self.year, met, self.days, found, time.monotonic() - self.started)
+        figures = score(self.year, met, self.days, time.monotonic() - self.started)
         print(report(figures))
         print(json.dumps(figures.as_dict()), flush=True)
 

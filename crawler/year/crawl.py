@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from scrapy import Request, Spider, signals
-from scrapy.exceptions import DontCloseSpider
 from scrapy.http import HtmlResponse
 
 from crawler.links import Links, site_of
-from crawler.year.visits import GONE
+from crawler.year.score import GONE
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.requests import TIME_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
 
-    from crawler.year.visits import Day
+    from crawler.year.score import Day
 
 
 class DayItem(TypedDict):
@@ -39,38 +38,23 @@ class DayItem(TypedDict):
     serve: int
 
 
-class Orders(NamedTuple):
-    """What a day's crawl is to fetch: the home pages, the pages that are `due`, and what is new.
-
-    Links to `known` pages are not followed. No more than `budget` requests are sent; 0 is no limit.
-    `time` is the Unix time of the crawl.
-    """
-
-    homes: Sequence[str]
-    due: Sequence[str]
-    known: set[str]
-    budget: int
-    time: float
-
-
 class DaySpider(Spider):
-    """Fetches the home pages first, then what they show that is new, then what is due."""
+    """Fetches home pages and all `known` ones at a Unix time, and what they show that is new."""
 
     name = "demo-year-day"
     handle_httpstatus_list = list(GONE)  # noqa: RUF012 - Scrapy's own way
 
-    def __init__(self, orders: Orders, day: Day, **kwargs: Any) -> None:
+    def __init__(
+        self, homes: Sequence[str], known: Iterable[str], at: float, day: Day, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
-        self.orders = orders
+        self.first = list(dict.fromkeys([*homes, *known]))
+        self.at = at
         self.day = day
-        self.due = [url for url in orders.due if url not in orders.homes]
-        self.links = Links({site_of(home) for home in orders.homes})
-        self.links.seen |= {*orders.homes, *orders.known}
-        self.left = orders.budget or 10**9
+        self.links = Links({site_of(home) for home in homes})
+        self.links.seen |= {*self.first}
         self.found: dict[str, None] = {}
         self.gone: set[str] = set()
-        self.asked: set[str] = set()
-        self.waiting: dict[str, None] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -78,32 +62,16 @@ class DaySpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider.dropped, near_duplicate_dropped)
         crawler.signals.connect(spider.scraped, signals.item_scraped)
-        crawler.signals.connect(spider.idle, signals.spider_idle)
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
-        """Yield the home pages; without a budget, all that is due as well."""
-        for url in self.orders.homes:
+        """Yield the home pages, and the pages that are known."""
+        for url in self.first:
             yield self.request(url)
-        if not self.orders.budget:
-            for url in self.due:
-                yield self.request(url)
-            self.due = []
-
-    def idle(self) -> None:
-        """Spend what is left of the budget on what is due."""
-        if not self.due or self.left <= 0:
-            return
-        due, self.due = self.due[: self.left], []
-        for url in due:
-            self.crawler.engine.crawl(self.request(url))
-        raise DontCloseSpider
 
     def request(self, url: str) -> Request:
         """Return a request at the time of the day's crawl."""
-        self.left -= 1
-        self.asked.add(url)
-        return Request(url, meta={TIME_KEY: self.orders.time})
+        return Request(url, meta={TIME_KEY: self.at})
 
     def parse(self, response: Response) -> Iterator[DayItem | Request]:
         """Yield the page, and the requests of its links that are new."""
@@ -132,10 +100,7 @@ class DaySpider(Spider):
         if article and verdict and verdict.outcome == "unchanged":
             return  # its copies are known; what is new is on the lists
         for url in self.links.of(response):
-            if self.left > 0:
-                yield self.request(url)
-            else:
-                self.waiting[url] = None
+            yield self.request(url)
 
     def dropped(self, response: Response, verdict: Any) -> None:
         """Note what the gate called a page that it dropped."""

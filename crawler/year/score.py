@@ -1,26 +1,27 @@
-"""What a year of crawls delivered, against what the newspapers published."""
+"""What a year of crawls met and delivered, against what the newspapers published."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crawler.report import rows
 from crawler.truth import changed_fraction
-from crawler.year.visits import GONE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from crawler.site.year.plan import Life, Year
-    from crawler.year.alarms import Alarms
-    from crawler.year.visits import Day, Visit
+    from crawler.site.year.plan import Year
+    from crawler.truth import Served
 
 LARGE = 0.05
 """The share of its words from which a change must not be missed."""
-SOON = 3.0
+REDESIGNS = "simhash_gate/redesigns"
+WITHIN = 7
+"""In how many days a redesign must be reported."""
 RECOGNISED = ("unchanged", "duplicate")
 
 
@@ -35,8 +36,6 @@ class YearScore:
     Redesigns are reported if within a week; `false_alarms` are reports without cause, or second
     ones. `lost` counts versions that were met, when neither they nor a version within 5 % of their
     words was ever delivered, and articles whose pages were gone while a copy was dropped.
-    `found_soon` is the share of `changes` that were delivered within three days, `freshness` that
-    of the time in which the newest version of an article was the one delivered last.
     """
 
     days: int
@@ -51,13 +50,8 @@ class YearScore:
     unchanged_recognised: float
     redesigns: int
     redesigns_reported: int
-    wrong_validators: int
-    wrong_validators_reported: int
     false_alarms: int
     lost: int
-    changes: int
-    found_soon: float
-    freshness: float
     seconds: float
 
     def as_dict(self) -> dict[str, int | float]:
@@ -71,13 +65,13 @@ class Deliveries:
     def __init__(self, year: Year, visits: Sequence[Visit]) -> None:
         self.year = year
         self.by_article: dict[str, list[Visit]] = defaultdict(list)
-        self.delivered: dict[str, dict[int, float]] = defaultdict(dict)
+        self.delivered: dict[str, set[int]] = defaultdict(set)
         for visit in visits:
             if not visit.article:
                 continue
             self.by_article[visit.article].append(visit)
             if visit.delivered:
-                self.delivered[visit.article].setdefault(visit.version, visit.moment)
+                self.delivered[visit.article].add(visit.version)
         self.gone: dict[str, int] = {}
         for visit in visits:
             if visit.status in GONE:
@@ -141,61 +135,14 @@ class Deliveries:
         return changed_fraction(versions[one - 1].words(), versions[other - 1].words())
 
 
-class Times:
-    """When the newest version of each article was known, and for how long."""
-
-    def __init__(self, year: Year, deliveries: Deliveries, moments: Sequence[float]) -> None:
-        self.year = year
-        self.moments = moments
-        self.end = moments[-1] + 1
-        self.known = {article: sorted(d.items()) for article, d in deliveries.delivered.items()}
-
-    @property
-    def freshness(self) -> float:
-        """The share of the time of all articles in which the newest version was known."""
-        lives = self.year.lives
-        whole = sum(max(0.0, self._end(life) - self._start(life)) for life in lives)
-        return sum(map(self._fresh, lives)) / whole if whole else 1.0
-
-    @property
-    def found_soon(self) -> tuple[int, float]:
-        """The number of changes, and the share that was delivered in time."""
-        found = [
-            any(known >= version and at <= moment + SOON for known, at in self._known(life))
-            for life in self.year.lives
-            for version, moment in enumerate(life.moments, 1)
-            if version > 1 and self.moments[0] < moment <= self._end(life) - SOON
-        ]
-        return len(found), sum(found) / len(found) if found else 1.0
-
-    def _known(self, life: Life) -> list[tuple[int, float]]:
-        return self.known.get(life.article.id, [])
-
-    def _start(self, life: Life) -> float:
-        return max(life.since, self.moments[0])
-
-    def _end(self, life: Life) -> float:
-        return min(life.until, self.end)
-
-    def _fresh(self, life: Life) -> float:
-        """Return for how long the newest version was the one delivered last."""
-        fresh = 0.0
-        for version, at in self._known(life):
-            number = bisect_right(life.moments, at)
-            replaced = life.moments[version] if version < len(life.moments) else self.end
-            if number == version:
-                fresh += max(0.0, min(replaced, self._end(life)) - at)
-        return fresh
-
-
-def score(
-    year: Year, met: Sequence[Visit], days: Sequence[Day], alarms: Alarms, seconds: float
-) -> YearScore:
-    """Judge a year of crawls."""
+def score(year: Year, met: Sequence[Visit], days: Sequence[Day], seconds: float) -> YearScore:
+    """Judge a year of crawls. What is reported of a redesign later than in time is an alarm."""
     deliveries = Deliveries(year, met)
     unchanged, recognised = _unchanged(met)
-    times = Times(year, deliveries, [day.moment for day in days])
-    changes, found_soon = times.found_soon
+    told = {day.moment: day.stats.get(REDESIGNS, 0) for day in days}
+    moved = [paper.redesign.at for paper in year.papers.values() if paper.redesign]
+    moved = [at for at in moved if min(told) < at <= max(told)]
+    reported = sum(any(told[day] for day in told if at <= day <= at + WITHIN) for at in moved)
     large = [apart for apart in deliveries.updates.values() if apart >= LARGE]
     missed = [apart for apart in deliveries.missed if apart >= LARGE]
     return YearScore(
@@ -209,15 +156,10 @@ def score(
         small_updates_missed=len(deliveries.missed) - len(missed),
         unchanged=unchanged,
         unchanged_recognised=round(recognised / unchanged, 4) if unchanged else 1.0,
-        redesigns=alarms.redesigns,
-        redesigns_reported=alarms.redesigns_reported,
-        wrong_validators=alarms.wrong_validators,
-        wrong_validators_reported=alarms.wrong_validators_reported,
-        false_alarms=alarms.false_alarms,
+        redesigns=len(moved),
+        redesigns_reported=reported,
+        false_alarms=sum(told.values()) - reported,
         lost=deliveries.lost,
-        changes=changes,
-        found_soon=round(found_soon, 4),
-        freshness=round(times.freshness, 4),
         seconds=round(seconds, 1),
     )
 
@@ -239,3 +181,80 @@ def _unchanged(met: Sequence[Visit]) -> tuple[int, int]:
         if visit.delivered:
             sources[visit.content].add(visit.url)
     return unchanged, recognised
+
+
+GONE = (404, 410)
+
+
+@dataclass
+class Day:
+    """One crawl: when it was, the number of responses before it, and what became of its pages."""
+
+    number: int
+    moment: float
+    before: int
+    outcomes: dict[int, str] = field(default_factory=dict)
+    delivered: set[int] = field(default_factory=set)
+    stats: dict[str, Any] = field(default_factory=dict)
+
+
+class Visit(NamedTuple):
+    """One response: what the site sent, what the gate called it, and whether it became an item."""
+
+    day: int
+    moment: float
+    url: str
+    status: int
+    article: str
+    version: int
+    content: str
+    outcome: str
+    delivered: bool
+
+
+def visits_of(log: Iterable[Served], days: Sequence[Day]) -> Iterator[Visit]:
+    """Yield the responses of web pages in the order in which the site sent them."""
+    starts = [day.before for day in days]
+    for entry in sorted(log):
+        day = days[bisect_left(starts, entry.serve) - 1]
+        if entry.content:
+            yield Visit(
+                day=day.number,
+                moment=day.moment,
+                url=entry.path,
+                status=entry.status,
+                article=entry.article,
+                version=entry.version,
+                content=entry.content,
+                outcome=day.outcomes.get(entry.serve, ""),
+                delivered=entry.serve in day.delivered,
+            )
+
+
+OUTCOMES = ("new", "near", "updated", "rewritten", "duplicate", "unchanged", "skipped")
+
+
+def week(days: Sequence[Day]) -> str:
+    """Return what the crawls of a week counted, in one line."""
+    told = []
+    for outcome in OUTCOMES:
+        count = sum(day.stats.get(f"simhash_gate/{outcome}", 0) for day in days)
+        told += [f"{count} {outcome}"] if count else []
+    first, last = days[0].number + 1, days[-1].number + 1
+    return f"Days {first} to {last}: {', '.join(told)}"
+
+
+def report(figures: YearScore) -> str:
+    """Return the figures as a few lines of text."""
+    unmodified = f"{figures.not_modified} answered that nothing has changed"
+    small = f"{figures.small_updates_missed} of {figures.small_updates} smaller ones"
+    return rows(
+        [
+            ("pages fetched", figures.fetches, unmodified),
+            ("updates", figures.updates, f"{figures.updates_missed} missed, and {small}"),
+            ("unchanged", figures.unchanged, f"{figures.unchanged_recognised:.1%} recognised"),
+            ("redesigns", figures.redesigns, f"{figures.redesigns_reported} reported"),
+            ("false alarms", figures.false_alarms, "reports of a redesign without cause"),
+            ("articles", figures.articles, f"{figures.lost} lost"),
+        ]
+    )

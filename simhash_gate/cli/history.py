@@ -80,9 +80,7 @@ def list_(
     type=click.Choice(["timely", "fresh", "harmonic", "proportional", "uniform"]),
     default="timely",
     help="What the visits are for. timely (the default) finds as many changes as can be within "
-    "--within days. fresh knows as many pages as can be as they are now. harmonic does the same, "
-    "and gives no page up. proportional visits pages as often as they change; uniform, all equally "
-    "often.",
+    "--within days. harmonic knows as many pages as can be as they are now, and gives no page up.",
 )
 @click.option(
     "--within",

@@ -37,15 +37,20 @@ def in_chunks(values: NDArray[_Kind]) -> Iterator[NDArray[_Kind]]:
 
 def first_of_each(values: NDArray[Any]) -> Positions:
     """Return the positions in a sorted array at which a value differs from the one before."""
-    return np.flatnonzero(np.concatenate(([len(values) > 0], values[1:] != values[:-1])))
+    return np.flatnonzero(_are_first(values))
+
+
+def _are_first(values: NDArray[Any]) -> NDArray[np.bool_]:
+    first = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    return first
 
 
 def distinct(*arrays: NDArray[_Kind]) -> NDArray[_Kind]:
     """Return all values sorted, each once; many times faster than numpy.unique, which hashes."""
     ascending = np.concatenate(arrays)
     ascending.sort()
-    firsts = first_of_each(ascending)
-    return ascending if len(firsts) == len(ascending) else ascending[firsts]
+    return ascending[_are_first(ascending)]
 
 
 def is_in(values: Fingerprints, members: Fingerprints) -> NDArray[np.bool_]:

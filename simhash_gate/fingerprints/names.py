@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import chain, compress, groupby, pairwise
+from itertools import chain, compress, groupby, pairwise, takewhile
 from operator import add, and_
 from typing import TYPE_CHECKING
 
@@ -55,12 +55,23 @@ def own_words_of(names: Iterable[str]) -> frozenset[str]:
     return frozenset.intersection(*each) or frozenset().union(*each) if each else frozenset()
 
 
-def words_looked_for(tokens: Sequence[str], characters: AbstractSet[str] | None = None) -> set[str]:
-    """Return the words of a text in all forms in which a name, or an article, may have them."""
-    joined = _joined(tokens)
-    more = set(filter(_is_more, {*joined}))
-    pairs = (f"{one} {other}" for one, other in pairwise(joined) if other in more)
-    return words_of_line(tokens, characters).union(pairs)
+def numbers_and_signs(tokens: Sequence[str], places: Iterable[int]) -> Iterator[str]:
+    """Yield numbers and signs of a text, each with the word before it, as a name may have them.
+
+    `places` are theirs in the text. Signs that follow each other are one.
+    """
+    for place in places:
+        if place and not (tokens[place] in SIGNS and tokens[place - 1] in SIGNS):
+            yield f"{_run(tokens, place - 1, -1)} {_run(tokens, place, 1)}"
+
+
+def _run(tokens: Sequence[str], place: int, step: int) -> str:
+    """Return a word, or all signs that follow each other from a place on, back or ahead."""
+    if tokens[place] not in SIGNS:
+        return tokens[place]
+    places = range(place, len(tokens) if step > 0 else -1, step)
+    run = list(takewhile(SIGNS.__contains__, map(tokens.__getitem__, places)))
+    return "".join(run[::step])
 
 
 def words_of_line(tokens: Sequence[str], characters: AbstractSet[str] | None = None) -> set[str]:

@@ -11,13 +11,14 @@ import json
 import struct
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, islice, repeat
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import mmh3
 import numpy as np
 
 from simhash_gate.fingerprints.arrays import distinct, is_in
+from simhash_gate.fingerprints.folding import PLACED_BY, hashes_of
 from simhash_gate.fingerprints.names import own_words, own_words_of
 
 if TYPE_CHECKING:
@@ -25,10 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simhash_gate.fingerprints.arrays import Positions
+    from simhash_gate.fingerprints.folding import Words
 
     Offered = tuple[tuple[str, str], ...]
-    Words = NDArray[Any]  # of numpy.uint32
 
 KEY_BYTES = 8
 """The length of the key that a sketch begins with."""
@@ -42,59 +42,6 @@ _SET = struct.Struct(">IB")
 _HASH_BITS = 32
 _Gap = Literal["<u1", "<u2"]
 _SPARE: dict[_Gap, int] = {"<u1": 6, "<u2": 13}  # bits that keep a gap in as many bytes
-
-
-def hashes_of(texts: Iterable[str] | Words) -> Words:
-    """Return the 32-bit hash of each of some texts, which may be hashes already."""
-    if isinstance(texts, np.ndarray):
-        return texts
-    return np.array(list(map(mmh3.hash, texts, repeat(0), repeat(False))), np.uint32)
-
-
-class _Known(dict[str, int]):
-    """Hashes of words that came before: most words of a page are on others too."""
-
-    def __missing__(self, word: str) -> int:
-        found = mmh3.hash(word, 0, False)
-        if len(word) <= _LONGEST_KNOWN:
-            self[word] = found
-        return found
-
-
-_known = _Known()
-_MOST_KNOWN, _LONGEST_KNOWN = 1 << 15, 64
-
-
-class HashedLines(NamedTuple):
-    """The hashes of the words of some lines, as `hashes_of` has them, and the line of each word."""
-
-    words: Words
-    lines: Positions
-
-    @classmethod
-    def of(cls, lines: Sequence[Sequence[str]]) -> HashedLines:
-        """Return the hashes of the words of lines."""
-        if len(_known) > _MOST_KNOWN:
-            _known.clear()
-        sizes = np.fromiter(map(len, lines), np.intp, len(lines))
-        hashes = map(_known.__getitem__, chain.from_iterable(lines))
-        words = np.fromiter(hashes, np.uint32, int(sizes.sum()))
-        return cls(words, np.repeat(np.arange(len(lines)), sizes))
-
-    def only(self, kept: NDArray[np.bool_]) -> HashedLines:
-        """Return the hashes of some of the words."""
-        return HashedLines(self.words[kept], self.lines[kept])
-
-    def pairs(self) -> Words:
-        """Return a hash of each two words that follow in a line; of a word alone in one, its own.
-
-        They are made of the hashes of the words.
-        """
-        one, other = (np.uint32(by) for by in _PLACED_BY[:2])
-        follow = self.lines[1:] == self.lines[:-1]
-        pairs = (self.words[:-1] * one) ^ (self.words[1:] * other)
-        within = np.append(follow, False) | np.append(False, follow)
-        return np.concatenate((pairs[follow], self.words[~within[: len(self.words)]]))
 
 
 class Hashes(NamedTuple):
@@ -137,7 +84,8 @@ class Hashes(NamedTuple):
     def encode(self, gap: _Gap) -> bytes:
         """Return the set as bytes: a gap and a bit for each."""
         most = np.iinfo(gap).max
-        gaps = np.diff(self.values, prepend=np.uint32(0))
+        gaps = self.values.copy()
+        gaps[1:] -= self.values[:-1]
         longer = gaps // most
         packed = np.full(len(gaps) + int(longer.sum()), most, gap)
         packed[np.arange(len(gaps)) + np.cumsum(longer, dtype=np.intp)] = gaps % most
@@ -252,7 +200,6 @@ def hash_of(texts: Iterable[str]) -> int:
 # long as they are few.
 _THIRD = 8
 _CELLS = np.dtype([("count", "i1"), ("key", "<u4"), ("check", "<u2")])
-_PLACED_BY = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)
 _CHECKED_BY = 2654435761
 _MOST_APART = 200
 _WORD = 0xFFFFFFFF
@@ -261,7 +208,7 @@ _WORD = 0xFFFFFFFF
 def pair_table(pairs: Iterable[str] | Words) -> bytes:
     """Return the table of some pairs of words, given by their hashes, 168 bytes."""
     keys = distinct(hashes_of(pairs))
-    cells = np.zeros(len(_PLACED_BY) * _THIRD, _CELLS)
+    cells = np.zeros(len(PLACED_BY) * _THIRD, _CELLS)
     checked = keys | (_check(keys).astype(np.uint64) << np.uint64(_HASH_BITS))
     for place in _places(keys):
         counts = np.bincount(place, minlength=len(cells))
@@ -308,7 +255,7 @@ def pairs_apart(table: bytes, other: bytes) -> tuple[list[int], list[int]] | Non
 def _places(keys: Words) -> list[Words]:
     return [
         ((keys * np.uint32(by)) >> np.uint32(8)) % np.uint32(_THIRD) + np.uint32(third * _THIRD)
-        for third, by in enumerate(_PLACED_BY)
+        for third, by in enumerate(PLACED_BY)
     ]
 
 

@@ -96,7 +96,7 @@ def is_of_page(text: str) -> bool:
     return not _WORD.search(rest)
 
 
-def lasting_part(text: str) -> str:
+def stable_part(text: str) -> str:
     """Return what a volatile block says beside its dates, clocks and counters, if it is a sentence.
 
     A byline, or a label, is none: it has no full stop.

@@ -89,27 +89,19 @@ class Policy:
         """
         if not isinstance(values, Mapping):
             raise SettingsError(f"{where} = {values!r}: expected a mapping of policy values")
-        known = ("profile", *POLICY_KINDS)
         for key in values:
-            if key not in known:
-                raise SettingsError(f"{where}: unknown key {key!r}; {meant(str(key), known)}")
+            if key not in POLICY_KINDS:
+                raise SettingsError(
+                    f"{where}: unknown key {key!r}; {meant(str(key), POLICY_KINDS)}"
+                )
         parsed = {
             key: kind.of(f"{where}[{key!r}]", values[key])
             for key, kind in POLICY_KINDS.items()
             if key in values
         }
-        name = values.get("profile")
-        profile = {} if name is None else PROFILES[PROFILE.of(f"{where}['profile']", name)]
-        return replace(self, **{**profile, **parsed})
+        return replace(self, **parsed)
 
 
-PROFILES: dict[str, dict[str, Any]] = {
-    "news": {"threshold": 3},
-    "docs": {"threshold": 2},
-}
-"""Policy values for kinds of sites."""
-
-PROFILE = one_of(*PROFILES)
 POLICY_KINDS: dict[str, Kind] = {f.name: f.metadata["kind"] for f in fields(Policy)}
 
 

@@ -1,4 +1,4 @@
-"""When to come back to which page, with a budget of visits: policies, and what each is best at.
+"""When to come back to which page, with a budget of visits: two policies, and what each is for.
 
 A policy says what a visit to a page is worth, after a time without one: its price. If each page is
 visited as soon as its price reaches one that all pages share, no other visits of the same number do
@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from simhash_gate.history.rates import GRID
+from simhash_gate.history.rates import DAY, GRID, estimate, gaps_of
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+
     import numpy.typing as npt
 
     from simhash_gate.history.rates import Floats, Rates
+    from simhash_gate.history.versions import History
 
 WITHIN = 3.0
 """Days within which a change should be found."""
@@ -95,33 +98,6 @@ class Policy(ABC):
         return self._price(GRID, -np.log(np.maximum(unchanged, _TINY)) / GRID)
 
 
-class Uniform(Policy):
-    """All pages equally often."""
-
-    def _price(self, rates: Floats, days: Floats) -> Floats:
-        return days + 0 * rates
-
-
-class Proportional(Policy):
-    """Each page as often as it changes, up to a factor."""
-
-    def _price(self, rates: Floats, days: Floats) -> Floats:
-        return rates * days
-
-
-class Fresh(Policy):
-    """As many pages as can be are known as they are now, at any time.
-
-    Cho and Garcia-Molina, Effective page refresh policies for web crawlers, ACM TODS 28 (2003);
-    Azar et al., Tractable near-optimal policies for crawling, PNAS 115 (2018). A page that changes
-    too often to be kept fresh gets few visits.
-    """
-
-    def _price(self, rates: Floats, days: Floats) -> Floats:
-        changes = rates * days
-        return np.asarray((-np.expm1(-changes) - changes * np.exp(-changes)) / rates)
-
-
 class Harmonic(Policy):
     """The first change that is not known yet costs 1, the second 1/2, the third 1/3, and so on.
 
@@ -153,13 +129,7 @@ class Timely(Policy):
         return np.where(hints.said[:, None] == 1, found, missed * waiting)
 
 
-POLICIES: dict[str, type[Policy]] = {
-    "timely": Timely,
-    "fresh": Fresh,
-    "harmonic": Harmonic,
-    "proportional": Proportional,
-    "uniform": Uniform,
-}
+POLICIES: dict[str, type[Policy]] = {"timely": Timely, "harmonic": Harmonic}
 
 
 class Outlook(NamedTuple):
@@ -174,17 +144,12 @@ class Outlook(NamedTuple):
     days: float
 
 
-def visit_rates(
-    policy: Policy, rates: Rates, budget: float, importance: Floats | None = None
-) -> Floats:
+def visit_rates(policy: Policy, rates: Rates, budget: float) -> Floats:
     """Return how many visits a day each page gets of a budget of so many visits a day.
 
-    It is less than the budget in all where more visits are worth nothing. `importance` is how much
-    each page counts, 1 by default.
+    It is less than the budget in all where more visits are worth nothing.
     """
     times, prices = policy.prices(rates)
-    if importance is not None:
-        prices = prices * importance[:, None]
     low, high = _TINY, 2 * float(prices.max(initial=_TINY))
     cheap, dear = 1 / _reached(times, prices, low), np.zeros(len(rates))
     if cheap.sum() <= budget:
@@ -220,8 +185,6 @@ def chosen(
     rates: Rates,
     days: Floats,
     visits: int,
-    *,
-    importance: Floats | None = None,
     hints: Hints | None = None,
 ) -> list[int]:
     """Return the pages to visit now, the most urgent first: no more than `visits`.
@@ -229,9 +192,8 @@ def chosen(
     `days` is how long ago the last visit to each page was. Visits of which the policy expects
     nothing are made if the budget allows it: where most changes are to be expected.
     """
-    scale = 1.0 if importance is None else importance
     price = policy.price(rates, days, hints)
-    order = np.lexsort((-scale * rates.mean() * days, -scale * price))
+    order = np.lexsort((-rates.mean() * days, -price))
     return [int(page) for page in order[:visits]]
 
 
@@ -245,3 +207,81 @@ def _reached(times: Floats, prices: Floats, price: float) -> Floats:
     share = np.clip((np.log(price) - low) / np.maximum(high - low, _TINY), 0.0, 1.0)
     start, end = np.log(times[below]), np.log(times[above])
     return np.where(place < times.size, np.exp(start + share * (end - start)), np.inf)
+
+
+GONE = 30.0
+"""Days after which a page that was found gone is looked for again; later, twice as many."""
+
+
+class Known(NamedTuple):
+    """A page that was visited. `groups` is what it shares with others, from the widest on."""
+
+    groups: Sequence[Hashable]
+    history: History
+
+
+class Due(NamedTuple):
+    """A visit to make. `page` is the place of the page among those that are known.
+
+    `at` is a Unix time. `days` is how long ago the last visit is then.
+    """
+
+    page: int
+    at: float
+    days: float
+
+
+def rates_of(pages: Sequence[Known], at: float) -> Rates:
+    """Return what is known at a Unix time of how often each page changes."""
+    gaps = [gaps_of(page.history, at) for page in pages]
+    return estimate(gaps, [page.groups for page in pages])
+
+
+def plan(
+    pages: Sequence[Known],
+    rates: Rates,
+    policy: Policy,
+    *,
+    at: float,
+    budget: float,
+    days: float = 1.0,
+    hints: Hints | None = None,
+) -> Iterator[Due]:
+    """Yield the visits to make from a Unix time on, with a budget of so many visits a day.
+
+    It is planned day by day, as if no visit found a change; of each day, those come first that are
+    due first. `hints` are what is said of the pages at the beginning.
+    """
+    hints = hints and hints._replace(said=hints.said.copy())
+    last = np.array([page.history.seen for page in pages]) / DAY
+    asleep = np.array([_asleep(page.history) for page in pages])
+    first = start = at / DAY
+    made = 0
+    while start < first + days:
+        stop = min(start + 1.0, first + days)
+        most = round(budget * (stop - first)) - made
+        made += most
+        # Visits are made at any time between the two: one that is due soon may come a bit earlier.
+        middle = (start + stop) / 2
+        awake = np.flatnonzero(middle - last >= asleep)
+        now = hints and hints.of(awake)
+        order = chosen(policy, rates.of(awake), middle - last[awake], most, hints=now)
+        some, of_some = awake[order], rates.of(awake[order])
+        price = float(policy.price(of_some, middle - last[some]).min(initial=np.inf))
+        moments = np.clip(last[some] + wait(policy, of_some, price), start, stop)
+        if hints is not None:
+            moments[hints.said[some] == 1] = start
+            hints.said[some] = np.nan
+        for place in np.argsort(moments, kind="stable"):
+            page, moment = int(some[place]), float(moments[place])
+            yield Due(page, moment * DAY, moment - float(last[page]))
+        last[some] = start
+        start = stop
+
+
+def _asleep(history: History) -> float:
+    """Return for how many days after the last visit a page is not looked for."""
+    if history.gone is None:
+        return 0.0
+    there = history.last.last_seen if history.last else history.gone
+    return max(GONE, (history.gone - there) / DAY)

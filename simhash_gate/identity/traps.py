@@ -25,7 +25,7 @@ from simhash_gate.identity.address import ANY, mask
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from simhash_gate.fingerprints.gist import Gist
+    from simhash_gate.fingerprints.sample import Sample
     from simhash_gate.identity.address import Address
 
 T = TypeVar("T")
@@ -198,7 +198,14 @@ class TrapShield:
         return visit
 
     def judged(
-        self, visit: Visit, scope: str, *, passed: bool, title: str, gist: Gist, offers: object = ()
+        self,
+        visit: Visit,
+        scope: str,
+        *,
+        passed: bool,
+        title: str,
+        sample: Sample,
+        offers: object = (),
     ) -> list[Change]:
         """Take a page that was fetched; return what changes with it.
 
@@ -208,9 +215,9 @@ class TrapShield:
         """
         names = self._count_new(scope, map(_hash, _WORD.findall(f" {title.lower()}")))
         sells = bool(offers) and self._count_new(scope, [_hash(repr(offers))])
-        pairs = self._count_new(scope, gist.pairs)
-        new_words = self._count_new(scope, (word << 1 for word in gist.words))
-        share = pairs / len(gist.pairs) if pairs >= _NEW_PAIRS else 0.0
+        pairs = self._count_new(scope, sample.pairs)
+        new_words = self._count_new(scope, (word << 1 for word in sample.words))
+        share = pairs / len(sample.pairs) if pairs >= _NEW_PAIRS else 0.0
         new = names or share >= _NEW_SHARE
         if visit.inside and visit.group.why:  # filters that combine show what others have shown
             new = share >= _MOSTLY or (names and share >= _NEW_SHARE)

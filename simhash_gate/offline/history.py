@@ -11,8 +11,7 @@ import numpy as np
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.common.wording import complaining, how_many
-from simhash_gate.history.due import Known, plan, rates_of
-from simhash_gate.history.schedule import POLICIES, Hints
+from simhash_gate.history.schedule import POLICIES, Hints, Known, plan, rates_of
 from simhash_gate.history.versions import History
 from simhash_gate.identity.address import Address, address_of
 from simhash_gate.stores.base import HISTORY

@@ -59,8 +59,8 @@ class Page:
     `digest` is an unsigned 64-bit hash of the words that last, on a short page with its dates and
     the names of its images, and 0 for none. `listing` tells that the page is mostly links to
     others. `sketch` is what tells it from others that look alike, as `Sketch.encode` writes it.
-    `lines` are the words of its article, normalised, a line for each block, in UTF-8; `gist` is a
-    sample of them, as `gist_of` writes it.
+    `lines` are the words of its article, normalised, a line for each block, in UTF-8; `sample` is a
+    sample of them, as `sample_of` writes it.
     `kind`, `author`, `date` (ISO 8601), `price` (`19.99 EUR`), `language` (`en-GB`), `site` and
     `description` are what the page says of itself for machines, None where it doesn't. `url` is
     where the page was read from, without user name and password. `article` is what its Markdown is
@@ -68,8 +68,8 @@ class Page:
     writes them, if the options ask for them.
     `structure` is the SimHash of the paths of its tags, an unsigned 64-bit number, and 0 for none;
     a list of 5 entries and one of 50 have the same. `targets` are the addresses that it links to, a
-    line each, without mail and fragments and without what counts visitors. Both are of the whole
-    page as it was served, its chrome included.
+    line each, without mail and fragments and without what counts visitors. Both are of all that
+    the page shows, its boilerplate included.
     """
 
     title: str
@@ -80,7 +80,7 @@ class Page:
     reason: str | None
     sketch: bytes = b""
     lines: bytes = field(default=b"", repr=False)
-    gist: bytes = b""
+    sample: bytes = b""
     kind: Kind | None = None
     author: str | None = None
     date: str | None = None

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
-
-from lxml.etree import iterwalk
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from simhash_gate.page.address import is_address
-from simhash_gate.page.flow import MARKS, End, Start, is_layout
+from simhash_gate.page.flow import KINDS, MARKS, is_start
 from simhash_gate.page.measure import size_of
-from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE
+from simhash_gate.page.survey import lines_of, single_spaced
+from simhash_gate.page.vocabulary import CELLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from lxml.html import HtmlElement
 
     from simhash_gate.page.flow import Flow
-
-_KINDS = dict.fromkeys(HEADINGS, "heading") | dict.fromkeys(CELLS, "cell")
-_KINDS |= {"dt": "term", "pre": "code", "fieldset": "choice"}
 
 _LINKED = 0.8
 _CAPTION = 200  # characters
 _FRAMES = 5  # elements around an image and its caption, a table's at most
 _WITHIN_LINKS = frozenset({"br", "input"})
 _CODE = frozenset(tag for tag, mark in MARKS.items() if mark == "code")
-_IN_LINES = INLINE | MARKS.keys() | {"img"}
-_VOID = _WITHIN_LINKS | {"hr"}
 _WITHIN_LINES = frozenset(MARKS) - _CODE - {"a"} | {"img"}
 
 
@@ -47,159 +41,116 @@ class Block(NamedTuple):
 
 def blocks(flow: Flow) -> list[Block]:
     """Return the blocks of a flow, in its order."""
-    return _Writer().write(flow)
-
-
-def lines_of(root: HtmlElement) -> list[str]:
-    """Return the texts of the blocks of an element's flow, for half of what it takes to make it."""
-    found: list[str] = []
-    texts: list[str] = []
-    owner: HtmlElement | None = None  # a line of Markdown, or code
-    layouts = [True]
-    for event, element in iterwalk(root, events=("start", "end")):
-        tag = element.tag
-        starts = event == "start"
-        if tag not in _IN_LINES and (starts or tag not in _VOID):
-            if owner is not None and owner is not element:
-                texts.append(" ")
-            elif texts:
-                found.append(_in_one_line(texts))
-                texts.clear()
-            if tag == "table":
-                layouts.append(is_layout(element)) if starts else layouts.pop()
-            elif owner is element:
-                owner = None
-            elif starts and owner is None and tag in _KINDS:
-                owner = None if tag in CELLS and layouts[-1] else element
-        said = element.text if starts else element.tail if element is not root else None
-        if said:
-            texts.append(said)
-    return list(filter(None, [*found, _in_one_line(texts)]))
-
-
-def _in_one_line(texts: list[str]) -> str:
-    text = "".join(texts).strip()
-    if "  " in text or not text.isprintable():  # of white space, only the blank is printable
-        text = " ".join(text.split())
-    return text
+    runs = _Runs(flow).found
+    texts = single_spaced([text for _, text, _ in runs])
+    return [
+        Block(kind, text, bool(links) and _size(links) > _LINKED * (len(text) - text.count(" ")))
+        for (kind, _, links), text in zip(runs, texts, strict=False)
+        if text
+    ]
 
 
 def plain_text(flow: Flow) -> str:
     """Return the blocks of a flow as lines; code keeps its own."""
-    return "\n".join(block.text for block in _PlainWriter().write(flow))
+    lines = []
+    for kind, text, _ in _Runs(flow, code=True).found:
+        code = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
+        lines.append(code if kind == "code" else " ".join(text.split()))
+    return "\n".join(filter(None, lines))
 
 
-class _Writer:
-    def __init__(self) -> None:
-        self.found: list[Block] = []
-        self.text: list[str] = []
-        self.links: list[str] = []
+class _Runs:
+    """The runs of text of a flow: of each its kind, its text as it is, and what of it is linked.
+
+    With `code`, the lines of code end in it.
+    """
+
+    def __init__(self, flow: Flow, *, code: bool = False) -> None:
+        self.found: list[tuple[str, str, Sequence[str]]] = []
+        self._keeps_lines = code
+        self._text: list[str] = []
+        self._links: list[str] = []
         self._kind = "text"
         self._owner = ""  # the tag of a line of Markdown, or of code
         self._nested = 0  # elements with that tag inside
         self._layouts: list[bool] = []
         self._in_code = False  # within a line, where Markdown shows no links
-        self.anchors = 0
+        self._anchors = 0
+        self._read(flow)
 
-    def write(self, flow: Flow) -> list[Block]:
-        """Return the blocks of a flow."""
-        add, links = self.text.append, self.links.append
+    def _read(self, flow: Flow) -> None:
+        add = self._text.append
         for token in flow.tokens:
             if isinstance(token, str):
                 add(token)
-                if self.anchors:
-                    links(token)
-            elif token.tag not in _WITHIN_LINES:
-                if not token.tag:  # a `BREAK`, be it another after pickling
-                    self.end_line()
-                elif isinstance(token, Start):
-                    self.start(token)
+                if self._anchors:
+                    self._links.append(token)
+            elif token[0] not in _WITHIN_LINES:
+                if not token[0]:
+                    self._end_line()
+                elif is_start(token):
+                    self._start(*token)
                 else:
-                    self.end(token)
-        self.flush()
-        return self.found
+                    self._end(token[0])
+        self._flush()
 
-    def start(self, token: Start) -> None:
-        tag = token.tag
+    def _start(self, tag: str, value: object) -> None:
         if tag == "a":
-            self.anchors += not self._in_code and is_address(token.value)
+            self._anchors += not self._in_code and is_address(cast("str | None", value))
             return
         if tag in _CODE:
             self._in_code = True
             return
         if tag not in _WITHIN_LINKS:
-            self.anchors = 0
+            self._anchors = 0
             self._in_code = False
+        if tag == "br" and self._keeps_lines and self._kind == "code":
+            self._text.append("\n")
+            return
         self._break()
         if tag == "table":
-            self._layouts.append(bool(token.value))
+            self._layouts.append(bool(value))
         elif self._owner:
             self._nested += tag == self._owner
-        elif tag in _KINDS and (tag not in CELLS or self._layouts[-1:] == [False]):
-            self._owner, self._kind = tag, _KINDS[tag]
+        elif tag in KINDS and (tag not in CELLS or self._layouts[-1:] == [False]):
+            self._owner, self._kind = tag, KINDS[tag]
 
-    def end(self, token: End) -> None:
-        tag = token.tag
+    def _end(self, tag: str) -> None:
         if tag == "a":
-            self.anchors = 0
+            self._anchors = 0
             return
         if tag in _CODE:
             self._in_code = False
             return
-        self.end_line()
+        self._end_line()
         if tag == "table":
             self._layouts.pop()
-        elif tag and tag == self._owner:
+        elif tag == self._owner:
             if self._nested:
                 self._nested -= 1
             else:
-                self.flush()
+                self._flush()
                 self._owner, self._kind = "", "text"
 
-    def flush(self) -> None:
-        text = _in_one_line(self.text)
-        if text:
-            letters = len(text) - text.count(" ")
-            linked = bool(self.links) and _size(self.links) > _LINKED * letters
-            self.found.append(Block(self._kind, text, linked))
-        self.text.clear()
-        self.links.clear()
+    def _flush(self) -> None:
+        if self._text:
+            links = self._links.copy() if self._links else ()
+            self.found.append((self._kind, "".join(self._text), links))
+            self._text.clear()
+            self._links.clear()
 
-    def end_line(self) -> None:
-        self.anchors = 0  # Markdown has no links around blocks
+    def _end_line(self) -> None:
+        self._anchors = 0  # Markdown has no links around blocks
         self._in_code = False
         self._break()
 
     def _break(self) -> None:
-        if self._owner:
-            self.text.append(" ")
-        elif self.text:
-            self.flush()
-
-
-class _PlainWriter(_Writer):
-    """Keeps the lines of code."""
-
-    def start(self, token: Start) -> None:
-        if token.tag == "br" and self._kind == "code":
-            self.text.append("\n")
-        else:
-            super().start(token)
-
-    def flush(self) -> None:
-        text = "".join(self.text).replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
-        if self._kind != "code" or not text:
-            super().flush()
-            return
-        self.found.append(Block(self._kind, text))
-        self.text.clear()
-        self.links.clear()
-
-    def _break(self) -> None:
-        if self._kind != "code":
-            super()._break()
-        elif self.text and not self.text[-1].endswith("\n"):
-            self.text.append("\n")
+        if not self._owner:
+            self._flush()
+        elif self._kind != "code" or not self._keeps_lines:
+            self._text.append(" ")
+        elif self._text and not self._text[-1].endswith("\n"):
+            self._text.append("\n")
 
 
 def captions(root: HtmlElement) -> Iterator[str]:
@@ -217,5 +168,5 @@ def captions(root: HtmlElement) -> Iterator[str]:
                 break
 
 
-def _size(parts: list[str]) -> int:
+def _size(parts: Sequence[str]) -> int:
     return sum(map(len, (word for part in parts for word in part.split())))

@@ -1,4 +1,4 @@
-"""Takes the chrome off a page's tree, in place: what stands around articles, not what holds one."""
+"""Takes the boilerplate off a page's tree, in place: what stands around articles."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.page.blocks import lines_of
-from simhash_gate.page.chrome import (
-    is_chrome,
+from simhash_gate.page.asides import is_thread
+from simhash_gate.page.boilerplate import (
+    is_boilerplate,
     is_hidden_or_search,
     is_misnamed,
     is_outside,
@@ -19,20 +19,10 @@ from simhash_gate.page.chrome import (
 from simhash_gate.page.consent import consent_layers
 from simhash_gate.page.facts import find_facts
 from simhash_gate.page.hidden import drop_invisible, forms_to_fill_in, gutters, show_later
-from simhash_gate.page.insets import is_thread
-from simhash_gate.page.measure import (
-    LARGEST,
-    Left,
-    Measures,
-    Sizes,
-    drop,
-    drop_all,
-    is_listing,
-    size_of,
-    survey,
-)
+from simhash_gate.page.measure import LARGEST, drop_all, forget
+from simhash_gate.page.survey import Survey, survey
 from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, text_of, words_of
-from simhash_gate.page.vocabulary import CHROME_TAGS, CONSENT_TOKENS, POST_TOKENS
+from simhash_gate.page.vocabulary import BOILERPLATE_TAGS, CONSENT_TOKENS, POST_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -40,18 +30,19 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     from simhash_gate.page.facts import Facts
+    from simhash_gate.page.measure import Measures
 
-_FORMS = 0.2  # of the text outside of links that is left: in forms, more is no chrome
+_FORMS = 0.2  # of the text outside of links that is left: in forms, more is no boilerplate
 _SOME_TEXT = 20
 _TIMES_READ = 8
 _LEFT = 0.2  # of the text in a large box: with less than that left, the box was the page
 
 
 class Cleaned(NamedTuple):
-    """A page without its chrome: its tree, the size of every element in it, its titles.
+    """A page without its boilerplate: its tree, the size of every element in it, its titles.
 
     `thread` tells that it is a thread of a forum, `facts` what it says of itself. `size` is how
-    many characters the page says, chrome and all, and `whole` what.
+    many characters the page says, boilerplate and all, and `shown` all that it shows.
     """
 
     root: HtmlElement
@@ -60,7 +51,7 @@ class Cleaned(NamedTuple):
     listing: bool
     titles: Titles
     size: int
-    whole: list[str]
+    shown: Survey
     thread: bool
     facts: Facts
 
@@ -70,7 +61,7 @@ def clean(
     titles: Titles | None = None,
     facts: Facts | None = None,
 ) -> Cleaned:
-    """Remove the chrome from a page's tree."""
+    """Remove the boilerplate from a page's tree."""
     facts = find_facts(root) if facts is None else facts
     titles = find_titles(root, "", facts) if titles is None else titles
     thread = is_thread(root, facts)
@@ -81,44 +72,56 @@ def clean(
     drop_all(gutters(root))
     body = root.find("body")
     body = root if body is None else body
-    visible = lines_of(body)
+    shown = survey(root)
+    measures = shown.measures
+    size = measures.text[root]
     around = _around_headline(facts.headlines[:HEADLINES], titles)
-    left = _drop_chrome(root, titles, around, thread=thread)
-    measures = survey(root, left)
-    _drop_forms(left.forms, filled_in, root, measures)
-    _drop_large(left.large, root, measures, titles)
-    listing = is_listing(measures[body])
-    return Cleaned(root, body, measures, listing, titles, left.size, visible, thread, facts)
+    boilerplate = _drop_boilerplate(root, titles, around, measures, thread=thread)
+    _drop_forms(boilerplate.forms, filled_in, root, measures)
+    _drop_large(boilerplate.large, root, measures, titles)
+    listing = measures.is_listing(body)
+    return Cleaned(root, body, measures, listing, titles, size, shown, thread, facts)
 
 
-def _drop_chrome(
-    root: HtmlElement, titles: Titles, around: Collection[HtmlElement], *, thread: bool
-) -> Left:
-    """Take out what is chrome, but for what is too large to be, and for posts of a thread.
+def _drop_boilerplate(
+    root: HtmlElement,
+    titles: Titles,
+    around: Collection[HtmlElement],
+    measures: Measures,
+    *,
+    thread: bool,
+) -> _Boilerplate:
+    """Take out what is boilerplate, but for what is too large to be, and for posts of a thread.
 
-    Of a page without a title that is nothing but chrome, that is what it says.
+    Of a page without a title that is nothing but boilerplate, that is what it says.
     """
-    chrome = _Chrome(root, around, thread=thread)
-    posts = chrome.posts(titles)
+    boilerplate = _Boilerplate(root, around, measures, thread=thread)
+    posts = boilerplate.posts(titles)
     if posts:
-        chrome = _Chrome(root, around, posts, thread=thread)
-    if not titles.title and chrome.is_all():
-        return chrome.left._replace(elements=list(root.iter("*")), large=[], forms=[], lost={})
-    drop_all(chrome.gone)
-    return chrome.left
+        boilerplate = _Boilerplate(root, around, measures, posts, thread=thread)
+    if not titles.title and boilerplate.is_all():
+        boilerplate.large, boilerplate.forms = [], []
+    else:  # a link is as long as it was
+        lost = [e for e in boilerplate.gone if next(e.iterancestors("a"), None) is None]
+        forget(lost, measures)
+        drop_all(boilerplate.gone)
+    return boilerplate
 
 
-class _Chrome:
-    """What is chrome in a tree, and what is left of it without that.
+class _Boilerplate:
+    """What is boilerplate in a tree, and what is left of it without that.
 
-    `around` is what the headline stands in, and `posts` are names of boxes that are no chrome. In a
-    thread of a forum, what is called a comment is a post.
+    `around` is what the headline stands in, and `posts` are names of boxes that are no boilerplate.
+    In a thread of a forum, what is called a comment is a post. Of `large`, which is too large to be
+    boilerplate, the outer ones come first, and of neighbours the last; `forms` are boilerplate if
+    they are small.
     """
 
     def __init__(
         self,
         root: HtmlElement,
         around: Collection[HtmlElement],
+        measures: Measures,
         posts: Collection[str] = (),
         *,
         thread: bool,
@@ -126,29 +129,25 @@ class _Chrome:
         self._root = root
         self._around = around
         self._thread = thread
-        self._sizes = Sizes(root)
-        whole = self._sizes.whole
+        self._measures = measures
+        whole = measures.text[root]
         self._largest = LARGEST * whole
         self._to_read = _TIMES_READ * whole  # boxes in boxes are read again for each
         self._alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a name
         self._outer: set[HtmlElement] = set()
         self.gone: list[HtmlElement] = []
-        self.left = Left([], [], [], {}, whole)
-        keep = self.left.elements.append
+        self.large: list[HtmlElement] = []
+        self.forms: list[HtmlElement] = []
         behind: HtmlElement | None = root  # what goes: nothing inside it is looked at
         for element in root.iter("*"):
             if behind is not None:
                 if element is not behind:
                     continue
                 behind = None
-            if not is_chrome(element) or self._is_form(element):
-                keep(element)
+            if not is_boilerplate(element) or self._is_form(element):
                 continue
             name = post_name(element.get("class", ""))
-            if name in posts:
-                self.left.elements.extend(element.iter("*"))
-            elif self._stays(element, name):
-                keep(element)
+            if name not in posts and self._stays(element, name):
                 continue
             behind = _behind(element)
             if behind is None:
@@ -160,33 +159,32 @@ class _Chrome:
         return names_of_posts(names, self.gone, self._root, titles) if names else set()
 
     def is_all(self) -> bool:
-        """Tell if nothing but chrome says anything."""
+        """Tell if nothing but boilerplate says anything."""
         said = sum(self._alike.values())
-        return said > 0 and said + sum(map(size_of, self._root.iter("head"))) >= self.left.size
+        head = sum(self._measures.text[head] for head in self._root.iter("head"))
+        return said > 0 and said + head >= self._measures.text[self._root]
 
     def _is_form(self, element: HtmlElement) -> bool:
         form = element.tag == "form" and not is_hidden_or_search(element)
         if form:
-            self.left.forms.append(element)
+            self.forms.append(element)
         return form
 
     def _stays(self, element: HtmlElement, name: str) -> bool:
-        """Tell if an element stays that something says is chrome; if not, it goes."""
-        size = self._sizes.of(element)
+        """Tell if an element stays that something says is boilerplate; if not, it goes."""
+        size = self._measures.text[element]
         self._to_read -= size
-        if self._thread and element.tag not in CHROME_TAGS and says(element, POST_TOKENS):
+        if self._thread and element.tag not in BOILERPLATE_TAGS and says(element, POST_TOKENS):
             return True
         if self._to_read > 0 and is_misnamed(element, size, self._around):
             return True
         if size > self._largest:
             around = sum(outer in self._outer for outer in element.iterancestors())
-            self.left.large.insert(around, element)
+            self.large.insert(around, element)
             self._outer.add(element)
             return True
         self.gone.append(element)
         self._alike[name] += size
-        for link in islice(element.iterancestors("a"), 1):  # one around that is as long as this
-            self.left.lost[link] = self.left.lost.get(link, 0) + size
         return False
 
 
@@ -221,9 +219,9 @@ def _drop_forms(
     """
     known = set(forms)
     outer = [form for form in forms if known.isdisjoint(form.iterancestors("form"))]
-    if sum(measures[form].prose for form in outer) <= _FORMS * measures[root].prose:
-        largest = LARGEST * measures[root].text
-        small = [form for form in outer if measures[form].text <= largest]
+    if sum(measures.prose(form) for form in outer) <= _FORMS * measures.prose(root):
+        largest = LARGEST * measures.text[root]
+        small = [form for form in outer if measures.text[form] <= largest]
         alike = Counter(form.get("class") for form in small)  # a form for each entry of a list
         gone = {form for form in small if form in filled_in or alike[form.get("class")] > 1}
         drop_all([form for form in small if form in gone], measures)
@@ -245,12 +243,13 @@ def _drop_large(
     headlines = headlines or list(islice(root.iter("h1"), HEADLINES))
     around = {outer for headline in headlines for outer in headline.iterancestors()}
     for element in large:
-        size, whole = measures[element], measures[root]
-        menu = size.links > 0.5 * size.text
+        size = measures.text[element]
+        menu = measures.links[element] > 0.5 * size
         held = element in around and (named or not says(element, CONSENT_TOKENS))
         if held or not (menu or is_outside(element)):
             continue
-        left = whole.text - size.text
-        tagged = menu and element.tag in CHROME_TAGS and left >= _LEFT * size.text
-        if left >= _SOME_TEXT and (headlines or tagged or whole.prose >= 2 * size.prose):
-            drop(element, measures)
+        left = measures.text[root] - size
+        tagged = menu and element.tag in BOILERPLATE_TAGS and left >= _LEFT * size
+        little = measures.prose(root) >= 2 * measures.prose(element)
+        if left >= _SOME_TEXT and (headlines or tagged or little):
+            drop_all([element], measures)

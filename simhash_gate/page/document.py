@@ -22,7 +22,7 @@ from simhash_gate.page.hidden import drop_invisible, permalinks
 from simhash_gate.page.measure import drop_all
 from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
 from simhash_gate.page.parse import parse, printable
-from simhash_gate.page.skeleton import pack_anchors, skeleton
+from simhash_gate.page.skeleton import pack_anchors
 from simhash_gate.page.structured import text, types, values
 from simhash_gate.page.title import find_titles
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from simhash_gate.page.extract import Extractor
     from simhash_gate.page.facts import Facts
     from simhash_gate.page.flow import Flow
-    from simhash_gate.page.skeleton import Skeleton
+    from simhash_gate.page.survey import Survey
     from simhash_gate.page.title import Titles
 
     Said = tuple[tuple[str, str], ...]
@@ -52,8 +52,8 @@ class Document(NamedTuple):
     `flow` is its article, and `blocks` the text of that; a page that says no more than its head
     does has no `blocks`. `offered` and `fields` are names and what the
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
-    page of which little but chrome may be left, else "". `whole` are the lines of all its text, and
-    `anchors` all of its links, if asked for. `skeleton` is that of the page as it was served.
+    page of which little but boilerplate may be left, else "". `shown` is all that the page shows,
+    and `anchors` are all of its links, if asked for.
     """
 
     facts: Facts
@@ -64,8 +64,7 @@ class Document(NamedTuple):
     offered: Said
     fields: Said
     leftover_of: str
-    whole: list[str]
-    skeleton: Skeleton
+    shown: Survey
     anchors: bytes = b""
 
     @property
@@ -103,7 +102,6 @@ def read_document(
     if root is None:
         return None
     known = [*root.iter("*")]  # to find an element again takes a third of the time
-    served = skeleton(root)
     drop_all(permalinks(root))
     facts = find_facts(root, url)
     links = pack_anchors(root, facts.base) if anchors else b""
@@ -142,8 +140,7 @@ def read_document(
         offered,
         fields,
         leftover_of,
-        cleaned.whole,
-        served,
+        cleaned.shown,
         links,
     )
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from lxml import html
 from readability import Document
 
-from simhash_gate.page.insets import (
+from simhash_gate.page.asides import (
     drop_copies,
     drop_link_lists,
     drop_others,
@@ -24,8 +24,9 @@ from simhash_gate.page.insets import (
     is_beside,
     is_gallery,
 )
-from simhash_gate.page.measure import drop_all, is_listing, measure
+from simhash_gate.page.measure import drop_all
 from simhash_gate.page.parse import printable
+from simhash_gate.page.survey import survey
 from simhash_gate.page.title import headline_in, says_title, text_of, words_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 
@@ -108,23 +109,24 @@ class ReadabilityExtractor:
         """Return readability's summary, or the first container with enough text."""
         try:
             summary = html.fragment_fromstring(Document(page.root).summary(html_partial=True))
-            found = measure(summary)[summary].text >= self.least_text
+            found = survey(summary).measures.text[summary] >= self.least_text
         except Exception:  # readability raises whatever lxml does on odd trees
             found = False
         if found:
             return Article(summary, page.listing)
         candidates = [*page.root.xpath(self.containers), page.body]
-        enough = (e for e in candidates if page.measures[e].text >= self.least_text)
+        enough = (e for e in candidates if page.measures.text[e] >= self.least_text)
         return Article(next(enough, page.body), page.listing)
 
 
 def is_leftover(article: Article, page: Cleaned) -> bool:
-    """Tell if an article may be chrome that was not known as such, and what is said was.
+    """Tell if an article may be boilerplate that was not known as such, and what is said was.
 
     It is short, a small part of all that the page says, and has no headline.
     """
     element = article.element
-    size = (page.measures.get(element) or measure(element)[element]).text
+    size = page.measures.text.get(element)
+    size = survey(element).measures.text[element] if size is None else size
     if size > _LEFTOVER or size > _LEFTOVER_SHARE * page.size:
         return False
     if article.titled:
@@ -137,10 +139,10 @@ def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:
     mains = [e for e in page.root.iter("main", "div", "section") if _is_main(e)]
     if len(mains) != 1:
         return None
-    size = page.measures[mains[0]]
-    if not size.text or 2 * size.prose < page.measures[page.body].prose:
+    main, measures = mains[0], page.measures
+    if not measures.text[main] or 2 * measures.prose(main) < measures.prose(page.body):
         return None
-    return mains[0], is_listing(size)
+    return main, measures.is_listing(main)
 
 
 def _named(page: Cleaned) -> tuple[HtmlElement, bool] | None:
@@ -153,10 +155,10 @@ def _named(page: Cleaned) -> tuple[HtmlElement, bool] | None:
     ]
     if not named or not set(named[-1].iterancestors()).issuperset(named[:-1]):
         return None
-    size = page.measures[named[-1]]
-    if size.prose < _NAMED_SHARE * page.measures[page.body].prose:
+    measures = page.measures
+    if measures.prose(named[-1]) < _NAMED_SHARE * measures.prose(page.body):
         return None
-    return named[-1], is_listing(size)
+    return named[-1], measures.is_listing(named[-1])
 
 
 def _is_main(element: HtmlElement) -> bool:
@@ -173,13 +175,13 @@ def _descend(
     """Walk into the child that holds most, unless the headline, or what is `around` it, says no."""
     in_article = listing
     while True:
-        # Links are chrome's most of the time; inside an article they are its own.
+        # Links are boilerplate's most of the time; inside an article they are its own.
         in_article = in_article or _is_article(element)
         sizes = [
-            (measures[child].text if in_article else measures[child].prose, child)
+            (measures.text[child] if in_article else measures.prose(child), child)
             for child in element
         ]
-        whole = measures[element].text if in_article else measures[element].prose
+        whole = measures.text[element] if in_article else measures.prose(element)
         least = _PROSE if whole > _SHORT else 1
         size, best = max(sizes, key=lambda pair: pair[0], default=(0, None))
         if (
@@ -187,10 +189,10 @@ def _descend(
             or size < _SHARE * whole
             or best.tag in LEAVES
             or whole - sum(size for size, _ in sizes) > _OWN_TEXT * whole
-            or any(e.tag in FLOW and measures[e].prose >= least for e in element)
+            or any(e.tag in FLOW and measures.prose(e) >= least for e in element)
         ):
             return element
-        if any(_is_part(e, best) and measures[e].prose >= least for e in element):
+        if any(_is_part(e, best) and measures.prose(e) >= least for e in element):
             return element
         if around and best not in around and is_beside(best, around, measures):
             return element
@@ -215,8 +217,8 @@ def _with_head(element: HtmlElement, headline: HtmlElement | None, page: Cleaned
         return element
     measures = page.measures
     if page.facts.is_story:
-        said = (measures[e].prose - _in_headings(e, measures) for e in head[:first])
-        if sum(said) <= max(_BYLINE, _BYLINE_SHARE * measures[element].text):
+        said = (measures.prose(e) - _in_headings(e, measures) for e in head[:first])
+        if sum(said) <= max(_BYLINE, _BYLINE_SHARE * measures.text[element]):
             return element
     while element is not box:
         drop_all([*element.itersiblings()], measures)
@@ -227,7 +229,7 @@ def _with_head(element: HtmlElement, headline: HtmlElement | None, page: Cleaned
 
 
 def _in_headings(element: HtmlElement, measures: Measures) -> int:
-    return sum(measures[heading].prose for heading in element.iter(*HEADINGS))
+    return sum(measures.prose(heading) for heading in element.iter(*HEADINGS))
 
 
 def _is_part(element: HtmlElement, other: HtmlElement) -> bool:
@@ -245,7 +247,7 @@ def _start_at_headline(article: HtmlElement, page: Cleaned) -> bool:
 
     False if the article begins with no heading at all.
     """
-    limit = max(_PREAMBLE * page.measures[article].text, _NOTICE)
+    limit = max(_PREAMBLE * page.measures.text[article], _NOTICE)
     found = None
     for heading in islice(article.iter("h1", "h2"), _HEADLINES):
         if (
@@ -293,5 +295,5 @@ def _prose_before(heading: HtmlElement, article: HtmlElement, measures: Measures
     element: HtmlElement | None = heading
     while element is not None and element is not article:
         for above in element.itersiblings(preceding=True):
-            yield measures[above].text - sum(measures[h].text for h in above.iter(*HEADINGS))
+            yield measures.text[above] - sum(measures.text[h] for h in above.iter(*HEADINGS))
         element = element.getparent()

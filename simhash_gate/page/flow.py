@@ -10,7 +10,7 @@ import pickle
 import re
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from lxml.etree import iterwalk
 
@@ -48,27 +48,27 @@ _LANGUAGE = re.compile(
 _NO_LANGUAGE = ("default", "none", "plaintext", "text", "nohighlight", "no-highlight")
 
 
-class Start(NamedTuple):
-    """The start of an element; `value` is what Markdown shows of its attributes.
+KINDS = dict.fromkeys(HEADINGS, "heading") | dict.fromkeys(CELLS, "cell")
+KINDS |= {"dt": "term", "pre": "code", "fieldset": "choice"}
+"""What a block is, by the tag that it is in; elsewhere it is `text`."""
 
-    `a`: its href. `img`: its alt and the addresses to choose from. `input`: whether it is checked.
-    `ol`: its start. `pre`: its language. `table`: whether it only places things on the page.
-    """
+Start = tuple[str, object]
+"""The start of an element: its tag, and what Markdown shows of its attributes.
 
-    tag: str
-    value: object = None
-
-
-class End(NamedTuple):
-    """The end of an element; no `img`, `br`, `hr` or `input` has one."""
-
-    tag: str
-
-
-BREAK = End("")
+`a`: its href. `img`: its alt and the addresses to choose from. `input`: whether it is checked.
+`ol`: its start. `pre`: its language. `table`: whether it only places things on the page.
+"""
+End = tuple[str]
+"""The end of an element: its tag alone; no `img`, `br`, `hr` or `input` has one."""
+BREAK: End = ("",)
 """The edge of any other block, of which Markdown tells only that a line ends there."""
 
 Token = str | Start | End
+
+
+def is_start(token: Start | End) -> TypeGuard[Start]:
+    """Tell if a token is a start, and no end."""
+    return len(token) == 2
 
 
 class Flow(NamedTuple):
@@ -108,7 +108,7 @@ def flow(root: HtmlElement) -> Flow:
             codes += role is _CODE
             token, text = role.start, element.text
             if role.value is not None:
-                token = Start(element.tag, role.value(element))
+                token = element.tag, role.value(element)
             new_line = new_line if token is None else role.is_line
         else:
             codes -= role is _CODE
@@ -172,17 +172,17 @@ class _Role:
 
 
 _BLOCK = _Role(BREAK, BREAK, True)
-_CODE = _Role(Start("pre"), End("pre"), True, _language)
+_CODE = _Role(("pre", None), ("pre",), True, _language)
 _ROLES = {
     **{tag: _Role() for tag in INLINE},
-    **{tag: _Role(Start(tag), End(tag)) for tag in MARKS},
-    **{tag: _Role(Start(tag), End(tag), True) for tag in _STRUCTURE},
-    "a": _Role(Start("a"), End("a"), False, lambda element: element.get("href")),
-    "br": _Role(Start("br"), None, True),
-    "hr": _Role(Start("hr"), None, True),
-    "img": _Role(Start("img"), None, False, _sources),
-    "input": _Role(Start("input"), None, False, _checked),
-    "ol": _Role(Start("ol"), End("ol"), True, lambda element: element.get("start")),
+    **{tag: _Role((tag, None), (tag,)) for tag in MARKS},
+    **{tag: _Role((tag, None), (tag,), True) for tag in _STRUCTURE},
+    "a": _Role(("a", None), ("a",), False, lambda element: element.get("href")),
+    "br": _Role(("br", None), None, True),
+    "hr": _Role(("hr", None), None, True),
+    "img": _Role(("img", None), None, False, _sources),
+    "input": _Role(("input", None), None, False, _checked),
+    "ol": _Role(("ol", None), ("ol",), True, lambda element: element.get("start")),
     "pre": _CODE,
-    "table": _Role(Start("table"), End("table"), True, is_layout),
+    "table": _Role(("table", None), ("table",), True, is_layout),
 }

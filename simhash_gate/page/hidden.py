@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lxml import etree
 from lxml.etree import strip_elements
@@ -27,6 +27,7 @@ _HIDING = (
     etree.XPath("descendant::*/@hidden"),
     etree.XPath("descendant::*/@style[contains(., 'none')]"),
 )
+_WITHIN = etree.XPath("descendant::a[starts-with(@href, '#')]")
 NOT_SHOWN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.I)
 _SENT_LATE = re.compile(r"S:(\w+)$")
 _FOLD = 60  # characters, mostly outside of links: less is a label, a menu or a message
@@ -185,9 +186,8 @@ def permalinks(root: HtmlElement) -> list[HtmlElement]:
     """Return the links that lead to what they stand in, and say no word: `¶`, `#`, `§`."""
     return [
         link
-        for link in root.iter("a")
-        if (href := link.get("href", "")).startswith("#")
-        and href != "#"  # of a menu, most of the time
+        for link in cast("list[HtmlElement]", _WITHIN(root))
+        if (href := link.get("href")) != "#"  # of a menu, most of the time
         and not any(map(str.isalnum, said := "".join(link.itertext())))
         and said.strip()
         and any(href == f"#{e.get('id')}" for e in (link, *link.iterancestors()))

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, cast
 from simhash_gate.page.address import Base, joined
 from simhash_gate.page.blocks import blocks
 from simhash_gate.page.converter import CONTAINERS, ONE_LINE, convert, escape, inside
-from simhash_gate.page.flow import MARKS, Start
+from simhash_gate.page.flow import MARKS, is_start
 from simhash_gate.page.vocabulary import CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from simhash_gate.page.flow import End, Flow, Token
+    from simhash_gate.page.flow import Flow, Token
 
 _TABLE = CELLS | {"table", "tr"}
 _NESTING = 30
@@ -52,7 +52,7 @@ def write(flow: Flow, url: str = "", without: Collection[str] = ()) -> str:
     markdownify gives paragraphs without marks.
     """
     if without:
-        tokens = [t for t in flow.tokens if isinstance(t, str) or t.tag not in without]
+        tokens = [t for t in flow.tokens if isinstance(t, str) or t[0] not in without]
         flow = flow._replace(tokens=tokens)
     if flow.elements > _ELEMENTS:
         return "\n\n".join(block.text for block in blocks(flow))
@@ -91,30 +91,30 @@ class _Writer:
         for token in self._tokens:
             if isinstance(token, str):
                 self._text(token)
-            elif isinstance(token, Start):
-                _STARTS.get(token.tag, _Writer._start)(self, token)
-            elif not token.tag:  # a `BREAK`, be it another after pickling
+            elif is_start(token):
+                _STARTS.get(token[0], _Writer._start)(self, *token)
+            elif not token[0]:
                 self._end_line()
-            elif token.tag not in MARKS:
-                self._end(token)
-            elif self._line and self._line[-1].tag == MARKS[token.tag]:
+            elif token[0] not in MARKS:
+                self._end(token[0])
+            elif self._line and self._line[-1].tag == MARKS[token[0]]:
                 self._end_mark()
         self._end_line()
         return _joined(self._open[0].contents)
 
-    def _start(self, token: Start) -> None:
+    def _start(self, tag: str, value: object) -> None:
         self._end_line()
-        if token.tag == "table":
-            self._layouts.append(bool(token.value))
-        self._opened.append(self._is_block(token.tag))
+        if tag == "table":
+            self._layouts.append(bool(value))
+        self._opened.append(self._is_block(tag))
         if self._opened[-1]:
-            self._open_block(token)
+            self._open_block(tag, value)
 
-    def _end(self, token: End) -> None:
+    def _end(self, tag: str) -> None:
         self._end_line()
         if self._opened.pop():
             self._close_block()
-        if token.tag == "table":
+        if tag == "table":
             self._layouts.pop()
 
     def _is_block(self, tag: str) -> bool:
@@ -124,16 +124,16 @@ class _Writer:
             return self._layouts[-1:] == [False]
         return tag in CONTAINERS or tag in ONE_LINE
 
-    def _open_block(self, token: Start) -> None:
+    def _open_block(self, tag: str, value: object) -> None:
         outer = self._open[-1]
-        block = _Part(token.tag, outer.inside)
-        if token.tag == "ol":
-            start = str(token.value)
+        block = _Part(tag, outer.inside)
+        if tag == "ol":
+            start = str(value)
             self._next.append(int(start) if start.isdecimal() and len(start) < 10 else 1)
-        elif token.tag == "li" and outer.tag == "ol":
+        elif tag == "li" and outer.tag == "ol":
             block.attributes = {"start": str(self._next[-1])}
             self._next[-1] += 1
-        elif token.tag == "tr" and not outer.contents:
+        elif tag == "tr" and not outer.contents:
             block.attributes = {"first": ""}
         self._open.append(block)
 
@@ -187,11 +187,11 @@ class _Writer:
         inner.contents.append(text if "_noformat" in inner.inside else escape(text))
         self._spaced = text[-1] == " "
 
-    def _start_mark(self, token: Start) -> None:
-        self._open_mark(MARKS[token.tag])
+    def _start_mark(self, tag: str, _: object) -> None:
+        self._open_mark(MARKS[tag])
 
-    def _start_link(self, token: Start) -> None:
-        href = self._base.absolute(token.value)
+    def _start_link(self, _: str, value: object) -> None:
+        href = self._base.absolute(value)
         if href is not None:
             self._open_mark("a", {"href": href})
 
@@ -213,28 +213,28 @@ class _Writer:
         inner = (self._line or self._start_line())[-1]
         inner.contents.append(convert(tag, attributes, "", inner.inside))
 
-    def _img(self, token: Start) -> None:
-        alt, sources = cast("tuple[str, tuple[str, ...]]", token.value)
+    def _img(self, _: str, value: object) -> None:
+        alt, sources = cast("tuple[str, tuple[str, ...]]", value)
         source = next(filter(None, map(self._base.absolute, sources)), None)
         if source is not None:
             self._add_inline("img", {"src": source, "alt": " ".join(alt.split())})
             self._spaced = False
 
-    def _br(self, _: Start) -> None:
+    def _br(self, *_: object) -> None:
         if self._line:
             self._add_inline("br")
             self._spaced = True
 
-    def _hr(self, _: Start) -> None:
+    def _hr(self, *_: object) -> None:
         self._end_line()
         if self._open[-1].tag not in ONE_LINE:
             self._add(_Part("hr", frozenset()), "")
 
-    def _input(self, token: Start) -> None:
-        if token.value is not None:
-            self._add_inline("input", {"checked": ""} if token.value else _NO_ATTRIBUTES)
+    def _input(self, _: str, value: object) -> None:
+        if value is not None:
+            self._add_inline("input", {"checked": ""} if value else _NO_ATTRIBUTES)
 
-    def _pre(self, token: Start) -> None:
+    def _pre(self, _: str, value: object) -> None:
         self._end_line()
         text = _code(self._tokens)
         if self._open[-1].tag in ONE_LINE:
@@ -242,7 +242,7 @@ class _Writer:
                 self._text(text)
             self._end_line()
         elif text.strip():
-            code = _Part("pre", frozenset(), {"lang": str(token.value)})
+            code = _Part("pre", frozenset(), {"lang": str(value)})
             self._add(code, text.strip("\n").rstrip())
 
 
@@ -295,11 +295,11 @@ def _code(tokens: Iterator[Token]) -> str:
     for token in tokens:
         if isinstance(token, str):
             parts.append(token)
-        elif token.tag == "br":
+        elif token[0] == "br":
             parts.append("\n")
-        elif token.tag not in MARKS and token.tag != "img":
-            if token.tag == "pre":
-                nested += 1 if isinstance(token, Start) else -1
+        elif token[0] not in MARKS and token[0] != "img":
+            if token[0] == "pre":
+                nested += 1 if is_start(token) else -1
                 if nested < 0:
                     break
             if parts and not parts[-1].endswith("\n"):

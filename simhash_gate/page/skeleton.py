@@ -1,4 +1,4 @@
-"""A page as it was served, its chrome included: how its tags are nested, and its links.
+"""A page as it is shown, its boilerplate included: how its tags are nested, and its links.
 
 How similar two pages are built is told by the paths of their tags, after Buttler, "A short survey
 of document structure similarity algorithms" (IC 2004), section 3.6.
@@ -9,64 +9,26 @@ from __future__ import annotations
 import json
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urldefrag
 
 from simhash_gate.page.address import Base, is_address, joined
-from simhash_gate.page.vocabulary import CELLS, HEADINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from lxml.html import HtmlElement
 
-    Tree = dict[str, "Tree"]  # the tags of all children, each once
+    from simhash_gate.page.survey import Tree
 
-# Marks within a line are left out: they come and go with every edit of a text.
-_BOXES = HEADINGS | CELLS | {"ul", "ol", "li", "dl", "dt", "dd", "table", "tbody", "tr", "p", "hr"}
-_BOXES |= {"html", "body", "div", "section", "article", "main", "header", "footer", "nav", "aside"}
-_BOXES |= {"form", "fieldset", "details", "thead", "tfoot", "pre", "blockquote", "figure"}
 _DEEP = 64  # tags of a path
 
-_LINKS = frozenset({"a", "area"})
 _WEB = ("http://", "https://")
 _OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.I)
 MOST_ANCHORS = 5_000
 """Of one page."""
 LONGEST_TEXT = 200
 _SERVICE = "/cdn-cgi/"  # of Cloudflare, with a new address in every response
-
-
-class Skeleton(NamedTuple):
-    """The tags of a page, each once in the same place, and the addresses that it links to."""
-
-    tags: Tree
-    hrefs: set[str]
-
-
-def skeleton(root: HtmlElement) -> Skeleton:
-    """Return the skeleton of a tree that nothing was taken out of."""
-    tags: Tree = {}
-    hrefs = set()
-    places: dict[HtmlElement, Tree] = {}
-    for element in root.iter("a", "area", *_BOXES):  # parents come before their children
-        tag = element.tag
-        if tag in _LINKS:
-            hrefs.add(element.get("href"))
-            continue
-        outer, marks = element.getparent(), []
-        while outer is not None and outer not in places:
-            marks.append(outer)
-            outer = outer.getparent()
-        place = tags if outer is None else places[outer]
-        for mark in marks:  # so that none is passed again
-            places[mark] = place
-        inner = place.get(tag)
-        if inner is None:
-            inner = place[tag] = {}
-        places[element] = inner
-    hrefs.discard(None)
-    return Skeleton(tags, hrefs)
 
 
 def tag_paths(tags: Tree) -> Iterator[str]:

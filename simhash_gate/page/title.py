@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from lxml.etree import strip_elements
 
 from simhash_gate.page.address import host_and_path
-from simhash_gate.page.blocks import lines_of
+from simhash_gate.page.survey import lines_of
 from simhash_gate.page.vocabulary import INLINE, INVISIBLE
 
 if TYPE_CHECKING:

@@ -27,10 +27,10 @@ INVISIBLE = _set("""
     canvas dialog datalist map frame link meta
 """)
 
-CHROME_TAGS = _set("nav aside form header footer")
-CHROME_ROLES = _set("navigation complementary banner contentinfo search alert")
+BOILERPLATE_TAGS = _set("nav aside form header footer")
+BOILERPLATE_ROLES = _set("navigation complementary banner contentinfo search alert")
 # Words of classes and ids, and of custom tags.
-CHROME_TOKENS = _set("""
+BOILERPLATE_TOKENS = _set("""
     nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs
     sidebar sidebars widgetarea sphinxsidebar rightcol rightcolumn rightrail offcanvas
     toolbar topbar skip skiplink
@@ -60,7 +60,7 @@ MENU_TOKENS = _set("""
 SHORT_TOKENS = _set("skip skiplink gutter linenos readmore")
 CONSENT_TOKENS = _set("cookie cookies consent gdpr ccbanner ccdiv ccwindow")
 OUTSIDE_TOKENS = CONSENT_TOKENS | _set("popup popups modal footer colophon")
-# Of chrome, what the readers of a page write: it may be all of a page, and is on no other.
+# Of boilerplate, what the readers of a page write: it may be all of a page, and is on no other.
 POST_TOKENS = _set("comment comments commentlist")
 # Well-known software of forums: in its generator, or as the class or id of a page.
 FORUMS = _set("""
@@ -95,21 +95,21 @@ _BY_CHANCE = 2  # letters of a word that a hash may well have in it
 
 
 @lru_cache(maxsize=16_384)  # the names of some dozens of sites
-def speaks_of_chrome(names: str) -> bool:
-    """Tell if a class or id names chrome, by whole words: `nav-bar` does, `canvas` does not."""
-    return any(_chrome_words(name) for name in names.split())
+def speaks_of_boilerplate(names: str) -> bool:
+    """Tell if a class or id names boilerplate, by whole words: `nav-bar` does, not `canvas`."""
+    return any(_boilerplate_words(name) for name in names.split())
 
 
 @lru_cache(maxsize=16_384)
 def speaks_of_menu(names: str) -> bool:
-    """Tell if all chrome that a class or id names, if any, leads elsewhere or does something."""
-    return all(_chrome_words(name) <= MENU_TOKENS for name in names.split())
+    """Tell if all boilerplate that a class or id names, if any, leads on or does something."""
+    return all(_boilerplate_words(name) <= MENU_TOKENS for name in names.split())
 
 
 @lru_cache(maxsize=16_384)
 def speaks_of_short(names: str) -> bool:
-    """Tell if all chrome that a class or id names, if any, is a line or numbers."""
-    return all(_chrome_words(name) <= SHORT_TOKENS for name in names.split())
+    """Tell if all boilerplate that a class or id names, if any, is a line or numbers."""
+    return all(_boilerplate_words(name) <= SHORT_TOKENS for name in names.split())
 
 
 def have_any(names: str, words: Collection[str]) -> bool:
@@ -137,8 +137,8 @@ def _looks_hashed(words: list[str]) -> bool:
     return len(words) > 1 and sum(map(len, words)) < _MEAN_WORD * len(words)
 
 
-def _chrome_words(name: str) -> frozenset[str]:
-    """Return the words of one class or id that name chrome, if it is what they name."""
+def _boilerplate_words(name: str) -> frozenset[str]:
+    """Return the words of one class or id that name boilerplate, if it is what they name."""
     if not name[-1].isalnum() and name[-1] in _CODE:
         return frozenset()
     words = list(takewhile(lambda word: word not in HAVING, name_words(name)))
@@ -148,7 +148,9 @@ def _chrome_words(name: str) -> frozenset[str]:
     extra = EXTRA_TOKENS & said
     if extra:
         return extra if words[-1] not in PAGE_HEADS else frozenset()
-    return CHROME_TOKENS & said if words[-1] != "on" and not _content_head(words) else frozenset()
+    return (
+        BOILERPLATE_TOKENS & said if words[-1] != "on" and not _content_head(words) else frozenset()
+    )
 
 
 def _said(words: list[str]) -> set[str]:

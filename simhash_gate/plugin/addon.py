@@ -26,9 +26,8 @@ class Addon:
         self.head_start.begin(settings)  # before what takes its time to load here, too
         from simhash_gate.plugin.conditional_requests import ConditionalRequests
         from simhash_gate.plugin.middleware import SimhashGateMiddleware
-        from simhash_gate.plugin.one_line import told_in_one_line
         from simhash_gate.plugin.spider_middleware import (
-            CallbackWitness,
+            SimhashGateInnerSpiderMiddleware,
             SimhashGateSpiderMiddleware,
         )
 
@@ -36,11 +35,10 @@ class Addon:
             ("DOWNLOADER_MIDDLEWARES", SimhashGateMiddleware, DOWNLOADER_ORDER),
             ("DOWNLOADER_MIDDLEWARES", ConditionalRequests, CONDITIONS_ORDER),
             ("SPIDER_MIDDLEWARES", SimhashGateSpiderMiddleware, OUTERMOST),
-            ("SPIDER_MIDDLEWARES", CallbackWitness, INNERMOST),
+            ("SPIDER_MIDDLEWARES", SimhashGateInnerSpiderMiddleware, INNERMOST),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
-        with told_in_one_line():
-            recover = read_one(settings, "RECOVER", PATH, "")
+        recover = read_one(settings, "RECOVER", PATH, "")
         if recover:
             from simhash_gate.plugin.recover_journal import install
 

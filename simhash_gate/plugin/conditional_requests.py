@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from simhash_gate.plugin.middleware import SimhashGateMiddleware
-from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.spider_middleware import settings_of
 
 if TYPE_CHECKING:
@@ -31,8 +30,7 @@ class ConditionalRequests:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware, if any domain asks for it."""
-        with told_in_one_line():
-            settings = settings_of(crawler)
+        settings = settings_of(crawler)
         if not settings.enabled or not settings.revalidates:
             raise NotConfigured
         return cls(crawler)

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 LINKS_ALONE = (
     f"{PREFIX}ACTION = 'links' needs the spider middleware: install the add-on, "
     "ADDONS = {'simhash_gate.Addon': 0}, or add simhash_gate.SimhashGateSpiderMiddleware "
-    "to SPIDER_MIDDLEWARES at -10000 and simhash_gate.CallbackWitness at 10000"
+    "to SPIDER_MIDDLEWARES at -10000 and simhash_gate.SimhashGateInnerSpiderMiddleware at 10000"
 )
 REVISIT_ALONE = LINKS_ALONE.replace("ACTION", "REVISIT")
 LIMIT_ALONE = (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from weakref import finalize
 
 from simhash_gate.values import FLAG, read_one, whole_number
+from simhash_gate.workers.cores import default_workers
 from simhash_gate.workers.process import end_process, start_process
-from simhash_gate.workers.share import default_workers, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,7 +29,6 @@ class HeadStart:
         # The gate itself will say what is wrong.
         with suppress(ValueError, TypeError, OverflowError, OSError):
             if read_one(settings, "ENABLED", FLAG, True):
-                join()  # before it counts: others may begin at the same time
                 count = read_one(settings, "WORKERS", whole_number(0), default_workers())
                 while len(self._processes) < count:
                     self._processes.append(start_process())

@@ -13,8 +13,8 @@ from simhash_gate.history.texts import KeptPage, Source, pack
 from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within, result
 from simhash_gate.plugin.conditions import STORED_FLAG, needs_page, said_by
 from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.plugin.requests import LASTMOD_KEY
-from simhash_gate.plugin.revisits import time_of_visit
 from simhash_gate.stores import Blob, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.http import Response
 
-    from simhash_gate.gate.policy import Action
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.listeners import Crawl, Identity, Judged, Listener
     from simhash_gate.plugin.requests import NotSent
@@ -44,7 +43,6 @@ class Lifecycle:
         self._parked = crawl.parked
         self._store = crawl.store
         self._stats = crawl.crawler.stats
-        self._audit_passes = crawl.settings.audit_items == "pass"
         self._kept: OrderedDict[Identity, FollowedPage] = OrderedDict()
         self._unkept: WeakKeyDictionary[Request, FollowedPage] = WeakKeyDictionary()
         self._forgotten: OrderedDict[Identity, None] = OrderedDict()
@@ -56,12 +54,6 @@ class Lifecycle:
             + 4 * settings.getint("CONCURRENT_REQUESTS")
             + (settings.getint("SCRAPER_SLOT_MAX_ACTIVE_SIZE") // MIN_RESPONSE_SIZE)
         )
-
-    def action(self, verdict: Verdict) -> Action:
-        """Return what happens to a page that was seen."""
-        if verdict.audited and self._audit_passes:
-            return "tag"
-        return verdict.action
 
     def was_forgotten(self, record: Record) -> bool:
         """Tell whether the page of a record has failed since it was kept."""
@@ -118,7 +110,7 @@ class Lifecycle:
             for listener in self._listeners:
                 listener.item(page, response, item)
         verdict: Verdict | None = request.meta.get(VERDICT_KEY) if request else None
-        if verdict is not None and verdict.rejected and self.action(verdict) != "tag":
+        if verdict is not None and verdict.rejected and verdict.action != "tag":
             for listener in self._listeners:
                 listener.item_held()
             return False

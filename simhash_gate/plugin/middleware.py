@@ -24,7 +24,6 @@ from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
-from simhash_gate.plugin.browser_page import close, orphaned_page
 from simhash_gate.plugin.conditions import said_by
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
@@ -34,8 +33,14 @@ from simhash_gate.plugin.kept_texts import KeptTexts
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.new_links import NewLinks
-from simhash_gate.plugin.one_line import told_in_one_line
-from simhash_gate.plugin.page_keys import PageKeys, moved_from
+from simhash_gate.plugin.page_keys import (
+    GONE,
+    PageKeys,
+    moved_from,
+    note_gone,
+    time_of_visit,
+    without_links,
+)
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.redesigns import RedesignWatch
@@ -43,19 +48,15 @@ from simhash_gate.plugin.requests import (
     META_KEY,
     RECOVERED_KEY,
     NotSent,
+    close,
     forget_others,
     is_retry,
     mark_kept,
+    orphaned_page,
 )
 from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.revalidation import Revalidation
-from simhash_gate.plugin.revisits import (
-    GONE,
-    note_gone,
-    time_of_visit,
-    without_links,
-)
-from simhash_gate.plugin.site_warnings import Collapses, SelectorWatch, Swallowing
+from simhash_gate.plugin.site_warnings import AlikePages, SelectorWatch
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     is_installed,
@@ -67,7 +68,7 @@ from simhash_gate.plugin.stand_ins import StandIns
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
 from simhash_gate.plugin.trap_shield import TrapGuard
-from simhash_gate.plugin.unsettled import SureJudge
+from simhash_gate.plugin.unsettled import SettledJudge
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.urls import without_password
@@ -92,8 +93,7 @@ logger = logging.getLogger(__name__)
 
 LISTENERS: tuple[type[Listener], ...] = (
     Resending,
-    Collapses,
-    Swallowing,
+    AlikePages,
     SelectorWatch,
     RedesignWatch,
     VerdictLog,
@@ -152,7 +152,7 @@ class SimhashGateMiddleware(CrawlGate):
         own = (self._audit, stats, self._stand_ins, self._traps, texts, self.revalidation)
         made = (*own, self._new_links, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
-        self._judge = SureJudge(crawl, self.lifecycle, texts)
+        self._judge = SettledJudge(crawl, self.lifecycle, texts)
         self._deliveries = Deliveries(crawler)
         self.reader = PageReader(settings, stats)
         crawler.signals.connect(self._open, signals.spider_opened)
@@ -169,16 +169,15 @@ class SimhashGateMiddleware(CrawlGate):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the settings. Raises `SettingsError`, which stops the crawl before it starts."""
-        with told_in_one_line():
-            settings = settings_of(crawler)
-            if not settings.enabled:
-                raise NotConfigured(f"{PREFIX}ENABLED is False")
-            check(settings, crawler.settings)
-            if settings.recover:
-                from simhash_gate.plugin.recover_journal import check_journal
+        settings = settings_of(crawler)
+        if not settings.enabled:
+            raise NotConfigured(f"{PREFIX}ENABLED is False")
+        check(settings, crawler.settings)
+        if settings.recover:
+            from simhash_gate.plugin.recover_journal import check_journal
 
-                check_journal(settings.recover, crawler.settings)
-            return cls(crawler, settings)
+            check_journal(settings.recover, crawler.settings)
+        return cls(crawler, settings)
 
     def process_request(self, request: Request) -> None:
         """Let no verdict travel on to another request. Raise `NotSent` for a needless one."""
@@ -252,7 +251,7 @@ class SimhashGateMiddleware(CrawlGate):
             response,
             verdict,
             site.domain,
-            action="tag" if self._only_looks else self.lifecycle.action(verdict),
+            action="tag" if self._only_looks else verdict.action,
             fingerprint=fingerprint,
             skipped="empty" if verdict.outcome == "skipped" else "",
             seconds=time.perf_counter() - start,

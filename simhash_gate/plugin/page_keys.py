@@ -1,21 +1,34 @@
-"""The keys of requests and of pages in a crawl."""
+"""Which page a request is for, in a crawl: its key, when it was seen, and if it is gone."""
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from hashlib import sha1
 from typing import TYPE_CHECKING
 
+from scrapy.utils.request import RequestFingerprinter
+
+from simhash_gate.common.times import unix_time
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.gate.judge import Gate
 from simhash_gate.identity.canonical import canonical_of
-from simhash_gate.identity.keys import PageKey
-from simhash_gate.plugin.requests import PAGE_KEY
+from simhash_gate.identity.keys import Keys, PageKey
+from simhash_gate.plugin.requests import PAGE_KEY, TIME_KEY
+from simhash_gate.plugin.spider_middleware import settings_of
+from simhash_gate.values import SettingsError
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from typing_extensions import Self
 
-    from simhash_gate.identity.keys import Keys
+    from simhash_gate.gate.policy import Policy, Site
     from simhash_gate.page import Page
+    from simhash_gate.plugin.store_thread import StoreThread
 
 
 class PageKeys:
@@ -62,3 +75,62 @@ def moved_from(keys: PageKeys, request: Request, scope: str) -> str:
 
 
 _FOR_GOOD = frozenset({301, 308})
+
+
+GONE = (404, 410)
+"""What a server answers when a page is no longer there."""
+
+
+def time_of_visit(request: Request) -> float:
+    """Return the Unix time at which the page of a request was seen. Raises `SettingsError`."""
+    given = request.meta.get(TIME_KEY)
+    if given is None:
+        return time.time()
+    at = unix_time(given)
+    if at is None:
+        raise SettingsError(f"meta[{TIME_KEY!r}] = {given!r}: expected a Unix time or ISO 8601")
+    return at
+
+
+def without_links(policy: Policy, *, holds_items: bool) -> Policy:
+    """Return the policy as it can be kept: without the spider middleware no item is held back."""
+    if holds_items or policy.revisit != "links":
+        return policy
+    return replace(policy, revisit="pass")
+
+
+def note_gone(store: StoreThread, keys: PageKeys, request: Request, site: Site) -> None:
+    """Tell the store that a page is gone: the next copy of it is new. If that fails, it is not."""
+    with suppress(Exception):
+        name, at = keys.of_request(request, site.scope).key, time_of_visit(request)
+        url = without_credentials(request.url)
+        ask = partial(Gate.found_gone, scope=site.scope, url=url, request=name, at=at)
+        store.submit(ask)  # it logs whether that can be
+
+
+class PageKeyFingerprinter(RequestFingerprinter):
+    """Gives requests one fingerprint by what the spider says, and by names that track visitors.
+
+    What pages have shown, and canonical links, are no part of it: a fingerprint must never change.
+    What it drops is not tested, and not sent again.
+    """
+
+    def __init__(self, crawler: Crawler | None = None) -> None:
+        super().__init__(crawler)
+        self._plain = Keys(settings_of(crawler).tracking if crawler else ()).host("")
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Read the settings. Raises `SettingsError`."""
+        return cls(crawler)
+
+    def fingerprint(self, request: Request) -> bytes:
+        """Return the fingerprint of a request: 20 bytes."""
+        word = request.meta.get(PAGE_KEY)
+        if request.method == "GET" and not request.body and word is not None:
+            return sha1(f"simhash_gate {word}".encode("utf-8", "replace")).digest()
+        if "?" in request.url:
+            url = self._plain.address(request.url).url
+            if url != request.url:
+                return super().fingerprint(request.replace(url=url))
+        return super().fingerprint(request)

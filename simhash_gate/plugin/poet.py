@@ -10,22 +10,17 @@ from __future__ import annotations
 
 import json
 import logging
-from base64 import b64decode, b64encode
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 from scrapy.http import Response
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.history.texts import KeptPage
-from simhash_gate.history.versions import version_of_fields
-from simhash_gate.page import Page
 from simhash_gate.plugin.spider_middleware import CrawlGate, settings_of
-from simhash_gate.stores import Match, Record
 from simhash_gate.values import PREFIX
 
 try:
@@ -39,9 +34,10 @@ except ImportError as error:
 if TYPE_CHECKING:
     from scrapy_poet.injection import Injector
 
+    from simhash_gate.page import Page
+
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
 Leaf = dict[str, bytes]
 """What web-poet keeps of a dependency in its fixtures: files by the end of their names."""
 
@@ -115,52 +111,20 @@ class VerdictProvider(PageObjectInputProvider):
 
 
 def _write_page(page: MarkdownPage) -> Leaf:
-    return {"json": _json_of(page)}
+    return {"json": json.dumps(asdict(page), ensure_ascii=False, indent=2).encode()}
+
+
+def _write_verdict(verdict: Verdict) -> Leaf:
+    return {"pickle": pickle.dumps(verdict)}
 
 
 def _read_page(cls: type[MarkdownPage], leaf: Leaf) -> MarkdownPage:
     return cls(**json.loads(leaf["json"]))
 
 
-def _write_verdict(verdict: Verdict) -> Leaf:
-    return {"json": _json_of(verdict)}
-
-
-def _read_verdict(cls: type[Verdict], leaf: Leaf) -> Verdict:
-    said = json.loads(leaf["json"])
-    said["policy"]["compare"] = tuple(said["policy"]["compare"])
-    match = said.pop("match")
-    return cls(
-        **said
-        | {
-            "policy": Policy(**said["policy"]),
-            "page": _made(Page, said["page"]),
-            "previous": said["previous"] and version_of_fields([*said["previous"].values()]),
-            "kept": _made(KeptPage, said["kept"]),
-            "record": _made(Record, said["record"]),
-            "match": match and Match(_made(Record, match[0]), match[1]),
-        }
-    )
-
-
-def _json_of(thing: Any) -> bytes:
-    return json.dumps(asdict(thing), default=_base64, ensure_ascii=False, indent=2).encode()
-
-
-def _base64(value: bytes) -> dict[str, str]:
-    return {"base64": b64encode(value).decode()}
-
-
-def _made(cls: type[T], said: dict[str, Any] | None) -> Any:
-    """Return what was written of a page or of a record, if anything was."""
-    if said is None:
-        return None
-    return cls(
-        **{
-            name: b64decode(value["base64"]) if isinstance(value, dict) else value
-            for name, value in said.items()
-        }
-    )
+def _read_verdict(_: type[Verdict], leaf: Leaf) -> Verdict:
+    verdict: Verdict = pickle.loads(leaf["pickle"])
+    return verdict
 
 
 register_serialization(_write_page, _read_page)

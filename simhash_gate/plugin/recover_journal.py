@@ -21,9 +21,8 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.journal.contents import Found, drops, journal_files, load
 from simhash_gate.journal.warc import need_fastwarc
-from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.requests import RECOVERED_KEY, request_of
-from simhash_gate.plugin.spider_middleware import GateFollower, is_installed, settings_of
+from simhash_gate.plugin.spider_middleware import GateComponent, is_installed, settings_of
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def check_journal(path: str, settings: BaseSettings) -> None:
         raise SettingsError(f"{SETTING}: {error}") from None
 
 
-class _Recover(GateFollower):
+class _Recover(GateComponent):
     """What both middlewares of a recovery have."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -90,9 +89,8 @@ class _Recover(GateFollower):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware. Raises `SettingsError`, which stops the crawl before it starts."""
-        with told_in_one_line():
-            if not settings_of(crawler).enabled:
-                raise SettingsError(f"{SETTING} needs the gate, but {PREFIX}ENABLED is False")
+        if not settings_of(crawler).enabled:
+            raise SettingsError(f"{SETTING} needs the gate, but {PREFIX}ENABLED is False")
         return cls(crawler)
 
     def _count(self, name: str) -> None:

@@ -1,114 +1,149 @@
-"""Says that a site was redesigned: once for a domain, with what is read of it before and now."""
+"""Warns of a site that was redesigned: most of its pages say the same in another structure.
+
+A page counts if its structure is far from that of its last version, and it is the same page by its
+title or text. A banner moves a structure less; of several templates, pages leave each for another.
+"""
 
 from __future__ import annotations
 
 import logging
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from functools import lru_cache
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from simhash_gate.common.proportion import wilson
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
-from simhash_gate.history.notes import note_in, with_note
-from simhash_gate.history.redesign import Again, Redesigns, Site
+from simhash_gate.fingerprints.hamming import hamming_distance
+from simhash_gate.plugin.learned import LearnedNotes
 from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.recall import Recall
-from simhash_gate.plugin.revisits import time_of_visit
-from simhash_gate.stores.base import SITE_NOTES, Blob
+from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from simhash_gate.gate.judge import Gate
-    from simhash_gate.history.redesign import Redesign
+    from collections.abc import Iterable
+
+    from simhash_gate.history.versions import Version
+    from simhash_gate.page import Page
     from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
 NOTE = "redesign"
 """The key of these notes on a scope: when a redesign of each domain was told, a Unix time."""
-
-
-class RedesignWatch(Listener):
-    """Watches the structure of pages that are visited again.
-
-    When a redesign was told is remembered in the store, so that later crawls don't tell it of the
-    pages that they are the first to visit again.
-    """
-
-    def __init__(self, crawl: Crawl) -> None:
-        super().__init__(crawl)
-        self._redesigns = Redesigns()
-        self._told = Recall(crawl.store, SITE_NOTES, self._take)
-        self._found: list[Redesign] = []
-
-    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Take in a page that was visited before."""
-        verdict = judged.verdict
-        if verdict.page is None or judged.skipped not in ("", "empty"):
-            return
-        scope = self._crawl.settings.policies.site_of(judged.response.url).scope
-        if not self._told.has(scope) or verdict.previous is None:
-            return
-        site, at = Site(scope, judged.domain), time_of_visit(judged.request)
-        url = without_credentials(judged.response.url)
-        again = Again(verdict.previous, verdict.page, at, url, verdict.outcome == "duplicate")
-        found = self._redesigns.note(site, again)
-        if found is not None:
-            self._tell(found)
-            self._crawl.store.submit(partial(_keep, site=site, at=at))
-
-    async def closed(self, closing: Closing) -> None:
-        """Leave what was found to the verdict log."""
-        closing.lines += [{"redesign": _as_line(found)} for found in self._found]
-
-    def _take(self, scope: str, notes: bytes) -> None:
-        for domain, told in note_in(notes, NOTE).items():
-            if isinstance(told, int | float):
-                self._redesigns.recall(Site(scope, domain), told)
-
-    def _tell(self, found: Redesign) -> None:
-        self._found.append(found)
-        self._crawl.crawler.stats.inc_value("simhash_gate/redesigns")
-        logger.warning("%s %s", said_of(found), advice_on(found))
-
-
-def _as_line(found: Redesign) -> dict[str, Any]:
-    return {**found._asdict(), "said": said_of(found), "advice": advice_on(found)}
-
-
-def said_of(found: Redesign) -> str:
-    """Return in words what is known of a redesign."""
-    before, now = found.words
-    read = f"{how_many(before, 'word')} a page before, {now} now (median)"
-    if found.empty:
-        read += f"; {found.empty} {'has' if found.empty == 1 else 'have'} next to no text now"
-    if found.collapsed:
-        noun = "reads" if found.collapsed == 1 else "read"
-        read += f"; {found.collapsed} {noun} like another page of the site now"
-    return (
-        f"{found.domain} was redesigned: {found.changed} of the last {found.visited} pages that "
-        "were visited again are built in another way than at their last visit, such as "
-        f"{', '.join(found.examples)}. What is read of them: {read}."
-    )
-
-
-def advice_on(found: Redesign) -> str:
-    """Return what to do about a redesign."""
-    return _MISREAD if found.is_misread else _READ
-
-
-_READ = "Their text is read as before. See that the selectors of your spider still match."
-_MISREAD = (
-    "What is read of them may not be their text any more: see `simhash-gate fingerprint` on one of "
-    f"them, name their article by {PREFIX}EXTRACTOR, and see that the selectors of your spider "
-    "still match."
+FAR = 12
+"""Structures that differ in more bits are those of two templates: 2 % of unchanged pages."""
+LEAST, WINDOW, SHARE = 17, 60, 0.6
+"""Of so many pages at least, of the last ones, surely more than this share have left a template."""
+_SURE, _MOST_SITES = 0.999, 1_000
+_ALIKE = 16  # bits between texts that are one, though another template may add to it
+_ADVICE = (
+    "See that the selectors of your spider still match. If what is read is no longer their text, "
+    f"name their article by {PREFIX}EXTRACTOR."
 )
 
 
-def _keep(gate: Gate, *, site: Site, at: float) -> None:
-    """Let the store remember when a redesign was told, beside those of other domains."""
-    notes = gate.store.get(SITE_NOTES, site.scope)
-    told = note_in(notes, NOTE)
-    told.pop(site.domain, None)
-    gate.store.put(
-        Blob(SITE_NOTES, site.scope, "", with_note(notes, NOTE, {**told, site.domain: at}))
-    )
+class _Visit(NamedTuple):
+    """A page that was visited again: its structure and words then and now, and if it is far."""
+
+    url: str
+    was: int
+    now: int
+    words: tuple[int, int]
+    far: bool
+
+
+class SitePages:
+    """The pages of a domain that were visited last. `told` is when its last redesign was told."""
+
+    def __init__(self) -> None:
+        self.told: float | None = None
+        self._visits: deque[_Visit] = deque(maxlen=WINDOW)
+
+    def recall(self, told: float) -> None:
+        """Take over when a redesign was told (Unix time)."""
+        if self.told is None or told > self.told:
+            self.told = told
+            self._visits.clear()
+
+    def redesign(self, before: Version, page: Page, url: str, at: float) -> str:
+        """Take in a page and its last version; return in words the redesign it completes, or ""."""
+        was, now = before.structure, page.structure
+        if not was or not now or (self.told is not None and before.time < self.told):
+            return ""
+        far = hamming_distance(was, now) > FAR and _is_same(before, page)
+        self._visits.append(_Visit(url, was, now, (before.words, page.words), far))
+        moved, visited = self._moved() if far else [], len(self._visits)
+        if visited < LEAST or wilson(len(moved), visited, _SURE).low <= SHARE:
+            return ""
+        self.recall(at)
+        words = [round(median(visit.words[place] for visit in moved)) for place in (0, 1)]
+        return (
+            f"{len(moved)} of the last {visited} pages that were visited again are built in another"
+            f" way than at their last visit, such as {moved[-2].url}, {moved[-1].url}. What is read"
+            f" of them: {how_many(words[0], 'word')} a page before, {words[1]} now (median)."
+        )
+
+    def _moved(self) -> list[_Visit]:
+        """Return the pages whose template has gone, for one that no page has left.
+
+        Each has another structure now. Structures that are as many as pages are no template.
+        """
+        far = [visit for visit in self._visits if visit.far]
+        left = _templates(visit.was for visit in far)
+        moved = [visit for visit in far if _templates([*left, visit.now]) != left]
+        return moved if 2 * len(_templates(visit.now for visit in moved)) <= len(moved) else []
+
+
+class RedesignWatch(Listener):
+    """Watches the structure of pages that are visited again; the store knows what was told."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._site = lru_cache(_MOST_SITES)(lambda _: SitePages())
+        self._learned = LearnedNotes(crawl.store, NOTE, self._take)
+        self._found: list[dict[str, Any]] = []
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Take in a page that was visited before."""
+        read, before = judged.verdict.page, judged.verdict.previous
+        if read is None or judged.skipped not in ("", "empty"):
+            return
+        scope = self._crawl.settings.policies.site_of(judged.response.url).scope
+        if not self._learned.has(scope) or before is None:
+            return
+        domain, url = judged.domain, without_credentials(judged.response.url)
+        at = time_of_visit(judged.request)
+        if told := self._site((scope, domain)).redesign(before, read, url, at):
+            said = f"{domain} was redesigned: {told}"
+            self._found.append({"domain": domain, "said": said, "advice": _ADVICE})
+            self._crawl.crawler.stats.inc_value("simhash_gate/redesigns")
+            logger.warning("%s %s", said, _ADVICE)
+            self._learned.merge(scope, lambda known: known.update({domain: at}))
+
+    async def closed(self, closing: Closing) -> None:
+        """Leave what was found to the verdict log."""
+        closing.lines += [{"redesign": found} for found in self._found]
+
+    def _take(self, scope: str, notes: dict[str, Any]) -> None:
+        for domain, told in notes.items():
+            if isinstance(told, int | float):
+                self._site((scope, domain)).recall(told)
+
+
+def _is_same(before: Version, page: Page) -> bool:
+    """Tell if a page is still the one that it was, however it is built, and however it is read."""
+    if before.title and before.title.casefold() == page.title.casefold():
+        return True
+    said = page.fingerprint
+    return said is not None and hamming_distance(before.fingerprint, said) <= _ALIKE
+
+
+def _templates(structures: Iterable[int]) -> list[int]:
+    """Return one structure of each template."""
+    found: list[int] = []
+    for structure in structures:
+        if not any(hamming_distance(structure, other) <= FAR for other in found):
+            found.append(structure)
+    return found

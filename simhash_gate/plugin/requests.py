@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.http import Response
     from scrapy.utils.request import RequestFingerprinterProtocol
+
+logger = logging.getLogger(__name__)
 
 METHODS = ("callback", "errback")
 
@@ -209,3 +212,24 @@ def is_retry(request: Request, fingerprint: str) -> bool:
     """Tell whether a request was sent again, by its own decision, after its page had been kept."""
     kept, times = request.meta.get(KEPT_KEY) or ("", 0)
     return bool(kept == fingerprint and request.meta.get("retry_times", 0) > times)
+
+
+KEY = "playwright_page"
+
+
+def orphaned_page(request: Request) -> Any:
+    """Take the page of a browser out of a dropped request; None if it has none.
+
+    An errback gets the page with the request, and closes it, as it does after any failure.
+    """
+    if request.errback is not None:
+        return None
+    return request.meta.pop(KEY, None)
+
+
+async def close(page: Any) -> None:
+    """Close the page of a browser."""
+    try:
+        await page.close()
+    except Exception as error:
+        logger.warning("A page of the browser could not be closed: %s", error)

@@ -133,7 +133,7 @@ def _dropped(judged: Judged) -> Dropped:
     assert verdict.page is not None
     assert verdict.match is not None
     # None of these is needed to compare it.
-    page = replace(verdict.page, article=b"", anchors=b"", gist=b"", targets="")
+    page = replace(verdict.page, article=b"", anchors=b"", sample=b"", targets="")
     scope = verdict.match.record.scope
     request = to_send_again(judged)
     return Dropped(("copy",), request, judged.fingerprint, page, verdict.policy, scope)

@@ -38,10 +38,9 @@ from simhash_gate.plugin.conditions import (
 )
 from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.page_keys import PageKeys
+from simhash_gate.plugin.page_keys import PageKeys, time_of_visit, without_links
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
-from simhash_gate.plugin.revisits import time_of_visit, without_links
 from simhash_gate.plugin.sitemap_lastmod import note_lastmod
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.validator_trust import Site, Trusts, day_of, tell
@@ -268,11 +267,11 @@ class Revalidation(Listener):
         at, run = time_of_visit(request), self._crawl.store.run
         names = (site.scope, without_credentials(request.url), key)
         page = Record(*names, 0, 0, 0, "", run.pipeline, run.name, at, at)
-        self._trusts.recall.has(site.scope)
+        self._trusts.learned.has(site.scope)
         wants_text = bool(self._settings.keep_markdown)
         ask = partial(_known_of, page=page, policy=policy, text=wants_text)
         revisit, kept = await result(self._crawl.store.submit(ask))
-        self._trusts.recall.has(site.scope)  # it was asked before, so it has answered
+        self._trusts.learned.has(site.scope)  # it was asked before, so it has answered
         before = revisit.previous
         if before is None or not self._crawl.variants.same(request, before.variant):
             return None

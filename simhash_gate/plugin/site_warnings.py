@@ -1,7 +1,6 @@
 """Warnings about a site whose pages are read wrongly, while the crawl goes on.
 
 - Many pages of a domain read alike: the article of a template may not be found.
-- One kept page swallows many: it may be a block page.
 - A selector of the user's own matches nothing.
 """
 
@@ -19,7 +18,6 @@ from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.resend_dropped import send_again, to_send_again
-from simhash_gate.report.findings import SWALLOWED
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -56,7 +54,7 @@ class _Cluster:
         return "alike", self.first
 
 
-class Collapses(Listener):
+class AlikePages(Listener):
     """Watches which pages of one domain read alike.
 
     Those that have names of their own pass. Those that were dropped before the names of others told
@@ -151,35 +149,6 @@ def _of_one_name(verdict: Verdict) -> bool:
         return same_name(decode(verdict.match.record.sketch), decode(verdict.page.sketch))
     except ValueError:  # kept with no sketch
         return False
-
-
-MOST_MATCHED = 100_000
-"""Pages whose duplicates are counted: those that had one last."""
-
-
-class Swallowing(Listener):
-    """Warns when one kept page swallows many: it may be no article but a block page."""
-
-    def __init__(self, crawl: Crawl) -> None:
-        super().__init__(crawl)
-        self._duplicates: OrderedDict[Identity, int] = OrderedDict()
-
-    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Count a duplicate."""
-        if not judged.verdict.rejected or judged.verdict.match is None:
-            return
-        record = judged.verdict.match.record
-        count = self._duplicates.pop(record.identity, 0) + 1
-        self._duplicates[record.identity] = count
-        if len(self._duplicates) > MOST_MATCHED:
-            self._duplicates.popitem(last=False)
-        # Another warning comes at 32, 64, 128 and so on.
-        if count >= SWALLOWED and (count & (count - 1) == 0 or count == SWALLOWED):
-            logger.warning(
-                "%d pages of %s are duplicates of one page, %s (%s: %r). A block page or a "
-                "soft 404 looks like this; see that the site still answers.",
-                count, record.scope, record.url, how_many(record.words, "word"), record.title,
-            )  # fmt: skip
 
 
 PAGES = 20

@@ -17,7 +17,6 @@ from scrapy.utils.misc import load_object
 
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.listeners import Stage
-from simhash_gate.plugin.one_line import told_in_one_line
 from simhash_gate.plugin.requests import forget_word
 from simhash_gate.settings import read_settings
 from simhash_gate.values import PREFIX
@@ -72,7 +71,7 @@ class CrawlGate:
         raise NotImplementedError
 
 
-class GateFollower:
+class GateComponent:
     """Finds the gate of its crawl; does nothing where there is none."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -82,9 +81,8 @@ class GateFollower:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the component for this crawl."""
-        with told_in_one_line():
-            if not settings_of(crawler).enabled:
-                raise NotConfigured(f"{PREFIX}ENABLED is False")
+        if not settings_of(crawler).enabled:
+            raise NotConfigured(f"{PREFIX}ENABLED is False")
         return cls(crawler)
 
     @property
@@ -95,7 +93,7 @@ class GateFollower:
         return self._found
 
 
-class SimhashGateSpiderMiddleware(GateFollower):
+class SimhashGateSpiderMiddleware(GateComponent):
     """Stands nearest to the engine (order -10000): what leaves it is what Scrapy gets.
 
     Holds back the items of duplicates that reached their callback for their links or for the audit,
@@ -105,11 +103,11 @@ class SimhashGateSpiderMiddleware(GateFollower):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._witnessed = is_installed(crawler.settings, CallbackWitness)
+        self._sees_callbacks = is_installed(crawler.settings, SimhashGateInnerSpiderMiddleware)
 
     def process_spider_input(self, response: Response) -> None:
         """Note that the page is on its way to its callback."""
-        if self.gate and self._witnessed and response.request:
+        if self.gate and self._sees_callbacks and response.request:
             self.gate.lifecycle.reached(response.request, Stage.ENTERING)
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
@@ -134,7 +132,7 @@ class SimhashGateSpiderMiddleware(GateFollower):
             self.gate.lifecycle.failed(getattr(response, "request", None))
 
     def _left(self, response: Response) -> None:
-        if self.gate and self._witnessed and response.request:
+        if self.gate and self._sees_callbacks and response.request:
             self.gate.lifecycle.left(response.request)
 
     def _goes_on(self, response: Response, output: Any) -> bool:
@@ -147,7 +145,7 @@ class SimhashGateSpiderMiddleware(GateFollower):
         return self.gate is None or self.gate.lifecycle.item_out(response, output)
 
 
-class CallbackWitness(GateFollower):
+class SimhashGateInnerSpiderMiddleware(GateComponent):
     """Stands nearest to the spider (order 10000): sees callbacks begin and fail first."""
 
     def process_spider_input(self, response: Response) -> None:
@@ -197,4 +195,4 @@ def is_installed(settings: BaseSettings, middleware: type = SimhashGateSpiderMid
 
 def sees_pages_end(settings: BaseSettings) -> bool:
     """Tell whether the settings enable all that sees callbacks and items end."""
-    return is_installed(settings) and is_installed(settings, CallbackWitness)
+    return is_installed(settings) and is_installed(settings, SimhashGateInnerSpiderMiddleware)

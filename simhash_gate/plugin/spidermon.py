@@ -1,16 +1,15 @@
 """Monitors for Spidermon: they fail where a crawl needs a look at what the gate did.
 
 They read what is counted as the crawl goes. So they work at the end of a crawl, when the spider
-closes, and in between.
+closes, and in between. A limit is an attribute of its monitor: a subclass has another one.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from simhash_gate.common.proportion import wilson
 from simhash_gate.common.wording import how_many
-from simhash_gate.plugin.spider_middleware import settings_of
 from simhash_gate.values import PREFIX
 
 try:
@@ -22,86 +21,68 @@ except ImportError as error:
         f"simhash_gate.spidermon needs Spidermon ({error}): pip install 'simhash-gate[spidermon]'"
     ) from error
 
-if TYPE_CHECKING:
-    from simhash_gate.settings import Settings
-
 
 class GateMonitor(BaseScrapyMonitor):  # type: ignore[misc]
-    """What the monitors have: the gate's stats and settings. Skipped where there is nothing."""
-
-    @property
-    def gate(self) -> Settings:
-        """The gate's settings."""
-        return settings_of(self.crawler)
+    """What the monitors have: the gate's stats. Skipped where there is nothing."""
 
     def number(self, name: str) -> int:
         """Return what the gate counted; 0 for what never happened."""
         number: int = self.stats.get(f"simhash_gate/{name}", 0)
         return number
 
-    def share(self, name: str) -> tuple[float, str]:
-        """Return the share of the judged pages that are counted as this, also in words."""
+    def check(self, name: str, least: float, most: float, said: str) -> None:
+        """Fail if the share of the judged pages that are counted as this is out of bounds."""
         checked, number = self.number("checked"), self.number(name)
         if not checked:
             self.skipTest("no page was judged")
-        share = number / checked
-        return share, f"{number} of {how_many(checked, 'judged page')}, {share:.1%}"
+        if not least <= number / checked <= most:
+            pages = how_many(checked, "judged page")
+            allowed = f"at most {most:g}" if number / checked > most else f"at least {least:g}"
+            self.fail(f"{number} of {pages}, {number / checked:.1%}, {said} ({allowed})")
 
 
 @monitors.name("Dropped pages")
 class DroppedMonitor(GateMonitor):
-    """Check the share of judged pages that were dropped."""
+    """Check the share of judged pages that were dropped: from `least` to `most`."""
 
-    @monitors.name("not too many pages were dropped")  # type: ignore[untyped-decorator]
-    def test_not_too_many(self) -> None:
-        """SIMHASH_GATE_MONITOR_MAX_DROPPED."""
-        share, said = self.share("dropped")
-        most = self.gate.monitor_max_dropped
-        if share > most:
-            self.fail(f"{said}, were dropped ({PREFIX}MONITOR_MAX_DROPPED = {most:g})")
+    least, most = 0.0, 0.9
 
-    @monitors.name("not too few pages were dropped")  # type: ignore[untyped-decorator]
-    def test_not_too_few(self) -> None:
-        """SIMHASH_GATE_MONITOR_MIN_DROPPED."""
-        share, said = self.share("dropped")
-        least = self.gate.monitor_min_dropped
-        if share < least:
-            self.fail(f"{said}, were dropped ({PREFIX}MONITOR_MIN_DROPPED = {least:g})")
+    @monitors.name("not too many pages were dropped, and not too few")  # type: ignore[untyped-decorator]
+    def test_share(self) -> None:
+        """Fail if the share is out of bounds."""
+        self.check("dropped", self.least, self.most, "were dropped")
 
 
 @monitors.name("Unjudged pages")
 class UnjudgedMonitor(GateMonitor):
     """Check the share of pages that passed unjudged: the store or the reading of pages failed."""
 
+    most = 0.01
+
     @monitors.name("not too many pages passed unjudged")  # type: ignore[untyped-decorator]
     def test_not_too_many(self) -> None:
-        """SIMHASH_GATE_MONITOR_MAX_UNJUDGED."""
-        share, said = self.share("error")
-        most = self.gate.monitor_max_unjudged
-        if share > most:
-            failed = how_many(self.number("store_failed"), "time")
-            self.fail(
-                f"{said}, passed unjudged; the store failed {failed} "
-                f"({PREFIX}MONITOR_MAX_UNJUDGED = {most:g})"
-            )
+        """Fail if the share is above `most`."""
+        failed = how_many(self.number("store_failed"), "time")
+        self.check("error", 0, self.most, f"passed unjudged; the store failed {failed}")
 
 
 @monitors.name("Wrong drops")
 class WrongDropsMonitor(GateMonitor):
     """Check the share of wrong drops that the audit found."""
 
+    most = 0.05
+
     @monitors.name("not too many drops were wrong")  # type: ignore[untyped-decorator]
     def test_not_too_many(self) -> None:
-        """SIMHASH_GATE_MONITOR_MAX_WRONG, at 95 % confidence."""
+        """Fail if the share is above `most` at 95 % confidence."""
         compared, wrong = self.number("audit/compared"), self.number("audit/wrong")
         if not compared:
             self.skipTest(f"no dropped page was compared ({PREFIX}AUDIT)")
         low, high = wilson(wrong, compared)
-        most = self.gate.monitor_max_wrong
-        if low > most:
+        if low > self.most:
             self.fail(
                 f"{wrong} of {how_many(compared, 'compared drop')} were wrong, {low:.1%} to "
-                f"{high:.1%} of all drops ({PREFIX}MONITOR_MAX_WRONG = {most:g})"
+                f"{high:.1%} of all drops (at most {self.most:g})"
             )
 
 
@@ -109,16 +90,15 @@ class WrongDropsMonitor(GateMonitor):
 class CollapsesMonitor(GateMonitor):
     """Check the number of warnings that many pages of a domain read alike."""
 
+    most = 0
+
     @monitors.name("few domains have pages that read alike")  # type: ignore[untyped-decorator]
     def test_not_too_many(self) -> None:
-        """SIMHASH_GATE_MONITOR_MAX_COLLAPSES."""
+        """Fail if there are more than `most`."""
         number = self.number("collapses")
-        most = self.gate.monitor_max_collapses
-        if number > most:
-            self.fail(
-                f"{how_many(number, 'warning')} that many pages of a domain read alike "
-                f"({PREFIX}MONITOR_MAX_COLLAPSES = {most})"
-            )
+        if number > self.most:
+            warnings = how_many(number, "warning")
+            self.fail(f"{warnings} that many pages of a domain read alike (at most {self.most})")
 
 
 class GateMonitorSuite(SpiderCloseMonitorSuite):  # type: ignore[misc]

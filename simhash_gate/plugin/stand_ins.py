@@ -18,9 +18,9 @@ from simhash_gate.fingerprints.sketch import name_and_words
 from simhash_gate.identity.keys import Told, told_by
 from simhash_gate.identity.likeness import MOST_WORDS
 from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep, links_of, load
+from simhash_gate.plugin.learned import Learned
 from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.recall import Recall
 from simhash_gate.plugin.requests import META_KEY, RECOVERED_KEY, RELEASED_KEY, NotSent
 from simhash_gate.stores.base import URL_RULES
 from simhash_gate.values import PREFIX
@@ -83,7 +83,7 @@ class StandIns(Listener):
         self._on_their_way: dict[str, tuple[str, int]] = {}
         self._coming: dict[tuple[str, int], str] = {}
         self._asked_for: WeakKeyDictionary[FollowedPage, list[str]] = WeakKeyDictionary()
-        self._recall = Recall(crawl.store, URL_RULES, self._take)
+        self._learned = Learned(crawl.store, URL_RULES, self._take)
         self._works = True
         skips = any(policy.urls == "skip" for policy in self._settings.policies.all)
         self._level = logging.INFO if skips else logging.DEBUG  # it changes nothing
@@ -126,7 +126,7 @@ class StandIns(Listener):
 
     def _skipped(self, request: Request, site: Site) -> UrlSkipped | None:
         scope, url = site.scope, without_credentials(request.url)
-        self._recall.has(scope)
+        self._learned.has(scope)
         host = self._keys.host(scope)
         key = host.key(url).digest
         stand_in = host.stand_in(url) or self._coming.get((scope, key), url)

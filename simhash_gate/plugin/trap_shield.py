@@ -17,7 +17,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.gist import read_gist
+from simhash_gate.fingerprints.sample import read_sample
 from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.identity.traps import Origin, TrapShield
 from simhash_gate.plugin.listeners import Listener
@@ -173,7 +173,7 @@ class TrapGuard(Listener):
             self._policies.site_of(judged.request.url).scope,
             passed=judged.verdict.outcome not in ("duplicate", "unchanged"),
             title=read.title,
-            gist=read_gist(read.gist),
+            sample=read_sample(read.sample),
             offers=offers_of(read),
         )
         if visit.held and not visit.barren:

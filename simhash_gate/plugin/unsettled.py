@@ -33,7 +33,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
 UNKNOWN = "another crawl is still working on that page"
 
 
-class SureJudge:
+class SettledJudge:
     """Judges pages, and drops none for a match that may still fail."""
 
     def __init__(self, crawl: Crawl, lifecycle: Lifecycle, texts: KeptTexts | None = None) -> None:

@@ -8,15 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.history.validators import Trust
-from simhash_gate.plugin.recall import Recall
-from simhash_gate.stores.base import SITE_NOTES, Blob
+from simhash_gate.plugin.learned import LearnedNotes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from simhash_gate.gate.judge import Gate
     from simhash_gate.history.validators import Seen, State
     from simhash_gate.plugin.store_thread import StoreThread
 
@@ -48,8 +45,7 @@ class Trusts:
     """
 
     def __init__(self, store: StoreThread) -> None:
-        self._store = store
-        self.recall = Recall(store, SITE_NOTES, self._take)
+        self.learned = LearnedNotes(store, NOTE, self._take)
         self._known: dict[Site, Trust] = {}
         self._new: dict[str, dict[tuple[str, str], list[Seen | None]]] = {}
 
@@ -60,7 +56,7 @@ class Trusts:
             self.keep()
             oldest = next(iter(self._known))
             del self._known[oldest]
-            self.recall.forget(oldest.scope)
+            self.learned.forget(oldest.scope)
         return trust
 
     def learn(self, site: Site, seen: Seen) -> State:
@@ -79,11 +75,11 @@ class Trusts:
     def keep(self) -> None:
         """Let the store keep what was learned since the last time."""
         for scope, new in self._new.items():
-            self._store.submit(partial(_keep, scope=scope, new=new))
+            self.learned.merge(scope, partial(_merge, new=new))
         self._new = {}
 
-    def _take(self, scope: str, notes: bytes) -> None:
-        for domain, kinds in note_in(notes, NOTE).items():
+    def _take(self, scope: str, notes: dict[str, Any]) -> None:
+        for domain, kinds in notes.items():
             for kind, said in kinds.items() if isinstance(kinds, dict) else ():
                 self._known.setdefault(Site(scope, domain, kind), _trust_of(said, domain))
 
@@ -94,10 +90,8 @@ class Trusts:
             self.keep()
 
 
-def _keep(gate: Gate, *, scope: str, new: Mapping[tuple[str, str], Sequence[Seen | None]]) -> None:
-    """Add what was seen to what the store knows of a scope."""
-    notes = gate.store.get(SITE_NOTES, scope)
-    known: dict[str, dict[str, Any]] = note_in(notes, NOTE)
+def _merge(known: dict[str, Any], new: Mapping[tuple[str, str], Sequence[Seen | None]]) -> None:
+    """Add what was seen to what is known of the domains of a scope."""
     for (domain, kind), visits in new.items():
         kinds = known.pop(domain, {})
         trust = _trust_of(kinds[kind], domain) if kind in kinds else Trust()
@@ -105,7 +99,6 @@ def _keep(gate: Gate, *, scope: str, new: Mapping[tuple[str, str], Sequence[Seen
             trust = trust.rested(seen.at) if seen is not None else trust
             trust.learn(seen)
         known[domain] = {**kinds, kind: trust.as_json()}
-    gate.store.put(Blob(SITE_NOTES, scope, "", with_note(notes, NOTE, known)))
 
 
 def tell(site: Site, trust: Trust, again: int) -> None:

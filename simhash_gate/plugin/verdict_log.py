@@ -1,9 +1,10 @@
-"""The verdicts of a crawl: said in its log and by a signal, written to a file, and summed up."""
+"""The verdicts of a crawl: in its log, by a signal, in a file, and summed up in a report."""
 
 from __future__ import annotations
 
 import logging
 import time
+from collections import OrderedDict
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -15,9 +16,9 @@ from simhash_gate.common.files import check_writable, open_anew, private_folder
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.gate.verdict import line_of
+from simhash_gate.page import Page
 from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
 from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.report_texts import ReportTexts
 from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
 from simhash_gate.plugin.stand_ins import UrlSkipped
 from simhash_gate.report.html import check_installed, render, write
@@ -25,7 +26,7 @@ from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from scrapy import Request, Spider
     from typing_extensions import Self
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from simhash_gate.report.pairs import Texts
 
 logger = logging.getLogger(__name__)
+drops = logging.getLogger("simhash_gate.drops")
 
 _DONE = {"drop": "Dropped", "tag": "Tagged", "links": "Held back the items of"}
 
@@ -163,19 +165,11 @@ def _check(report: Path) -> None:
 
 
 class Announcements(Listener):
-    """Makes every drop visible: a line in the log, and the signal.
-
-    Where the log is to have a summary only, a line at the end says where each of them is.
-    """
-
-    def __init__(self, crawl: Crawl) -> None:
-        super().__init__(crawl)
-        self._unsaid = 0
+    """Makes every drop visible: a line of the logger `simhash_gate.drops`, and the signal."""
 
     def not_sent(self, request: Request, why: NotSent) -> None:
         """Say that a request was not sent."""
-        if self._crawl.settings.log == "drops":
-            logger.info("Not fetched %s: %s", why.url, why.reason)
+        drops.info("Not fetched %s: %s", why.url, why.reason)
         crawler = self._crawl.crawler
         if isinstance(why, UrlSkipped):
             crawler.signals.send_catch_log(
@@ -188,10 +182,8 @@ class Announcements(Listener):
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Say that a page was seen, and what happens to it."""
-        if judged.verdict.rejected and self._crawl.settings.log == "drops":
+        if judged.verdict.rejected:
             self._log(judged)
-        elif judged.verdict.rejected:
-            self._unsaid += 1
         if judged.dropped:
             crawler = self._crawl.crawler
             crawler.signals.send_catch_log(
@@ -202,27 +194,13 @@ class Announcements(Listener):
                 spider=crawler.spider,
             )
 
-    async def closed(self, closing: Closing) -> None:
-        """Say how many pages were not named."""
-        if self._unsaid:
-            path = self._crawl.settings.verdicts
-            where = (
-                f"The verdict log has them: {path}"
-                if path
-                else f"Set {PREFIX}VERDICTS to have them"
-            )
-            logger.info(
-                "Near-duplicates: %d. Their lines are left out (%sLOG = 'summary'). %s",
-                *(self._unsaid, PREFIX, where),
-            )
-
     def _log(self, judged: Judged) -> None:
         verdict = judged.verdict
         assert verdict.match is not None
         assert verdict.page is not None
         record = verdict.match.record
         is_copy = verdict.outcome == "duplicate"
-        logger.info(
+        drops.info(
             "%s %s: %s of %s (%s; %d and %s)%s",
             _DONE[judged.action],
             without_credentials(judged.response.url),
@@ -233,3 +211,48 @@ class Announcements(Listener):
             how_many(record.words, "word"),
             "; audited" if verdict.audited else "",
         )
+
+
+MOST_BYTES = 32 << 20
+
+
+class ReportTexts:
+    """Keeps the articles of kept pages, and of duplicates that differ from them, by URL.
+
+    Those that were used last stay. Called with names of pages, it returns the Markdown of those
+    that it has.
+    """
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._articles: OrderedDict[str, Page] = OrderedDict()
+        self._most = most_bytes
+        self._bytes = 0
+
+    def judged(self, judged: Judged) -> None:
+        """Take in a page that was judged."""
+        verdict = judged.verdict
+        page, match = verdict.page, verdict.match
+        if page is None or not page.article:
+            return
+        if verdict.record is not None:
+            self._keep(verdict.record.url, page)
+        elif verdict.rejected and match is not None:
+            kept = match.record
+            if kept.url in self._articles:
+                self._articles.move_to_end(kept.url)
+            if match.distance or (page.title, page.words) != (kept.title, kept.words):
+                self._keep(without_credentials(judged.response.url), page)
+
+    def __call__(self, names: Collection[str]) -> Mapping[str, str]:
+        """Return the Markdown of the pages of these names that are there."""
+        return {name: self._articles[name].markdown for name in names if name in self._articles}
+
+    def _keep(self, name: str, page: Page) -> None:
+        if name in self._articles:  # the first page of a name is what was seen first
+            return
+        # Of the page, only what its Markdown is made from: it may have more than that by now.
+        self._articles[name] = Page("", 0, None, 0, False, None, url=page.url, article=page.article)
+        self._bytes += len(page.article)
+        while self._bytes > self._most:
+            _, oldest = self._articles.popitem(last=False)
+            self._bytes -= len(oldest.article)

@@ -10,11 +10,10 @@ from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
-from simhash_gate.report.crawled import Crawled, Told
+from simhash_gate.report.crawled import Crawled, Told, UnsentRequests
 from simhash_gate.report.doubt import doubt
 from simhash_gate.report.fleet import MOST_CRAWLS, OTHERS, Crawler, Row
 from simhash_gate.report.judged import ADVICE, Audited, Judged, Named
-from simhash_gate.report.unsent import UnsentRequests
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:

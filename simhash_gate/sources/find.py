@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import MissingExtraError, how_many, why
-from simhash_gate.sources import File, httpcache, jsonl, manifest, parquet, wacz, warc
+from simhash_gate.sources import File, httpcache, jsonl, manifest, parquet, warc
 from simhash_gate.stores.urls import without_password
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _SUFFIXES = {
     HTML: (".html", ".htm", ".xhtml", ".xht"),
     TEXT: (".txt", ".md"),
     WARC: warc.SUFFIXES,
-    WACZ: (wacz.SUFFIX,),
+    WACZ: (warc.WACZ_SUFFIX,),
     JSONL: (".jsonl", ".ndjson"),
     PARQUET: (parquet.SUFFIX,),
 }

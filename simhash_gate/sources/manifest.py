@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from simhash_gate.common.times import unix_time
 from simhash_gate.common.wording import complaining, why
 from simhash_gate.sources import TOO_LARGE, Entry, read_body
-from simhash_gate.sources.files import known_of, text_as_html, text_of
+from simhash_gate.sources.files import guess_url, known_of, text_as_html, text_of
 from simhash_gate.sources.jsonl import check_strings, json_objects
 from simhash_gate.sources.markdown import markdown_as_html
-from simhash_gate.sources.page_url import guess_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,9 +6,10 @@ no mark. Lists and quotes become paragraphs: their words count, not how they are
 
 from __future__ import annotations
 
+import json
 import re
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,3 +121,31 @@ def _close(parts: list[str], opened: list[int], address: str) -> None:
     else:
         alt = re.sub("<[^<>]*>", "", "".join(parts[at + 1 :]))
         parts[at:] = [f'<img src="{escape(address)}" alt="{alt}">']
+
+
+_MATTER = re.compile(r"---[ \t]*\r?\n")
+_END = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+_LINE = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t](.*))?")
+
+
+def front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """Return what the front matter of a text says, and the rest; nothing where there is none.
+
+    Of YAML, lines of a key and one value are read, in quotes or plain. Others are passed over.
+    """
+    begun = _MATTER.match(text)
+    ended = begun and _END.search(text, begun.end())
+    if not begun or not ended:
+        return {}, text
+    lines = text[begun.end() : ended.start()].splitlines()
+    pairs = (found.groups() for found in map(_LINE.fullmatch, lines) if found)
+    return {key: _value((value or "").strip()) for key, value in pairs}, text[ended.end() :]
+
+
+def _value(text: str) -> Any:
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text or None

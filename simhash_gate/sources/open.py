@@ -10,9 +10,8 @@ from simhash_gate.sources.files import read_html, read_text
 from simhash_gate.sources.find import files_of, look_at, names_store, shown, total
 from simhash_gate.sources.httpcache import http_cache
 from simhash_gate.sources.manifest import manifest
-from simhash_gate.sources.parquet_pages import parquet_pages
-from simhash_gate.sources.wacz import wacz
-from simhash_gate.sources.warc import warc
+from simhash_gate.sources.parquet import parquet_pages
+from simhash_gate.sources.warc import wacz, warc
 from simhash_gate.stores import StoreError, open_store
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The HTTP responses of a WARC file (ISO 28500)."""
+"""The HTTP responses of WARC files (ISO 28500), and of WACZ files: WARC files in a ZIP file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import gzip
 import io
 import lzma
 import re
+import struct
+import zipfile
 import zlib
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
@@ -188,3 +190,54 @@ def _dechunked(body: bytes) -> bytes:
     chunks = HTTPResponse(cast("socket.socket", Stored()))
     chunks.begin()
     return chunks.read()
+
+
+WACZ_SUFFIX = ".wacz"
+# What `zipfile` raises: also for members that are encrypted, or packed in an unknown way.
+_ZIP_FAILURES = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError)
+
+
+def wacz(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
+    """Yield the HTTP responses of a WACZ file: its WARC files in the order of their names."""
+    with complaining(complain, file.path), Path(file.path).open("rb") as opened:
+        yield from _members(opened, file.path, complain, max_bytes, nested=False)
+
+
+def _members(
+    opened: BufferedReader | ZipExtFile,
+    place: str,
+    complain: Complain,
+    max_bytes: int,
+    *,
+    nested: bool,
+) -> Iterator[Entry]:
+    try:
+        packed = zipfile.ZipFile(opened)
+    except _ZIP_FAILURES as error:
+        complain(place, f"no WACZ file, or damaged: {error}")
+        return
+    with packed:
+        wanted = SUFFIXES if nested else (*SUFFIXES, WACZ_SUFFIX)
+        members = [one for one in packed.infolist() if one.filename.lower().endswith(wanted)]
+        if not members:
+            complain(place, "no WACZ file: no WARC file is in it")
+        for member in sorted(members, key=lambda one: one.filename):
+            name = "".join(
+                c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in member.filename
+            )
+            yield from _member(packed, member, f"{place}, {name}", complain, max_bytes)
+
+
+def _member(
+    packed: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, complain: Complain, max_bytes: int
+) -> Iterator[Entry]:
+    try:
+        member = cast("ZipExtFile", packed.open(info))
+    except _ZIP_FAILURES as error:
+        complain(place, str(error))
+        return
+    with member:
+        if info.filename.lower().endswith(WACZ_SUFFIX):
+            yield from _members(member, place, complain, max_bytes, nested=True)
+        else:
+            yield from responses(member, place, complain, max_bytes)

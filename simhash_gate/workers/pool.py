@@ -9,7 +9,6 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simhash_gate.workers.process import Job, WorkerProcess, end_process, start_process
-from simhash_gate.workers.share import join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -93,7 +92,6 @@ class WorkerPool:
             self._thread = Thread(target=loop.run_forever, daemon=True)
             self._thread.start()
         self._loop = loop
-        join()
         self._call(self._start)
 
     def read(self, body: bytes, url: str, encoding: str | None) -> Future[Page]:

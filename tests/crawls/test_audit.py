@@ -11,7 +11,8 @@ import pytest
 from tests.crawls.alike import COPIES, PLAIN, TROUBLE
 from tests.crawls.harness import Site, crawl, page
 
-ALL = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_AUDIT": 1}
+FIELDS = "markdown, visitors"
+ALL = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_AUDIT": 1, "SIMHASH_GATE_AUDIT_FIELDS": FIELDS}
 
 # /copy is a copy of /a, /other has its article and another number of visitors.
 ROUTES = {"/a": page(1), "/copy": page(1), "/other": page(1, noise=7), "/b": page(2)}
@@ -60,16 +61,17 @@ def test_items_are_compared_and_held_back_and_the_logs_tell_how_sure_a_wrong_dro
     assert row.split()[-4:] == ["2", "2", "1", "9.5–90.5"]
 
 
-FIELDS = {"SIMHASH_GATE_AUDIT_FIELDS": "markdown, title"}
+EVERY = {"SIMHASH_GATE_AUDIT_FIELDS": ""}
+TAG = {"SIMHASH_GATE_ACTION": "tag"}
 
 
 @pytest.mark.parametrize(
     ("settings", "delivered", "wrong"),
     [
-        ({"SIMHASH_GATE_AUDIT_ITEMS": "pass"}, sorted(ROUTES), 1),
-        ({"SIMHASH_GATE_ACTION": "tag"}, sorted(ROUTES), 1),
+        (TAG, sorted(ROUTES), 1),
         ({"SIMHASH_GATE_ACTION": "links"}, ["/a", "/b"], 1),
-        ({"SIMHASH_GATE_ACTION": "tag", **FIELDS}, sorted(ROUTES), 0),
+        ({**TAG, "SIMHASH_GATE_AUDIT_FIELDS": "markdown, title"}, sorted(ROUTES), 0),
+        ({**TAG, **EVERY}, sorted(ROUTES), 2),  # the outcome differs, too
     ],
 )
 def test_duplicates_that_reach_the_spider_anyway_are_compared_by_all_or_by_named_fields(
@@ -201,6 +203,6 @@ BEATING = """
 
 def test_long_items_do_not_stop_the_crawl(tmp_path) -> None:
     with Site(ROUTES).running() as site:
-        result = crawl(tmp_path, site, "/a /copy /b", spider=BEATING, settings=ALL)
+        result = crawl(tmp_path, site, "/a /copy /b", spider=BEATING, settings=ALL | EVERY)
     assert result.count("audit/compared") == 1
     assert result.stats["longest"] < 1

@@ -42,10 +42,6 @@ def offers(feed: Path) -> set[str]:
     return {f"{item['sku']};{item['variant'] or ''};{item['price']}" for item in sold}
 
 
-def offers_of(site: Site) -> set[str]:
-    return site.shop.plan.offers | set(site.offers.values())
-
-
 def test_the_demo_loses_no_article_or_offer_and_catches_most_duplicates(tmp_path) -> None:
     feed = tmp_path / "items.jsonl"
     figures, told, _ = told_by(start_demo(feed, "-a", "articles=48", "-a", "seed=2"))
@@ -56,8 +52,8 @@ def test_the_demo_loses_no_article_or_offer_and_catches_most_duplicates(tmp_path
     assert figures["updates"] >= 0.05 * figures["fetched"]
     assert figures["caught"] >= 0.8
     assert figures["updates_dropped"] <= 0.05 * figures["updates"]
-    assert (figures["offers"], figures["offers_lost"]) == (len(offers_of(site)), 0)
-    assert offers(feed) == offers_of(site)
+    assert (figures["offers"], figures["offers_lost"]) == (len(site.shop.plan.offers), 0)
+    assert offers(feed) == site.shop.plan.offers
     assert "avoidable" not in told  # without a scenario of URLs there is nothing to tell of them
 
 
@@ -74,7 +70,7 @@ def test_no_article_or_offer_is_lost_to_four_kills(tmp_path) -> None:
         figures, _, _ = told_by(start_demo(feeds[-1], "-a", f"site={site}", "-s", store))
         everything = set(truth(site).articles)
     assert set().union(*map(article_ids, feeds)) == everything
-    assert set().union(*map(offers, feeds)) == offers_of(Site(24, 3))
+    assert set().union(*map(offers, feeds)) == Site(24, 3).shop.plan.offers
     assert (figures["articles"], figures["offers_lost"]) == (len(everything), 0) == (24, 0)
 
 

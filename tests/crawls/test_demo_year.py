@@ -31,8 +31,6 @@ def test_a_year_misses_no_update_knows_what_has_not_changed_and_reports_the_rede
     assert figures["updates"] > 15
     assert figures["small_updates"] > 5
     assert (figures["updates_missed"], figures["lost"]) == (0, 0)
-    assert (figures["changes"] > 25, figures["found_soon"]) == (True, 1.0)
-    assert figures["freshness"] > 0.9
     assert figures["unchanged"] > 600
     # A redesign that puts the byline under the headline makes another page of each story, once.
     assert figures["unchanged_recognised"] >= 0.95
@@ -51,10 +49,10 @@ def test_a_year_misses_no_update_knows_what_has_not_changed_and_reports_the_rede
     assert weeks == [("1", "7"), ("8", "10")]
 
 
-def test_a_year_that_is_stopped_tells_what_it_has_found_within_its_budget(tmp_path) -> None:
+def test_a_year_that_is_stopped_tells_what_it_has_found(tmp_path) -> None:
     feed, visits = tmp_path / "items.jsonl", tmp_path / "visits.jsonl"
     process = demonstration(
-        *("demo-year", "-a", "articles=8", "-a", "days=300", "-a", "budget=6"),
+        *("demo-year", "-a", "articles=8", "-a", "days=300"),
         *("-a", f"visits={visits}", "-O", str(feed)),
     )
     until(lambda: feed.exists() and '"day": 2' in feed.read_text("utf-8"))
@@ -66,15 +64,12 @@ def test_a_year_that_is_stopped_tells_what_it_has_found_within_its_budget(tmp_pa
     assert not alive(int(children[0]))
     each_day = Counter(visit["day"] for visit in lines(visits))
     assert each_day.total() == figures["fetches"]
-    assert 4 < max(each_day.values()) <= 6  # of which four are home pages
 
 
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
         (("-a", "days=0"), "days='0' is not a number of at least 1"),
-        (("-a", "budget=-1"), "budget='-1' is not a number of requests"),
-        (("-a", "policy=none"), "policy='none' is none of timely, fresh, "),
         (("-s", "SIMHASH_GATE_STORE=memory:"), "a year needs a store that outlives a crawl"),
     ],
 )

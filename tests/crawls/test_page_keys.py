@@ -145,7 +145,7 @@ def test_scrapy_itself_can_drop_requests_by_what_never_matters(tmp_path) -> None
 """
     routes = {"/a": page(1), "/b?ref=1": page(2), "/b?ref=2": page(3), "/word/1": page(4)}
     asked = "/a /a?utm_source=x&gclid=7 /b?ref=1 /b?ref=2 /word/1 /word/2 /a?own=1"
-    name = "simhash_gate.plugin.fingerprinter.PageKeyFingerprinter"
+    name = "simhash_gate.plugin.page_keys.PageKeyFingerprinter"
     settings = {"REQUEST_FINGERPRINTER_CLASS": name, "SIMHASH_GATE_TRACKING": "own"}
     with Site(routes).running() as site:
         result = crawl(tmp_path, site, asked, spider=words, settings=settings)
@@ -162,7 +162,7 @@ def test_what_the_spider_says_of_a_page_is_not_said_of_those_that_it_leads_to(tm
         for href in response.css("footer a::attr(href)").getall():
             yield self.request(href, meta=response.meta)
 """
-    name = "simhash_gate.plugin.fingerprinter.PageKeyFingerprinter"
+    name = "simhash_gate.plugin.page_keys.PageKeyFingerprinter"
     routes = {"/a": page(1, links='<a href="/b">b</a> <a href="/c">c</a>')}
     routes |= {"/b": page(2), "/c": page(3)}
     with Site(routes).running() as site:

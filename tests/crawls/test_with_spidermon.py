@@ -21,14 +21,14 @@ SETTINGS = {
     "SPIDERMON_SPIDER_CLOSE_MONITORS": SUITE,
 }
 OK = {
-    "Dropped pages/not too many pages were dropped": "OK",
-    "Dropped pages/not too few pages were dropped": "OK",
+    "Dropped pages/not too many pages were dropped, and not too few": "OK",
     "Unjudged pages/not too many pages passed unjudged": "OK",
     "Wrong drops/not too many drops were wrong": "SKIPPED",
     "Pages that read alike/few domains have pages that read alike": "OK",
 }
 *SHARES, ALIKE = OK
-TOO_MANY, TOO_FEW, UNJUDGED, WRONG = SHARES
+DROPPED, UNJUDGED, WRONG = SHARES
+FEW = DROPPED.replace("Dropped pages", "Few")
 
 
 def results(log: str) -> dict[str, str]:
@@ -52,35 +52,43 @@ def test_wrong_drops_are_an_alarm(beside, tmp_path) -> None:
     result = alike.audits(beside, tmp_path)
     assert results(result.log) == OK | {WRONG: "FAIL"}
     said = "2 of 2 compared drops were wrong, 34.2% to 100.0% of all drops "
-    assert f"{said}(SIMHASH_GATE_MONITOR_MAX_WRONG = 0.05)" in result.log
+    assert f"{said}(at most 0.05)" in result.log
     # A number, for expressions of Spidermon.
     assert result.stats["simhash_gate/audit/wrong_low"] == pytest.approx(0.342, abs=1e-3)
 
 
+STRICT = """
+import sys
+from simhash_gate.spidermon import DroppedMonitor, GateMonitorSuite
+class Few(DroppedMonitor):
+    least, most = {bounds}
+class Suite(GateMonitorSuite):
+    monitors = [Few, *GateMonitorSuite.monitors[1:]]
+sys.modules["strict"] = sys.modules[__name__]
+"""
+
+
 @pytest.mark.parametrize(
-    ("when", "settings", "alarms"),
+    ("suite", "bounds", "alarm", "said"),
     [
-        (
-            "SPIDER_CLOSE",
-            {"SIMHASH_GATE_MONITOR_MAX_DROPPED": 0.3, "SIMHASH_GATE_MONITOR_MIN_DROPPED": 0.5},
-            {
-                TOO_MANY: "33.3%, were dropped (SIMHASH_GATE_MONITOR_MAX_DROPPED = 0.3)",
-                TOO_FEW: "33.3%, were dropped (SIMHASH_GATE_MONITOR_MIN_DROPPED = 0.5)",
-            },
-        ),
-        (
-            "ENGINE_STOP",
-            {"SIMHASH_GATE_STORE": "redis://127.0.0.1:1/0"},
-            {UNJUDGED: "6 of 6 judged pages, 100.0%, passed unjudged; the store failed 6 times"},
-        ),
+        ("strict.Suite", (0.0, 0.3), FEW, "33.3%, were dropped (at most 0.3)"),
+        ("strict.Suite", (0.5, 1.0), FEW, "33.3%, were dropped (at least 0.5)"),
+        (SUITE, None, UNJUDGED, "6 of 6 judged pages, 100.0%, passed unjudged; the store failed 6"),
     ],
 )
-def test_each_threshold_is_a_setting(tmp_path, beside, when, settings, alarms) -> None:
-    monitors = {"SPIDERMON_SPIDER_CLOSE_MONITORS": "", f"SPIDERMON_{when}_MONITORS": SUITE}
+def test_limits_are_those_of_the_suite(tmp_path, beside, suite, bounds, alarm, said) -> None:
+    store = "memory:" if bounds else "redis://127.0.0.1:1/0"
+    settings = {"SPIDERMON_ENGINE_STOP_MONITORS": suite, "SPIDERMON_SPIDER_CLOSE_MONITORS": ""}
+    if bounds:
+        beside.spider += STRICT.format(bounds=bounds)
     with beside.serving(alike.ROUTES) as site:
-        result = beside.crawl(tmp_path, site, " ".join(alike.ROUTES), **monitors, **settings)
-    assert results(result.log) == OK | dict.fromkeys(alarms, "FAIL")
-    assert all(said in result.log for said in alarms.values())
+        paths = " ".join(alike.ROUTES)
+        result = beside.crawl(tmp_path, site, paths, SIMHASH_GATE_STORE=store, **settings)
+    found = OK | {alarm: "FAIL"}
+    if bounds:
+        del found[DROPPED]
+    assert results(result.log) == found
+    assert said in result.log
 
 
 def test_pages_that_read_alike_are_an_alarm(tmp_path) -> None:
@@ -92,7 +100,7 @@ def test_pages_that_read_alike_are_an_alarm(tmp_path) -> None:
     assert result.count("collapses") == 1
     assert results(result.log)[ALIKE] == "FAIL"
     said = "1 warning that many pages of a domain read alike"
-    assert f"{said} (SIMHASH_GATE_MONITOR_MAX_COLLAPSES = 0)" in result.log
+    assert f"{said} (at most 0)" in result.log
 
 
 @pytest.mark.parametrize("enabled", [True, False])

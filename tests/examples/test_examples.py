@@ -78,7 +78,7 @@ def test_the_news_are_delivered_once(run) -> None:
     )
     assert len(recovered.stdout.splitlines()) == dropped > 0
     assert (folder / "report.html").exists()
-    assert "Their lines are left out" in log
+    assert "INFO: Dropped http" not in log
     assert "Near-duplicates by domain:" in log
 
 

@@ -10,15 +10,21 @@ from simhash_gate.fingerprints.claims import (
     contradiction,
     read_from_text,
 )
-from simhash_gate.fingerprints.names import words_looked_for
+from simhash_gate.fingerprints.names import numbers_and_signs, words_of_line
 from simhash_gate.fingerprints.sketch import Hashes, Sketch
-from simhash_gate.fingerprints.words import words
+from simhash_gate.fingerprints.words import SIGNS, words
 from simhash_gate.page.offer import NUMBERS
 
 
+def looked_for(text: str) -> set[str]:
+    """Return the words of a text in all forms in which a name may have them."""
+    tokens = words(text)
+    places = [place for place, word in enumerate(tokens) if word in SIGNS or "0" <= word[0] <= "9"]
+    return words_of_line(tokens) | set(numbers_and_signs(tokens, places))
+
+
 def claims(headline: str, *names: str, said: str = "", beside: str = "", **offered: str) -> Sketch:
-    own = words_looked_for(words(said))
-    told = Hashes.of(own, words_looked_for(words(f"{headline} {said} {beside}")), "<u2")
+    told = Hashes.of(looked_for(said), looked_for(f"{headline} {said} {beside}"), "<u2")
     return Sketch(headline, (headline, *names), tuple(sorted(offered.items())), words=told)
 
 

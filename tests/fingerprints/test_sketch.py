@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simhash_gate.fingerprints.folding import HashedLines
 from simhash_gate.fingerprints.sketch import (
     KEY_BYTES,
     NO_SKETCH,
-    HashedLines,
     Hashes,
     Sketch,
     decode,

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from simhash_gate.fingerprints import volatile
-from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, lasting_part
+from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, stable_part
 from simhash_gate.fingerprints.words import words
 
 
@@ -86,4 +86,4 @@ def test_where_a_page_was_printed_from_and_who_is_online_are_of_the_page():
     ],
 )
 def test_of_a_line_that_tells_a_date_the_other_words_last(line, rest):
-    assert lasting_part(line).replace(",", " ").split() == rest
+    assert stable_part(line).replace(",", " ").split() == rest

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simhash_gate.fingerprints.folding import HashedLines
 from simhash_gate.fingerprints.names import words_of_line
-from simhash_gate.fingerprints.sketch import HashedLines, Hashes, Sketch, hash_of, pair_table
+from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CLAIMS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.revisit import Sent

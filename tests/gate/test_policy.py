@@ -45,11 +45,9 @@ def test_window_and_age_limit_are_those_of_the_scope() -> None:
     assert Policies(Policy(), domains, "crawl").site_of(shop).policy == Policy(threshold=1)
 
 
-def test_overrides_leave_the_rest_and_a_profile_what_is_written_beside_it() -> None:
+def test_overrides_leave_the_rest() -> None:
     policy = Policy(threshold=5).override({"action": "tag", "ttl": "3600"}, "here")
     assert policy == Policy(threshold=5, action="tag", ttl=3600.0)
-    values = {"threshold": 6, "profile": "docs"}
-    assert Policy().override(values, "here") == Policy(threshold=6)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +59,6 @@ def test_overrides_leave_the_rest_and_a_profile_what_is_written_beside_it() -> N
         ({"window": 0}, "expected a whole number at least 1"),
         ({"ttl": -1}, "a number of seconds above 0, or None"),
         ({"action": ["drop"]}, "one of 'drop', 'discard', 'tag', 'links'"),
-        ({"profile": "blog"}, r"here\['profile'\] = 'blog': expected one of 'news', 'docs'"),
         ("drop", "expected a mapping of policy values"),
     ],
 )

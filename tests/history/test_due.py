@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.revisits.methods import certain
-from simhash_gate.history.due import Known, plan
 from simhash_gate.history.rates import DAY
-from simhash_gate.history.schedule import POLICIES, Hints
+from simhash_gate.history.schedule import POLICIES, Hints, Known, plan
 from simhash_gate.history.versions import History, Version, Visit
 
 SITE = ("site",)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from simhash_gate.fingerprints.gist import Gist, gist_of, read_gist
+from simhash_gate.fingerprints.folding import HashedLines
+from simhash_gate.fingerprints.sample import Sample, read_sample, sample_of
 from simhash_gate.identity.address import address_of
 from simhash_gate.identity.traps import Change, TrapShield, Visit
 
@@ -48,9 +49,9 @@ class Made:
     links: Iterable[str] = ()
 
     @cached_property
-    def gist(self) -> Gist:
+    def sample(self) -> Sample:
         """What the shield reads of it."""
-        return read_gist(gist_of(self.blocks))
+        return read_sample(sample_of(HashedLines.of(self.blocks)))
 
 
 Pages = Callable[[str], Made]
@@ -100,7 +101,7 @@ def crawl(pages: Pages, start: str, most: int, *, order: str = "breadth") -> Cra
             said = repr(made.blocks)
             passed = said not in texts
             done.changes += shield.judged(
-                visit, SITE, passed=passed, title=made.title, gist=made.gist
+                visit, SITE, passed=passed, title=made.title, sample=made.sample
             )
             for link in made.links:
                 done.changes += shield.found(visit, address_of(HOST + link), SITE)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_gate.fingerprints.gist import gist_of, read_gist
+from simhash_gate.fingerprints.folding import HashedLines
+from simhash_gate.fingerprints.sample import read_sample, sample_of
 from simhash_gate.identity import traps
 from simhash_gate.identity.address import address_of
 from simhash_gate.identity.traps import TrapShield
@@ -141,5 +142,7 @@ def test_what_is_for_sale_is_something_new() -> None:
 
 
 def judged(shield: TrapShield, visit: traps.Visit, *, passed: bool, title: str, offers=()):
-    gist = read_gist(gist_of([title.split()]))
-    return shield.judged(visit, "a.example", passed=passed, title=title, gist=gist, offers=offers)
+    sample = read_sample(sample_of(HashedLines.of([title.split()])))
+    return shield.judged(
+        visit, "a.example", passed=passed, title=title, sample=sample, offers=offers
+    )

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html
 
-from simhash_gate.page.blocks import blocks, lines_of
+from simhash_gate.page.blocks import blocks
 from simhash_gate.page.flow import flow
+from simhash_gate.page.survey import lines_of
 
 TAGS = [
     "div",

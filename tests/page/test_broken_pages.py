@@ -104,7 +104,7 @@ HOSTILE = {
     "plaintext": b"<p>words</p><plaintext><p>more",
     "two bodies": b"<body><p>one</p></body><body><p>two</p></body>",
     "no body": b"<head><title>only a title</title></head>",
-    "all chrome": b"<nav><a href=/>Home</a> <a href=/a>About</a></nav>",
+    "all boilerplate": b"<nav><a href=/>Home</a> <a href=/a>About</a></nav>",
     "all hidden": b"<body style='display:none'><p hidden>words that nobody sees</p></body>",
     "an image only": b"<img src=x alt=words>",
     "punctuation": b"<p>... --- !!! ???</p>",
@@ -127,7 +127,7 @@ WITH_TEXT = {
     "xhtml",
     "frames",
     "a base trap",
-    "all chrome",
+    "all boilerplate",
     "NULs in words",
     "utf-8 said to be ascii",
     "30 MB",
@@ -149,14 +149,14 @@ def test_a_broken_page_has_a_fingerprint_or_a_reason(name):
 
 
 @pytest.mark.parametrize("head", ["", "<title>Shoes, boots and sandals, delivered free</title>"])
-@pytest.mark.parametrize("chrome", ["", "<nav><a href=/>Home</a></nav>", "<img src=shoe.png>"])
-def test_a_shell_that_scripts_would_fill_has_no_text(head, chrome):
+@pytest.mark.parametrize("boilerplate", ["", "<nav><a href=/>Home</a></nav>", "<img src=shoe.png>"])
+def test_a_shell_that_scripts_would_fill_has_no_text(head, boilerplate):
     page = read_page(
-        f"{head}<body>{chrome if head else ''}<div id=app></div><noscript>Enable JavaScript."
+        f"{head}<body>{boilerplate if head else ''}<div id=app></div><noscript>Enable JavaScript."
         "</noscript><script>window.data = {id: 1}; start(window.data)</script>".encode()
     )
     assert (page.reason, page.fingerprint, page.words) == ("no text", None, 0)
-    assert ("![](shoe.png)" in page.markdown) == bool(head and "img" in chrome)
+    assert ("![](shoe.png)" in page.markdown) == bool(head and "img" in boilerplate)
 
 
 def test_a_page_of_one_line_has_that_text():

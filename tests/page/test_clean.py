@@ -1,8 +1,8 @@
-"""What of a page is chrome, and goes, and what is its text, and stays."""
+"""What of a page is boilerplate, and goes, and what is its text, and stays."""
 
 import pytest
 
-from simhash_gate.page.vocabulary import speaks_of_chrome
+from simhash_gate.page.vocabulary import speaks_of_boilerplate
 from simhash_gate.pipeline import read_page
 from tests.page.pages import PROSE, REPLY, SENTENCE, clean_page, cleaned
 
@@ -21,19 +21,21 @@ CONTENT_NAMES = """
 
 
 def test_chrome_is_named_by_whole_words():
-    assert [name for name in CHROME_NAMES.split() if not speaks_of_chrome(name)] == []
-    assert [name for name in CONTENT_NAMES.split() if speaks_of_chrome(name)] == []
+    assert [name for name in CHROME_NAMES.split() if not speaks_of_boilerplate(name)] == []
+    assert [name for name in CONTENT_NAMES.split() if speaks_of_boilerplate(name)] == []
 
 
-CHROME_TAGS = "script style noscript template nav header footer aside button iframe cookie-banner"
-CHROME_ROLES = "navigation complementary banner contentinfo search"
+BOILERPLATE_TAGS = (
+    "script style noscript template nav header footer aside button iframe cookie-banner"
+)
+BOILERPLATE_ROLES = "navigation complementary banner contentinfo search"
 
 
 @pytest.mark.parametrize(
-    "chrome",
+    "boilerplate",
     [
-        *(f"<{tag}>CHROME</{tag}>" for tag in CHROME_TAGS.split()),
-        *(f"<div role={role}>CHROME</div>" for role in CHROME_ROLES.split()),
+        *(f"<{tag}>CHROME</{tag}>" for tag in BOILERPLATE_TAGS.split()),
+        *(f"<div role={role}>CHROME</div>" for role in BOILERPLATE_ROLES.split()),
         "<form>CHROME<input value=CHROME></form>",
         "<svg><text>CHROME</text></svg>",
         "<div hidden>CHROME</div>",
@@ -42,8 +44,8 @@ CHROME_ROLES = "navigation complementary banner contentinfo search"
         "<span itemprop=author>CHROME</span>",
     ],
 )
-def test_chrome_goes_and_the_text_after_it_stays(chrome):
-    assert cleaned(f"<body>{PROSE}{chrome}after</body>") == f"{SENTENCE * 8}after"
+def test_chrome_goes_and_the_text_after_it_stays(boilerplate):
+    assert cleaned(f"<body>{PROSE}{boilerplate}after</body>") == f"{SENTENCE * 8}after"
 
 
 @pytest.mark.parametrize("container", ["article", "main"])
@@ -74,9 +76,9 @@ def test_a_form_that_says_much_of_what_is_said_outside_of_links_is_what_the_page
     assert product in cleaned(f"<body>{shop}{ORDER.format(product)}</body>")
     assert "what you think" in cleaned(f"<body>{shop}{ORDER.format(product)}{REVIEW}</body>")
     assert "what you think" not in cleaned(f"<body>{PROSE}{REVIEW}</body>")
-    for chrome in ("hidden", "style='display: none'", "role=search"):
-        order = ORDER.replace("form", f"form {chrome}", 1).format(product)
-        assert product not in cleaned(f"<body>{shop}{order}</body>"), chrome
+    for boilerplate in ("hidden", "style='display: none'", "role=search"):
+        order = ORDER.replace("form", f"form {boilerplate}", 1).format(product)
+        assert product not in cleaned(f"<body>{shop}{order}</body>"), boilerplate
 
 
 CHOICE = "<form class=cart><p>Size: {}</p><input type=radio><input name=qty value=1></form>"
@@ -96,9 +98,9 @@ def test_what_a_form_offers_to_choose_from_is_said_and_does_not_move_the_fingerp
 def test_what_has_gone_is_taken_off_the_size_of_the_links_that_it_was_in():
     card = "<a href=/hat><div>A hat<form action=/cart>How many of them?</form></div></a>"
     measures = clean_page(f"<body>{PROSE}{card * 3}").measures
-    sizes = {tag: [m for e, m in measures.items() if e.tag == tag] for tag in ("a", "body")}
-    assert {(link.text, link.links) for link in sizes["a"]} == {(4, 4)}
-    assert [body.links for body in sizes["body"]] == [12]
+    links = [element for element in measures.text if element.tag == "a"]
+    assert {(measures.text[link], measures.links[link]) for link in links} == {(4, 4)}
+    assert [size for element, size in measures.links.items() if element.tag == "body"] == [12]
 
 
 def test_the_menu_or_footer_of_a_short_page_goes_although_it_is_larger_than_the_article():

@@ -3,13 +3,14 @@
 import pytest
 
 from simhash_gate.page.parse import parse
-from simhash_gate.page.skeleton import link_targets, skeleton, tag_paths
+from simhash_gate.page.skeleton import link_targets, tag_paths
+from simhash_gate.page.survey import survey
 
 
 def paths(markup: str) -> set[str]:
     root = parse(markup.encode())
     assert root is not None
-    return set(tag_paths(skeleton(root).tags))
+    return set(tag_paths(survey(root).tags))
 
 
 def test_each_box_is_told_by_the_boxes_around_it() -> None:
@@ -43,7 +44,7 @@ def test_links_are_those_of_the_whole_page_each_once() -> None:
         b'<map><area href="b"></map><footer><a href="/c">c</a></footer>'
     )
     assert root is not None
-    assert skeleton(root).hrefs == {"/a", "#x", "b", "/c"}
+    assert survey(root).hrefs == {"/a", "#x", "b", "/c"}
 
 
 @pytest.mark.parametrize(

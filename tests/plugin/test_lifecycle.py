@@ -20,9 +20,9 @@ from simhash_gate.plugin import site_warnings
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Stage
 from simhash_gate.plugin.parked import ParkedRequests
-from simhash_gate.plugin.site_warnings import Collapses, Swallowing
+from simhash_gate.plugin.site_warnings import AlikePages
 from simhash_gate.plugin.store_thread import StoreThread
-from simhash_gate.plugin.unsettled import SureJudge
+from simhash_gate.plugin.unsettled import SettledJudge
 from simhash_gate.settings import read_settings
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> 
         followed.lifecycle.failed(request)  # while the answer is on its way
         return verdict
 
-    judge = SureJudge(followed.crawl, followed.lifecycle)
+    judge = SettledJudge(followed.crawl, followed.lifecycle)
     with pytest.raises(StopIteration) as told:
         judge.verdict(ask, "example.com", "near", near).send(None)
     assert told.value.value.outcome == "near"
@@ -184,10 +184,9 @@ def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> 
 
 
 def test_pages_that_read_alike_are_tallied_within_bounds(monkeypatch) -> None:
-    monkeypatch.setattr(site_warnings, "MOST_MATCHED", 3)
     monkeypatch.setattr(site_warnings, "_MOST_CLUSTERS", 3)
     followed = Followed()
-    swallowing, collapses = Swallowing(followed.crawl), Collapses(followed.crawl)
+    collapses = AlikePages(followed.crawl)
     for number in range(9):
         followed.page(number)
         page = replace(PAGE, fingerprint=random.Random(number).getrandbits(64), digest=number)
@@ -196,6 +195,5 @@ def test_pages_that_read_alike_are_tallied_within_bounds(monkeypatch) -> None:
         assert verdict.outcome == "duplicate"
         request = Request(f"https://example.com/copy/{number}")
         response = HtmlResponse(request.url, request=request)
-        for listener in (swallowing, collapses):
-            listener.judged(Judged(request, response, verdict, "example.com"), None)
-    assert len(swallowing._duplicates) == len(collapses._clusters) == 3
+        collapses.judged(Judged(request, response, verdict, "example.com"), None)
+    assert len(collapses._clusters) == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simhash_gate.identity.canonical import canonical_of, canonical_urls
-from simhash_gate.sources.page_url import url_of_path
+from simhash_gate.sources.files import url_of_path
 
 URL = "https://example.com/a?b=1&c=2"
 

@@ -6,14 +6,15 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.site.content import Link
+from crawler.site.prose import Writer
 from crawler.site.shop.goods import DEPARTMENTS, Good, Offer, make_goods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 HOME = "/store/"
-
-
+NOTES = ("Shipping", "Exchanges and returns", "Size guide", "Washing", "Payment", "About us")
+"""What has a long text on every page of a product."""
 SOURCES = ["newsletter", "comparison", "ads", "partner"]
 
 
@@ -40,6 +41,8 @@ class Plan:
 
     def __init__(self, articles: int, seed: int) -> None:
         self.goods = make_goods(seed, articles)
+        writer = Writer("en", "business", Random(f"{seed}/notes"))
+        self.notes = tuple((each, tuple(writer.several("sentence", 9))) for each in NOTES)
         self.shelves: dict[str, Shelf] = {}
         self.lists: dict[str, List] = {}
         self.menus: dict[str, tuple[Link, ...]] = {}

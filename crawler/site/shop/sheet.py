@@ -8,7 +8,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from crawler.site.shop.goods import CURRENCY, Offer, Variant
-from crawler.site.shop.notes import NEWSLETTER, NOTES
 from crawler.site.shop.plan import main, shown
 
 if TYPE_CHECKING:
@@ -35,8 +34,7 @@ class Sheet:
         self.rng = Random(f"{seed}/store/{path}/{live}")
         self.name = escape(self.good.name)
         self.menu = plan.menus[self.good.department]
-        self.notes = NOTES
-        self.newsletter = NEWSLETTER
+        self.notes = plan.notes
         self.canonical = main(self.good)
         others = [good for good in plan.by_department[self.good.department] if good != self.good]
         self.related = [plan.link(good) for good in self.rng.sample(others, min(4, len(others)))]
@@ -110,7 +108,7 @@ def printed(sheet: Sheet) -> str:
     """Return the view to print: the product and the notes, no boxes, and where it came from."""
     chosen = escape(sheet.variant.name)
     facts = "".join(f"<tr><td>{k}</td><td>{escape(v)}</td></tr>" for k, v in sheet.good.facts)
-    notes = "".join(f"<h2>{n.heading}</h2>{paragraphs(n.paragraphs)}" for n in sheet.notes)
+    notes = "".join(f"<h2>{heading}</h2>{paragraphs(said)}" for heading, said in sheet.notes)
     return f"""\
 <!DOCTYPE html><html lang="en"><head><title>Print: {sheet.name}</title>
 <meta name="robots" content="noindex"><link rel="canonical" href="{sheet.canonical}"></head>

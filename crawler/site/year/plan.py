@@ -140,16 +140,6 @@ class Life:
             found.append(edited(found[-1], self.article.writer(f"edit/{len(found)}")))
         return tuple(found)
 
-    @property
-    def since(self) -> float:
-        """When it was published."""
-        return self.spells[0].since
-
-    @property
-    def until(self) -> float:
-        """When its last URL is gone."""
-        return max(spell.until for spell in self.spells)
-
     def version_at(self, moment: float) -> Version:
         """Return the version that it has at a moment of its life."""
         return self.versions[max(0, bisect_right(self.moments, moment) - 1)]

@@ -1,3 +1,4 @@
+import logging
 import os
 
 BOT_NAME = "fleet"
@@ -13,4 +14,5 @@ SIMHASH_GATE_STORE = os.environ.get("STORE", "redis://127.0.0.1:6379/0")
 SIMHASH_GATE_ACTION = "links"
 SIMHASH_GATE_REVISIT = "drop"
 
-SIMHASH_GATE_LOG = "summary"
+# The log has no line for each drop.
+logging.getLogger("simhash_gate.drops").setLevel(logging.WARNING)

@@ -1,3 +1,5 @@
+import logging
+
 BOT_NAME = "news"
 SPIDER_MODULES = ["news.spiders"]
 CONCURRENT_REQUESTS_PER_DOMAIN = 8
@@ -12,9 +14,9 @@ SIMHASH_GATE_REVISIT = "drop"
 SIMHASH_GATE_TTL = "30d"
 SIMHASH_GATE_DOMAINS = "domains.toml"
 
-# A summary in the log. Each drop is in the verdicts and in the report, each dropped page in the
+# The log has no line for each drop: the verdicts and the report have it. Dropped pages are in the
 # journal.
-SIMHASH_GATE_LOG = "summary"
+logging.getLogger("simhash_gate.drops").setLevel(logging.WARNING)
 SIMHASH_GATE_VERDICTS = "verdicts/%(time)s.jsonl"
 SIMHASH_GATE_REPORT = "report.html"
 SIMHASH_GATE_JOURNAL = "dropped"

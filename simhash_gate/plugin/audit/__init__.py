@@ -23,7 +23,6 @@ from weakref import WeakKeyDictionary
 
 from simhash_gate.common.files import open_to_append
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.audit.figures import AuditFigures
 from simhash_gate.plugin.audit.items import Reader, Snapshot, Value
 from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
@@ -158,12 +157,11 @@ class Audit(Listener):
     def item(self, page: FollowedPage, response: Response, item: Any) -> None:
         """Take in an item on its way to the pipelines."""
         harvest = self._harvest(page)
-        if harvest is None or harvest.whole or harvest.failure or response.request is None:
+        if harvest is None or harvest.whole or harvest.failure:
             return
         before = harvest.size
         try:
-            verdict = response.request.meta[VERDICT_KEY]
-            harvest.add(self._reader.snapshot(item, response, verdict))
+            harvest.add(self._reader.snapshot(item, response))
         except Exception as error:
             url = without_credentials(response.url)
             logger.debug("An item of %s can't be compared: %r", url, error)

@@ -18,14 +18,11 @@ from simhash_gate.common.urls import text_without_credentials, without_credentia
 from simhash_gate.common.wording import printable
 from simhash_gate.fingerprints.volatile import is_volatile
 from simhash_gate.fingerprints.words import SIGNS, words
-from simhash_gate.plugin.audit.echoes import Echoes, Said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from scrapy.http import Response
-
-    from simhash_gate.gate.verdict import Verdict
 
 LONG = 20
 """Words above which a text is compared by its words."""
@@ -48,14 +45,14 @@ _ADDRESS = re.compile(r"\]\([^()\s]*\)|\w{0,20}://\S*")
 class Value(NamedTuple):
     """A field's value as text.
 
-    `own` tells that every page has another one, copies too. `frame` is what stands in it around
-    what the verdict says, if it is made of that.
+    `own` tells that every page has another one, copies too.
     """
 
     text: str
     own: bool
-    frame: str | None = None
 
+
+_NOTHING = Value("", own=False)
 
 Snapshot = dict[str, Value]
 """The fields of one item that are not empty, by name."""
@@ -79,25 +76,20 @@ class Reader:
     fields: Collection[str]
     began: float
     unseen: set[str] = field(init=False)
-    echoes: Echoes = field(init=False, default_factory=Echoes)
 
     def __post_init__(self) -> None:
         self.unseen = set(self.fields)
 
-    def snapshot(self, item: Any, response: Response, verdict: Verdict) -> Snapshot:
+    def snapshot(self, item: Any, response: Response) -> Snapshot:
         """Return what an item of a page says. Raises TypeError for what is no kind of item."""
-        own, said = _addresses(response), Said(verdict, _text)
+        addresses = _addresses(response)
         found = {}
-        for key, value in _said(item).items():
+        for key, value in ItemAdapter(item).items():
             name = printable(str(key))
-            if self.fields:
-                if name in self.fields and (text := _shown(value)):
-                    found[name] = Value(text, False)
+            if (self.fields and name not in self.fields) or not (text := _shown(_inner(value))):
                 continue
-            self.echoes.learn(name, value, said, _text)
-            if text := _shown(_each_text(said.taken_out, value)):
-                own_value = text in own or _is_moment(value, self.began)
-                found[name] = Value(text, own_value, said.frame(text))
+            own = not self.fields and (text in addresses or _is_moment(value, self.began))
+            found[name] = Value(text, own)
         self.unseen.difference_update(found)
         return found
 
@@ -111,7 +103,7 @@ class Reader:
         for item in dropped:
             closest: list[Difference] | None = None
             for other in kept:
-                differences = self._differences(other, item)
+                differences = _differences(other, item)
                 if closest is None or len(differences) < len(closest):
                     closest = differences
                 if not closest:
@@ -119,34 +111,15 @@ class Reader:
             found += [Difference(NO_ITEM, "of the kept page")] if closest is None else closest
         return found
 
-    def _differences(self, kept: Snapshot, dropped: Snapshot) -> list[Difference]:
-        nothing = Value("", False)
-        found = []
-        for name, value in dropped.items():
-            before = kept.get(name, nothing)
-            if before.own or value.own:
-                continue
-            change = _change(before.text, value.text)
-            if change:
-                change = self._own_change(name, before, value)
-            if change:
-                found.append(Difference(name, change))
-        return found
 
-    def _own_change(self, name: str, before: Value, after: Value) -> str:
-        """Return the change in words that is left without what verdicts say; "" if none is."""
-        if self.echoes.has((name,)):
-            return ""
-        if after.frame is not None and after.frame == before.frame:
-            return ""
-        old, new = _structure(before.text), _structure(after.text)
-        if new is None:
-            return _change(before.text, after.text)
-        left = self.echoes.without((name,), new)
-        if left == new:
-            return _change(before.text, after.text)
-        old = _as_far_as(left, self.echoes.without((name,), old))
-        return _change(_text(old), _text(left))
+def _differences(kept: Snapshot, dropped: Snapshot) -> list[Difference]:
+    found = []
+    for name, value in dropped.items():
+        before = kept.get(name, _NOTHING)
+        change = "" if before.own or value.own else _change(before.text, value.text)
+        if change:
+            found.append(Difference(name, change))
+    return found
 
 
 def _change(before: str, after: str) -> str:
@@ -206,11 +179,6 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _said(item: Any) -> dict[Any, Any]:
-    """Return what an item has, other items in it as mappings. Raises TypeError for no item."""
-    return {name: _inner(value) for name, value in ItemAdapter(item).items()}
-
-
 def _inner(value: Any) -> Any:
     if value is None or isinstance(value, (str, int, float)):
         return value
@@ -223,34 +191,8 @@ def _inner(value: Any) -> Any:
     return list(map(_inner, value)) if isinstance(value, (list, tuple)) else value
 
 
-def _each_text(change: Callable[[str], str], value: Any) -> Any:
-    """Return a value whose texts have gone through a function."""
-    if isinstance(value, dict):
-        return {key: _each_text(change, part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_each_text(change, part) for part in value]
-    return change(value) if isinstance(value, str) else value
-
-
 def _shown(value: Any) -> str:
     return text_without_credentials(_text(value)[:MOST_CHARACTERS])
-
-
-def _structure(text: str) -> Any:
-    """Return the list or mapping that a text stands for; None if it is another text."""
-    if not text.startswith(("{", "[")):
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _as_far_as(shape: Any, value: Any) -> Any:
-    """Return of a mapping what another one has as well: more than that is no loss."""
-    if not (isinstance(shape, dict) and isinstance(value, dict)):
-        return value
-    return {key: _as_far_as(shape[key], part) for key, part in value.items() if key in shape}
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""What says that a box is chrome, and what says otherwise.
+"""What says that a box is boilerplate, and what says otherwise.
 
-Chrome is known by its tag, role or name, or is hidden. Posts of a thread are called comments, and
-are what a page is about.
+Boilerplate is known by its tag, role or name, or is hidden. Posts of a thread are called comments,
+and are what a page is about.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from simhash_gate.page.hidden import NOT_SHOWN
 from simhash_gate.page.measure import said_in
 from simhash_gate.page.title import letters, says_title
 from simhash_gate.page.vocabulary import (
-    CHROME_ROLES,
-    CHROME_TAGS,
+    BOILERPLATE_ROLES,
+    BOILERPLATE_TAGS,
     OUTSIDE_TOKENS,
     POST_TOKENS,
     have_any,
-    speaks_of_chrome,
+    speaks_of_boilerplate,
     speaks_of_menu,
     speaks_of_short,
 )
@@ -40,13 +40,13 @@ _PARAGRAPHS = 0.4  # of what a box says: with more in paragraphs it is no menu
 _LONG_TEXTS = XPath(
     "descendant::text()[string-length(.) >= 20][not(ancestor::a)]", smart_strings=False
 )
-_KNOWN_TAGS = CHROME_TAGS | {"html", "body", "main"}
+_KNOWN_TAGS = BOILERPLATE_TAGS | {"html", "body", "main"}
 _OF_ARTICLES = frozenset({"header", "footer"})
-# The attributes that chrome is known by, and what their values say then.
+# The attributes that boilerplate is known by, and what their values say then.
 _TELLING: dict[str, Callable[[str], object]] = {
-    "class": speaks_of_chrome,
-    "id": speaks_of_chrome,
-    "role": CHROME_ROLES.__contains__,
+    "class": speaks_of_boilerplate,
+    "id": speaks_of_boilerplate,
+    "role": BOILERPLATE_ROLES.__contains__,
     "hidden": lambda _: True,
     "style": NOT_SHOWN.search,
     "itemprop": "author".__eq__,
@@ -56,12 +56,12 @@ _HIDING = frozenset({"hidden", "style"})
 _OF_FORMS = ("role", *_HIDING)
 
 
-def is_chrome(element: HtmlElement) -> bool:
-    """Tell if something says that an element is chrome."""
+def is_boilerplate(element: HtmlElement) -> bool:
+    """Tell if something says that an element is boilerplate."""
     tag = element.tag
     if tag in _KNOWN_TAGS:
-        return tag in CHROME_TAGS and not (tag in _OF_ARTICLES and _in_article(element))
-    if "-" in tag and speaks_of_chrome(tag):
+        return tag in BOILERPLATE_TAGS and not (tag in _OF_ARTICLES and _in_article(element))
+    if "-" in tag and speaks_of_boilerplate(tag):
         return True
     # Asked of every element: to begin a generator would take as long as the rest.
     for name, value in element.items():  # noqa: SIM110
@@ -71,13 +71,13 @@ def is_chrome(element: HtmlElement) -> bool:
 
 
 def is_hidden_or_search(form: HtmlElement) -> bool:
-    """Tell if more than its tag says that a form is chrome."""
+    """Tell if more than its tag says that a form is boilerplate."""
     return any(name in form.attrib and _TELLING[name](form.attrib[name]) for name in _OF_FORMS)
 
 
 def is_misnamed(element: HtmlElement, size: int, headline: Collection[HtmlElement]) -> bool:
-    """Tell if nothing but a name says that this is chrome, and what is in it says otherwise."""
-    if element.tag in CHROME_TAGS or any(
+    """Tell if nothing but a name says that this is boilerplate, and its contents say otherwise."""
+    if element.tag in BOILERPLATE_TAGS or any(
         name not in _NAMES
         for name, value in element.items()
         if name in _TELLING and _TELLING[name](value)
@@ -124,7 +124,7 @@ def post_name(names: str) -> str:
 
 
 def names_of_posts(
-    names: Collection[str], chrome: Collection[HtmlElement], root: HtmlElement, titles: Titles
+    names: Collection[str], boilerplate: Collection[HtmlElement], root: HtmlElement, titles: Titles
 ) -> set[str]:
     """Return those of some names of which all boxes below the headline come before any prose.
 
@@ -133,7 +133,7 @@ def names_of_posts(
     """
     posts: set[str] = set()
     others: set[str] = set()
-    outer = set(chrome)
+    outer = set(boilerplate)
     body = root.find("body")
     inside: set[HtmlElement | None] = set()
     below = next(root.iter("h1", "h2"), None) is None

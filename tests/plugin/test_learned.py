@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from simhash_gate.history.validators import Seen, Trust
-from simhash_gate.plugin import recall, validator_trust
+from simhash_gate.plugin import learned, validator_trust
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.plugin.validator_trust import Site, Trusts
 from simhash_gate.stores.base import URL_RULES, Blob
@@ -18,7 +18,7 @@ MOST = 5
 
 @pytest.fixture
 def thread(monkeypatch):
-    monkeypatch.setattr(recall, "MOST_SCOPES", MOST)
+    monkeypatch.setattr(learned, "MOST_SCOPES", MOST)
     monkeypatch.setattr(validator_trust, "MOST_SITES", MOST)
     thread = StoreThread("v1")
     thread.open("memory:", at_once=True)
@@ -33,7 +33,7 @@ def test_what_is_known_of_many_scopes_is_recalled_and_few_are_known_to_be_asked(
     for scope in SCOPES:
         thread.submit(partial(keep_lines, scope=scope)).result()
     taken: dict[str, bytes] = {}
-    known = recall.Recall(thread, URL_RULES, taken.__setitem__)
+    known = learned.Learned(thread, URL_RULES, taken.__setitem__)
     for scope in [*SCOPES, *SCOPES]:
         assert known.has(scope)
     assert len(known._asked) == MOST
@@ -42,7 +42,7 @@ def test_what_is_known_of_many_scopes_is_recalled_and_few_are_known_to_be_asked(
 
 def meet(trusts: Trusts, site: Site) -> Trust:
     """Ask for a site as a crawl does before each of its requests."""
-    trusts.recall.has(site.scope)
+    trusts.learned.has(site.scope)
     return trusts.of(site, 1_000.0)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     from simhash_gate.page.facts import Facts
-    from simhash_gate.page.measure import Measure, Measures
+    from simhash_gate.page.measure import Measures
 
 
 MANY_LINKS = 10
@@ -48,18 +48,18 @@ def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
 
     A list of more than `MANY_LINKS` stays, if it says enough: those are the entries of an index.
     """
-    largest = LARGEST * measures[article].text
-    least = _INDEX * measures[article].text
+    largest = LARGEST * measures.text[article]
+    least = _INDEX * measures.text[article]
     gone = []
     grids = {article: False}
     elements = article.iter("a", *LINK_LISTS)
     for element in elements:
-        size = measures[element]
-        if not size.links or element is article:
+        size = measures.text[element]
+        if not measures.links[element] or element is article:
             continue
-        links = links_in_list(element, size)
-        if links <= MANY_LINKS or size.text < least:
-            if size.text > largest or not (
+        links = links_in_list(element, measures)
+        if links <= MANY_LINKS or size < least:
+            if size > largest or not (
                 _is_paid(element) or (links and not _in_grid(element, grids))
             ):
                 continue
@@ -73,9 +73,10 @@ def _is_paid(element: HtmlElement) -> bool:
     return element.tag == "a" and "sponsored" in (element.get("rel") or "")
 
 
-def links_in_list(element: HtmlElement, size: Measure) -> int:
+def links_in_list(element: HtmlElement, measures: Measures) -> int:
     """Return how many links there are in a list of links; 0 if an element is none."""
-    if element.tag not in LINK_LISTS or size.links <= _LINK_DENSE * size.text:
+    dense = _LINK_DENSE * measures.text[element]
+    if element.tag not in LINK_LISTS or measures.links[element] <= dense:
         return 0
     return sum(1 for _ in element.iter("a"))
 
@@ -93,10 +94,9 @@ def is_beside(element: HtmlElement, headline: set[HtmlElement], measures: Measur
     ):
         return True
     for above in element.itersiblings(preceding=True):
-        size = measures[above]
         if above in headline:
             return False
-        if links_in_list(above, size) > MANY_LINKS:
+        if links_in_list(above, measures) > MANY_LINKS:
             return True
     return False
 
@@ -108,10 +108,9 @@ def drop_copies(article: HtmlElement, measures: Measures) -> None:
     """
     alike: dict[tuple[int, int], list[HtmlElement]] = defaultdict(list)
     for box in article.iter(*_BOXES):
-        own = measures[box]
-        if own.text >= _COPY:
-            alike[own.text, own.links].append(box)
-    to_read = _TIMES_READ * measures[article].text  # boxes in boxes are read again for each
+        if measures.text[box] >= _COPY:
+            alike[measures.text[box], measures.links[box]].append(box)
+    to_read = _TIMES_READ * measures.text[article]  # boxes in boxes are read again for each
     copies: set[HtmlElement] = set()
     for (size, _), boxes in alike.items():
         said: dict[str, HtmlElement] = {}
@@ -165,10 +164,10 @@ def is_thread(root: HtmlElement, facts: Facts) -> bool:
 
 def is_gallery(box: HtmlElement, measures: Measures) -> bool:
     """Tell if entries, each with a link and a picture, say most of a box."""
-    for alike in _most_of(box, lambda e: measures[e].text):
+    for alike in _most_of(box, measures.text.__getitem__):
         entries = list(filter(_is_entry, alike)) if len(alike) >= _ENTRIES else []
-        said = sum(measures[e].text for e in entries)
-        if len(entries) >= _ENTRIES and said >= _MOST * measures[box].text:
+        said = sum(measures.text[e] for e in entries)
+        if len(entries) >= _ENTRIES and said >= _MOST * measures.text[box]:
             return True
     return False
 
@@ -182,13 +181,13 @@ def drop_others(
     """
     gone: set[HtmlElement] = set()
     for holder in article.iter("*"):
-        if len(holder) < _ENTRIES or not measures[holder].text:
+        if len(holder) < _ENTRIES or not measures.text[holder]:
             continue
-        for alike in _kinds(child for child in holder if measures[child].text).values():
+        for alike in _kinds(child for child in holder if measures.text[child]).values():
             if len(alike) < _ENTRIES or not headline.isdisjoint(alike):
                 continue
-            size = sum(measures[e].text for e in alike)
-            entries = size < min(_MOST * measures[article].text, _CARD * len(alike))
+            size = sum(measures.text[e] for e in alike)
+            entries = size < min(_MOST * measures.text[article], _CARD * len(alike))
             if (entries and _are_mostly(_is_entry, alike)) or _are_mostly(_is_signed, alike):
                 gone.update(alike)
     outer = [e for e in article.iter("*") if e in gone and gone.isdisjoint(e.iterancestors())]
@@ -230,19 +229,19 @@ def _most_of(box: HtmlElement, size: Callable[[HtmlElement], int]) -> Iterator[l
 
 def _posts(article: HtmlElement, measures: Measures) -> Sequence[HtmlElement]:
     """Return the neighbours of one kind that together say most of an article, if there are any."""
-    for alike in _most_of(article, lambda e: measures[e].prose):
-        if len(alike) > 1 and sum(measures[e].prose for e in alike) >= _POST * len(alike):
+    for alike in _most_of(article, measures.prose):
+        if len(alike) > 1 and sum(map(measures.prose, alike)) >= _POST * len(alike):
             return alike
     return []
 
 
 def _places(posts: Sequence[HtmlElement], measures: Measures) -> Iterator[Sequence[HtmlElement]]:
     """Yield the boxes in each place around what posts say, going down into where they say it."""
-    said = sum(measures[post].prose for post in posts)
+    said = sum(map(measures.prose, posts))
     while posts and posts[0].tag not in LEAVES:
         body: Sequence[HtmlElement] = []
         for boxes in _kinds(chain.from_iterable(posts)).values():
-            own = sum(measures[box].prose for box in boxes)
+            own = sum(map(measures.prose, boxes))
             if own >= _BODY * said:
                 body = boxes
             elif (

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simhash_gate.history import redesign
-from simhash_gate.history.redesign import LEAST, WINDOW, Again, Redesign, Redesigns, Site
 from simhash_gate.history.versions import Version
 from simhash_gate.pipeline import read_page
+from simhash_gate.plugin.redesigns import LEAST, WINDOW, SitePages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     Visits = list[tuple[int, Page]]
 
-SITE = Site("a.example", "a.example")
 DAY = 86_400.0
 
 CLASSIC = """<html><head><title>{title}</title></head><body>{banner}
@@ -55,22 +53,21 @@ def visited(numbers: Iterable[int], template: str = CLASSIC, banner: str = "") -
     return [(number, page(number, template, banner)) for number in numbers]
 
 
-def told_in(days: Iterable[Visits], *, collapsed: bool = False) -> list[tuple[int, Redesign]]:
+def told_in(days: Iterable[Visits]) -> list[tuple[int, str]]:
     """Visit pages day by day; return the redesigns that are told, with their days."""
     versions: dict[int, Version] = {}
-    told: list[tuple[int, Redesign]] = []
+    told: list[tuple[int, str]] = []
     last = None
     for day, pages in enumerate(days):
-        redesigns = Redesigns()  # each day is a crawl of its own
+        site = SitePages()  # each day is a crawl of its own
         if last is not None:
-            redesigns.recall(SITE, last)
+            site.recall(last)
         for number, found in pages:
             at = day * DAY + number
             before = versions.get(number)
             if before is not None:
-                url = f"https://a.example/{number}"
-                redesign = redesigns.note(SITE, Again(before, found, at, url, collapsed))
-                if redesign is not None:
+                redesign = site.redesign(before, found, f"https://a.example/{number}", at)
+                if redesign:
                     told.append((day, redesign))
                     last = at
             if found.fingerprint is not None:
@@ -79,23 +76,14 @@ def told_in(days: Iterable[Visits], *, collapsed: bool = False) -> list[tuple[in
     return told
 
 
-@pytest.mark.parametrize(
-    ("template", "collapsed", "words", "empty", "misread"),
-    [
-        (MODERN, False, (126, 125), 0, False),
-        (MODERN, True, (126, 125), 0, True),  # they read like others now
-        (SHELL, False, (126, 0), LEAST, True),
-    ],
-)
-def test_a_redesign_is_told_with_what_is_read_before_and_now(
-    template: str, collapsed: bool, words: tuple[int, int], empty: int, misread: bool
-) -> None:
-    days = [visited(range(30)), visited(range(30), template)]
-    [(_, found)] = told_in(days, collapsed=collapsed)
-    assert (found.domain, found.visited, found.changed) == ("a.example", LEAST, LEAST)
-    assert (found.words, found.empty) == (words, empty)
-    assert (found.collapsed, found.is_misread) == (LEAST * collapsed, misread)
-    assert found.examples == ("https://a.example/15", "https://a.example/16")
+@pytest.mark.parametrize(("template", "words"), [(MODERN, 125), (SHELL, 0)])
+def test_a_redesign_is_told_with_what_is_read_before_and_now(template: str, words: int) -> None:
+    [(_, found)] = told_in([visited(range(30)), visited(range(30), template)])
+    assert found == (
+        f"{LEAST} of the last {LEAST} pages that were visited again are built in another way than "
+        "at their last visit, such as https://a.example/15, https://a.example/16. What is read of "
+        f"them: 126 words a page before, {words} now (median)."
+    )
 
 
 def test_each_redesign_is_told_once_though_a_fifth_of_the_site_is_visited_a_day() -> None:
@@ -164,15 +152,7 @@ def test_a_site_with_two_templates_is_redesigned_when_most_pages_have_another() 
 
 
 def test_versions_without_a_structure_say_nothing() -> None:
-    redesigns = Redesigns()
+    site = SitePages()
     for number in range(30):
         before = Version(0, 0, 1, 1, 90, page(number).title, "run")
-        assert redesigns.note(SITE, Again(before, page(number, MODERN), DAY)) is None
-
-
-def test_the_pages_of_few_sites_are_at_hand(monkeypatch) -> None:
-    monkeypatch.setattr(redesign, "MOST_SITES", 3)
-    redesigns = Redesigns()
-    for number in range(9):
-        redesigns.recall(Site(f"{number}.example", f"{number}.example"), 1.0)
-    assert len(redesigns._sites) == 3
+        assert not site.redesign(before, page(number, MODERN), "", DAY)
