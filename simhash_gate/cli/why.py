@@ -124,7 +124,7 @@ def _became(
     url: str, sources: Sequence[str], assignments: Sequence[str], console: Console
 ) -> Answer | None:
     from simhash_gate.offline.found import Found
-    from simhash_gate.offline.logs import last_log
+    from simhash_gate.offline.logs import is_log, last_log
     from simhash_gate.sources.open import shown
 
     sources, settings = sources or [last_log()], settings_of(assignments)
@@ -134,7 +134,8 @@ def _became(
     settings, kept = settings_of(assignments, found.crawl), None
     if found.line and found.line.get("matched_url"):
         kept = Found(found.line["matched_url"], crawl=found.crawl)
-        kept.look_in(sources, settings, lambda *_: None, lambda _: None)  # told already
+        places = [source for source in sources if not is_log(source)]
+        kept.look_in(places, settings, lambda *_: None, lambda _: None)  # told already
         kept.look_beside(settings)
     answer = found.answer(kept, settings)
     if answer is None:
