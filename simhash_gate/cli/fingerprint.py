@@ -9,8 +9,6 @@ import click
 
 from simhash_gate.cli.console import refuse_stores
 from simhash_gate.cli.options import with_console, with_settings
-from simhash_gate.sources import File, Source
-from simhash_gate.sources.jsonl import count_lines
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
@@ -22,39 +20,22 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="Example: simhash-gate fingerprint crawl/ --text")
-@click.argument("sources", nargs=-1, metavar="SOURCE...")
-@click.option(
-    "--input",
-    "manifest",
-    metavar="FILE",
-    help='Instead of SOURCEs, read the pages of a manifest. It is JSON Lines: {"path": …}, and '
-    'optionally "url", "id", "encoding". Paths are relative to the folder of FILE.',
-)
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option("--text", is_flag=True, help="Also print the text of each page, without Markdown.")
 @with_settings
 @with_console
-def fingerprint(
-    settings: Settings, console: Console, sources: Sequence[str], manifest: str | None, text: bool
-) -> int:
+def fingerprint(settings: Settings, console: Console, sources: Sequence[str], text: bool) -> int:
     """Print one line of JSON for each page, in order.
 
     SOURCE is anything with pages that `pairs` reads.
     """
-    from simhash_gate.sources.find import JSONL
-    from simhash_gate.sources.manifest import manifest as read_manifest
     from simhash_gate.sources.open import open_pages, shown
 
-    if bool(sources) == bool(manifest):
-        raise click.UsageError("Give either SOURCEs or --input FILE.")
     refuse_stores(sources)
-    if manifest:
-        entries = read_manifest(File(manifest, JSONL), console.complain, settings.max_bytes)
-        source = Source(entries, lambda: count_lines(manifest))
-    else:
-        source = open_pages(sources, console.complain, settings.max_bytes, console.say)
+    source = open_pages(sources, console.complain, settings.max_bytes, console.say)
     lines = _lines(source.entries, settings, text=text)
     if not console.write_lines(lines, source.total):
-        console.complain_of_nothing(shown(*([manifest] if manifest else sources)), "no page in it")
+        console.complain_of_nothing(shown(*sources), "no page in it")
     return console.status()
 
 
@@ -87,9 +68,9 @@ def _lines(
 def _read(
     body: bytes, url: str, encoding: str | None, options: Options, *, text: bool
 ) -> dict[str, Any]:
-    from simhash_gate.offline.differences import page_as_json
+    from simhash_gate.offline.why import Side
     from simhash_gate.pipeline import read_closely
 
     reading = read_closely(body, url=url, encoding=encoding, options=options)
-    line = page_as_json(reading.page, fields=bool(options.compare))
+    line = Side.read("", reading.page).as_json(fields=bool(options.compare))
     return line | {"text": reading.text} if text else line

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,18 +12,20 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining, how_many, printable
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.history.texts import unpack
-from simhash_gate.history.versions import History
 from simhash_gate.stores.base import KEPT_TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from simhash_gate.cli.console import Console
     from simhash_gate.history.texts import KeptPage
-    from simhash_gate.history.versions import History, Version
+    from simhash_gate.history.versions import Version
     from simhash_gate.offline.differences import Change
+    from simhash_gate.offline.history import Past
     from simhash_gate.stores import Store
     from simhash_gate.stores.histories import PageHistory
+
+    Side = tuple[Version, KeptPage | None]
 
 
 @click.command(
@@ -53,26 +54,26 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
                 console.complain(without_credentials(url), NOTHING)
             return console.status()
         past = max(pasts, key=lambda past: past.page.seen)
-        a, b = _two_of(past.history, versions)
-        found = _Difference(
-            past.page.url, a, b, *(_text(kept, past.page, each, console) for each in (a, b))
-        )
-    if as_json:
-        console.write(found.as_json())
+        sides = [(each, _text(kept, past.page, each, console)) for each in _two_of(past, versions)]
+    show = _as_json if as_json else _as_text
+    found = show(past.page.url, dict(zip("ab", sides, strict=True)))
+    if isinstance(found, dict):
+        console.write(found)
     else:
-        console.show(found.as_text())
+        console.show(found)
     return console.status()
 
 
-def _two_of(history: History, numbers: Sequence[int]) -> tuple[Version, Version]:
+def _two_of(past: Past, numbers: Sequence[int]) -> list[Version]:
     """Return the versions with these numbers. Raises click.UsageError if there are none."""
-    known = len(history.versions)
+    versions = past.history.versions
+    known = len(versions)
     if known < 2:
         raise click.ClickException(f"the page has {how_many(known, 'version')}: nothing changed")
     chosen = (known - 1, known) if not numbers else tuple(numbers)
     if len(chosen) != 2 or not all(1 <= number <= known for number in chosen):
         raise click.UsageError(f"Name two versions of 1 to {known}, or none for the last two.")
-    return history.versions[chosen[0] - 1], history.versions[chosen[1] - 1]
+    return [versions[number - 1] for number in chosen]
 
 
 def _text(store: Store, page: PageHistory, version: Version, console: Console) -> KeptPage | None:
@@ -82,84 +83,63 @@ def _text(store: Store, page: PageHistory, version: Version, console: Console) -
     return None
 
 
-@dataclass(frozen=True)
-class _Difference:
-    """Two versions of a page, with their texts where these are kept."""
-
-    url: str
-    a: Version
-    b: Version
-    text_a: KeptPage | None
-    text_b: KeptPage | None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return an object of JSON; `changes` is null where a text is missing."""
-        return {
-            "url": self.url,
-            "distance": self._distance,
-            **{
-                name: {
-                    "first_seen": shown(version.first_seen),
-                    "last_seen": shown(version.last_seen),
-                    "words": version.words,
-                    "fingerprint": to_hex(version.fingerprint),
-                    "title": version.title,
-                    "text": text is not None,
-                }
-                for name, version, text in self._sides
-            },
-            "changes": None if self._words is None else [c._asdict() for c in self._words],
-            "links": None if self._links is None else [link._asdict() for link in self._links],
+def _as_json(url: str, sides: Mapping[str, Side]) -> dict[str, Any]:
+    """Return an object of JSON; `changes` and `links` are null where a text is missing."""
+    line: dict[str, Any] = {"url": url, "distance": _distance(sides)}
+    for name, (version, text) in sides.items():
+        line[name] = {
+            "first_seen": shown(version.first_seen),
+            "last_seen": shown(version.last_seen),
+            "words": version.words,
+            "fingerprint": to_hex(version.fingerprint),
+            "title": version.title,
+            "text": text is not None,
         }
+    found = {"changes": _words(sides), "links": _links(sides)}
+    return line | {k: None if v is None else [c._asdict() for c in v] for k, v in found.items()}
 
-    def as_text(self) -> Iterator[str]:
-        """Yield lines of text: what went in red, what came in green."""
-        yield click.style(printable(self.url), bold=True)
-        for name, version, text in self._sides:
-            seen = f"{shown(version.first_seen)} to {shown(version.last_seen)}"
-            words, fingerprint = how_many(version.words, "word"), to_hex(version.fingerprint)
-            yield f"{name}  {seen}, {words}, {fingerprint}"
-            yield f"   {printable(version.title)}"
-            if text is None:
-                yield f"   {_NO_TEXT}"
-        yield f"distance  {self._distance} of 64 bits"
-        for title, nothing, found in (
-            ("words that differ", "no word of the text differs", self._words),
-            ("links that differ", "no link differs", self._links),
-        ):
-            if found is not None:
-                yield ""
-                yield click.style(title if found else nothing, bold=True)
-                yield from (f"   {change.as_text()}" for change in found)
 
-    @property
-    def _sides(self) -> Iterator[tuple[str, Version, KeptPage | None]]:
-        yield "a", self.a, self.text_a
-        yield "b", self.b, self.text_b
+def _as_text(url: str, sides: Mapping[str, Side]) -> Iterator[str]:
+    """Yield lines of text: what went in red, what came in green."""
+    yield click.style(printable(url), bold=True)
+    for name, (version, text) in sides.items():
+        seen = f"{shown(version.first_seen)} to {shown(version.last_seen)}"
+        words, fingerprint = how_many(version.words, "word"), to_hex(version.fingerprint)
+        yield f"{name}  {seen}, {words}, {fingerprint}"
+        yield f"   {printable(version.title)}"
+        if text is None:
+            yield f"   {_NO_TEXT}"
+    yield f"distance  {_distance(sides)} of 64 bits"
+    for title, nothing, found in (
+        ("words that differ", "no word of the text differs", _words(sides)),
+        ("links that differ", "no link differs", _links(sides)),
+    ):
+        if found is not None:
+            yield ""
+            yield click.style(title if found else nothing, bold=True)
+            yield from (f"   {change.as_text()}" for change in found)
 
-    @property
-    def _distance(self) -> int:
-        return hamming_distance(self.a.fingerprint, self.b.fingerprint)
 
-    @property
-    def _words(self) -> list[Change] | None:
-        from simhash_gate.offline.differences import changes
+def _distance(sides: Mapping[str, Side]) -> int:
+    return hamming_distance(*(version.fingerprint for version, _ in sides.values()))
 
-        if self.text_a is None or self.text_b is None:
-            return None
-        return list(changes(self.text_a.markdown.split(), self.text_b.markdown.split()))
 
-    @property
-    def _links(self) -> list[Change] | None:
-        from simhash_gate.offline.differences import Change
+def _words(sides: Mapping[str, Side]) -> list[Change] | None:
+    from simhash_gate.offline.differences import changes
 
-        if self.text_a is None or self.text_b is None:
-            return None
-        a, b = ({link.url for link in text.links} for text in (self.text_a, self.text_b))
-        gone, come = sorted(a - b), sorted(b - a)
-        return [Change((), [url], (), ()) for url in gone] + [
-            Change((), (), [url], ()) for url in come
-        ]
+    a, b = (text for _, text in sides.values())
+    return list(changes(a.markdown.split(), b.markdown.split())) if a and b else None
+
+
+def _links(sides: Mapping[str, Side]) -> list[Change] | None:
+    from simhash_gate.offline.differences import Change
+
+    texts = [text for _, text in sides.values() if text is not None]
+    if len(texts) < 2:
+        return None
+    a, b = ({link.url for link in text.links} for text in texts)
+    gone = [Change((), [url], (), ()) for url in sorted(a - b)]
+    return gone + [Change((), (), [url], ()) for url in sorted(b - a)]
 
 
 _NO_TEXT = "no text is kept of it. A crawl keeps texts with SIMHASH_GATE_KEEP_MARKDOWN"

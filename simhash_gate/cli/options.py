@@ -74,20 +74,20 @@ def with_console(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def settings_of(assignments: Sequence[str], crawl: Mapping[str, Any] | None = None) -> Settings:
-    """Return the settings that `-s` gave, on top of those of a `crawl`.
+    """Return the settings that `-s` gave, on top of those of a `crawl`, as its log has them.
 
     Raises SettingsError that names the wrong one.
     """
-    from simhash_gate.settings import read_settings
+    from simhash_gate.offline.logs import settings_of_crawl
     from simhash_gate.values import PREFIX
 
-    given = dict(crawl or {})
+    given = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         if not equals or not name.startswith(PREFIX):
             raise click.UsageError(f"-s {assignment}: expected {PREFIX}NAME=VALUE")
         given[name] = value
-    return read_settings(given)
+    return settings_of_crawl(crawl or {}, given)
 
 
 def age(value: str) -> float:

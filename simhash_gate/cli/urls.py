@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simhash_gate.cli.console import check_output, disk
-from simhash_gate.cli.options import output, with_console, with_settings
+from simhash_gate.cli.options import output, settings_of, with_console, with_settings
 from simhash_gate.common.files import whole_file
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
-from simhash_gate.gate.policy import Policy
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.stores import StoreError, open_store
-from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -163,17 +161,18 @@ def learn(
     keys = Keys(settings.tracking)
     lines = 0
     for path in sources:
-        looked = _CloserLook(settings)
+        looked, told = settings, set[str]()
         for place, line in console.bar(json_objects(path, console.complain, _EXAMPLE)):
-            looked.at(line.get("crawl"))
+            if isinstance(line.get("crawl"), dict):
+                looked, told = settings_of((), line["crawl"]), set()
             url = line.get("url")
-            if not isinstance(url, str) or not (host := host_of(url)):
+            if not isinstance(url, str) or not host_of(url):
                 continue
-            if (blind := looked.was_not_at(host)) is not None:
-                if blind not in looked.told:
-                    looked.told.add(blind)
-                    of = f" of {blind}" if blind else ""
-                    console.complain(place, f"nothing to learn{of}: VERIFY was off")
+            site = looked.policies.site_of(url)
+            if not site.policy.verify:
+                if site.domain not in told:
+                    told.add(site.domain)
+                    console.complain(place, f"nothing to learn of {site.domain}: VERIFY was off")
                 continue
             _learn_line(keys, settings.policies.site_of(url).scope, url, line)
             lines += 1
@@ -196,38 +195,6 @@ def _learn_line(keys: Keys, scope: str, url: str, line: dict[str, Any]) -> None:
     texts = isinstance(outcome, str) and isinstance(kept, str | None)
     if texts and isinstance(differs, str) and isinstance(words, int):
         keys.host(scope).saw(url, *told_by(str(outcome), kept, differs, words))
-
-
-class _CloserLook:
-    """Where the pages of a crawl were compared by nothing but distances."""
-
-    def __init__(self, settings: Settings) -> None:
-        policies = settings.policies
-        self._verify = {"": policies.default.verify}
-        self._verify |= {domain: policy.verify for domain, policy in policies.of_domains.items()}
-        self.told: set[str] = set()
-
-    def at(self, crawl: Any) -> None:
-        """Take over what the first verdict of a crawl says of its settings."""
-        said, domains = (_object(_object(crawl).get(key)) for key in ("settings", "domains"))
-        if not _object(crawl):
-            return
-        general = said.get(f"{PREFIX}VERIFY", Policy().verify)
-        self._verify = {"": general}
-        for domain, own in domains.items():
-            self._verify[domain] = _object(own).get("verify", general)
-        self.told.clear()
-
-    def was_not_at(self, host: str) -> str | None:
-        """Return the domain of a host whose pages were not looked at; "" if no page was."""
-        labels = host.lower().removeprefix("www.").split(".")
-        names = [".".join(labels[start:]) for start in range(len(labels))]
-        domain = next((name for name in names if name in self._verify), "")
-        return None if self._verify[domain] else domain
-
-
-def _object(found: Any) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}
 
 
 @contextmanager

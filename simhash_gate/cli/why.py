@@ -51,6 +51,8 @@ def why(
     is the one that the gate reaches on OTHER after PAGE.
     """
     console = Console()
+    if "-" in sources:
+        raise click.UsageError("stdin can't be read twice. Name a file")
     if other is not None:
         answer = _compared((page, other), sources, settings_of(assignments), url, console)
     elif _is_web(page):
@@ -77,13 +79,14 @@ def _compared(
     url: str,
     console: Console,
 ) -> Answer | None:
+    from simhash_gate.common.urls import without_credentials
     from simhash_gate.offline.why import compared
 
     sides = []
     for name in names:
         read = _read(name, sources, settings, url, console)
         if read is not None:
-            sides.append((name, read))
+            sides.append((without_credentials(name), read))
     if len(sides) < 2:
         return None
     return compared(sides[0], sides[1], settings, names[1] if _is_web(names[1]) else url)
@@ -121,17 +124,18 @@ def _became(
     url: str, sources: Sequence[str], assignments: Sequence[str], console: Console
 ) -> Answer | None:
     from simhash_gate.offline.found import Found
-    from simhash_gate.offline.logs import last_log
+    from simhash_gate.offline.logs import is_log, last_log
     from simhash_gate.sources.open import shown
 
     sources, settings = sources or [last_log()], settings_of(assignments)
     found = Found(url)
     found.look_in(sources, settings, console.complain, console.say)
     found.look_beside(settings)
-    settings, kept = settings_of(assignments, found.settings()), None
+    settings, kept = settings_of(assignments, found.crawl), None
     if found.line and found.line.get("matched_url"):
         kept = Found(found.line["matched_url"], crawl=found.crawl)
-        kept.look_in(sources, settings, lambda *_: None, lambda _: None)  # told already
+        places = [source for source in sources if not is_log(source)]
+        kept.look_in(places, settings, lambda *_: None, lambda _: None)  # told already
         kept.look_beside(settings)
     answer = found.answer(kept, settings)
     if answer is None:

@@ -1,14 +1,10 @@
-"""Distance, similarity and bands of two 64-bit fingerprints, and their hex form."""
+"""Distance and similarity of two 64-bit fingerprints, and their hex form."""
 
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 BITS = 64
-
-Band = Literal["duplicate", "near", "new"]
-
 _HEX = re.compile(r"[0-9a-fA-F]{16}")
 
 
@@ -41,13 +37,6 @@ def similarity(a: int, b: int) -> float:
     Raises ValueError if one of the two is not an unsigned 64-bit integer.
     """
     return 100 * (BITS - hamming_distance(a, b)) / BITS
-
-
-def band(distance: int, threshold: int = 3, near: int = 8) -> Band:
-    """Name the band of a distance: up to `threshold`, then up to `near`, then beyond both."""
-    if distance <= threshold:
-        return "duplicate"
-    return "near" if distance <= near else "new"
 
 
 def to_hex(fingerprint: int) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from simhash_gate.common.wording import printable
-from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.fingerprints.words import words
 
@@ -58,7 +57,8 @@ class Change(NamedTuple):
     def as_text(self) -> str:
         """Return a line of text: what only A has in red, what only B has in green."""
         gone, come = (_cut(only) or None for only in (self.removed, self.added))
-        parts = [" ".join(self.before), _marked(gone, come), " ".join(self.after)]
+        before, after = (printable(" ".join(words)) for words in (self.before, self.after))
+        parts = [before, _marked(gone, come), after]
         return " ".join(filter(None, parts))
 
 
@@ -118,18 +118,6 @@ def names_of(sketch: Sketch) -> list[str]:
 def words_of_name(name: str) -> tuple[str, ...]:
     """Return the words that tell a name from others. A name without words is one itself."""
     return tuple(words(name)) or (name,)
-
-
-def page_as_json(page: Page, *, fields: bool) -> dict[str, Any]:
-    """Return what a line says of a page. It has a reason if there is no fingerprint.
-
-    `fields` adds what the user's selectors find.
-    """
-    digits = None if page.fingerprint is None else to_hex(page.fingerprint)
-    line = {"fingerprint": digits, "title": page.title, "words": page.words}
-    if not digits:
-        line["reason"] = page.reason
-    return line | claims_as_json(sketch_of(page), fields=fields)
 
 
 def claims_as_json(sketch: Sketch, *, fields: bool) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from simhash_gate.offline.chosen import Chosen
 from simhash_gate.offline.logs import is_folder, is_log, logs_in
 from simhash_gate.offline.why import Answer, Side, compared
 from simhash_gate.pipeline import Reading, read_closely
+from simhash_gate.report.judged import Judged
 from simhash_gate.sources import Entry
 from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import json_objects
@@ -95,13 +96,6 @@ class Found:
                 with suppress(StoreError, MissingExtraError):
                     self.look_in([place], settings, lambda *_: None, lambda _: None)
 
-    def settings(self) -> dict[str, Any]:
-        """Return the settings that the crawl says it had, but for those of its files."""
-        said = self.crawl.get("settings") or {}
-        files = ("STORE", "JOURNAL", "VERDICTS", "REPORT", "AUDIT_LOG", "RECOVER")
-        found = {k: v for k, v in said.items() if k.removeprefix(PREFIX) not in files}
-        return found | {PREFIX + "DOMAINS": self.crawl.get("domains") or {}}
-
     def read(self, settings: Settings) -> Reading | None:
         """Return the page, read; None if it is not there."""
         entry = self.entry
@@ -124,8 +118,9 @@ class Found:
         if line is None:
             return None
         policy = settings.policies.site_of(self.url).policy
-        known = {name: line[name] for name in ("threshold", "near") if line.get(name) is not None}
-        policy = replace(policy, **known)
+        known = {name: line.get(name) for name in ("threshold", "near")}
+        used: dict[str, Any] = {k: v for k, v in known.items() if isinstance(v, int)}
+        policy = replace(policy, **used)
         page, other = self.read(settings), kept.read(settings) if kept else None
         copies = [{"url": url} for url in self.copies]
         if page is not None and other is not None and kept is not None:
@@ -161,17 +156,21 @@ class Found:
 
     def _look_in_log(self, path: str, complain: Complain) -> None:
         crawl: dict[str, Any] = {}
-        for _, line in json_objects(path, complain, _EXAMPLE):
+        for place, line in json_objects(path, complain, _EXAMPLE):
             if isinstance(line.get("crawl"), dict):
                 crawl = line["crawl"]
             if "outcome" not in line and "not_sent" not in line:
                 continue
             if line.get("outcome") == "duplicate" and self._is_page(line.get("matched_url")):
                 self.copies.append(str(line.get("url")))
-            self._take(line, crawl)
+            with complaining(complain, place):
+                self._take(line, crawl)
 
     def _take(self, line: dict[str, Any], crawl: dict[str, Any]) -> None:
-        """Take a verdict, if none is known that is more surely on this page; later ones count."""
+        """Take a verdict, if none is known that is more surely on this page; later ones count.
+
+        Raises ValueError for values that no verdict has.
+        """
         url = line.get("url")
         if url == self.url:
             rank = 5
@@ -182,6 +181,7 @@ class Found:
         if rank and not self._is_page(line.get("matched_url")):
             rank += 1  # it was not seen again only: it became something
         if rank and rank >= self._rank:
+            _ = Judged.of(line) if "outcome" in line else None  # a log may say anything
             self.line, self.crawl, self._rank = line, crawl, rank
 
     def _look_in_journal(self, path: str, complain: Complain) -> None:

@@ -1,4 +1,4 @@
-"""Verdict logs: which files are logs, and the newest one of a project."""
+"""Verdict logs: which files are logs, the newest one, and the settings of their crawls."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import how_many
+from simhash_gate.settings import read_settings
 from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import first_object
+from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from simhash_gate.settings import Settings
 
 PLACE = Path(".scrapy", "simhash_gate")
 """The folder of a Scrapy project that is searched for the log of the last crawl."""
 
+_OF_FILES = {f"{PREFIX}{name}" for name in ("STORE", "JOURNAL", "VERDICTS", "REPORT", "AUDIT_LOG")}
 _OF_A_LOG = {"outcome", "audit", "not_sent"}
 _SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 
@@ -55,3 +61,19 @@ def logs_in(folder: str, say: Callable[[str], object]) -> list[str]:
         more = f", {how_many(others, 'other file')} not read" if others else ""
         say(f"{folder}: {how_many(len(logs), 'verdict log')}{more}")
     return logs
+
+
+def settings_of_crawl(crawl: Mapping[str, Any], more: Mapping[str, Any]) -> Settings:
+    """Return the settings by which the pages of a log were judged, with `more` on top.
+
+    `crawl` is what its first verdict says of the crawl. What can't be read, such as that of another
+    release, is left out. Raises `SettingsError` for what is wrong in `more`.
+    """
+    said, domains = crawl.get("settings"), crawl.get("domains")
+    known = {PREFIX + "DOMAINS": domains} if isinstance(domains, dict) else {}
+    known |= said if isinstance(said, dict) else {}
+    judged_by = {name: value for name, value in known.items() if name not in _OF_FILES}
+    try:
+        return read_settings({**judged_by, **more})
+    except SettingsError:
+        return read_settings(more)

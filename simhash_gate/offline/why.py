@@ -83,15 +83,13 @@ class Side(NamedTuple):
         known = (record.title, record.words, record.fingerprint, sketch)
         return cls(record.url, *known, markdown=markdown)
 
-    def as_json(self, *, fields: bool, markdown: bool) -> dict[str, Any]:
-        """Return an object of JSON."""
+    def as_json(self, *, fields: bool) -> dict[str, Any]:
+        """Return what a line says of a page. `fields` adds what the user's selectors find."""
         digits = None if self.fingerprint is None else to_hex(self.fingerprint)
-        said = {"name": self.name, "title": self.title, "words": self.words, "fingerprint": digits}
-        if self.reason:
+        said = {"fingerprint": digits, "title": self.title, "words": self.words}
+        if self.reason and not digits:
             said["reason"] = self.reason
-        if self.sketch is not None:
-            said |= claims_as_json(self.sketch, fields=fields)
-        return said | ({"markdown": self.markdown} if markdown else {})
+        return said | (claims_as_json(self.sketch, fields=fields) if self.sketch else {})
 
     def as_text(self, *, markdown: bool) -> Iterator[str]:
         """Yield lines of text: what is known."""
@@ -210,12 +208,17 @@ class Answer:
     def as_json(self, *, markdown: bool) -> dict[str, Any]:
         """Return an object of JSON."""
         found, fields = self.changes, bool(self.policy.compare)
+        sides = {"kept": self.kept, "page": self.page}
+
+        def said_of(side: Side) -> dict[str, Any]:
+            said = {"name": side.name} | side.as_json(fields=fields)
+            return said | {"markdown": side.markdown} if markdown else said
+
         names = ("url", "time", "outcome", "reason", "distance", "differs", "threshold", "near")
         return {
             "became": self.became,
             **{name: self.line.get(name) for name in names},
-            "kept": self.kept and self.kept.as_json(fields=fields, markdown=markdown),
-            "page": self.page.as_json(fields=fields, markdown=markdown),
+            **{name: side and said_of(side) for name, side in sides.items()},
             "claims": [claim._asdict() for claim in self.claims if claim.differs],
             "changes": None if found is None else [change._asdict() for change in found],
             "copies": [copy.get("url") for copy in self.copies],

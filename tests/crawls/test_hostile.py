@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from html import escape
+from pathlib import Path
 
 import pytest
 
@@ -103,12 +104,15 @@ def test_commands_print_nothing_that_moves_a_terminal(crawled, tmp_path) -> None
         (tmp_path / f"{name[1:]}.html").write_bytes(answer.body)
     store = f"sqlite:///{folder}/store.sqlite"
     log = str(folder / "first/verdicts.jsonl")
+    logged = map(json.loads, Path(log).read_text("utf-8").splitlines())
+    urls = {line["url"] for line in logged if "url" in line}
     for command in (
         ["fingerprint", "--text", "."],
         ["replay", "."],
         ["pairs", "."],
-        ["compare", "5.html", "6.html"],
-        ["compare", "5.html", "6.html", "--json"],
+        ["why", "5.html", "6.html"],
+        ["why", "5.html", "6.html", "--json"],
+        *(["why", url, "--in", log, "--in", store, "--in", "."] for url in urls),
         ["store", "list", store],
         ["store", "info", store],
         ["history", "list", store],

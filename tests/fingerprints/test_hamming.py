@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simhash_gate.fingerprints.hamming import band, from_hex, hamming_distance, similarity, to_hex
+from simhash_gate.fingerprints.hamming import from_hex, hamming_distance, similarity, to_hex
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
 
@@ -33,12 +33,6 @@ def test_what_is_no_unsigned_64_bit_integer_is_refused(value):
     ):
         with pytest.raises(ValueError, match="64-bit"):
             function(*values)
-
-
-def test_three_bands_end_at_threshold_and_near():
-    found = [band(distance, threshold=3, near=8) for distance in (0, 3, 4, 8, 9, 64)]
-    assert found == ["duplicate", "duplicate", "near", "near", "new", "new"]
-    assert [band(distance, threshold=5, near=0) for distance in (5, 6)] == ["duplicate", "new"]
 
 
 @given(FINGERPRINTS)

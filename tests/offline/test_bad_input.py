@@ -26,7 +26,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("command", ["fingerprint --input", "replay", "idf --min-pages 1"])
+@pytest.mark.parametrize("command", ["fingerprint", "replay", "idf --min-pages 1"])
 def test_bad_lines_of_a_manifest_are_named_counted_and_passed_over(
     run, write, manifest, command: str
 ) -> None:
@@ -47,7 +47,7 @@ def test_bad_lines_of_a_manifest_are_named_counted_and_passed_over(
 @pytest.mark.parametrize(
     "command",
     [
-        "fingerprint --input {}",
+        "fingerprint {}",
         "replay {}",
         "report {} -o out",
         "pairs {} -o out",
@@ -65,12 +65,11 @@ def test_a_source_without_a_page_is_named_and_nothing_is_written(
     (tmp_path / "bare").mkdir()
     before = {*tmp_path.iterdir(), tmp_path / "store", tmp_path / ".cache"}
     for source in ("empty.jsonl", "nowhere.jsonl", "nowhere.parquet", "bare"):
-        if source != "bare" or "--input" not in command:
-            result = run(*command.format(source).split())
-            assert (result.status, result.out) == (1, "")
-            assert f"{source}: no {'verdict' if 'report' in command else 'page'}" in result.err
-            assert result.err.endswith("could not be used: 1\n")
-            assert {*tmp_path.iterdir()} <= before
+        result = run(*command.format(source).split())
+        assert (result.status, result.out) == (1, "")
+        assert f"{source}: no {'verdict' if 'report' in command else 'page'}" in result.err
+        assert result.err.endswith("could not be used: 1\n")
+        assert {*tmp_path.iterdir()} <= before
 
 
 def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> None:
@@ -88,7 +87,6 @@ def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> No
     ("command", "said"),
     [
         ("fingerprint", "SOURCE"),
-        ("fingerprint a.html --input m.jsonl", "--input"),
         ("fingerprint a.html -s SIMHASH_GATE_THRESHHOLD=3", "SIMHASH_GATE_THRESHOLD"),
         ("replay m.jsonl -s SIMHASH_GATE_THRESHOLD", "SIMHASH_GATE_THRESHOLD"),
         ("why a.html", "two pages to compare"),
@@ -209,7 +207,7 @@ def many(tmp_path: Path, write) -> Path:
 
 
 def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path, write, start) -> None:
-    process = start("fingerprint", "--input", many(tmp_path, write))
+    process = start("fingerprint", many(tmp_path, write))
     assert json.loads(process.stdout.readline())["path"] == "a.html"
     process.stdout.close()
     assert process.wait(60) == 141

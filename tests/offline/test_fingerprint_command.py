@@ -79,7 +79,7 @@ def test_a_manifest_is_relative_to_its_folder_and_its_ids_and_encodings_count(
         {"path": "polish.html", "encoding": "iso-8859-2"},
         name="pages/m.jsonl",
     )
-    result = run("fingerprint", "--input", path, "--progress")
+    result = run("fingerprint", path, "--progress")
     assert "3/3" in result.err
     first, second, third = result.lines
     assert first["id"] == {"any": ["value"]}

@@ -35,7 +35,7 @@ def said(result) -> str:
     "command",
     [
         "replay {}",
-        "fingerprint --input {}",
+        "fingerprint {}",
         "pairs {} --clusters",
         f"similar {{}} {SECRET}nowhere",
         "tune {}",

@@ -73,7 +73,7 @@ def test_the_same_pages_are_kept_from_every_kind_of_source(run, tmp_path, source
     assert result.status == 0
     assert [line["url"] for line in result.lines if not line["dropped"]] == KEPT
     assert result.column("matched_url") == [None, URLS[0], None, URLS[0], None]
-    expected = run("fingerprint", "--input", manifest(tmp_path)).column("fingerprint")
+    expected = run("fingerprint", manifest(tmp_path)).column("fingerprint")
     assert result.column("fingerprint") == expected
     if source not in (manifest, parquet):  # pages of a manifest are named by their paths
         pairs = run("pairs", name)
@@ -115,7 +115,7 @@ def test_pairs_are_found_where_only_fingerprints_are_known(run, tmp_path, source
 
 def test_what_commands_print_is_a_source(run, tmp_path) -> None:
     for name, command in (
-        ("prints.jsonl", ["fingerprint", "--input", manifest(tmp_path)]),
+        ("prints.jsonl", ["fingerprint", manifest(tmp_path)]),
         ("list.jsonl", ["store", "list", store(tmp_path)]),
     ):
         (tmp_path / name).write_text(run(*command).out)

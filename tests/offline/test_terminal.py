@@ -21,7 +21,7 @@ def test_the_bar_is_shown_where_the_results_are_not_and_complaints_beside_it(
 ) -> None:
     (tmp_path / "a.html").write_text("<p>words")
     (tmp_path / "m.jsonl").write_text('{"path": "a.html"}\nbad\n{"path": "a.html"}\n')
-    command = ("fingerprint", "--input", "m.jsonl", "-s", "SIMHASH_GATE_WORKERS=0")
+    command = ("fingerprint", "m.jsonl", "-s", "SIMHASH_GATE_WORKERS=0")
     seen = at_terminal(*command, stdout=False, stderr=True, status=1)
     assert "2/3" in seen
     assert "\rm.jsonl:2: not JSON: " in seen

@@ -172,6 +172,7 @@ def test_a_request_that_was_not_sent_is_told_with_the_setting_for_it(run, tmp_pa
         (["kept.sqlite", "https://example.com/"], "Write sqlite:///kept.sqlite"),
         (["https://example.com/", "--in", "kept.sqlite"], "Write sqlite:///kept.sqlite"),
         (["log.jsonl", "https://example.com/"], "To look in it: --in log.jsonl"),
+        (["https://example.com/", "--in", "-"], "stdin can't be read twice"),
         (["verdicts.jsonl"], "expected a URL, http://… or https://…; or two pages to compare"),
         (["https://example.com/"], "Name a SOURCE, or crawl with SIMHASH_GATE_VERDICTS"),
         (["https://example.com/", "--in", "nothing.jsonl"], "nothing.jsonl: No such file"),
@@ -186,3 +187,15 @@ def test_arguments_that_lead_nowhere_are_answered_with_the_remedy(
     assert result.status in (1, 2)
     assert remedy in result.err
     assert "Traceback" not in result.err
+
+
+def test_a_log_that_says_anything_is_complained_of_and_moves_no_terminal(run, tmp_path) -> None:
+    url = "https://example.com/"
+    wrong = {"url": url, "outcome": "duplicate", "distance": "far"}
+    right = {"url": url, "outcome": "new", "title": "a\x1b[31mb", "reason": "\x1b[2J", "near": "x"}
+    log = write_lines(tmp_path / "log.jsonl", [wrong, right])
+    result = run("why", "https://user:secret@example.com/", "--in", log)
+    assert "log.jsonl:1: 'distance' is 'far'" in result.err
+    assert result.out.startswith(f"{url}\nwould pass (new)\n")
+    assert "\x1b" not in result.out
+    assert "secret" not in result.out + result.err
