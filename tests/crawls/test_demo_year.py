@@ -23,11 +23,11 @@ def test_a_year_misses_no_update_knows_what_has_not_changed_and_reports_the_rede
     store = f"sqlite:///{tmp_path}/year.sqlite"
     year = demonstration(
         "demo-year",
-        *("-a", "days=10", "-a", "articles=64", "-a", f"visits={tmp_path}/visits.jsonl"),
+        *("-a", "days=10", "-a", "articles=96", "-a", f"visits={tmp_path}/visits.jsonl"),
         *("-O", f"{tmp_path}/items.jsonl", "-s", f"SIMHASH_GATE_STORE={store}"),
     )
     figures, printed, log = told_by(year)
-    assert (figures["days"], figures["articles"]) == (10, 64)
+    assert (figures["days"], figures["articles"]) == (10, 96)
     assert figures["updates"] > 15
     assert figures["small_updates"] > 5
     assert (figures["updates_missed"], figures["lost"]) == (0, 0)

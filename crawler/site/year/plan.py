@@ -28,7 +28,7 @@ SHARES = ["morning"] * 10 + ["evening"] * 4 + ["village"] * 3 + ["weekly"] * 3
 # Edits a day, from and to.
 NEVER, RARELY, WEEKLY, DAILY = (0.0, 0.0), (1 / 90, 1 / 20), (1 / 10, 1 / 5), (0.5, 1.0)
 RATES = [NEVER] * 11 + [RARELY] * 5 + [WEEKLY] * 3 + [DAILY]
-COPIES = [""] * 13 + ["print"] + ["mirror"] * 5 + ["print mirror"]
+COPIES = [""] * 13 + ["print"] * 4 + ["mirror"] * 2 + ["print mirror"]
 FATES = [""] * 14 + ["404", "410", "404 but copy", "410 but copy", "301", "404 and moved"]
 """What becomes of an article's page: it answers 404 or 410, and its copies with it unless they
 stay, or the article is at another URL, to which the old one leads or does not."""
@@ -176,7 +176,7 @@ class Year:
         copies = deal(COPIES, self.seed, "year/copies", article.number).split()
         stays = remark == ["but copy"]
         if stays and not copies:
-            copies = ["mirror"]
+            copies = ["print"]
         end = inf
         if fate:
             end = article.day + rng.uniform(0.2, 0.9) * (self.days - article.day)
