@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -73,10 +73,6 @@ class Record:
     def identity(self) -> tuple[str, str, str, int]:
         """What tells this record from every other."""
         return (self.scope, self.run, self.request, self.fingerprint)
-
-    def seen(self, at: float) -> Record:
-        """Return the record as last seen at `at`, unless it was seen later."""
-        return self if at <= self.last_seen else replace(self, last_seen=at)
 
 
 _FIELDS = attrgetter(*Record.__match_args__)
@@ -146,21 +142,21 @@ def head_of(record: Record) -> bytes:
     Fingerprint, digest, hashes of request and pipeline version, the key of the sketch, a hash of
     the run; then the double of the time when it was seen last.
     """
-    request, pipeline, run = map(hash64, (record.request, record.pipeline, record.run))
-    fingerprint, digest, key = record.fingerprint, record.digest, key_of(record.sketch)
-    return _HEAD.pack(fingerprint, digest, request, pipeline, key, run, record.last_seen)
+    return _HEAD.pack(
+        record.fingerprint,
+        record.digest,
+        hash64(record.request),
+        hash64(record.pipeline),
+        key_of(record.sketch),
+        hash64(record.run),
+        record.last_seen,
+    )
 
 
 def pack(record: Record) -> bytes:
     """Return all of a record but its scope, and whether it is settled."""
     _, *fields, sketch, _ = _FIELDS(record)
     return join(fields, sketch)
-
-
-def unpack(scope: str, body: bytes) -> Record:
-    """Return the record that was packed. Raises ValueError for other bytes."""
-    fields, sketch = split(body)
-    return Record(*[scope, *fields, sketch])
 
 
 def join(told: Any, data: bytes) -> bytes:
@@ -195,5 +191,5 @@ def address_of(kind: str, scope: str, key: str) -> bytes:
 
 
 def new_epoch() -> int:
-    """Return an epoch that no scope has had."""
-    return secrets.randbits(62) or 1
+    """Return an epoch that no scope has had; it and those after it are exact as doubles."""
+    return secrets.randbits(52) or 1

@@ -6,7 +6,6 @@ CREATE TABLE run (
     id bigint PRIMARY KEY,
     owner bigint NOT NULL,
     state text NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'ended', 'dead')),
-    begun double precision NOT NULL,
     expires timestamptz NOT NULL
 );
 CREATE INDEX run_state ON run (state) WHERE state <> 'ended';
@@ -71,8 +70,8 @@ BEGIN ATOMIC
 END;
 
 -- Adds a page to a scope whose epoch is known, makes the scope where none is known, and removes all
--- pages up to number `through`, unless others have added pages before: `old`. Each statement sees
--- what those have written for whom an earlier one has waited.
+-- pages up to number `through`. `old` is what others have added before. Each statement sees what
+-- those have written for whom an earlier one has waited.
 CREATE FUNCTION append(
     known bytea, known_last bigint, known_epoch bigint, through bigint, new_epoch bigint,
     run bigint, mark bigint, seen double precision, head bytea, body bytea,
@@ -101,7 +100,7 @@ BEGIN
         WHERE page.scope = here AND (page.scope, page.id) > (here, known_last);
     END IF;
     INSERT INTO page VALUES (number, here, run, mark, seen, head, body);
-    IF through > 0 AND old IS NULL THEN
+    IF through >= first THEN
         first := through + 1;
         UPDATE scope SET first = append.first WHERE scope.id = here;
         DELETE FROM page WHERE page.scope = here AND (page.scope, page.id) <= (here, through);
