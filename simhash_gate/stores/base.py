@@ -6,8 +6,8 @@ import json
 import secrets
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import mmh3
@@ -23,6 +23,7 @@ KEPT_TEXT = "kept_text"
 """Under the digest of a page, as 16 hex digits."""
 
 NEVER = float("-inf")
+_quoted = json.encoder.encode_basestring
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 HEAD_BYTES = 56
 _HEAD = struct.Struct(">6Qd")
@@ -73,9 +74,6 @@ class Record:
     def identity(self) -> tuple[str, str, str, int]:
         """What tells this record from every other."""
         return (self.scope, self.run, self.request, self.fingerprint)
-
-
-_FIELDS = attrgetter(*Record.__match_args__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +153,12 @@ def head_of(record: Record) -> bytes:
 
 def pack(record: Record) -> bytes:
     """Return all of a record but its scope, and whether it is settled."""
-    _, *fields, sketch, _ = _FIELDS(record)
-    return join(fields, sketch)
+    texts = map(_quoted, (record.url, record.request, record.title, record.pipeline, record.run))
+    url, request, title, pipeline, run = texts
+    numbers = f"{record.fingerprint},{record.digest},{record.words}"
+    times = f"{float(record.first_seen)!r},{float(record.last_seen)!r}"
+    head = as_bytes(f"[{url},{request},{numbers},{title},{pipeline},{run},{times}]")
+    return len(head).to_bytes(4, "big") + head + record.sketch
 
 
 def join(told: Any, data: bytes) -> bytes:
@@ -179,6 +181,7 @@ def key_of(sketch: bytes) -> int:
     return int.from_bytes(sketch[:8].ljust(8, b"\0"), "big")
 
 
+@lru_cache(1024)  # of runs and pipeline versions there are few
 def hash64(text: str) -> int:
     """Return an unsigned 64-bit hash of a text."""
     return mmh3.hash64(as_bytes(text), signed=False)[0]

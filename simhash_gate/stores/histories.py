@@ -82,7 +82,10 @@ class Histories:
 
     def get(self, scope: str, key: str, run: str) -> bytes:
         """Return the newest of a page that counts for a run."""
-        newest = self._newest(_unpack(self._read(scope, key)), run)
+        value = self._values[scope, key] = self._driver.blob(HISTORY, scope, key)
+        if len(self._values) > _VALUES:
+            self._values.popitem(last=False)
+        newest = self._newest(_unpack(value), run)
         return newest.data if newest else b""
 
     def put(self, blob: Blob) -> None:
@@ -131,12 +134,6 @@ class Histories:
             if own.durable or self._life_of(own.run) in ("ended", own.run == run and "live"):
                 return own
         return None
-
-    def _read(self, scope: str, key: str) -> bytes:
-        value = self._values[scope, key] = self._driver.blob(HISTORY, scope, key)
-        while len(self._values) > _VALUES:
-            self._values.popitem(last=False)
-        return value
 
     def _edit(self, scope: str, key: str, change: Callable[[list[_Entry]], list[_Entry]]) -> None:
         """Change what runs have kept of a page; again, if somebody else was faster."""

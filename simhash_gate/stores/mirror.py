@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
-from itertools import islice, takewhile
+from itertools import takewhile
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -80,7 +80,8 @@ class Mirror:
             self._fingerprints.frombytes(rows[:, 1].astype(np.uint64).tobytes())
             self._rest.frombytes(np.delete(rows, 1, axis=1).tobytes())
         self.state = news.state
-        while len(self) and self._number(self._start) < news.first:
+        end = len(self._fingerprints)
+        while self._start < end and self._number(self._start) < news.first:
             self._start += 1
         if self._start * 16 > len(self._fingerprints):
             del self._fingerprints[: self._start], self._rest[: self._start * _ITEMS]
@@ -95,18 +96,15 @@ class Mirror:
                 del self._fingerprints[place], self._rest[place * _ITEMS : (place + 1) * _ITEMS]
         self.state = state
 
-    def numbers(self) -> list[int]:
-        """Return the numbers of all pages, in order."""
-        return [self._number(place) for place in range(self._start, len(self._fingerprints))]
-
-    def number(self, place: int) -> int:
-        """Return the number of the page at a place, counted from the first one."""
-        return self._number(self._start + place)
+    def numbers(self, start: int = 0, end: int | None = None) -> list[int]:
+        """Return the numbers of the pages from a place to another, in order."""
+        places = range(self._start, len(self._fingerprints))[start:end]
+        return [self._number(place) for place in places]
 
     def aged(self, place: int, since: float) -> list[int]:
         """Return the numbers of pages from a place on, some, not known to be seen since a time."""
-        rows = map(self._row, range(self._start + place, len(self._fingerprints)))
-        return [row[0] for row in islice(takewhile(lambda row: row[-1] < since, rows), _AGED)]
+        rows = map(self._row, range(self._start + place, len(self._fingerprints))[:_AGED])
+        return [row[0] for row in takewhile(lambda row: row[-1] < since, rows)]
 
     def saw(self, place: int, at: float) -> None:
         """Note when the page at a place was seen last."""
@@ -166,7 +164,7 @@ class Mirror:
 
     def _near(self, fingerprint: int, limit: int) -> list[tuple[int, int]]:
         """Return the places of the fingerprints no more than `limit` bits away, and how many."""
-        if not len(self):
+        if not self._fingerprints:
             return []
         bits = np.bitwise_count(np.frombuffer(self._fingerprints, np.uint64) ^ fingerprint)
         places = (bits <= limit).nonzero()[0].tolist()

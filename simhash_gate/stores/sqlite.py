@@ -93,12 +93,13 @@ class MemoryDriver(SQLDriver):
     """
 
     name = "memory store"
+    _cursor: sqlite3.Cursor
     _ROWS = """
     SELECT page.id, name, mark, last_seen, body FROM page JOIN scope ON scope.id = scope
-    WHERE page.id > %(after)s AND (%(scope)s IS NOT NULL) ORDER BY page.id LIMIT 1000
+    WHERE page.id > %(after)s AND (TRUE) ORDER BY page.id LIMIT 1000
     """
     _ROWS_OF_SCOPE = _ROWS.replace(
-        "(%(scope)s IS NOT NULL)", "scope = (SELECT id FROM scope WHERE name = %(scope)s)"
+        "(TRUE)", "scope = (SELECT id FROM scope WHERE name = %(scope)s)"
     )
 
     def __init__(self) -> None:
@@ -189,10 +190,12 @@ class MemoryDriver(SQLDriver):
 
     def renew(self, run: str) -> bool:
         # What lives here needs no renewal; this sees that the file can be written.
-        return self._mark_run(run, ended=False)
+        self._ask("UPDATE run SET ended = 0 WHERE id = ?", _id(run))
+        return self._cursor.rowcount > 0
 
     def end(self, run: str) -> bool:
-        return self._mark_run(run, ended=True)
+        self._ask("UPDATE run SET ended = 1 WHERE id = ?", _id(run))
+        return self._cursor.rowcount > 0
 
     def life(self, run: str) -> Life:
         known = self._ask("SELECT ended FROM run WHERE id = ?", _id(run))
@@ -204,17 +207,11 @@ class MemoryDriver(SQLDriver):
     def close(self) -> None:
         self._db.close()
 
-    _cursor: sqlite3.Cursor
-
     def _rows(self, ask: str, asked: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         return self._cursor.execute(_named(ask), asked or {}).fetchall()
 
     def _ask(self, statement: str, *values: Any) -> list[Any]:
         return self._cursor.execute(statement, values).fetchall()
-
-    def _mark_run(self, run: str, *, ended: bool) -> bool:
-        self._cursor.execute("UPDATE run SET ended = ? WHERE id = ?", (ended, _id(run)))
-        return self._cursor.rowcount > 0
 
     def _state(self, scope: str) -> tuple[int | None, State]:
         """Return the number of a scope, None if there is none, and its state."""

@@ -13,17 +13,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, TypeVar
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
-from simhash_gate.stores.base import (
-    HISTORY,
-    NEVER,
-    Answer,
-    Blob,
-    Match,
-    Record,
-    StoreError,
-    Window,
-    split,
-)
+from simhash_gate.stores import base
+from simhash_gate.stores.base import HISTORY, NEVER, Answer, Blob, Match, Record, StoreError, Window
 from simhash_gate.stores.driver import DURABLE, ROW_BYTES, SETTLED, News
 from simhash_gate.stores.histories import Histories
 from simhash_gate.stores.mirror import Lookup, Mirrors
@@ -332,7 +323,7 @@ class Store:
                 self._remove(mirror, mirror.numbers())
                 return Answer(True, match)
             surplus = self._surplus(lookup, mirror)
-            through = mirror.number(surplus - 1) if surplus else 0
+            through = mirror.numbers(surplus - 1, surplus)[0] if surplus else 0
             if lookup.before:
                 if through:
                     self.driver.trim(record.scope, through)
@@ -395,7 +386,7 @@ class Store:
         """Return the record of a row as it is now; None if it is gone, or died with its run."""
         if row is None:
             return None
-        (*fields, _), sketch = split(row.body)
+        (*fields, _), sketch = base.split(row.body)
         run = fields[_RUN]
         life = life_of(run) if life_of else self._life(run, row.life)
         if life == "dead" and row.mark < DURABLE:
