@@ -25,8 +25,8 @@ KEPT_TEXT = "kept_text"
 NEVER = float("-inf")
 _quoted = json.encoder.encode_basestring
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-HEAD_BYTES = 56
-_HEAD = struct.Struct(">6Qd")
+HEAD_BYTES = 48
+_HEAD = struct.Struct(">5Q2I")
 
 
 class StoreError(Exception):
@@ -135,20 +135,25 @@ class Answer(NamedTuple):
 
 
 def head_of(record: Record) -> bytes:
-    """Return what is compared of a page, 56 bytes: all but the last are unsigned integers.
+    """Return what is compared of a page, 48 bytes, unsigned integers.
 
-    Fingerprint, digest, hashes of request and pipeline version, the key of the sketch, a hash of
-    the run; then the double of the time when it was seen last.
+    Of 8 bytes: fingerprint, digest, a hash of the request, the key of the sketch, a hash of the
+    run. Of 4 bytes: a hash of the pipeline version, and the second when it was seen last.
     """
     return _HEAD.pack(
         record.fingerprint,
         record.digest,
         hash64(record.request),
-        hash64(record.pipeline),
         key_of(record.sketch),
         hash64(record.run),
-        record.last_seen,
+        hash64(record.pipeline) % 2**32,
+        second_of(record.last_seen),
     )
+
+
+def second_of(at: float) -> int:
+    """Return the second of a time in 32 bits, 0 for any before 1970."""
+    return max(0, min(int(at), 2**32 - 1))
 
 
 def pack(record: Record) -> bytes:

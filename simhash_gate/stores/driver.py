@@ -86,15 +86,16 @@ class Driver(Protocol):
     name: str
     lease: float | None = None
     connections: int = 0
-    most_mirrored: float = 400_000
+    most_mirrored: float = 180_000
 
     def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
         """Do what is asked in the block in one step, where the driver can."""
         return _EACH_BY_ITSELF
 
     def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
-        """Add a page and remove those up to number `through`; return what is new, with this page.
+        """Add a page; return what is new, with this page.
 
+        If it alone is new, all pages up to number `through` are removed: it stays for certain.
         Its number is higher than any that was given before, in whatever epoch. The scope may vanish
         as a whole when nothing has been added for `seconds`.
         """

@@ -148,13 +148,11 @@ class Histories:
 
 
 def _pack(entries: Sequence[_Entry]) -> bytes:
-    """Return entries as one value, empty for none."""
     told = [(*entry[:-1], len(entry.data)) for entry in entries]
     return join(told, b"".join(entry.data for entry in entries)) if entries else b""
 
 
 def _unpack(value: bytes) -> list[_Entry]:
-    """Return the entries of a value."""
     entries, (told, data) = [], split(value) if value else ((), b"")
     for at, durable, run, size in told:
         entries.append(_Entry(at, durable, run, data[:size]))

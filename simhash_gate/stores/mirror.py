@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from simhash_gate.stores.base import hash64, key_of
+from simhash_gate.stores.base import NEVER, hash64, key_of, second_of
 from simhash_gate.stores.driver import ROW_BYTES, State
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from simhash_gate.stores.base import Record, Window
     from simhash_gate.stores.driver import News
 
-# Of a page, but for its fingerprint: number, digest, request, pipeline, key, run, last seen.
-_REST = Struct(">6Qd")
+# Of a page, but for its fingerprint: number, digest, request, key, run, pipeline, last seen.
+_REST = Struct(">5Q2I")
 _ITEMS = _REST.size // 8
-_SEEN = Struct(">d")
+_SEEN = Struct(">I")
 _AGED = 100
 _SCOPE_COST = 16  # a scope without pages takes as much room as so many pages
 _NAME_BITS = 32  # of a key: those after it tell the offer
@@ -104,11 +104,13 @@ class Mirror:
     def aged(self, place: int, since: float) -> list[int]:
         """Return the numbers of pages from a place on, some, not known to be seen since a time."""
         rows = map(self._row, range(self._start + place, len(self._fingerprints))[:_AGED])
-        return [row[0] for row in takewhile(lambda row: row[-1] < since, rows)]
+        return [row[0] for row in takewhile(lambda row: (row[-1] or NEVER) < since, rows)]
 
     def saw(self, place: int, at: float) -> None:
         """Note when the page at a place was seen last."""
-        _SEEN.pack_into(self._rest, (self._start + place + 1) * _REST.size - _SEEN.size, at)
+        _SEEN.pack_into(
+            self._rest, (self._start + place + 1) * _REST.size - _SEEN.size, second_of(at)
+        )
 
     def find(self, record: Record, *, but: Collection[str] | None = None) -> list[int]:
         """Return the numbers of the pages with this identity, in order.
@@ -119,7 +121,7 @@ class Mirror:
         rows = (self._row(place) for place, _ in self._near(record.fingerprint, 0))
         return [
             number
-            for number, _, request, _, _, run, _ in rows
+            for number, _, request, _, run, _, _ in rows
             if request == asked and (run in runs) == (but is None)
         ]
 
@@ -135,7 +137,7 @@ class Mirror:
         end = len(self._fingerprints)
         while lookup.before and end > self._start and self._number(end - 1) >= lookup.before:
             end -= 1
-        pipeline, request = hash64(record.pipeline), hash64(record.request)
+        pipeline, request = hash64(record.pipeline) % 2**32, hash64(record.request)
         key = key_of(record.sketch)
         dismissed = {
             (other.fingerprint, hash64(other.request), hash64(other.run))
@@ -144,7 +146,7 @@ class Mirror:
         }
         found = []
         for place, distance in places:
-            number, digest, its_request, its_pipeline, its_key, run, _ = self._row(place)
+            number, digest, its_request, its_key, run, its_pipeline, _ = self._row(place)
             if not end - lookup.window.pages <= place < end or number <= lookup.after:
                 continue
             if its_pipeline != pipeline or (lookup.exact and digest != record.digest):

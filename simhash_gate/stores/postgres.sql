@@ -70,8 +70,8 @@ BEGIN ATOMIC
 END;
 
 -- Adds a page to a scope whose epoch is known, makes the scope where none is known, and removes all
--- pages up to number `through`. `old` is what others have added before. Each statement sees what
--- those have written for whom an earlier one has waited.
+-- pages up to number `through`, unless others have added pages before: `old`. Each statement sees
+-- what those have written for whom an earlier one has waited.
 CREATE FUNCTION append(
     known bytea, known_last bigint, known_epoch bigint, through bigint, new_epoch bigint,
     run bigint, mark bigint, seen double precision, head bytea, body bytea,
@@ -100,7 +100,7 @@ BEGIN
         WHERE page.scope = here AND (page.scope, page.id) > (here, known_last);
     END IF;
     INSERT INTO page VALUES (number, here, run, mark, seen, head, body);
-    IF through >= first THEN
+    IF through >= first AND old IS NULL THEN
         first := through + 1;
         UPDATE scope SET first = append.first WHERE scope.id = here;
         DELETE FROM page WHERE page.scope = here AND (page.scope, page.id) <= (here, through);

@@ -3,7 +3,7 @@
 --
 -- KEYS[1] is a hash: under "state" the last number, the first one that may be there, the epoch, and
 -- the ms until the scope expires; under a page's number the page: its mark, when it was seen last and
--- added, then its body. KEYS[2] is a string: for each page 64 bytes in order, the number and what is
+-- added, then its body. KEYS[2] is a string: for each page 56 bytes in order, the number and what is
 -- compared of it.
 --
 -- Of blobs, KEYS are two hashes, of the data and of what is told about them. ARGV: 'swap', a key,
@@ -22,7 +22,7 @@ if ARGV[1] == 'swap' then
     return false
 end
 
-local SIZE = 64
+local SIZE = 56
 local MARK_AND_SEEN = 9
 local pages, heads, operation = KEYS[1], KEYS[2], ARGV[1]
 local known_last, known_epoch, data = ARGV[2], ARGV[3], ARGV[4]
@@ -95,7 +95,7 @@ if operation == 'append' then  -- then the last number that goes, the epoch of a
     last, expiry = string.format('%.0f', tonumber(last) + 1), ARGV[7]
     redis.call('APPEND', heads, struct.pack('>I8', last) .. string.sub(data, 1, SIZE - 8))
     redis.call('HSET', pages, last, string.sub(data, SIZE - 7))
-    trim(tonumber(ARGV[5]))
+    if old_news == '' then trim(tonumber(ARGV[5])) end
     keep()
     if expired or expiry ~= '0' then
         expire()

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _ROW = 1 + base.HEAD_BYTES // 8  # numbers in a row of heads
-_RUN = 6  # which of them is the hash of the page's run
+_RUN = 5  # which of them is the hash of the page's run
 _AT_ONCE = 500  # pages or blobs
 _IDLE = 1.0  # seconds after which a connection is looked at before it is used
 _SITE_SECONDS = 90 * 24 * 3600  # what sites repeat is as large as all pages of a small site
@@ -259,7 +259,6 @@ class RedisDriver(Driver):
         return News(State(known.scope, int(last), int(epoch)), int(first), heads, int(number))
 
     def _heads(self, scope: str) -> Any:
-        """Return the numbers and heads of a scope, a row each."""
         heads = self._call(self._client.get, self._keys("scope", scope)[1]) or b""
         return np.frombuffer(heads, ">u8").reshape(-1, _ROW)
 
@@ -273,7 +272,6 @@ class RedisDriver(Driver):
                     yield _PAGE.unpack_from(page)[2], _row(scope, page)
 
     def _bury_in(self, scope: str, runs: Any) -> None:
-        """Remove the pages of dead runs from a scope."""
         pages, _ = self._keys("scope", scope)
         rows = self._heads(scope)
         numbers = rows[np.isin(rows[:, _RUN], runs), 0].tolist()
@@ -339,7 +337,6 @@ def _row(scope: str, page: bytes, life: Life | None = None) -> Row:
 
 
 def _is_lost(connection: Any) -> bool:
-    """Tell whether a connection is of no use any more: nothing has been asked."""
     try:
         return bool(connection.can_read())
     except _ERRORS:

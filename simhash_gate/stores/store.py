@@ -276,7 +276,6 @@ class Store:
                 raise
 
     def _mirror(self, scope: str) -> Mirror:
-        """Return the mirror of a scope, which may be behind."""
         return self.mirrors.of(scope)
 
     def _catch_up(self, mirror: Mirror) -> None:
@@ -358,8 +357,9 @@ class Store:
                 record = self._counting(row)
                 if record is None or record.last_seen < lookup.since:
                     continue
-                # A server that crashed may have lost a page, and given its number to another one.
-                if (record.fingerprint ^ lookup.record.fingerprint).bit_count() == distance:
+                # Hashes can be equal; a server that crashed can give a number anew.
+                apart = (record.fingerprint ^ lookup.record.fingerprint).bit_count()
+                if apart == distance and record.pipeline == lookup.record.pipeline:
                     return news, number, Match(record, distance)
         return news, 0, None
 
