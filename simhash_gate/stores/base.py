@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import secrets
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import mmh3
@@ -23,9 +23,10 @@ KEPT_TEXT = "kept_text"
 """Under the digest of a page, as 16 hex digits."""
 
 NEVER = float("-inf")
+_quoted = json.encoder.encode_basestring
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-HEAD_BYTES = 56
-_HEAD = struct.Struct(">6Qd")
+HEAD_BYTES = 48
+_HEAD = struct.Struct(">5Q2I")
 
 
 class StoreError(Exception):
@@ -73,13 +74,6 @@ class Record:
     def identity(self) -> tuple[str, str, str, int]:
         """What tells this record from every other."""
         return (self.scope, self.run, self.request, self.fingerprint)
-
-    def seen(self, at: float) -> Record:
-        """Return the record as last seen at `at`, unless it was seen later."""
-        return self if at <= self.last_seen else replace(self, last_seen=at)
-
-
-_FIELDS = attrgetter(*Record.__match_args__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,26 +135,35 @@ class Answer(NamedTuple):
 
 
 def head_of(record: Record) -> bytes:
-    """Return what is compared of a page, 56 bytes: all but the last are unsigned integers.
+    """Return what is compared of a page, 48 bytes, unsigned integers.
 
-    Fingerprint, digest, hashes of request and pipeline version, the key of the sketch, a hash of
-    the run; then the double of the time when it was seen last.
+    Of 8 bytes: fingerprint, digest, a hash of the request, the key of the sketch, a hash of the
+    run. Of 4 bytes: a hash of the pipeline version, and the second when it was seen last.
     """
-    request, pipeline, run = map(hash64, (record.request, record.pipeline, record.run))
-    fingerprint, digest, key = record.fingerprint, record.digest, key_of(record.sketch)
-    return _HEAD.pack(fingerprint, digest, request, pipeline, key, run, record.last_seen)
+    return _HEAD.pack(
+        record.fingerprint,
+        record.digest,
+        hash64(record.request),
+        key_of(record.sketch),
+        hash64(record.run),
+        hash64(record.pipeline) % 2**32,
+        second_of(record.last_seen),
+    )
+
+
+def second_of(at: float) -> int:
+    """Return the second of a time in 32 bits, 0 for any before 1970."""
+    return max(0, min(int(at), 2**32 - 1))
 
 
 def pack(record: Record) -> bytes:
     """Return all of a record but its scope, and whether it is settled."""
-    _, *fields, sketch, _ = _FIELDS(record)
-    return join(fields, sketch)
-
-
-def unpack(scope: str, body: bytes) -> Record:
-    """Return the record that was packed. Raises ValueError for other bytes."""
-    fields, sketch = split(body)
-    return Record(*[scope, *fields, sketch])
+    texts = map(_quoted, (record.url, record.request, record.title, record.pipeline, record.run))
+    url, request, title, pipeline, run = texts
+    numbers = f"{record.fingerprint},{record.digest},{record.words}"
+    times = f"{float(record.first_seen)!r},{float(record.last_seen)!r}"
+    head = as_bytes(f"[{url},{request},{numbers},{title},{pipeline},{run},{times}]")
+    return len(head).to_bytes(4, "big") + head + record.sketch
 
 
 def join(told: Any, data: bytes) -> bytes:
@@ -183,6 +186,7 @@ def key_of(sketch: bytes) -> int:
     return int.from_bytes(sketch[:8].ljust(8, b"\0"), "big")
 
 
+@lru_cache(1024)  # of runs and pipeline versions there are few
 def hash64(text: str) -> int:
     """Return an unsigned 64-bit hash of a text."""
     return mmh3.hash64(as_bytes(text), signed=False)[0]
@@ -195,5 +199,5 @@ def address_of(kind: str, scope: str, key: str) -> bytes:
 
 
 def new_epoch() -> int:
-    """Return an epoch that no scope has had."""
-    return secrets.randbits(62) or 1
+    """Return an epoch that no scope has had; it and those after it are exact as doubles."""
+    return secrets.randbits(52) or 1

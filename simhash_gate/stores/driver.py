@@ -11,10 +11,13 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from simhash_gate.stores.base import HEAD_BYTES, Blob, Record, head_of, unpack
+from simhash_gate.common.encoded import as_bytes, as_text
+from simhash_gate.stores.base import HEAD_BYTES, Blob, address_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from simhash_gate.stores.base import Record
 
 SETTLED, DURABLE = 1, 2
 """Marks of a page: once it is settled, and if it counts whatever becomes of its run. Else 0."""
@@ -22,20 +25,14 @@ ROW_BYTES = 8 + HEAD_BYTES
 _EACH_BY_ITSELF: AbstractContextManager[None] = nullcontext()
 
 
-class Run(NamedTuple):
-    """A run as a driver knows it, and the Unix time when it was begun, by its own clock."""
-
-    state: Literal["live", "ended", "dead"]
-    begun: float = float("inf")
-
-
-DEAD = Run("dead")
+Life: TypeAlias = Literal["live", "ended", "dead"]
 
 
 class State(NamedTuple):
-    """A scope at one time: the last number that was given, and what changes when pages go.
+    """A scope at one time: the last number that was given, and what goes up by one when pages go.
 
-    Pages that fall out of the window change only the first: they go when another comes.
+    Pages that fall out of the window leave it as it is: they go when another comes. A new scope
+    begins with an epoch of its own.
     """
 
     scope: str
@@ -62,25 +59,17 @@ class News(NamedTuple):
     number: int = 0
 
 
-def row_of(number: int, record: Record) -> bytes:
-    """Return a page's row of `News.heads`."""
-    return number.to_bytes(8, "big") + head_of(record)
-
-
 class Row(NamedTuple):
-    """A page as a driver has it: its record tells nothing of being settled, `mark` does.
+    """A page as a driver has it: `body` is what `pack` made, but `seen` goes before what that says.
 
-    Its `run` is told where a driver learns of it on the way.
+    `life` is that of its run, where a driver learns of it on the way.
     """
 
-    record: Record
+    scope: str
     mark: int
-    run: Run | None = None
-
-    @classmethod
-    def read(cls, scope: str, mark: int, seen: float, body: bytes, run: Run | None = None) -> Row:
-        """Return the page that a driver keeps as these: `body` is what `pack` made."""
-        return cls(unpack(scope, body).seen(seen), mark, run)
+    seen: float
+    body: bytes
+    life: Life | None = None
 
 
 Loaded: TypeAlias = "tuple[News | None, list[Row | None]]"
@@ -88,8 +77,6 @@ Loaded: TypeAlias = "tuple[News | None, list[Row | None]]"
 
 class Driver(Protocol):
     """What `Store` asks. Everything raises `StoreError`; `Store` sees to it that one thread asks.
-
-    What is asked of a scope in a state does nothing where its epoch is another one.
 
     `lease` are the seconds for which a run lives without being renewed, None where its death is
     seen at once; `connections` grows with each new connection to a server, which may have lost
@@ -99,7 +86,7 @@ class Driver(Protocol):
     name: str
     lease: float | None = None
     connections: int = 0
-    most_mirrored: float = 400_000
+    most_mirrored: float = 180_000
 
     def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
         """Do what is asked in the block in one step, where the driver can."""
@@ -108,27 +95,28 @@ class Driver(Protocol):
     def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
         """Add a page; return what is new, with this page.
 
-        If it alone is new, all pages up to number `through` are removed. The scope may vanish as a
-        whole when nothing has been added for `seconds`.
+        If it alone is new, all pages up to number `through` are removed: it stays for certain.
+        Its number is higher than any that was given before, in whatever epoch. The scope may vanish
+        as a whole when nothing has been added for `seconds`.
         """
 
     def news(self, known: State) -> News:
         """Return what is new."""
 
-    def trim(self, known: State, through: int) -> None:
+    def trim(self, scope: str, through: int) -> None:
         """Remove all pages up to number `through`."""
 
     def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
-        """Return the pages with these numbers, None for those gone, and what else is new, if so.
+        """Return the pages with these numbers, None for those gone, and what is new, if anything.
 
-        `runs` are hashes of the runs that kept them. In another epoch, numbers mean nothing.
+        `runs` are hashes of the runs that kept them.
         """
 
-    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
+    def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
         """Raise the mark of pages to `mark`, and the time when they were seen last to `seen`."""
 
-    def remove(self, known: State, numbers: Sequence[int]) -> State | None:
-        """Remove pages; return in which state the caller knows the scope then, None if not done.
+    def remove(self, known: State, numbers: Sequence[int]) -> State:
+        """Remove pages; return in which state the caller knows the scope then.
 
         What others have added since `known` is new to them as before.
         """
@@ -136,7 +124,7 @@ class Driver(Protocol):
     def rows(self, scope: str | None) -> Iterator[Row]:
         """Yield the pages of a scope, or of all, in order; read in parts, so others can go on."""
 
-    def begin(self, run: str, at: float, *, anew: bool = False) -> bool:
+    def begin(self, run: str, *, anew: bool = False) -> bool:
         """Let a run live that is dead, new or of here; False if it lives elsewhere, or has ended.
 
         With `anew`, whatever it is: it is of here, and others took it for dead.
@@ -148,7 +136,7 @@ class Driver(Protocol):
     def end(self, run: str) -> bool:
         """Let the pages of a run count for good; False if it is gone."""
 
-    def run(self, run: str) -> Run:
+    def life(self, run: str) -> Life:
         """Return what is known of a run; one that nobody knows is dead."""
 
     def bury(self) -> None:
@@ -169,9 +157,66 @@ class Driver(Protocol):
     def close(self) -> None:
         """Let go of what is held, once; runs of here that have not ended are dead from here on."""
 
-    @staticmethod
-    def _in_parts(read: Callable[[Any], list[Any]], after: Any) -> Iterator[Any]:
+
+_SAME = "(blob.data = %(old)s OR %(whatever)s)"
+_PUT = f"""
+INSERT INTO blob VALUES (%(address)s, %(kind)s, %(scope)s, %(key)s, %(at)s, %(data)s)
+ON CONFLICT (address) DO UPDATE SET at = excluded.at, data = excluded.data WHERE {_SAME}
+"""
+_REPLACE = f"UPDATE blob SET at = %(at)s, data = %(data)s WHERE address = %(address)s AND {_SAME}"
+_DELETE = f"DELETE FROM blob WHERE address = %(address)s AND {_SAME}"
+_BLOBS = """
+SELECT address, scope, key, at, length(data), CASE WHEN %(read)s THEN data END FROM blob
+WHERE kind = %(kind)s AND address > %(after)s AND (scope = %(scope)s OR %(every)s)
+ORDER BY address LIMIT 1000
+"""
+
+
+class SQLDriver(Driver):
+    """What two databases are asked in the same words, those of psycopg."""
+
+    _cursor: Any
+    _ROWS: str
+    _ROWS_OF_SCOPE: str
+
+    def _rows(self, ask: str, asked: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """Ask the database."""
+        raise NotImplementedError
+
+    def rows(self, scope: str | None) -> Iterator[Row]:
+        ask = self._ROWS if scope is None else self._ROWS_OF_SCOPE
+        for _, name, *row in self._in_parts(ask, 0, {"scope": as_bytes(scope or "")}):
+            yield Row(as_text(name), *row)
+
+    def blob(self, kind: str, scope: str, key: str) -> bytes:
+        asked = {"address": address_of(kind, scope, key)}
+        rows = self._rows("SELECT data FROM blob WHERE address = %(address)s", asked)
+        return rows[0][0] if rows else b""
+
+    def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
+        asked = {
+            "address": address_of(blob.kind, blob.scope, blob.key),
+            "kind": blob.kind,
+            "scope": as_bytes(blob.scope),
+            "key": as_bytes(blob.key),
+            "at": float(blob.at),
+            "data": blob.data,
+            "old": old or b"",
+            "whatever": old is None,
+        }
+        self._rows(_DELETE if not blob.data else _REPLACE if old else _PUT, asked)
+        if self._cursor.rowcount or old is None:
+            return None
+        there = self.blob(blob.kind, blob.scope, blob.key)
+        return None if there == old else there
+
+    def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
+        asked = {"kind": kind, "scope": as_bytes(scope or ""), "every": scope is None, "read": data}
+        for _, name, key, at, size, read in self._in_parts(_BLOBS, b"", asked):
+            yield Blob(kind, as_text(name), as_text(key), read or b"", at, size=size)
+
+    def _in_parts(self, ask: str, after: Any, asked: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
         """Yield rows, read in parts: those whose first column is after that of the last one."""
-        while some := read(after):
+        while some := self._rows(ask, asked | {"after": after}):
             yield from some
             after = some[-1][0]

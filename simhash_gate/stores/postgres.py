@@ -14,19 +14,19 @@ import psycopg
 from psycopg import sql
 from psycopg.types.numeric import Int8BinaryDumper
 
-from simhash_gate.common.encoded import as_bytes, as_text, signed
+from simhash_gate.common.encoded import as_bytes, signed
 from simhash_gate.stores import base
-from simhash_gate.stores.base import Blob, Record, StoreError, StoreMissing, StoreUnavailable
-from simhash_gate.stores.driver import DEAD, DURABLE, SETTLED, Driver, News, Row, Run, State
+from simhash_gate.stores.base import Record, StoreError, StoreMissing, StoreUnavailable
+from simhash_gate.stores.driver import DURABLE, SETTLED, News, Row, SQLDriver, State
 from simhash_gate.stores.urls import Server, read_server, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
-    from simhash_gate.stores.driver import Loaded
+    from simhash_gate.stores.driver import Life, Loaded
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
-VERSION = 13
+VERSION = 14
 """Of the tables and functions in `postgres.sql`."""
 OLDEST_SERVER = 140000
 _LONGEST_NAME = 63  # bytes, of a schema
@@ -53,15 +53,11 @@ _CONFIGURE = """
 SELECT set_config(name, value, false)
 FROM unnest(%(names)s::text[], %(values)s::text[]) AS setting (name, value)
 """
-_KNOWN = "name = %(scope)s AND epoch = %(epoch)s"
 _NEWS = "SELECT * FROM news(%(scope)s, %(last)s, %(epoch)s)"
-_APPEND = """
-SELECT * FROM append(%(scope)s, %(last)s, %(epoch)s, %(through)s, %(new)s, %(run_id)s, %(mark)s,
-    %(seen)s, %(head)s, %(body)s)
-"""
-_TRIM = f"""
+_APPEND = "SELECT * FROM append(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+_TRIM = """
 WITH here AS (
-    UPDATE scope SET first = greatest(first, %(through)s + 1) WHERE {_KNOWN} RETURNING id
+    UPDATE scope SET first = greatest(first, %(through)s + 1) WHERE name = %(scope)s RETURNING id
 )
 DELETE FROM page USING here
 WHERE page.scope = here.id AND (page.scope, page.id) <= (here.id, %(through)s)
@@ -75,7 +71,7 @@ SELECT scope.last, scope.first, epoch,
     CASE WHEN scope.last <> %(last)s OR epoch <> %(epoch)s THEN
         (SELECT heads FROM news(%(scope)s, %(last)s, %(epoch)s))
     END,
-    page.id, {_STATE_OF_RUN}, run.begun, {_COLUMNS}
+    page.id, {_COLUMNS}, {_STATE_OF_RUN}
 FROM scope
 LEFT JOIN page ON page.id = ANY(%(numbers)s::bigint[])
 LEFT JOIN run ON run.id = page.run
@@ -84,37 +80,23 @@ WHERE name = %(scope)s
 # What counts whatever becomes of its run is on disk before anybody is told so.
 _DURABLE = "(SELECT set_config('synchronous_commit', 'on', true)) = 'on'"
 _CHANGE = f"""
-WITH here AS (SELECT 1 FROM scope WHERE {_KNOWN} AND (%(mark)s < {DURABLE} OR {_DURABLE})),
-changed AS (
-    UPDATE page SET mark = greatest(mark, %(mark)s), last_seen = greatest(last_seen, %(seen)s)
-    FROM here WHERE page.id = ANY(%(numbers)s::bigint[])
-)
-SELECT 1 FROM here
+UPDATE page SET mark = greatest(mark, %(mark)s), last_seen = greatest(last_seen, %(seen)s)
+WHERE page.id = ANY(%(numbers)s::bigint[]) AND (%(mark)s < {DURABLE} OR {_DURABLE})
 """
-_REMOVE = f"""
-WITH here AS (
-    UPDATE scope SET epoch = %(new)s WHERE {_KNOWN} RETURNING last
-), gone AS (
-    DELETE FROM page USING here WHERE page.id = ANY(%(numbers)s::bigint[])
-)
-SELECT last FROM here
+_REMOVE = """
+WITH gone AS (DELETE FROM page WHERE page.id = ANY(%(numbers)s::bigint[]))
+UPDATE scope SET epoch = epoch + 1 WHERE name = %(scope)s RETURNING last, epoch
 """
 # Who has added a page meanwhile has changed `last`.
-_EMPTY = f"""
-DELETE FROM scope WHERE {_KNOWN} AND last = %(last)s
+_EMPTY = """
+DELETE FROM scope WHERE name = %(scope)s AND epoch = %(epoch)s AND last = %(last)s
     AND NOT EXISTS (SELECT FROM page WHERE page.scope = scope.id)
 RETURNING 1
 """
-_PAGES = f"SELECT page.id, name, {_COLUMNS} FROM page JOIN scope ON scope.id = page.scope WHERE"
-_ROWS = f"{_PAGES} page.id > %(after)s ORDER BY page.id LIMIT 1000"
-_ROWS_OF_SCOPE = f"""
-{_PAGES} name = %(scope)s AND (page.scope, page.id) > (scope.id, %(after)s)
-ORDER BY page.scope, page.id LIMIT 1000
-"""
 _BEGIN = """
-INSERT INTO run VALUES (%(run_id)s, %(owner)s, 'live', %(at)s, clock_timestamp() + %(lease)s)
+INSERT INTO run VALUES (%(run_id)s, %(owner)s, 'live', clock_timestamp() + %(lease)s)
 ON CONFLICT (id) DO UPDATE SET
-    owner = excluded.owner, state = 'live', begun = excluded.begun, expires = excluded.expires
+    owner = excluded.owner, state = 'live', expires = excluded.expires
 WHERE %(anew)s OR run.state = 'dead' OR run.state = 'live'
     AND (run.owner = excluded.owner OR run.expires < clock_timestamp())
 RETURNING 1
@@ -125,31 +107,18 @@ UPDATE run SET expires = clock_timestamp() + %(lease)s {_OWN} AND state = 'live'
 """
 _END = f"UPDATE run SET state = 'ended' {_OWN} AND state <> 'dead' AND {_DURABLE} RETURNING 1"
 _RELEASE = "UPDATE run SET state = 'dead' WHERE owner = %(owner)s AND state = 'live'"
-_RUN = f"SELECT {_STATE_OF_RUN}, begun FROM run WHERE id = %(run_id)s"
+_LIFE = f"SELECT {_STATE_OF_RUN} FROM run WHERE id = %(run_id)s"
 _FIND_DEAD = """
 UPDATE run SET state = 'dead' WHERE state = 'dead' OR state = 'live' AND expires < clock_timestamp()
 RETURNING id
 """
 _BURY = """
 WITH gone AS (DELETE FROM page WHERE run = %(run_id)s AND mark < 2 RETURNING scope)
-UPDATE scope SET epoch = %(new)s WHERE id IN (SELECT scope FROM gone)
-"""
-_INSERT_BLOB = """
-INSERT INTO blob VALUES (%(address)s, %(kind)s, %(scope)s, %(key)s, %(at)s, %(data)s)
-ON CONFLICT (address) DO UPDATE SET at = excluded.at, data = excluded.data
-WHERE %(old)s::bytea IS NULL OR blob.data = %(old)s RETURNING 1
-"""
-_SAME_BLOB = "address = %(address)s AND (%(old)s::bytea IS NULL OR data = %(old)s) RETURNING 1"
-_UPDATE_BLOB = f"UPDATE blob SET at = %(at)s, data = %(data)s WHERE {_SAME_BLOB}"
-_DELETE_BLOB = f"DELETE FROM blob WHERE {_SAME_BLOB}"
-_BLOBS = """
-SELECT address, scope, key, at, length(data), CASE WHEN %(read)s THEN data ELSE '' END FROM blob
-WHERE kind = %(kind)s AND address > %(after)s AND (%(scope)s::bytea IS NULL OR scope = %(scope)s)
-ORDER BY address LIMIT 1000
+UPDATE scope SET epoch = epoch + 1 WHERE id IN (SELECT scope FROM gone)
 """
 
 
-class PostgresDriver(Driver):
+class PostgresDriver(SQLDriver):
     """Keeps pages in the PostgreSQL database of an address.
 
     One crawler at a time works on a scope. A run is dead when its lease runs out, or it is let go.
@@ -157,6 +126,13 @@ class PostgresDriver(Driver):
 
     Unless the URL says `durable=true`, a crash of the server can lose what the last half second
     brought; what counts for later runs is on disk when `end` or `change` returns.
+    """
+
+    _PAGES = f"SELECT page.id, name, {_COLUMNS} FROM page JOIN scope ON scope.id = page.scope WHERE"
+    _ROWS = f"{_PAGES} page.id > %(after)s ORDER BY page.id LIMIT 1000"
+    _ROWS_OF_SCOPE = f"""
+    {_PAGES} name = %(scope)s AND (page.scope, page.id) > (scope.id, %(after)s)
+    ORDER BY page.scope, page.id LIMIT 1000
     """
 
     def __init__(self, server: Server, *, create: bool = True) -> None:
@@ -169,15 +145,18 @@ class PostgresDriver(Driver):
 
     def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
         head = base.head_of(record)
-        asked = _known(known) | {
-            "through": through,
-            "new": base.new_epoch(),
-            "run_id": _id(record.run),
-            "mark": SETTLED if record.settled else 0,
-            "seen": float(record.last_seen),
-            "head": head,
-            "body": base.pack(record),
-        }
+        asked = (
+            as_bytes(known.scope),
+            known.last,
+            known.epoch,
+            through,
+            known.epoch or base.new_epoch(),
+            _id(record.run),
+            SETTLED if record.settled else 0,
+            float(record.last_seen),
+            head,
+            base.pack(record),
+        )
         ((number, first, epoch, old),) = self._rows(_APPEND, asked, prepare=True)
         if number is None:
             return self.news(known)
@@ -189,15 +168,15 @@ class PostgresDriver(Driver):
             return News(State(known.scope, last, epoch), first, heads or b"")
         return News(State(known.scope))
 
-    def trim(self, known: State, through: int) -> None:
-        self._rows(_TRIM, _known(known) | {"through": through})
+    def trim(self, scope: str, through: int) -> None:
+        self._rows(_TRIM, {"scope": as_bytes(scope), "through": through})
 
     def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
         asked = _known(known) | {"numbers": _array(numbers)}
         rows = self._rows(_LOAD, asked, prepare=True)
         found = {
-            number: Row.read(known.scope, mark, seen, body, _run(state, begun))
-            for *_, number, state, begun, mark, seen, body in rows
+            number: Row(known.scope, mark, seen, body, life or "dead")
+            for *_, number, mark, seen, body, life in rows
             if number is not None
         }
         last, first, epoch, heads = rows[0][:4] if rows else (0, 0, 0, b"")
@@ -205,29 +184,18 @@ class PostgresDriver(Driver):
         news = None if here == known else News(here, first, heads or b"")
         return news, [found.get(number) for number in numbers]
 
-    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
-        asked = _known(known) | {"numbers": _array(numbers), "mark": mark, "seen": float(seen)}
-        return bool(self._rows(_CHANGE, asked))
+    def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
+        self._rows(_CHANGE, {"numbers": _array(numbers), "mark": mark, "seen": float(seen)})
 
-    def remove(self, known: State, numbers: Sequence[int]) -> State | None:
-        epoch = base.new_epoch()
-        asked = _known(known) | {"numbers": _array(numbers), "new": epoch}
-        rows = self._rows(_REMOVE, asked)
-        if not rows:
-            return None
-        here = State(known.scope, rows[0][0], epoch)
-        return (
-            State(known.scope) if self._rows(_EMPTY, _known(here)) else known._replace(epoch=epoch)
-        )
+    def remove(self, known: State, numbers: Sequence[int]) -> State:
+        for last, epoch in self._rows(_REMOVE, _known(known) | {"numbers": _array(numbers)}):
+            if self._rows(_EMPTY, _known(State(known.scope, last, epoch))):
+                break
+            return known._replace(epoch=epoch) if epoch == known.epoch + 1 else known
+        return State(known.scope)
 
-    def rows(self, scope: str | None) -> Iterator[Row]:
-        ask = _ROWS if scope is None else _ROWS_OF_SCOPE
-        asked = {"scope": as_bytes(scope or "")}
-        rows = self._in_parts(lambda after: self._rows(ask, asked | {"after": after}), 0)
-        return (Row.read(as_text(name), *row) for _, name, *row in rows)
-
-    def begin(self, run: str, at: float, *, anew: bool = False) -> bool:
-        return bool(self._rows(_BEGIN, self._of_run(run) | {"at": at, "anew": anew}))
+    def begin(self, run: str, *, anew: bool = False) -> bool:
+        return bool(self._rows(_BEGIN, self._of_run(run) | {"anew": anew}))
 
     def renew(self, run: str) -> bool:
         return bool(self._rows(_RENEW, self._of_run(run)))
@@ -235,42 +203,15 @@ class PostgresDriver(Driver):
     def end(self, run: str) -> bool:
         return bool(self._rows(_END, self._of_run(run)))
 
-    def run(self, run: str) -> Run:
-        rows = self._rows(_RUN, self._of_run(run))
-        return _run(*rows[0]) if rows else DEAD
+    def life(self, run: str) -> Life:
+        rows = self._rows(_LIFE, self._of_run(run))
+        return rows[0][0] if rows else "dead"
 
     def bury(self) -> None:
         for (run,) in self._rows(_FIND_DEAD):
-            asked = {"run_id": run, "new": base.new_epoch()}
+            asked = {"run_id": run}
             self._rows(_BURY, asked)
             self._rows("DELETE FROM run WHERE id = %(run_id)s AND state = 'dead'", asked)
-
-    def blob(self, kind: str, scope: str, key: str) -> bytes:
-        asked = {"address": base.address_of(kind, scope, key)}
-        rows = self._rows("SELECT data FROM blob WHERE address = %(address)s", asked)
-        return rows[0][0] if rows else b""
-
-    def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
-        asked = {
-            "address": base.address_of(blob.kind, blob.scope, blob.key),
-            "kind": blob.kind,
-            "scope": as_bytes(blob.scope),
-            "key": as_bytes(blob.key),
-            "at": float(blob.at),
-            "data": blob.data,
-            "old": old,
-        }
-        change = _UPDATE_BLOB if old else _INSERT_BLOB
-        if self._rows(change if blob.data else _DELETE_BLOB, asked) or old is None:
-            return None
-        there = self.blob(blob.kind, blob.scope, blob.key)
-        return None if there == old else there
-
-    def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
-        asked = {"kind": kind, "scope": None if scope is None else as_bytes(scope), "read": data}
-        rows = self._in_parts(lambda after: self._rows(_BLOBS, asked | {"after": after}), b"")
-        for _, name, key, at, size, read in rows:
-            yield Blob(kind, as_text(name), as_text(key), read, at, size=size)
 
     def close(self) -> None:
         if self._cursor is not None:
@@ -288,7 +229,11 @@ class PostgresDriver(Driver):
         return {"run_id": _id(run), "owner": self._owner, "lease": lease}
 
     def _rows(
-        self, ask: str, asked: Mapping[str, Any] | None = None, *, prepare: bool | None = None
+        self,
+        ask: str,
+        asked: Mapping[str, Any] | Sequence[Any] | None = None,
+        *,
+        prepare: bool | None = None,
     ) -> list[tuple[Any, ...]]:
         """Ask the server. Raises StoreError for whatever goes wrong."""
         if self._cursor is None:
@@ -406,10 +351,6 @@ def _known(state: State) -> dict[str, Any]:
 
 def _id(run: str) -> int:
     return signed(base.hash64(run))
-
-
-def _run(state: Any, begun: float) -> Run:
-    return DEAD if state in (None, "dead") else Run(state, begun)
 
 
 def read_url(url: str) -> Server:

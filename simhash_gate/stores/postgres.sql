@@ -6,7 +6,6 @@ CREATE TABLE run (
     id bigint PRIMARY KEY,
     owner bigint NOT NULL,
     state text NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'ended', 'dead')),
-    begun double precision NOT NULL,
     expires timestamptz NOT NULL
 );
 CREATE INDEX run_state ON run (state) WHERE state <> 'ended';
@@ -101,7 +100,7 @@ BEGIN
         WHERE page.scope = here AND (page.scope, page.id) > (here, known_last);
     END IF;
     INSERT INTO page VALUES (number, here, run, mark, seen, head, body);
-    IF through > 0 AND old IS NULL THEN
+    IF through >= first AND old IS NULL THEN
         first := through + 1;
         UPDATE scope SET first = append.first WHERE scope.id = here;
         DELETE FROM page WHERE page.scope = here AND (page.scope, page.id) <= (here, through);

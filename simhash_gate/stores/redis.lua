@@ -1,9 +1,9 @@
 -- Does something to a scope that a caller knows in a state. ARGV: what to do; the last number and
--- the epoch that the caller knows and up to four numbers more; bytes, or any number of numbers.
+-- the epoch that the caller knows; bytes, or any number of numbers; up to four numbers more.
 --
--- KEYS[1] is a hash: "last" number, "first" number that may be there, "epoch"; of page n the body
--- under n, its mark under "m" n, and when it was seen last under "s" n, where that changed;
--- "expiry" in ms. KEYS[2] is a string: for each page 64 bytes in order, the number and what is
+-- KEYS[1] is a hash: under "state" the last number, the first one that may be there, the epoch, and
+-- the ms until the scope expires; under a page's number the page: its mark, when it was seen last and
+-- added, then its body. KEYS[2] is a string: for each page 56 bytes in order, the number and what is
 -- compared of it.
 --
 -- Of blobs, KEYS are two hashes, of the data and of what is told about them. ARGV: 'swap', a key,
@@ -22,13 +22,17 @@ if ARGV[1] == 'swap' then
     return false
 end
 
-local SIZE = 64
+local SIZE = 56
+local MARK_AND_SEEN = 9
 local pages, heads, operation = KEYS[1], KEYS[2], ARGV[1]
-local kept = redis.call('HMGET', pages, 'last', 'first', 'epoch', 'expiry')
-local last, first, epoch, expiry = kept[1] or '0', kept[2] or '0', kept[3] or '0', kept[4] or '0'
-local known_last, known_epoch, one, two, three, four =
-    string.match(ARGV[2], '(%S+) (%S+) ?(%S*) ?(%S*) ?(%S*) ?(%S*)')
+local known_last, known_epoch, data = ARGV[2], ARGV[3], ARGV[4]
+local kept = redis.call('HGET', pages, 'state')
+local last, first, epoch, expiry = string.match(kept or '0 0 0 0', '(%d+) (%d+) (%d+) (%d+)')
 local is_known = epoch == known_epoch
+
+local function keep()
+    redis.call('HSET', pages, 'state', table.concat({last, first, epoch, expiry}, ' '))
+end
 
 local function told(number, heads)
     return table.concat({number, last, first, epoch, heads}, ' ')
@@ -41,23 +45,22 @@ local function news()
     return redis.call('GETRANGE', heads, is_known and -SIZE * new or 0, -1)
 end
 
-local function expire(milliseconds)
+local function expire()
     for _, key in ipairs(KEYS) do
-        if milliseconds == '0' then
+        if expiry == '0' then
             redis.call('PERSIST', key)
         else
-            redis.call('PEXPIRE', key, milliseconds)
+            redis.call('PEXPIRE', key, expiry)
         end
     end
 end
 
 local function trim(through)
+    if through < tonumber(first) then return end
     for n = tonumber(first), through do
-        local gone = string.format('%.0f', n)
-        redis.call('HDEL', pages, gone, 'm' .. gone, 's' .. gone)
+        redis.call('HDEL', pages, string.format('%.0f', n))
     end
-    first = string.format('%.0f', math.max(tonumber(first), through + 1))
-    redis.call('HSET', pages, 'first', first)
+    first = string.format('%.0f', through + 1)
     -- To cut the beginning off copies the rest: an eighth goes at a time.
     local oldest = struct.unpack('>I8', redis.call('GETRANGE', heads, 0, 7))
     if (through - oldest) * 8 * SIZE > redis.call('STRLEN', heads) then
@@ -74,8 +77,8 @@ if operation == 'news' or operation == 'append' and not is_known then
     return told('0', news())
 end
 
-if operation == 'append' then  -- one: mark, two: last number that goes, three: a new epoch, four: ms until expiry
-    local old_news = news()
+if operation == 'append' then  -- then the last number that goes, the epoch of a new scope, ms until expiry
+    local expired, old_news = expiry ~= ARGV[7], news()
     if last == '0' then
         if redis.call('EXISTS', pages) > 0 then
             return redis.error_reply('FOREIGN key of the name of a scope')
@@ -84,49 +87,46 @@ if operation == 'append' then  -- one: mark, two: last number that goes, three: 
         if redis.call('GETRANGE', heads, 0, 0) ~= '' then
             redis.call('DEL', heads)
         end
-        first, epoch = '1', three
-        redis.call('HSET', pages, 'first', first, 'epoch', epoch)
+        -- A scope that was emptied has no number again.
+        local now = redis.call('TIME')
+        last, epoch = string.format('%d%06d', now[1], now[2]), ARGV[6]
+        first = string.format('%.0f', tonumber(last) + 1)
     end
-    last = string.format('%.0f', tonumber(last) + 1)
-    redis.call('APPEND', heads, struct.pack('>I8', last) .. string.sub(ARGV[3], 1, SIZE - 8))
-    redis.call('HSET', pages, last, string.sub(ARGV[3], SIZE - 7), 'last', last, 'expiry', four)
-    if one ~= '0' then
-        redis.call('HSET', pages, 'm' .. last, one)
-    end
-    if two ~= '0' and old_news == '' then
-        trim(tonumber(two))
-    end
-    if four ~= '0' or expiry ~= '0' then
-        expire(four)
+    last, expiry = string.format('%.0f', tonumber(last) + 1), ARGV[7]
+    redis.call('APPEND', heads, struct.pack('>I8', last) .. string.sub(data, 1, SIZE - 8))
+    redis.call('HSET', pages, last, string.sub(data, SIZE - 7))
+    if old_news == '' then trim(tonumber(ARGV[5])) end
+    keep()
+    if expired or expiry ~= '0' then
+        expire()
     end
     return told(last, old_news)
 end
 
-if not is_known then return false end
-
-if operation == 'trim' then
-    trim(tonumber(one))
+if operation == 'trim' and kept then
+    trim(tonumber(ARGV[5]))
+    keep()
 end
 
-if operation == 'change' then  -- one: mark, two: when it was seen last, or -
-    for n in string.gmatch(ARGV[3], '%d+') do
-        local page = redis.call('HMGET', pages, n, 'm' .. n)
-        if page[1] and tonumber(one) > tonumber(page[2] or 0) then
-            redis.call('HSET', pages, 'm' .. n, one)
-        end
-        if page[1] and two ~= '-' then
-            redis.call('HSET', pages, 's' .. n, two)
+if operation == 'change' then  -- then the mark, and when they were seen last
+    local mark, seen = tonumber(ARGV[5]), tonumber(ARGV[6])
+    for n in string.gmatch(data, '%d+') do
+        local page = redis.call('HGET', pages, n)
+        if page then
+            local its_mark, its_seen = struct.unpack('>Bd', page)
+            local changed = struct.pack('>Bd', math.max(mark, its_mark), math.max(seen, its_seen))
+            redis.call('HSET', pages, n, changed .. string.sub(page, MARK_AND_SEEN + 1))
         end
     end
-    if two ~= '-' and expiry ~= '0' then
-        expire(expiry)
+    if kept and ARGV[6] ~= '-inf' and expiry ~= '0' then
+        expire()
     end
 end
 
-if operation == 'remove' then  -- one: a new epoch
+if operation == 'remove' and kept then
     local all, stay, gone = redis.call('GETRANGE', heads, 0, -1), {}, {}
-    for n in string.gmatch(ARGV[3], '%d+') do
-        redis.call('HDEL', pages, n, 'm' .. n, 's' .. n)
+    for n in string.gmatch(data, '%d+') do
+        redis.call('HDEL', pages, n)
         gone[struct.pack('>I8', n)] = true
     end
     for at = 1, #all, SIZE do
@@ -135,13 +135,13 @@ if operation == 'remove' then  -- one: a new epoch
         end
     end
     local left = table.concat(stay)
-    epoch = one
     if #left == 0 or struct.unpack('>I8', left, #left - SIZE + 1) < tonumber(first) then
         redis.call('DEL', pages, heads)
         last, first, epoch = '0', '0', '0'
     else
+        epoch = string.format('%.0f', tonumber(epoch) + 1)
         redis.call('SET', heads, left, 'KEEPTTL')
-        redis.call('HSET', pages, 'epoch', epoch)
+        keep()
     end
 end
 return told('0', '')

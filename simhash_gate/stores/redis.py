@@ -9,8 +9,10 @@ import struct
 import time
 from contextlib import suppress
 from functools import lru_cache, partial
+from hashlib import sha1
 from heapq import merge
 from importlib.resources import files
+from itertools import zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
@@ -22,22 +24,22 @@ from redis import exceptions as errors
 from simhash_gate.common.encoded import as_bytes, as_text
 from simhash_gate.stores import base
 from simhash_gate.stores.base import Blob, Record, StoreError, StoreUnavailable
-from simhash_gate.stores.driver import DEAD, DURABLE, SETTLED, Driver, News, Row, Run, State
+from simhash_gate.stores.driver import DURABLE, SETTLED, Driver, News, Row, State
 from simhash_gate.stores.urls import Server, read_server, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from simhash_gate.stores.driver import Loaded
+    from simhash_gate.stores.driver import Life, Loaded
 
 logger = logging.getLogger(__name__)
 
 _ROW = 1 + base.HEAD_BYTES // 8  # numbers in a row of heads
-_RUN = 6  # which of them is the hash of the page's run
-_OF_PAGE = ("", "m", "s")  # what the fields of a page begin with: body, mark, when it was seen
+_RUN = 5  # which of them is the hash of the page's run
 _AT_ONCE = 500  # pages or blobs
+_IDLE = 1.0  # seconds after which a connection is looked at before it is used
 _SITE_SECONDS = 90 * 24 * 3600  # what sites repeat is as large as all pages of a small site
-_ADDED = struct.Struct(">d")  # before each body: when the page was added, by its crawler's clock
+_PAGE = struct.Struct(">Bdd")  # mark, when it was seen last and added, by its crawler's clock
 _OF_BLOB = struct.Struct(">dI")  # when it was true last, and its size
 _NAMELESS = "%-"  # the scope "" in a key: what is between empty braces is no hash tag
 redis_py: Any = redis  # it has types for some of it only
@@ -73,56 +75,47 @@ class RedisDriver(Driver):
         self._begun: set[str] = set()
         self._known: set[int] = set()  # hashes of runs that need not be asked about: own, and ended
         self._client: Any = connect(server, self._connected)
-        script = files(__package__).joinpath("redis.lua").read_text("utf-8")
-        self._script = self._client.register_script(script)
+        self._answered = time.monotonic()
+        self._script = files(__package__).joinpath("redis.lua").read_bytes()
+        self._digest = sha1(self._script, usedforsecurity=False).hexdigest()
 
     def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
         head = base.head_of(record)
-        page = head + _ADDED.pack(time.time()) + base.pack(record)
-        mark = SETTLED if record.settled else 0
+        page = _PAGE.pack(SETTLED if record.settled else 0, record.last_seen, time.time())
         expiry = 0 if seconds is None else int(min(seconds, 1e9) * 1000)
-        news = self._ask(known, "append", mark, through, base.new_epoch(), expiry, data=page)
-        assert news is not None
-        own = news.number.to_bytes(8, "big") + head if news.number else b""
-        return news._replace(heads=news.heads + own)
+        epoch = known.epoch or base.new_epoch()
+        data = b"".join((head, page, base.pack(record)))
+        news = self._ask(known, b"append", data, through, epoch, expiry)
+        if not news.number:
+            return news
+        return news._replace(heads=news.heads + news.number.to_bytes(8, "big") + head)
 
     def news(self, known: State) -> News:
-        news = self._ask(known, "news")
-        assert news is not None
-        return news
+        return self._ask(known, b"news")
 
-    def trim(self, known: State, through: int) -> None:
-        self._ask(known, "trim", through)
+    def trim(self, scope: str, through: int) -> None:
+        self._ask(State(scope), b"trim", b"", through)
 
     def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
-        key = self._keys("scope", known.scope)[0]
-        fields = ["last", "epoch", *(f"{what}{number}" for number in numbers for what in _OF_PAGE)]
         # Who is asked on the way costs no round trip of their own.
-        if others := [*{*runs} - self._known]:
-            asked = self._client.pipeline(transaction=False).hmget(key, fields)
-            for run in others:
-                self._ask_run(asked, b"%016x" % run)
-            (last, epoch, *found), *told = self._call(asked.execute)
-        else:
-            (last, epoch, *found), told = self._call(self._client.hmget, key, fields), []
-        states = {run: self._told(run, *told[3 * at : 3 * at + 3]) for at, run in enumerate(others)}
-        rows = [
-            _row(known.scope, found[3 * at : 3 * at + 3], states.get(run))
-            for at, run in enumerate(runs or [0] * len(numbers))
-        ]
-        here = State(known.scope, int(last or 0), int(epoch or 0))
-        return None if here == known else self.news(known), rows
+        others = [*{*runs} - self._known]
+        asking = [command for run in others for command in self._asking(b"%016x" % run)]
+        asked = ("HMGET", self._keys("scope", known.scope)[0], b"state", *numbers)
+        (state, *found), *told = self._call(self._exchange, asked, *asking)
+        lives = {run: self._told(run, *told[2 * at : 2 * at + 2]) for at, run in enumerate(others)}
+        pairs = zip_longest(found, runs)
+        rows = [page and _row(known.scope, page, lives.get(run)) for page, run in pairs]
+        last, _, epoch, _ = map(int, (state or b"0 0 0 0").split())
+        return None if (last, epoch) == known[1:] else self.news(known), rows
 
-    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
-        if seen > base.NEVER:
-            pairs = zip(numbers, self.load(known, numbers)[1], strict=True)
-            numbers = [number for number, row in pairs if row and row.record.last_seen < seen]
-        at = repr(seen) if seen > base.NEVER else "-"
-        return self._ask(known, "change", mark, at, data=_listed(numbers)) is not None
+    def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
+        self._ask(State(scope), b"change", _listed(numbers), mark, repr(float(seen)))
 
-    def remove(self, known: State, numbers: Sequence[int]) -> State | None:
-        news = self._ask(known, "remove", base.new_epoch(), data=_listed(numbers))
-        return news and news.state._replace(last=min(news.state.last, known.last))
+    def remove(self, known: State, numbers: Sequence[int]) -> State:
+        here = self._ask(known, b"remove", _listed(numbers)).state
+        if here.last and here.epoch != known.epoch + 1:
+            return known
+        return here._replace(last=min(here.last, known.last))
 
     def rows(self, scope: str | None) -> Iterator[Row]:
         # Over all scopes, the order is that of the crawlers' clocks.
@@ -130,63 +123,57 @@ class RedisDriver(Driver):
         for _, row in merge(*map(self._rows_of, scopes), key=itemgetter(0)):
             yield row
 
-    def begin(self, run: str, at: float, *, anew: bool = False) -> bool:
+    def begin(self, run: str, *, anew: bool = False) -> bool:
         if not self._warned:
             self._warned = True
             self._warn()
-        name, lease, client = _name(run), self._lease(run), self._client
-        if not anew and self._call(client.zscore, self._ended, name) is not None:
+        name, lease, client = _name(run), self._lease(_name(run)), self._client
+        if not anew and self._call(client.sismember, self._ended, name):
             return False
         taken = self._call(client.set, lease, self._owner, px=self._milliseconds, nx=not anew)
         if not taken and self._call(client.get, lease) != self._owner:
             return False  # else the answer to the first attempt got lost
         self._begun.add(run)
         self._known.add(base.hash64(run))
-        self._call(client.zadd, self._live, {name: at})
-        self._call(client.zrem, self._ended, name)
+        self._call(client.sadd, self._live, name)
+        self._call(client.srem, self._ended, name)
         return True
 
     def renew(self, run: str) -> bool:
-        lease, life = self._lease(run), self._milliseconds
+        lease, life = self._lease(_name(run)), self._milliseconds
         return bool(self._call(self._client.set, lease, self._owner, px=life, xx=True))
 
     def end(self, run: str) -> bool:
-        known = self.run(run)
-        if known.state == "dead":
+        if self.life(run) == "dead":
             return False
-        self._call(self._client.zadd, self._ended, {_name(run): known.begun})
-        self._call(self._client.zrem, self._live, _name(run))
-        self._call(self._client.delete, self._lease(run))
+        self._call(self._client.sadd, self._ended, _name(run))
+        self._call(self._client.srem, self._live, _name(run))
+        self._call(self._client.delete, self._lease(_name(run)))
         self._begun.discard(run)
         return True
 
-    def run(self, run: str) -> Run:
-        asked = self._client.pipeline(transaction=False)
-        self._ask_run(asked, _name(run))
-        return self._told(base.hash64(run), *self._call(asked.execute))
+    def life(self, run: str) -> Life:
+        told = self._call(self._exchange, *self._asking(_name(run)))
+        return self._told(base.hash64(run), *told)
 
-    def _ask_run(self, asked: Any, name: bytes) -> None:
-        lease = f"{self._runs}:lease:{name.decode()}"
-        asked.zscore(self._ended, name).exists(lease).zscore(self._live, name)
+    def _asking(self, name: bytes) -> list[tuple[Any, ...]]:
+        return [("SISMEMBER", self._ended, name), ("EXISTS", self._lease(name))]
 
-    def _told(self, run: int, over: Any, lives: Any, begun: Any) -> Run:
-        if over is not None:
+    def _told(self, run: int, over: int, lives: int) -> Life:
+        if over:
             self._known.add(run)
-            return Run("ended", over)
-        return Run("live", begun) if lives and begun is not None else DEAD
+            return "ended"
+        return "live" if lives else "dead"
 
     def bury(self) -> None:
-        names = self._call(self._client.zrange, self._live, 0, -1)
-        leases = [f"{self._runs}:lease:{name.decode()}" for name in names]
-        pairs = zip(names, leases, strict=True)
-        dead = [name for name, lease in pairs if not self._call(self._client.exists, lease)]
+        names = self._call(self._client.smembers, self._live)
+        dead = [name for name in names if not self._call(self._client.exists, self._lease(name))]
         if not dead:
             return
         runs = np.array([int(name, 16) for name in dead], np.uint64)
         for scope in self._scopes("scope"):
-            while not self._bury_in(scope, runs):
-                pass
-        self._call(self._client.zrem, self._live, *dead)
+            self._bury_in(scope, runs)
+        self._call(self._client.srem, self._live, *dead)
 
     def blob(self, kind: str, scope: str, key: str) -> bytes:
         return self._call(self._client.hget, self._keys(kind, scope)[0], as_bytes(key)) or b""
@@ -194,8 +181,9 @@ class RedisDriver(Driver):
     def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
         values = (blob.data, _OF_BLOB.pack(blob.at, len(blob.data)))
         expiry = _SITE_SECONDS if blob.kind == base.SITE_MEMORY else 0
-        asked = ("swap", as_bytes(blob.key), int(old is not None), old or b"", *values, expiry)
-        there: bytes | None = self._call(self._script, self._keys(blob.kind, blob.scope), asked)
+        asked = (b"swap", as_bytes(blob.key), int(old is not None), old or b"", *values, expiry)
+        keys = self._keys(blob.kind, blob.scope)
+        there: bytes | None = self._call(self._evaluate, *keys, *asked)
         return there
 
     def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
@@ -216,7 +204,7 @@ class RedisDriver(Driver):
     def close(self) -> None:
         with suppress(StoreError):  # leases run out by themselves
             for run in self._begun:
-                self._call(self._client.delete, self._lease(run))
+                self._call(self._client.delete, self._lease(_name(run)))
         self._client.close()
 
     def _connected(self) -> None:
@@ -224,24 +212,53 @@ class RedisDriver(Driver):
 
     def _call(self, command: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Ask the server. Raises StoreError for whatever goes wrong."""
+        connection = getattr(self._client, "connection", None)
         try:
-            return command(*arguments, **options)
+            if connection and time.monotonic() - self._answered > _IDLE and _is_lost(connection):
+                connection.disconnect()
+            answer = command(*arguments, **options)
+            self._answered = time.monotonic()
+            return answer
         except _ERRORS as error:
             raise failure(self.name, error) from error
 
-    def _ask(self, known: State, what: str, *numbers: Any, data: bytes = b"") -> News | None:
-        """Run the script on a scope that is known in a state; None if it does nothing."""
-        asked = " ".join(map(str, (known.last, known.epoch, *numbers)))
+    def _exchange(self, *commands: tuple[Any, ...]) -> list[Any]:
+        """Send commands at once, and read all answers.
+
+        By the connection itself: what redis-py does around it takes as long as a call.
+        """
+        connection = getattr(self._client, "connection", None)
+        if connection is None:  # a cluster, where each goes its way
+            asked = self._client.pipeline()
+            for command in commands:
+                asked.execute_command(*command)
+            answers: list[Any] = asked.execute()
+            return answers
+        try:
+            connection.send_packed_command(connection.pack_commands(commands))
+            return [connection.read_response() for _ in commands]
+        except BaseException as error:
+            if len(commands) > 1 or not isinstance(error, errors.ResponseError):
+                connection.disconnect()  # or the next one would read what is left
+            raise
+
+    def _evaluate(self, *keys_and_arguments: Any) -> Any:
+        asked = (self._digest, 2, *keys_and_arguments)
+        try:
+            (answer,) = self._exchange(("EVALSHA", *asked))
+        except errors.NoScriptError:
+            (answer,) = self._exchange(("EVAL", self._script, *asked[1:]))
+        return answer
+
+    def _ask(self, known: State, what: bytes, data: bytes = b"", *numbers: Any) -> News:
+        """Run the script on a scope that is known in a state."""
         keys = self._keys("scope", known.scope)
-        answer = self._call(self._script, keys, (what, asked, data))
-        if answer is None:
-            return None
-        *numbers, heads = answer.split(b" ", 4)
-        number, last, first, epoch = map(int, numbers)
-        return News(State(known.scope, last, epoch), first, heads, number)
+        asked = (what, known.last, known.epoch, data, *numbers)
+        answer = self._call(self._evaluate, *keys, *asked)
+        number, last, first, epoch, heads = answer.split(b" ", 4)
+        return News(State(known.scope, int(last), int(epoch)), int(first), heads, int(number))
 
     def _heads(self, scope: str) -> Any:
-        """Return the numbers and heads of a scope, a row each."""
         heads = self._call(self._client.get, self._keys("scope", scope)[1]) or b""
         return np.frombuffer(heads, ">u8").reshape(-1, _ROW)
 
@@ -250,27 +267,18 @@ class RedisDriver(Driver):
         pages, _ = self._keys("scope", scope)
         numbers = self._heads(scope)[:, 0].tolist()
         for start in range(0, len(numbers), _AT_ONCE):
-            some = numbers[start : start + _AT_ONCE]
-            fields = [f"{what}{number}" for number in some for what in _OF_PAGE]
-            found = self._call(self._client.hmget, pages, fields)
-            for at in range(0, len(found), 3):
-                row = _row(scope, found[at : at + 3])
-                if row is not None:
-                    yield _ADDED.unpack_from(found[at])[0], row
+            for page in self._call(self._client.hmget, pages, numbers[start : start + _AT_ONCE]):
+                if page is not None:
+                    yield _PAGE.unpack_from(page)[2], _row(scope, page)
 
-    def _bury_in(self, scope: str, runs: Any) -> bool:
-        """Remove the pages of dead runs from a scope; False if somebody changed it meanwhile."""
+    def _bury_in(self, scope: str, runs: Any) -> None:
         pages, _ = self._keys("scope", scope)
-        last, epoch = self._call(self._client.hmget, pages, "last", "epoch")
         rows = self._heads(scope)
         numbers = rows[np.isin(rows[:, _RUN], runs), 0].tolist()
-        fields = [f"m{number}" for number in numbers]
-        marks = self._call(self._client.hmget, pages, fields) if fields else ()
-        pairs = zip(numbers, marks, strict=True)
-        gone = [number for number, mark in pairs if int(mark or 0) < DURABLE]
-        if not gone or last is None:
-            return True
-        return self.remove(State(scope, int(last), int(epoch)), gone) is not None
+        found = self._call(self._client.hmget, pages, numbers) if numbers else ()
+        pairs = zip(numbers, found, strict=True)
+        if gone := [number for number, page in pairs if page and page[0] < DURABLE]:
+            self.remove(State(scope), gone)
 
     def _scopes(self, kind: str) -> list[str]:
         """Return all scopes of which the server has something of a kind; in no order."""
@@ -285,8 +293,8 @@ class RedisDriver(Driver):
         """Return the keys of what there is of a kind and of its heads, in a cluster on one node."""
         return [f"{self._prefix}{kind}{part}:{_tag(scope)}" for part in ("", "-heads")]
 
-    def _lease(self, run: str) -> str:
-        return f"{self._runs}:lease:{_name(run).decode()}"
+    def _lease(self, name: bytes) -> str:
+        return f"{self._runs}:lease:{name.decode()}"
 
     def _warn(self) -> None:
         """Warn of settings by which the server forgets, where it tells its settings."""
@@ -323,12 +331,16 @@ def _listed(numbers: Sequence[int]) -> bytes:
     return b" ".join(b"%d" % number for number in numbers)
 
 
-def _row(scope: str, kept: Sequence[bytes | None], run: Run | None = None) -> Row | None:
-    body, mark, seen = kept
-    if body is None:
-        return None
-    at = base.NEVER if seen is None else float(seen)
-    return Row.read(scope, int(mark or 0), at, body[_ADDED.size :], run)
+def _row(scope: str, page: bytes, life: Life | None = None) -> Row:
+    mark, seen, _ = _PAGE.unpack_from(page)
+    return Row(scope, mark, seen, page[_PAGE.size :], life)
+
+
+def _is_lost(connection: Any) -> bool:
+    try:
+        return bool(connection.can_read())
+    except _ERRORS:
+        return True
 
 
 def read_url(url: str) -> Server:
@@ -390,7 +402,7 @@ def _client(url: str, settings: dict[str, Any]) -> Any:
     parts = urlsplit(url)
     scheme, _, kind = parts.scheme.partition("+")
     if not kind:
-        return redis_py.Redis.from_url(url, **settings)
+        return _alone(redis_py.Redis.from_url(url, **settings))
     user, _, names = parts.netloc.rpartition("@")
     servers = [urlsplit(f"//{name}") for name in names.split(",")]
     hosts = [(server.hostname or "localhost", server.port or _PORTS[kind]) for server in servers]
@@ -407,4 +419,11 @@ def _client(url: str, settings: dict[str, Any]) -> Any:
     if not service:
         raise ValueError("the name of the service follows the hosts")
     settings["db"] = int(database or 0)
-    return redis_py.sentinel.Sentinel(hosts, **settings).master_for(service)
+    return _alone(redis_py.sentinel.Sentinel(hosts, **settings).master_for(service))
+
+
+def _alone(client: Any) -> Any:
+    """Return a client that has one connection, and need not look for it at each call."""
+    alone = client.client()
+    alone.auto_close_connection_pool = True
+    return alone

@@ -9,33 +9,35 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sqlite3
 from contextlib import contextmanager, suppress
+from functools import cache
 from glob import escape
 from importlib.resources import files
 from os.path import samestat
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, sleep, time_ns
 from typing import TYPE_CHECKING, Any
 
 from filelock import Timeout
 
-from simhash_gate.common.encoded import as_bytes, as_text, signed
+from simhash_gate.common.encoded import as_bytes, signed
 from simhash_gate.common.files import open_database, private_folder, private_lock
 from simhash_gate.stores import base
-from simhash_gate.stores.base import Blob, Record, StoreError, StoreMissing, StoreUnavailable
-from simhash_gate.stores.driver import DEAD, SETTLED, Driver, News, Row, Run, State, row_of
+from simhash_gate.stores.base import Record, StoreError, StoreMissing, StoreUnavailable
+from simhash_gate.stores.driver import SETTLED, News, Row, SQLDriver, State
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from filelock import FileLock
 
-    from simhash_gate.stores.driver import Loaded
+    from simhash_gate.stores.driver import Life, Loaded
 
 MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; those are counted that are new
 APPLICATION_ID = 0x53484754  # "SHGT"
-VERSION = 7
+VERSION = 8
 """Of the tables in `sqlite.sql`."""
 
 _PASSING = {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOSPC}
@@ -60,19 +62,16 @@ FROM scope WHERE name = ?
 _NEW = "SELECT id, head FROM page WHERE scope = ? AND id > ? ORDER BY id"
 _FIRST = "SELECT coalesce(min(id), 0) FROM page WHERE scope = ?"
 _TRIM = "DELETE FROM page WHERE scope = (SELECT id FROM scope WHERE name = ?) AND id <= ?"
+# In microseconds: so a number comes once, though the page that had it may be gone.
 _APPEND = """
 INSERT INTO page (id, scope, run, mark, last_seen, head, body)
-VALUES ((SELECT coalesce(max(id), 0) + 1 FROM page), ?, ?, ?, ?, ?, ?)
+VALUES ((SELECT max(?, coalesce(max(id), 0) + 1) FROM page), ?, ?, ?, ?, ?, ?)
 """
 _LOAD = "SELECT mark, last_seen, body FROM page WHERE id = ?"
 _CHANGE = "UPDATE page SET mark = max(mark, ?), last_seen = max(last_seen, ?) WHERE id = ?"
-_ROWS = """
-SELECT page.id, name, mark, last_seen, body FROM page JOIN scope ON scope.id = scope
-WHERE page.id > ?1 AND (?2 IS NULL) ORDER BY page.id LIMIT 1000
-"""
-_ROWS_OF_SCOPE = _ROWS.replace("(?2 IS NULL)", "scope = (SELECT id FROM scope WHERE name = ?2)")
 _TOUCH_SCOPES = """
-UPDATE scope SET epoch = ?2 WHERE id IN (SELECT scope FROM page WHERE run = ?1 AND mark < 2)
+UPDATE scope SET epoch = epoch + 1
+WHERE id IN (SELECT scope FROM page WHERE run = ? AND mark < 2)
 """
 _LEAVE_SCOPES = """
 UPDATE scope SET epoch = 0 WHERE id IN (
@@ -85,19 +84,23 @@ _LEFT_SCOPES = (
     "DELETE FROM scope WHERE epoch = 0",
 )
 _EMPTY_SCOPES = "DELETE FROM scope WHERE NOT EXISTS (SELECT 1 FROM page WHERE scope = scope.id)"
-_BLOBS = """
-SELECT address, scope, key, at, size, iif(?4, data, x'') FROM blob
-WHERE kind = ?1 AND address > ?2 AND (?3 IS NULL OR scope = ?3) ORDER BY address LIMIT 1000
-"""
 
 
-class MemoryDriver(Driver):
+class MemoryDriver(SQLDriver):
     """Keeps pages in a SQLite database: in this process, and gone with it.
 
     Of more than `MOST_SCOPES` scopes, those are forgotten that had their last page longest ago.
     """
 
     name = "memory store"
+    _cursor: sqlite3.Cursor
+    _ROWS = """
+    SELECT page.id, name, mark, last_seen, body FROM page JOIN scope ON scope.id = scope
+    WHERE page.id > %(after)s AND (TRUE) ORDER BY page.id LIMIT 1000
+    """
+    _ROWS_OF_SCOPE = _ROWS.replace(
+        "(TRUE)", "scope = (SELECT id FROM scope WHERE name = %(scope)s)"
+    )
 
     def __init__(self) -> None:
         self._use(open_database(":memory:", **_OPTIONS))
@@ -140,13 +143,14 @@ class MemoryDriver(Driver):
             scope = self._cursor.execute(make, (as_bytes(known.scope), here.epoch)).lastrowid or 0
             if not scope % _AT_ONCE:
                 self._bound_scopes()
-        run, mark = _id(record.run), SETTLED if record.settled else 0
-        values = (scope, run, mark, record.last_seen, base.head_of(record), base.pack(record))
+        run, mark, head = _id(record.run), SETTLED if record.settled else 0, base.head_of(record)
+        now = time_ns() // 1000
+        values = (now, scope, run, mark, record.last_seen, head, base.pack(record))
         number = self._cursor.execute(_APPEND, values).lastrowid or 0
         if through:
-            self.trim(known, through)
-        row = row_of(number, record)
-        return News(here._replace(last=number), through + 1, row, number)
+            self.trim(known.scope, through)
+        heads = number.to_bytes(8, "big") + head
+        return News(State(known.scope, number, here.epoch), through + 1, heads, number)
 
     def news(self, known: State) -> News:
         scope, here = self._state(known.scope)
@@ -154,89 +158,60 @@ class MemoryDriver(Driver):
         heads = b"".join(its.to_bytes(8, "big") + head for its, head in rows)
         return News(here, self._ask(_FIRST, scope)[0][0], heads)
 
-    def trim(self, known: State, through: int) -> None:
-        self._ask(_TRIM, as_bytes(known.scope), through)
+    def trim(self, scope: str, through: int) -> None:
+        self._ask(_TRIM, as_bytes(scope), through)
 
     def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
         rows = (self._cursor.execute(_LOAD, (wanted,)).fetchone() for wanted in numbers)
-        found = [row and Row.read(known.scope, *row) for row in rows]
+        found = [row and Row(known.scope, *row) for row in rows]
         return None if self._state(known.scope)[1] == known else self.news(known), found
 
-    def change(self, known: State, numbers: Sequence[int], mark: int, seen: float) -> bool:
-        if self._state(known.scope)[1].epoch != known.epoch:
-            return False
+    def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
         self._cursor.executemany(_CHANGE, [(mark, seen, changed) for changed in numbers])
-        return True
 
-    def remove(self, known: State, numbers: Sequence[int]) -> State | None:
-        scope, here = self._state(known.scope)
-        if here.epoch != known.epoch:
-            return None
+    def remove(self, known: State, numbers: Sequence[int]) -> State:
         self._cursor.executemany("DELETE FROM page WHERE id = ?", [(gone,) for gone in numbers])
-        self._ask("UPDATE scope SET epoch = ? WHERE id = ?", base.new_epoch(), scope)
-        _, here = self._state(known.scope)
-        if here.last:
-            return here._replace(last=min(here.last, known.last))
-        self._ask("DELETE FROM scope WHERE id = ?", scope)
-        return State(known.scope)
+        self._ask("UPDATE scope SET epoch = epoch + 1 WHERE name = ?", as_bytes(known.scope))
+        scope, here = self._state(known.scope)
+        if not here.last:
+            self._ask("DELETE FROM scope WHERE id = ?", scope)
+            return State(known.scope)
+        return (
+            here._replace(last=min(here.last, known.last))
+            if here.epoch == known.epoch + 1
+            else known
+        )
 
-    def rows(self, scope: str | None) -> Iterator[Row]:
-        ask, name = (_ROWS, None) if scope is None else (_ROWS_OF_SCOPE, as_bytes(scope))
-        for _, its, *row in self._in_parts(lambda after: self._ask(ask, after, name), 0):
-            yield Row.read(as_text(its), *row)
-
-    def begin(self, run: str, at: float, *, anew: bool = False) -> bool:
-        if not anew and self.run(run).state == "ended":
+    def begin(self, run: str, *, anew: bool = False) -> bool:
+        if not anew and self.life(run) == "ended":
             return False
-        self._ask("INSERT OR REPLACE INTO run VALUES (?, 0, ?)", _id(run), at)
+        self._ask("INSERT OR REPLACE INTO run VALUES (?, 0)", _id(run))
         return True
 
     def renew(self, run: str) -> bool:
         # What lives here needs no renewal; this sees that the file can be written.
-        return self._mark_run(run, ended=False)
+        self._ask("UPDATE run SET ended = 0 WHERE id = ?", _id(run))
+        return self._cursor.rowcount > 0
 
     def end(self, run: str) -> bool:
-        return self._mark_run(run, ended=True)
+        self._ask("UPDATE run SET ended = 1 WHERE id = ?", _id(run))
+        return self._cursor.rowcount > 0
 
-    def run(self, run: str) -> Run:
-        known = self._ask("SELECT ended, begun FROM run WHERE id = ?", _id(run))
-        return Run("ended" if known[0][0] else "live", known[0][1]) if known else DEAD
+    def life(self, run: str) -> Life:
+        known = self._ask("SELECT ended FROM run WHERE id = ?", _id(run))
+        return ("ended" if known[0][0] else "live") if known else "dead"
 
     def bury(self) -> None:
         pass  # what a dead run had went with its process
 
-    def blob(self, kind: str, scope: str, key: str) -> bytes:
-        rows = self._ask(
-            "SELECT data FROM blob WHERE address = ?", base.address_of(kind, scope, key)
-        )
-        return rows[0][0] if rows else b""
-
-    def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
-        if old is not None and (there := self.blob(blob.kind, blob.scope, blob.key)) != old:
-            return there
-        address, data = base.address_of(blob.kind, blob.scope, blob.key), blob.data
-        self._ask("DELETE FROM blob WHERE address = ?", address)
-        if data:
-            names = (blob.kind, as_bytes(blob.scope), as_bytes(blob.key))
-            put = "INSERT INTO blob VALUES (?, ?, ?, ?, ?, ?, ?)"
-            self._ask(put, address, *names, blob.at, len(data), data)
-        return None
-
-    def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
-        name = None if scope is None else as_bytes(scope)
-        rows = self._in_parts(lambda after: self._ask(_BLOBS, kind, after, name, data), b"")
-        for _, its, key, at, size, read in rows:
-            yield Blob(kind, as_text(its), as_text(key), read, at, size=size)
-
     def close(self) -> None:
         self._db.close()
 
+    def _rows(self, ask: str, asked: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        return self._cursor.execute(_named(ask), asked or {}).fetchall()
+
     def _ask(self, statement: str, *values: Any) -> list[Any]:
         return self._cursor.execute(statement, values).fetchall()
-
-    def _mark_run(self, run: str, *, ended: bool) -> bool:
-        self._cursor.execute("UPDATE run SET ended = ? WHERE id = ?", (ended, _id(run)))
-        return self._cursor.rowcount > 0
 
     def _state(self, scope: str) -> tuple[int | None, State]:
         """Return the number of a scope, None if there is none, and its state."""
@@ -288,26 +263,26 @@ class SQLiteDriver(MemoryDriver):
         while self._over and not self._depth:
             self._locks.let_go(self._over.pop())
 
-    def begin(self, run: str, at: float, *, anew: bool = False) -> bool:
+    def begin(self, run: str, *, anew: bool = False) -> bool:
         if anew:
             self._locks.let_go(_id(run))  # its file may be gone, too
-        elif super().run(run).state == "ended":
+        elif super().life(run) == "ended":
             return False
-        return self._locks.take(_id(run)) and super().begin(run, at, anew=True)
+        return self._locks.take(_id(run)) and super().begin(run, anew=True)
 
     def end(self, run: str) -> bool:
         self._over.append(_id(run))
         return super().end(run)
 
-    def run(self, run: str) -> Run:
-        known = super().run(run)
-        return known if known.state != "live" or self._locks.is_held(_id(run)) else DEAD
+    def life(self, run: str) -> Life:
+        known = super().life(run)
+        return known if known != "live" or self._locks.is_held(_id(run)) else "dead"
 
     def bury(self) -> None:
         live = {number for (number,) in self._ask("SELECT id FROM run WHERE NOT ended")}
         dead = {number for number in live if not self._locks.is_held(number)}
         for number in dead:
-            self._ask(_TOUCH_SCOPES, number, base.new_epoch())
+            self._ask(_TOUCH_SCOPES, number)
             self._ask("DELETE FROM page WHERE run = ? AND mark < 2", number)
             self._ask("DELETE FROM run WHERE id = ?", number)
         if dead:
@@ -333,6 +308,12 @@ class SQLiteDriver(MemoryDriver):
     def _connect(self, *, create: bool = True) -> None:
         self._use(connect(self.path, self._timeout, create=create))
         self._file = self.path.stat()
+
+
+@cache
+def _named(ask: str) -> str:
+    """Return a statement with parameters as SQLite names them."""
+    return re.sub(r"%\((\w+)\)s", r":\1", ask)
 
 
 def _id(run: str) -> int:

@@ -3,8 +3,7 @@
 -- Runs that live or have ended. A run is a 64-bit hash of its name, read as a signed number.
 CREATE TABLE IF NOT EXISTS run (
     id INTEGER PRIMARY KEY,
-    ended INTEGER NOT NULL,
-    begun REAL NOT NULL
+    ended INTEGER NOT NULL
 );
 
 -- Names are bytes: UTF-8 with the lone surrogates of broken pages.
@@ -34,7 +33,6 @@ CREATE TABLE IF NOT EXISTS blob (
     scope BLOB NOT NULL,
     key BLOB NOT NULL,
     at REAL NOT NULL,
-    size INTEGER NOT NULL,
     data BLOB NOT NULL
 );
 CREATE INDEX IF NOT EXISTS blob_kind ON blob (kind, address);

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from itertools import islice
 from operator import attrgetter
 from threading import RLock
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
+from simhash_gate.stores import base
 from simhash_gate.stores.base import HISTORY, NEVER, Answer, Blob, Match, Record, StoreError, Window
-from simhash_gate.stores.driver import DURABLE, ROW_BYTES, SETTLED, News, Run
-from simhash_gate.stores.histories import Entry, pack, unpack
+from simhash_gate.stores.driver import DURABLE, ROW_BYTES, SETTLED, News
+from simhash_gate.stores.histories import Histories
 from simhash_gate.stores.mirror import Lookup, Mirrors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from simhash_gate.stores.driver import Driver, Row
+    from simhash_gate.stores.driver import Driver, Life, Row
     from simhash_gate.stores.mirror import Mirror
 
 DEFAULT_WINDOW = Window()
@@ -31,18 +32,10 @@ MOST_HISTORIES = 100_000
 _SELDOM = 1_000  # histories that come to a scope before it is looked at again
 
 _LOADED, _AT_ONCE = 4, 1_000  # pages
-_VALUES = 1_000  # that were read last: whoever changes one knows what it is
+_RUN = Record.__match_args__.index("run") - 1  # in a packed record, which has no scope
 _READ = "read"  # of what has its blob here, all is here
 _EXPIRY_SLACK = 3600.0  # seconds
 _T = TypeVar("_T")
-
-
-class _Live(NamedTuple):
-    """A run that lives here: when it was begun, and renewed last, over which connection."""
-
-    begun: float
-    connection: int = -1
-    renewed: float = 0.0
 
 
 class Store:
@@ -62,23 +55,25 @@ class Store:
         self.driver = driver
         self.mirrors = Mirrors(driver.most_mirrored)
         self._lock = RLock()
-        self._live: dict[str, _Live] = {}
-        self._ended: dict[str, float] = {}  # runs of which nothing need be asked, and their begin
-        self._values: OrderedDict[tuple[str, str, str], bytes] = OrderedDict()
+        self._histories = Histories(driver, self._life)
+        # Runs that live here: over which connection each was renewed last, and when.
+        self._live: dict[str, tuple[int, float]] = {}
+        self._ended: set[str] = set()  # runs of which nothing need be asked
         self._kept: Counter[str] = Counter()  # of what is bounded, since it was counted last
         self._closed = False
 
     def begin(self, run: str) -> None:
         """Open a run: from now on it is live. Records of runs found dead are removed.
 
-        `run` is any string that no run had before, unless that one is dead; else `StoreError`.
+        `run` is any string that no run had before. Raises `StoreError` for that of one that lives
+        or has ended.
         """
         with self._asking():
-            live = _Live(time.time(), self.driver.connections, time.monotonic())
+            asked = self.driver.connections, time.monotonic()
             self.driver.bury()
-            if run in self._live or not self.driver.begin(run, live.begun):
+            if run in self._live or not self.driver.begin(run):
                 raise self._error(f"run {run!r} was begun before; take a new name")
-            self._live[run] = live
+            self._live[run] = asked
 
     def renew(self, run: str) -> None:
         """Tell that the run still lives, where the store can't see that by itself."""
@@ -92,12 +87,13 @@ class Store:
             if not self.driver.end(run):
                 self._begin_anew(run)
                 self.driver.end(run)
-            self._ended[run] = self._live.pop(run).begun
+            del self._live[run]
+            self._ended.add(run)
 
     def is_live(self, run: str) -> bool:
         """Tell whether a run has begun, here or elsewhere, and has neither ended nor died."""
         with self._asking():
-            return self._run(run).state == "live"
+            return self._life(run) == "live"
 
     def check_and_add(
         self,
@@ -129,12 +125,11 @@ class Store:
         require_fingerprint(record.fingerprint)
         bits = -1 if radius is None else require_distance(radius)
         limit = -1 if radius is None else max(bits, near)
-        lookup = Lookup(record, bits, limit, exact, window.since(record), window, dismissed)
         with self._asking(record.run):
-            self._keep_alive(record.run)
-            with self._mirror(record.scope) as mirror:
-                after = mirror.state.last if unseen else 0
-                answer = self._answer(lookup._replace(after=after), mirror)
+            mirror = self._mirror(record.scope)
+            since, after = window.since(record), mirror.state.last if unseen else 0
+            lookup = Lookup(record, bits, limit, exact, since, window, dismissed, after)
+            answer = self._answer(lookup, mirror)
             self._keep_alive(record.run)  # it may have been another server that answered
             return answer
 
@@ -156,14 +151,11 @@ class Store:
 
         with self._asking():
             for scope in {record.scope for record in records}:
-                own = [record for record in records if record.scope == scope]
-                with self._mirror(scope) as mirror:
-                    numbers = self._find(mirror, own)
-                    while numbers and not self.driver.change(mirror.state, numbers, mark, seen):
-                        self._catch_up(mirror)
-                        numbers = self._find(mirror, own)
+                own, mirror = [page for page in records if page.scope == scope], self._mirror(scope)
+                if numbers := self._find(mirror, own):
+                    self.driver.change(scope, numbers, mark, seen)
             for record in records if durable else ():
-                self._edit(record.scope, record.request, partial(self._durable, record.run))
+                self._histories.make_durable(record.scope, record.request, record.run)
 
     def forget(self, record: Record, *, adopted: bool = False) -> bool:
         """Remove the record with this identity; False if there is none.
@@ -172,31 +164,31 @@ class Store:
         fingerprint of a run that does not live here: an import gives records its own run.
         """
 
-        with self._asking(), self._mirror(record.scope) as mirror:
+        with self._asking():
+            mirror = self._mirror(record.scope)
             self._catch_up(mirror)
             numbers = mirror.find(record)
-            if not numbers and adopted and self._run(record.run).state == "dead":
+            if not numbers and adopted and self._life(record.run) == "dead":
                 numbers = mirror.find(record, but=self._live)
-            return self._remove(mirror, numbers)
+            self._remove(mirror, numbers)
+            return bool(numbers)
 
     def current(self, record: Record) -> Record | None:
         """Return the record with this identity as it is now; None if it is gone or counts no more.
 
         That of a run which has died counts no more, unless it is durable.
         """
-        with self._asking(write=False), self._mirror(record.scope) as mirror:
-            while numbers := self._find(mirror, [record]):
-                news, (row,) = self.driver.load(mirror.state, numbers[-1:])
-                if news is None or news.state.epoch == mirror.state.epoch:
-                    return self._counting(row)
-                mirror.take(news)
-            return None
+        with self._asking(write=False):
+            mirror = self._mirror(record.scope)
+            numbers = self._find(mirror, [record])[-1:]
+            rows = self.driver.load(mirror.state, numbers)[1] if numbers else [None]
+            return self._counting(rows[0])
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield the remembered pages of a scope, or of all, oldest first."""
         self._require_open()
-        rows, run_of = self.driver.rows(scope), cache(self._run)
-        counting = (self._counting(row, run_of) for row in rows)
+        rows, life_of = self.driver.rows(scope), cache(self._life)
+        counting = (self._counting(row, life_of) for row in rows)
         yield from filter(None, self._in_parts(counting))
 
     @contextmanager
@@ -218,11 +210,9 @@ class Store:
         runs keep counts once they have ended, and that of dead ones never.
         """
         with self._asking(write=False):
-            value = self._value(kind, scope, key)
-            if kind != HISTORY:
-                return value
-            newest = self._newest(unpack(value), run)
-            return newest.data if newest else b""
+            if kind == HISTORY:
+                return self._histories.get(scope, key, run)
+            return self.driver.blob(kind, scope, key)
 
     def put(self, blob: Blob, *, budget: int | None = None) -> None:
         """Keep a blob in place of what was kept under its key; empty data remove that.
@@ -239,14 +229,12 @@ class Store:
         """
         run = blob.run if blob.kind == HISTORY and blob.data else None
         with self._asking(run):
-            if run is not None:
-                self._keep_alive(run)
             if blob.kind == HISTORY:
-                self._edit(blob.scope, blob.key, partial(self._put, blob))
+                self._histories.put(blob)
                 if self._is_due(blob.scope, 1, _SELDOM):
                     self._bound(HISTORY, blob.scope, MOST_HISTORIES, lambda _: 1)
             else:
-                self._swap(blob, None)
+                self.driver.swap(blob, None)
                 if budget is not None and self._is_due(blob.kind, len(blob.data), budget // 20):
                     self._bound(blob.kind, None, budget, attrgetter("size"))
 
@@ -259,7 +247,7 @@ class Store:
         found = self.driver.blobs(kind, scope, data=data or kind == HISTORY)
         if kind != HISTORY:
             return self._in_parts(found)
-        return filter(None, self._in_parts(self._counting_history(blob) for blob in found))
+        return filter(None, self._in_parts(map(self._histories.counting, found)))
 
     def close(self) -> None:
         """Let go of files and locks. A run that was not ended is dead from here on."""
@@ -280,17 +268,15 @@ class Store:
                 raise self._error(f"run {run!r} is not live here; begin it first")
             try:
                 with self.driver.transaction(write=write):
+                    if run is not None:
+                        self._keep_alive(run)
                     yield
             except BaseException:
                 self._forget_all()  # it may have been taken back
                 raise
 
-    @contextmanager
-    def _mirror(self, scope: str) -> Iterator[Mirror]:
-        """Lend the mirror of a scope, which may be behind."""
-        mirror = self.mirrors.of(scope)
-        yield mirror
-        self.mirrors.count(mirror)
+    def _mirror(self, scope: str) -> Mirror:
+        return self.mirrors.of(scope)
 
     def _catch_up(self, mirror: Mirror) -> None:
         mirror.take(self.driver.news(mirror.state))
@@ -319,49 +305,43 @@ class Store:
         Others may have added these meanwhile, and may add more: of pages that are alike, the one
         with the lowest number stays.
         """
-        record, window, own = lookup.record, lookup.window, 0
+        record, window = lookup.record, lookup.window
         seconds = None if window.seconds is None else window.seconds + _EXPIRY_SLACK
         while True:
             number, match = self._best(lookup, mirror)
             if match is not None and match.distance <= lookup.radius:
-                if own:
-                    self._remove(mirror, [own])
+                if lookup.before:
+                    self._remove(mirror, [lookup.before])
                 kept, at = match.record, record.last_seen
                 if kept.request == record.request and at > kept.last_seen:  # a later visit to it
-                    self.driver.change(mirror.state, [number], 0, at)
-                    match = match._replace(record=kept.seen(at))
+                    self.driver.change(record.scope, [number], 0, at)
+                    match = match._replace(record=replace(kept, last_seen=at))
                 return Answer(False, match)
             if window.pages <= 0:
                 self._catch_up(mirror)
                 self._remove(mirror, mirror.numbers())
                 return Answer(True, match)
-            surplus = self._surplus(lookup, mirror, int(not own))
+            surplus = self._surplus(lookup, mirror)
             through = mirror.numbers(surplus - 1, surplus)[0] if surplus else 0
-            if own:
+            if lookup.before:
                 if through:
-                    self.driver.trim(mirror.state, through)
+                    self.driver.trim(record.scope, through)
                     mirror.take(News(mirror.state, through + 1))
                 return Answer(True, match)
             news = self.driver.append(mirror.state, record, through, seconds)
-            known = news.number and len(news.heads) == ROW_BYTES
             mirror.take(news)
-            if known:
-                return Answer(True, match)
-            own = news.number
-            if own:
-                lookup = lookup._replace(before=own)
+            if news.number:
+                if len(news.heads) == ROW_BYTES:  # nobody else has added anything
+                    return Answer(True, match)
+                lookup = lookup._replace(before=news.number)
 
     def _best(self, lookup: Lookup, mirror: Mirror) -> tuple[int, Match | None]:
         """Return the best match that counts, within the radius or beyond it, and its number."""
-        if lookup.radius < 0:
-            return 0, None
-        while candidates := mirror.near(lookup):
+        while candidates := mirror.near(lookup) if lookup.radius >= 0 else ():
             news, number, match = self._first(candidates, lookup, mirror)
-            if news is None:
-                return number, match
-            valid = news.state.epoch == mirror.state.epoch
-            mirror.take(news)
-            if valid and mirror.near(lookup) == candidates:
+            if news is not None:
+                mirror.take(news)
+            if news is None or mirror.near(lookup) == candidates:
                 return number, match
         return 0, None
 
@@ -371,142 +351,81 @@ class Store:
         """Return the first of the candidates that counts, and what is new in the scope."""
         news = None
         for start in range(0, len(candidates), _LOADED):
-            some = candidates[start : start + _LOADED]
-            numbers, runs, distances = zip(*some, strict=True)
+            numbers, runs, distances = zip(*candidates[start : start + _LOADED], strict=True)
             news, rows = self.driver.load(mirror.state, numbers, runs)
             for number, distance, row in zip(numbers, distances, rows, strict=True):
                 record = self._counting(row)
-                if record is not None and record.last_seen >= lookup.since:
+                if record is None or record.last_seen < lookup.since:
+                    continue
+                # Hashes can be equal; a server that crashed can give a number anew.
+                apart = (record.fingerprint ^ lookup.record.fingerprint).bit_count()
+                if apart == distance and record.pipeline == lookup.record.pipeline:
                     return news, number, Match(record, distance)
         return news, 0, None
 
-    def _surplus(self, lookup: Lookup, mirror: Mirror, more: int) -> int:
-        """Return how many of the first pages fall out of the window when `more` are added."""
-        surplus = max(0, len(mirror) + more - lookup.window.pages)
+    def _surplus(self, lookup: Lookup, mirror: Mirror) -> int:
+        """Return how many of the first pages fall out of the window with this page."""
+        surplus = max(0, len(mirror) + (not lookup.before) - lookup.window.pages)
         if lookup.window.seconds is None:
             return surplus
         while aged := mirror.aged(surplus, lookup.since):
-            numbers = mirror.numbers(surplus, surplus + min(aged, _LOADED))
-            for row in self.driver.load(mirror.state, numbers)[1]:
-                if row is not None and row.record.last_seen >= lookup.since:
-                    mirror.saw(surplus, row.record.last_seen)  # others did
+            for row in self.driver.load(mirror.state, aged)[1]:
+                if row is not None and row.seen >= lookup.since:
+                    mirror.saw(surplus, row.seen)  # others did
                     return surplus
                 surplus += 1
         return surplus
 
-    def _remove(self, mirror: Mirror, numbers: Sequence[int]) -> bool:
-        """Remove pages; tell whether any of them was there."""
-        while numbers:
-            state = self.driver.remove(mirror.state, numbers)
-            if state is not None:
-                mirror.remove(numbers, state)
-                return True
-            self._catch_up(mirror)
-            numbers = sorted({*numbers} & {*mirror.numbers()})
-        return False
+    def _remove(self, mirror: Mirror, numbers: Sequence[int]) -> None:
+        if numbers:
+            mirror.remove(numbers, self.driver.remove(mirror.state, numbers))
 
     def _counting(
-        self, row: Row | None, run_of: Callable[[str], Run] | None = None
+        self, row: Row | None, life_of: Callable[[str], Life] | None = None
     ) -> Record | None:
         """Return the record of a row as it is now; None if it is gone, or died with its run."""
         if row is None:
             return None
-        run = row.record.run
-        state = (run_of(run) if run_of else self._run(run, row.run)).state
-        if state == "dead" and row.mark < DURABLE:
+        (*fields, _), sketch = base.split(row.body)
+        run = fields[_RUN]
+        life = life_of(run) if life_of else self._life(run, row.life)
+        if life == "dead" and row.mark < DURABLE:
             return None
-        settled = row.mark >= SETTLED or state == "ended"
-        return row.record if row.record.settled == settled else replace(row.record, settled=settled)
+        settled = row.mark >= SETTLED or life == "ended"
+        return Record(*[row.scope, *fields, row.seen, sketch, settled])
 
-    def _run(self, run: str, told: Run | None = None) -> Run:
+    def _life(self, run: str, told: Life | None = None) -> Life:
         """Return what is known of a run; others are asked about until they have ended."""
         if run in self._live:
-            return Run("live", self._live[run].begun)
+            return "live"
         if run in self._ended:
-            return Run("ended", self._ended[run])
-        known = told or self.driver.run(run)
-        if known.state == "ended":
-            self._ended[run] = known.begun
-        return known
+            return "ended"
+        life = told or self.driver.life(run)
+        if life == "ended":
+            self._ended.add(run)
+        return life
 
     def _keep_alive(self, run: str) -> None:
         """Renew a run that the server may have lost, or whose lease is half over."""
-        live, lease = self._live[run], self.driver.lease
-        reconnected = live.connection != self.driver.connections
-        if lease and (reconnected or time.monotonic() - live.renewed > lease / 2):
+        lease = self.driver.lease
+        if lease is not None:
+            connection, at = self._live[run]
+            if connection != self.driver.connections:
+                self._forget_all()  # the server may have lost what it had told
+            elif time.monotonic() - at < lease / 2:
+                return
             self._renew(run)
 
     def _renew(self, run: str) -> None:
         asked = self.driver.connections, time.monotonic()
         if not self.driver.renew(run):
             self._begin_anew(run)
-        self._live[run] = _Live(self._live[run].begun, *asked)
+        self._live[run] = asked
 
     def _begin_anew(self, run: str) -> None:
         self.lost.add(run)
         self._forget_all()
-        live = self._live[run] = _Live(time.time())
-        self.driver.begin(run, live.begun, anew=True)
-
-    def _value(self, kind: str, scope: str, key: str) -> bytes:
-        value = self._values[kind, scope, key] = self.driver.blob(kind, scope, key)
-        while len(self._values) > _VALUES:
-            self._values.popitem(last=False)
-        return value
-
-    def _edit(self, scope: str, key: str, change: Callable[[list[Entry]], list[Entry]]) -> None:
-        """Change what runs have kept of a page; again, if somebody else was faster."""
-        known = self._values.get((HISTORY, scope, key))
-        there: bytes | None = self._value(HISTORY, scope, key) if known is None else known
-        while there is not None:
-            old, entries = there, change(unpack(there))
-            new, at = pack(entries), max((entry.at for entry in entries), default=0.0)
-            if new == old and known is None:
-                return
-            known, there = None, self._swap(Blob(HISTORY, scope, key, new, at), old)
-
-    def _swap(self, blob: Blob, old: bytes | None) -> bytes | None:
-        self._values.pop((blob.kind, blob.scope, blob.key), None)
-        return self.driver.swap(blob, old)
-
-    def _put(self, blob: Blob, entries: list[Entry]) -> list[Entry]:
-        """Return entries with that of a run, and without those that can't count any more."""
-        if not blob.data:
-            return [entry for entry in entries if blob.run and entry.run != blob.run]
-        others = [own for own in entries if own.durable or own.run != blob.run]
-        runs = {own.run: self._run(own.run) for own in others}
-        ended = [own for own in others if runs[own.run].state == "ended"]
-        newest = max(ended, key=lambda own: own.at, default=None)
-        stay = [
-            own
-            for own in others
-            if own is newest or runs[own.run].state == "live" or (own.durable and own not in ended)
-        ]
-        return [*stay, Entry(blob.at, time.time(), False, blob.run, blob.data)]
-
-    def _durable(self, run: str, entries: list[Entry]) -> list[Entry]:
-        """Return entries of which the last one of a run counts for all, in place of its others."""
-        begun = self._run(run).begun
-        own = [entry for entry in entries if entry.run == run]
-        counting = [entry for entry in own if entry.durable or entry.kept >= begun]
-        others = [entry for entry in entries if entry.run != run]
-        return [*others, *(entry._replace(durable=True) for entry in counting[-1:])]
-
-    def _counting_history(self, blob: Blob) -> Blob | None:
-        """Return what counts of a blob for a new run."""
-        newest = self._newest(unpack(blob.data), "")
-        return newest and Blob(HISTORY, blob.scope, blob.key, newest.data, newest.at, newest.run)
-
-    def _newest(self, entries: Sequence[Entry], run: str) -> Entry | None:
-        """Return the newest entry that counts for a run."""
-        for own in sorted(entries, key=lambda own: (own.at, own.run == run), reverse=True):
-            if own.durable:
-                return own
-            known = self._run(own.run)
-            is_own = own.run == run and known.state == "live"
-            if own.kept >= known.begun and (is_own or known.state == "ended"):
-                return own
-        return None
+        self.driver.begin(run, anew=True)
 
     def _is_due(self, name: str, more: int, most: int) -> bool:
         self._kept[name] += more
@@ -526,11 +445,11 @@ class Store:
             if total <= enough:
                 return
             total -= weight(blob)
-            self._swap(replace(blob, data=b""), None)
+            self.driver.swap(replace(blob, data=b""), None)
 
     def _forget_all(self) -> None:
         self.mirrors.clear()
-        self._values.clear()
+        self._histories.clear()
 
     def _require_open(self) -> None:
         if self._closed:
@@ -559,7 +478,8 @@ class ReadStore(Store):
         """Yield the pages of a scope, oldest first; of all, those that were not added here."""
         if scope is None:
             return (record for record in self._below.records() if record.settled)
-        with self._asking(), self._mirror(scope):
+        with self._asking():
+            self._mirror(scope)
             return super().records(scope)
 
     def get(self, kind: str, scope: str, key: str = "", *, run: str = "") -> bytes:
@@ -571,13 +491,12 @@ class ReadStore(Store):
         super().close()
         self._below.close()
 
-    @contextmanager
-    def _mirror(self, scope: str) -> Iterator[Mirror]:
-        with super()._mirror(scope) as mirror:
-            if not self.driver.blob(_READ, scope, ""):
-                for record in self._below.records(scope):
-                    if record.settled:
-                        mirror.take(self.driver.append(mirror.state, record, 0, None))
-                self.driver.change(mirror.state, mirror.numbers(), DURABLE, NEVER)
-                self.driver.swap(Blob(_READ, scope, "", b"all"), None)
-            yield mirror
+    def _mirror(self, scope: str) -> Mirror:
+        mirror = super()._mirror(scope)
+        if not self.driver.blob(_READ, scope, ""):
+            for record in self._below.records(scope):
+                if record.settled:
+                    mirror.take(self.driver.append(mirror.state, record, 0, None))
+            self.driver.change(scope, mirror.numbers(), DURABLE, NEVER)
+            self.driver.swap(Blob(_READ, scope, "", b"all"), None)
+        return mirror

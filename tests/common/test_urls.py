@@ -51,7 +51,7 @@ def test_what_is_read_does_not_tell_the_pages_password_and_is_the_same_without()
 
 def test_neither_a_record_nor_the_gate_remembers_a_password() -> None:
     record = Record("example.com", URL, "r", 1, 2, 3, "", "v", "run", 0.0, 0.0)
-    for made in (record, dataclasses.replace(record, url=URL), record.seen(1.0)):
+    for made in (record, dataclasses.replace(record, url=URL)):
         assert made.url == SHOWN
     store = open_store("memory:")
     store.begin("run")

@@ -283,3 +283,21 @@ def test_calls_of_a_batch_see_each_other_and_last(store, make_record):
         assert [*store.records()] == [pages[0], replace(pages[2], settled=True), pages[3]]
     assert [*store.records()] == [pages[0], replace(pages[2], settled=True), pages[3]]
     assert not store.check_and_add(pages[3], 0).added
+
+
+@pytest.mark.parametrize("emptied", [True, False])
+def test_whatever_others_kept_since_the_last_look_is_unseen(lasting_url, make_record, emptied):
+    """Though the scope, or its last page, went meanwhile, and numbers might come again."""
+    with closing(open_store(lasting_url)) as store, closing(open_store(lasting_url)) as other:
+        store.begin("run")
+        other.begin("other")
+        seen = [make_record(BASE ^ 0xFFFF << shift) for shift in (0, 16, 32)]
+        for page in seen:
+            assert store.check_and_add(page, 3).added
+        page = make_record(BASE, request="f" * 40)
+        for gone in seen if emptied else seen[-1:]:
+            assert other.forget(gone)
+        copy = make_record(BASE, run="other", request="e" * 40)
+        assert other.check_and_add(copy, 3).added
+        assert store.check_and_add(page, 3, unseen=True) == Answer(False, Match(copy, 0))
+        assert store.check_and_add(page, 3, unseen=True).added

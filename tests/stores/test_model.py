@@ -53,6 +53,10 @@ def distance(a, b):
     return bin(a.fingerprint ^ b.fingerprint).count("1")
 
 
+def seen_at(page, at):
+    return replace(page, last_seen=max(page.last_seen, at))
+
+
 def likeness(a, b):
     """How many of these two pages share: the request, the key of the sketch, the name in it."""
     if a.request == b.request:
@@ -89,7 +93,7 @@ class Model:
     def see(self, match, page):
         place = next(number for number, other in enumerate(self.kept) if other is match)
         if match.request == page.request:
-            self.kept[place] = match.seen(page.last_seen)
+            self.kept[place] = seen_at(match, page.last_seen)
         return self.kept[place]
 
     def add(self, page, window):
@@ -291,7 +295,7 @@ class StoreMachine(RuleBasedStateMachine):
         at = self.clock + later
         store.update([page], seen=at)
         self.model.kept = [
-            other.seen(at) if other.identity == page.identity else other
+            seen_at(other, at) if other.identity == page.identity else other
             for other in self.model.kept
         ]
 

@@ -61,16 +61,16 @@ def test_others_see_that_a_run_is_live_and_that_it_died(lasting_url, make_record
         assert not store.is_live("dead")
 
 
-def test_a_run_that_died_without_anything_durable_leaves_its_name_and_nothing_that_counts(
+def test_a_run_that_died_without_anything_durable_leaves_nothing_that_counts(
     lasting_url, make_record
 ):
-    for _ in range(2):
+    for run in ("run", "next"):
         with closing(open_store(lasting_url)) as store:
             assert [*store.records()] == []
-            store.begin("run")
-            assert store.check_and_add(make_record(BASE), 3) == Answer(True, None)
-            assert history_of(store, "example.com", "ab" * 20, "run") == b""
-            keep_history(store, PageHistory("example.com", "ab" * 20, "u", "run", 1.0, b"said"))
+            store.begin(run)
+            assert store.check_and_add(make_record(BASE, run=run), 3) == Answer(True, None)
+            assert history_of(store, "example.com", "ab" * 20, run) == b""
+            keep_history(store, PageHistory("example.com", "ab" * 20, "u", run, 1.0, b"said"))
 
 
 def test_a_death_is_seen_at_the_match_without_a_new_begin(lasting_url, make_record):
