@@ -36,7 +36,7 @@ def choices() -> list[tuple[str, ...]]:
 
     Of some random choices, the one is taken in which most pairs meet that have not met before.
     """
-    dice = Random(1)
+    dice = Random(3)
     places = list(combinations(range(len(SETTINGS)), 2))
     values = list(SETTINGS.values())
     left = {
@@ -63,8 +63,8 @@ def test_no_page_and_no_update_is_lost_whatever_settings_meet(number, redis_serv
         for name, value in zip(SETTINGS, chosen, strict=True)
         for part in ("-s", f"{name}={value}")
     ]
-    year = ("-a", "days=5", "-a", "articles=24", "-a", f"seed={number + 1}")
+    year = ("-a", "days=4", "-a", "articles=20", "-a", f"seed={number + 1}")
     figures, _, log = told_by(demonstration("demo-year", *year, *settings))
-    assert figures["articles"] >= 20, "some may come later in the year"
+    assert figures["articles"] >= 15, "some may come later in the year"
     assert (figures["lost"], figures["updates_missed"]) == (0, 0), settings
     assert "ERROR" not in log, settings
