@@ -152,16 +152,19 @@ class _Known(dict[str, int]):
     """Hashes of words that came before, and above them what they are: most come on many pages."""
 
     def __missing__(self, word: str) -> int:
-        sign = word in SIGNS
-        kind = SIGN * sign | CHARACTER * bool(unsegmented(word))
-        if not word.isalpha() and (word.isascii() or any(map(str.isdigit, word))):
-            kind |= WITH_NUMBER
-        if sign or "0" <= word[:1] <= "9":
-            kind |= MORE
+        kind = 0 if word.isascii() and word.isalpha() else _kind_of(word)
         found = mmh3.hash(word, 0, False) | kind << 32
         if len(word) <= _LONGEST_KNOWN:
             self[word] = found
         return found
+
+
+def _kind_of(word: str) -> int:
+    sign = word in SIGNS
+    kind = SIGN * sign | CHARACTER * bool(unsegmented(word))
+    if not word.isalpha() and (word.isascii() or any(map(str.isdigit, word))):
+        kind |= WITH_NUMBER
+    return kind | MORE if sign or "0" <= word[:1] <= "9" else kind
 
 
 _known = _Known()
