@@ -45,7 +45,7 @@ def blocks(flow: Flow) -> list[Block]:
     texts = single_spaced([text for _, text, _ in runs])
     return [
         Block(kind, text, bool(links) and _size(links) > _LINKED * (len(text) - text.count(" ")))
-        for (kind, _, links), text in zip(runs, texts, strict=False)
+        for (kind, _, links), text in zip(runs, texts, strict=True)
         if text
     ]
 

@@ -78,7 +78,8 @@ def survey(root: HtmlElement) -> Survey:
             add(said)
             size += len("".join(said.split()))
     hrefs.discard(None)
-    return Survey(list(filter(None, single_spaced(["".join(lines.texts)]))), measures, tags, hrefs)
+    texts = single_spaced("".join(lines.texts).split(END_OF_LINE))
+    return Survey(list(filter(None, texts)), measures, tags, hrefs)
 
 
 class _Lines:
@@ -118,5 +119,7 @@ def lines_of(root: HtmlElement) -> list[str]:
 
 
 def single_spaced(texts: Iterable[str]) -> Iterator[str]:
-    """Yield texts with white space collapsed, for a third of what it takes one by one."""
-    return map(str.strip, " ".join(END_OF_LINE.join(texts).split()).split(END_OF_LINE))
+    """Yield texts with white space collapsed."""
+    for text in map(str.strip, texts):
+        # Of white space, only the blank is printable; most lines of prose are as they shall be.
+        yield text if "  " not in text and text.isprintable() else " ".join(text.split())
