@@ -70,6 +70,13 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(optionalhook=True)  # where pytest-xdist is installed
+def pytest_xdist_make_scheduler(config, log):
+    from xdist.scheduler import WorkStealingScheduling  # a process without tests takes others'
+
+    return WorkStealingScheduling(config, log)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
