@@ -36,7 +36,6 @@ SLOW_MODULES = {
     "sources/test_read_pages.py",
     "stores/test_network.py",
     "stores/test_redis_server.py",
-    "urls/test_traps.py",
 }
 """Whose items take more than half a second on average, or start processes."""
 SLOW_FIXTURES = {

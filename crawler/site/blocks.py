@@ -1,4 +1,4 @@
-"""Blocks of text as HTML, in the manners of writing it that the site's designs have."""
+"""Blocks of text as HTML, in the three manners of writing it that the site's designs have."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=2048)
 def render_blocks(blocks: tuple[Block, ...], manner: str, language: str) -> tuple[str, ...]:
-    """Return each block as HTML; `manner` is semantic, hashed, amp or print."""
-    render = _hashed if manner == "hashed" else _semantic
+    """Return each block as HTML; `manner` is table, semantic, hashed, amp or print."""
+    render = {"table": _table_manner, "hashed": _hashed}.get(manner, _semantic)
     glue = "" if language == "zh" else " "
     parts = []
     for i, block in enumerate(blocks):
@@ -40,6 +40,25 @@ def _semantic(block: Block, text: str) -> str:
         case "table":
             return f'<table class="data">{_rows(block, head="th")}</table>'
     return f"<p>{text}</p>"
+
+
+def _table_manner(block: Block, text: str) -> str:
+    match block.kind:
+        case "lede":
+            return f'<b><font size="3">{text}</font></b><br><br>'
+        case "h2":
+            return f'<br><font size="3" color="#990000"><b>{text}</b></font><br>'
+        case "quote":
+            return f'<table width="90%"><tr><td class="cit"><i>{text}</i></td></tr></table>'
+        case "ul":
+            points = "".join(f"<LI><font>{escape(item)}</font>" for item in block.items)
+            return f"<UL>{points}</UL>"
+        case "code":
+            return f'<pre class="brush: python">{text}</pre>'
+        case "table":
+            rows = _rows(block, head="td")
+            return f'<table border="1" cellpadding="2" cellspacing="0">{rows}</table>'
+    return f"{text}<br><br>"
 
 
 def _hashed(block: Block, text: str) -> str:
@@ -74,6 +93,11 @@ def _figure(block: Block, manner: str, number: int) -> str:
             return (
                 f'<figure><amp-img src="{image}" width="640" height="360" layout="responsive">'
                 f"</amp-img><figcaption>{caption}</figcaption></figure>"
+            )
+        case "table":
+            return (
+                f'<table align="right" width="200"><tr><td><img src="{image}" width="200" alt="">'
+                f'</td></tr><tr><td class="small">{caption}</td></tr></table>'
             )
         case "hashed":
             return (

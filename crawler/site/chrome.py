@@ -64,7 +64,7 @@ class Chrome:
         self.menu = self._menu(rng, more)
         self.footer = self._footer(rng, more)
         self.sprite = self._sprite(rng)
-        self.styles = {name: self._style(rng, name) for name in ("semantic", "hashed")}
+        self.styles = {name: self._style(rng, name) for name in ("table", "semantic", "hashed")}
         self.scripts = [self._script(rng) for _ in range(4)]
 
     def _menu(self, rng: Random, more: Sequence[Link]) -> str:

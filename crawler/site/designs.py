@@ -1,4 +1,4 @@
-"""The site's designs: that of the site before and after its redesign, AMP and print."""
+"""The site's designs: the old one of tables, the two that replace it, AMP and print."""
 
 from __future__ import annotations
 
@@ -15,8 +15,51 @@ if TYPE_CHECKING:
     from crawler.site.content import Content
 
 
+def table(sheet: Sheet) -> str:
+    """Return the page in the design of 2004: tables, fonts and inline handlers."""
+    ui, chrome = sheet.ui, sheet.chrome
+    author, day, live = sheet.byline()
+    entries = "".join(
+        f'<tr><td valign="top"><img src="/img/dot.png" width="4"></td><td class="teaser">'
+        f'<a href="{sheet.href(link)}"><b>{escape(link.text)}</b></a><br>'
+        f'<font size="2">{escape(link.teaser)}</font></td></tr>'
+        for link in sheet.content.entries
+    )
+    comments = "".join(
+        f'<tr><td bgcolor="#eeeeee"><b>guest{i + 117}</b> wrote:<br>{text}</td></tr>'
+        for i, text in enumerate(sheet.comments)
+    )
+    ad = f"<tr><td>{ui['ad']}<br>{sheet.ad()}</td></tr>"
+    ad = f'<table width="300" class="adbox">{ad}</table>'
+    return f"""\
+<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">
+<html {sheet.html}><head><title>{sheet.title} - The Daily Miniature</title>
+{chrome.styles["table"]}{sheet.script()}</head>
+<body bgcolor="#ffffff" topmargin="0" onload="init()">{sheet.cookies}
+<table width="980" align="center" cellpadding="0" cellspacing="0">
+<tr><td colspan="3" id="topbar">
+<a href="/"><img src="/img/logo.png" alt="The Daily Miniature"></a> {ad}</td></tr>
+<tr><td width="160" valign="top" id="leftcol"><div class="navblock">{chrome.menu}</div>{ad}</td>
+<td width="560" valign="top" id="centercol"><table width="100%"><tr><td>
+<div class="path"><a href="/">{ui["home"]}</a> &gt; <a href="#">{sheet.title}</a></div>
+<font size="5" face="Georgia"><span class="headline">{sheet.title}</span></font><br>
+<font size="1" color="gray">{author} {day} {live}</font><br>
+<font size="1">{sheet.formats("span")}</font></td></tr>
+<tr><td class="storytext">{sheet.body("table", ad)}</td></tr></table>
+<table width="100%">{entries}</table>
+<div class="sharetools">{sheet.share}</div>
+<table width="100%" id="reader-comments">
+<tr><td><b>{ui["comments"]} ({len(sheet.comments)})</b></td></tr>{comments}</table></td>
+<td width="260" valign="top" id="rightcol">
+<div class="box"><b>{ui["most_read"]}</b><ol>{sheet.shuffled_anchors(8)}</ol></div>
+<div class="box"><b>{ui["related"]}</b><ul>{sheet.shuffled_anchors(5)}</ul></div>
+{sheet.newsletter}{ad}</td></tr>
+<tr><td colspan="3" id="bottom"><div class="footer">{chrome.footer}</div></td></tr></table>
+</body></html>"""
+
+
 def semantic(sheet: Sheet) -> str:
-    """Return the page in the old design: HTML5 elements and readable class names."""
+    """Return the page in the first redesign: HTML5 elements and readable class names."""
     ui, chrome = sheet.ui, sheet.chrome
     cards = "".join(
         f'<li class="card"><a href="{escape(link.href)}"><h3>{escape(link.text)}</h3></a>'
@@ -77,7 +120,7 @@ def _semantic_story(sheet: Sheet) -> str:
 
 
 def hashed(sheet: Sheet) -> str:
-    """Return the page in the new design: nested divs whose class names say nothing."""
+    """Return the page in the second redesign: nested divs whose class names say nothing."""
     ui, chrome = sheet.ui, sheet.chrome
     author, day, live = sheet.byline()
     ads = [
@@ -142,7 +185,7 @@ def print_view(sheet: Sheet) -> str:
     """Return the page to be printed: the text, and where it came from."""
     author, day, _ = sheet.byline()
     return f"""\
-<html><head><title>Print: {sheet.title}</title>{sheet.chrome.styles["semantic"]}
+<html><head><title>Print: {sheet.title}</title>{sheet.chrome.styles["table"]}
 <meta name="robots" content="noindex"></head><body onload="window.print()">
 <img src="/img/logo.png" alt="The Daily Miniature"><hr><h2>{sheet.title}</h2>
 <p>{author}, {day}</p><div id="printable">{sheet.body("print")}</div><hr>
@@ -151,6 +194,7 @@ def print_view(sheet: Sheet) -> str:
 
 
 DESIGNS: dict[str, Callable[[Sheet], str]] = {
+    "table": table,
     "semantic": semantic,
     "hashed": hashed,
     "amp": amp,

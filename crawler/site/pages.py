@@ -16,7 +16,7 @@ from crawler.site.urls import View, views
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DESIGNS = ("semantic", "hashed")
+DESIGNS = ("table", "semantic", "hashed")
 FORMATS = {
     "main": "Version {}",
     "print": "Print",
@@ -51,7 +51,7 @@ class Pages:
         self.chrome = Chrome(seed, self.menu, self.more)
 
     def design(self, section: str) -> str:
-        """Return the design a section has by now: half of them have not moved yet."""
+        """Return the design a section has by now: a third of them has not moved yet."""
         return DESIGNS[self.sections.index(section) % len(DESIGNS)]
 
     def story(self, view: View, *, session: bool = False) -> Content:
@@ -178,7 +178,9 @@ class Pages:
             months[f"{view.article.published:%Y/%m}"].append(Link(view.href, text))
         for name, entries in sorted(months.items()):
             title = f"Archive {name}"
-            self.more.append(self._list(f"/archive/{name}", title, entries, size=40))
+            self.more.append(
+                self._list(f"/archive/{name}", title, entries, design="table", size=40)
+            )
         self.more.append(self._list("/more", "More", self.others, size=40))
 
     def _list(

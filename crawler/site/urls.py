@@ -68,7 +68,7 @@ def views(article: Article, version: int, design: str) -> list[View]:
     if rng.random() < 0.3:
         add("amp", f"/amp{base}", "amp")
     if rng.random() < 0.3:
-        add("redesign", f"/{'beta' if design == 'semantic' else 'classic'}{base}", other(design))
+        add("redesign", f"/{'beta' if design == 'table' else 'classic'}{base}", other(design))
     if rng.random() < 0.12:
         add("comments", f"{base}{also}comments=all", design)
     if rng.random() < 0.08:
@@ -78,4 +78,4 @@ def views(article: Article, version: int, design: str) -> list[View]:
 
 def other(design: str) -> str:
     """Return the design on the other side of the redesign."""
-    return "semantic" if design == "hashed" else "hashed"
+    return "semantic" if design == "table" else "table"

@@ -8,6 +8,7 @@ the lower number, and the rule by which pages are compared is written in one pla
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -179,9 +180,9 @@ class SQLDriver(Driver):
     _ROWS: str
     _ROWS_OF_SCOPE: str
 
+    @abstractmethod
     def _rows(self, ask: str, asked: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """Ask the database."""
-        raise NotImplementedError
 
     def rows(self, scope: str | None) -> Iterator[Row]:
         ask = self._ROWS if scope is None else self._ROWS_OF_SCOPE

@@ -19,7 +19,7 @@ from crawler.site.scenes.address import Address
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DESIGNS = ("semantic", "hashed")
+DESIGNS = ("table", "semantic", "hashed")
 TITLE = "The Daily Miniature"
 
 

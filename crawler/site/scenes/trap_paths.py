@@ -39,6 +39,7 @@ class Calendar(Trap):
         entries = [Link(f"/calendar/{year}/{month:02}/{day:02}", self._event(rng)) for day in days]
         return Content(
             title=f"Events in {stand_in:%B} {year}",
+            design="table",
             entries=tuple(entries),
             formats=(Link(before, "Previous month"), Link(after, "Next month")),
             related=self.teasers(rng),

@@ -74,7 +74,7 @@ def papers_of(days: int) -> dict[str, Paper]:
             "honest",
             redesign=Redesign(round(0.55 * days) + 0.1, "hashed"),
         ),
-        "evening": Paper("evening.example", "semantic", "stale"),
+        "evening": Paper("evening.example", "table", "stale"),
         "village": Paper(
             "village.example", "semantic", "none", soft404=(0.3 * days, 0.3 * days + days / 10 + 2)
         ),
