@@ -65,7 +65,8 @@ SITE_HOSTS = "DEMO_SITE_HOSTS"
 class SiteHosts:
     """A downloader middleware that sends requests for a site's own names to the site, as a proxy.
 
-    So the names need no entry anywhere: the site answers like a proxy that has them behind it.
+    So the names need no entry anywhere, `https` included: the site answers like a proxy that has
+    all of them behind it.
     """
 
     order = 700

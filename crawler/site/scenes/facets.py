@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawler.site.articles import Article
     from crawler.site.scenes.address import Address
 
-VIEWS = {"grid": "hashed", "list": "semantic", "compact": "semantic"}
+VIEWS = {"grid": "hashed", "list": "semantic", "compact": "table"}
 NAMES = ("year", "length", "sort", "view", "page")
 SORTS = ("", "oldest", "title")
 LENGTHS = ("short", "long")
