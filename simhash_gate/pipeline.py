@@ -137,11 +137,11 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     }
     if not found:
         return _without("no text", options, title, of_page)
-    said = _Said.of(document)
-    tokens, volatile, characters = said.tokens[: len(found)], said.volatile, said.characters
+    text = _PageText.of(document)
+    tokens, volatile, characters = text.tokens[: len(found)], text.volatile, text.characters
     kept = list(chain.from_iterable(compress(tokens, map(not_, volatile))))
     stable = _stable(kept, tokens[0] if document.headline and not volatile[0] else [])
-    article = said.article
+    article = text.article
     hashed, count = stable, article.only(~np.array(volatile)[article.lines]).total()
     if not count:
         hashed, count = list(chain.from_iterable(tokens)), article.total()
@@ -155,8 +155,8 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         digest=_digest(document, stable, tokens, volatile, images + played),
         listing=document.article.listing,
         reason=None if count else "no words",
-        sketch=_sketch(document, said, images, played).encode(),
-        lines="\n".join(said.lines[: len(found)]).encode("utf-8", "replace"),
+        sketch=_sketch(document, text, images, played).encode(),
+        lines="\n".join(text.lines[: len(found)]).encode("utf-8", "replace"),
         sample=sample_of(article),
         **of_page,
     )
@@ -164,7 +164,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
 
 
 @dataclass(frozen=True)
-class _Said:
+class _PageText:
     """The lines of a page: first the blocks of its article, then what it says beside them.
 
     `tokens` are their words, `lines` these with a space between, and `hashed` their hashes. Of the
@@ -179,7 +179,7 @@ class _Said:
     volatile: list[bool]
 
     @classmethod
-    def of(cls, document: Document) -> _Said:
+    def of(cls, document: Document) -> _PageText:
         blocks = document.blocks
         texts = [block.text for block in blocks]
         known = set(texts)
@@ -313,30 +313,30 @@ def _selectors_of(url: str, options: Options) -> tuple[str, ...]:
     return next((known[name] for name in names if name in known), known.get("", ()))
 
 
-def _sketch(document: Document, said: _Said, images: list[str], played: list[str]) -> Sketch:
+def _sketch(document: Document, text: _PageText, images: list[str], played: list[str]) -> Sketch:
     titles, blocks = document.titles, document.blocks
     names = (titles.headline, *titles.names, *filter(None, [document.headline]))
     headline, *known = [name[:LONGEST_NAME] for name in names]
     shown = document.captions  # a print view has none
     if sum(map(len, shown)) > _CAPTIONS * sum(len(block.text) for block in blocks):
         shown = set()
-    own = np.zeros(len(said.lines), np.bool_)
+    own = np.zeros(len(text.lines), np.bool_)
     own[: len(blocks)] = [
         not gone and block.text not in shown
-        for block, gone in zip(blocks, said.volatile, strict=True)
+        for block, gone in zip(blocks, text.volatile, strict=True)
     ]
     if document.headline:
         own[0] = False
-    hashed, lines = said.hashed, said.hashed.lines
+    hashed, lines = text.hashed, text.hashed.lines
     stable = hashed.only(own[lines])
     sentences = own & (hashed.counts(len(own)) >= _SENTENCE)
-    words = [*chain.from_iterable(said.tokens)]
-    numbers = np.flatnonzero(said.article.are(MORE)).tolist()
+    words = [*chain.from_iterable(text.tokens)]
+    numbers = np.flatnonzero(text.article.are(MORE)).tolist()
     characters = hashed.follow(CHARACTER)
     pairs = hashes_of(words[place] + words[place + 1] for place in characters.tolist())
-    more = hashes_of(numbers_and_signs(words[: len(said.article.lines)], numbers))
-    told = hashes_of(said.lines)
-    about = compress(blocks, said.volatile)
+    more = hashes_of(numbers_and_signs(words[: len(text.article.lines)], numbers))
+    told = hashes_of(text.lines)
+    about = compress(blocks, text.volatile)
     return Sketch(
         headline,
         tuple(known),
