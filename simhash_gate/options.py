@@ -6,14 +6,15 @@ import hashlib
 import importlib
 import json
 import math
+import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from simhash_gate.fingerprints.words import SIGNS, words
+from simhash_gate.values import Kind, SettingsError, setting, settings_in
 
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.features import Shingle
@@ -22,39 +23,50 @@ if TYPE_CHECKING:
 ALGORITHM = 18  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
 READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
-
-_UNDECIDED = (
-    "markdown",
-    "anchors",
-    "compare",
-)  # options that fingerprints do not depend on
+_SHINGLE = re.compile(r"(?:word:(\d{1,2}))?(?: (?=char)|\b)(?:char:(\d{1,2}))?")
 
 
-def _invalid(name: str, value: object, allowed: str) -> ValueError:
-    return ValueError(f"{name} = {value!r}: expected {allowed}")
+def shingle_sizes(shingle: str) -> tuple[Shingle, int, int]:
+    """Return what is hashed, and of how many words or else characters a shingle is."""
+    found = _SHINGLE.fullmatch(shingle)
+    word, char = found.groups() if found else (None, None)
+    sizes = [int(size) for size in (word, char) if size]
+    if not sizes or not all(1 <= size <= 20 for size in sizes):
+        raise ValueError
+    kind: Shingle = "auto" if word and char else "word" if word else "char"
+    return kind, int(word or 1), int(char or 1)
+
+
+def _shingle(value: Any) -> str:
+    shingle_sizes(value)
+    return str(value)
 
 
 @lru_cache(maxsize=8)
 def load_idf(source: str | tuple[tuple[str, float], ...]) -> dict[str, float]:
-    """Return the weights of an IDF table. Raises ValueError for what is none."""
+    """Return the weights of an IDF table. Raises `SettingsError` for what is none."""
     if not isinstance(source, str):
         return dict(source)
     try:
-        table = json.loads(Path(source).read_text(encoding="utf-8"))
+        return _weights(json.loads(Path(source).read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
-        raise _invalid("idf", source, f"a readable JSON file ({error})") from error
-    return _weights(source, table)
+        raise SettingsError(f"{source}: expected a readable JSON file ({error})") from error
+    except TypeError:
+        raise SettingsError(f"{source}: expected {IDF.allowed}") from None
 
 
-def _weights(source: object, table: Any) -> dict[str, float]:
-    """Return a table, a mapping or pairs, as it is used. Raises ValueError that names `source`."""
+@lru_cache(maxsize=8)
+def left_out(source: str | tuple[tuple[str, float], ...]) -> frozenset[str]:
+    """Return the words of an IDF table that weigh nothing."""
+    return frozenset(name for name, weight in load_idf(source).items() if not weight)
+
+
+def _weights(table: Any) -> dict[str, float]:
+    """Return a table, a mapping or pairs, as it is used. Raises TypeError and ValueError."""
+    if not isinstance(table, (Mapping, tuple)):
+        raise TypeError
     pairs = table.items() if isinstance(table, Mapping) else table
-    try:
-        if isinstance(table, (Mapping, tuple)):
-            return {_word(name): _weight(weight) for name, weight in pairs}
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise _invalid("idf", source, "words or shingles, as strings, with finite numbers of 0 or more")
+    return {_word(name): _weight(weight) for name, weight in pairs}
 
 
 def _word(name: object) -> str:
@@ -72,49 +84,46 @@ def _weight(given: object) -> float:
     return weight
 
 
-@lru_cache(maxsize=8)
-def load_stop_words(source: str | tuple[str, ...]) -> frozenset[str]:
-    """Return the words that a file has, or that are given. Raises ValueError for what is none."""
-    lines: Any = source
-    if isinstance(source, str):
-        try:
-            lines = Path(source).read_text(encoding="utf-8").split()
-        except (OSError, ValueError) as error:
-            raise _invalid("stop_words", source, f"a readable text file ({error})") from error
-    if not all(isinstance(word, str) for word in lines):
-        raise _invalid("stop_words", source, "a text file, or words")
-    return frozenset(word for line in lines for word in words(line)) - SIGNS
+def _idf(value: Any) -> str | tuple[tuple[str, float], ...]:
+    """Return a table in a form that can be hashed: the path of its file, or its pairs."""
+    if isinstance(value, str | Path):
+        load_idf(str(value))
+        return str(value)
+    return tuple(sorted(_weights(value).items()))
 
 
 @lru_cache(maxsize=8)
 def load_extractor(path: str) -> Extractor:
-    """Return what finds articles. Raises ValueError for a path that leads to no class."""
+    """Return what finds articles. Raises `SettingsError` for a path that leads to no class."""
     try:
         module, _, name = path.rpartition(".")
         return cast("Extractor", getattr(importlib.import_module(module), name)())
     except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise _invalid("extractor", path, f"the path of a class ({error})") from error
+        raise SettingsError(f"{path}: expected the path of a class ({error})") from error
 
 
-def _frozen(name: str, source: Any) -> Any:
-    """Return the weights or words of an option in a form that can be hashed."""
-    if isinstance(source, Path):
-        return str(source)
-    if name == "idf" and isinstance(source, (Mapping, tuple)):
-        return tuple(sorted(_weights(source, source).items()))
-    if name == "stop_words" and isinstance(source, (list, set, frozenset)):
-        return tuple(sorted(source))
-    return source
+def _extractor(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    if value not in (STEADY, READABILITY):  # to load these takes longer than all else
+        load_extractor(value)
+    return value
+
+
+SHINGLE = Kind("'word:3 char:5', or one of the two, with numbers from 1 to 20", _shingle)
+IDF = Kind(
+    "a JSON file or a mapping: words or shingles, as strings, with finite numbers of 0 or more",
+    _idf,
+)
+EXTRACTOR = Kind("the path of a class", _extractor)
 
 
 @dataclass(frozen=True)
 class Options:
     """What decides the fingerprint of a page besides its bytes and its URL.
 
-    `shingle` is `auto`, `word` or `char`; `shingle_size` counts words, `char_shingle_size`
-    characters. `idf` is a JSON file or a mapping of word or shingle -> weight, `stop_words` a text
-    file, or the words. `extractor` is the path of a class that finds the article. Mappings and
-    lists are frozen into tuples. Raises ValueError for a value that is not allowed.
+    An `idf` that is a mapping is frozen into pairs. Raises `SettingsError` for a value that is not
+    allowed.
 
     `markdown` asks for `Page.markdown` to be made where the page
     is read; without it, it is made when it is first asked for. `anchors` asks for `Page.anchors`.
@@ -123,43 +132,24 @@ class Options:
     None of these decides a fingerprint.
     """
 
-    shingle: Shingle = "auto"
-    shingle_size: int = 3
-    char_shingle_size: int = 5
-    idf: str | tuple[tuple[str, float], ...] = ()
-    stop_words: str | tuple[str, ...] = ()
-    extractor: str = STEADY
+    shingle: str = setting("word:3 char:5", SHINGLE, "What is hashed")
+    idf: str | tuple[tuple[str, float], ...] = setting((), IDF, "Weights of words or shingles")
+    extractor: str = setting(STEADY, EXTRACTOR, "The class that finds the article")
     markdown: bool = False
     anchors: bool = False
     compare: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("idf", "stop_words"):
-            object.__setattr__(self, name, _frozen(name, getattr(self, name)))
-        if self.shingle not in ("auto", "word", "char"):
-            raise _invalid("shingle", self.shingle, "'auto', 'word' or 'char'")
-        for name in ("shingle_size", "char_shingle_size"):
-            size = getattr(self, name)
-            if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= 20:
-                raise _invalid(name, size, "a whole number from 1 to 20")
-        for name, allowed in (
-            ("idf", "a JSON file, or words or shingles with their weights"),
-            ("stop_words", "a text file, or words"),
-            ("extractor", "the path of a class"),
-        ):
-            if not isinstance(getattr(self, name), (str, tuple)):
-                raise _invalid(name, getattr(self, name), allowed)
-        load_idf(self.idf)
-        load_stop_words(self.stop_words)
-        if self.extractor not in (STEADY, READABILITY):  # to load these takes longer than all else
-            load_extractor(self.extractor)
+        for name, kind in settings_in(Options).items():
+            object.__setattr__(self, name, kind.of(name, getattr(self, name)))
 
 
 def pipeline_version(options: Options = Options()) -> str:
     """Return a short digest of all that decides fingerprints; two versions never compare."""
-    parts = {name: value for name, value in asdict(options).items() if name not in _UNDECIDED} | {
+    parts = {
         "algorithm": ALGORITHM,
+        "shingle": options.shingle,
+        "extractor": options.extractor,
         "idf": sorted(load_idf(options.idf).items()),
-        "stop_words": sorted(load_stop_words(options.stop_words)),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]

@@ -11,7 +11,7 @@ import mmh3
 import numpy as np
 
 from simhash_gate.common.urls import host_of, without_credentials
-from simhash_gate.fingerprints.features import each_shingle, features, without
+from simhash_gate.fingerprints.features import each_shingle, features
 from simhash_gate.fingerprints.folding import (
     CHARACTER,
     MORE,
@@ -30,10 +30,11 @@ from simhash_gate.options import (
     READABILITY,
     STEADY,
     Options,
+    left_out,
     load_extractor,
     load_idf,
-    load_stop_words,
     pipeline_version,
+    shingle_sizes,
 )
 from simhash_gate.page import TOLD, UNREADABLE, Page
 from simhash_gate.page.address import joined
@@ -198,9 +199,7 @@ def _fingerprint(
         return simhash(_under(title, _features(tokens, options)))
     if load_idf(options.idf):
         return simhash(_features(tokens, options))
-    said = without(load_stop_words(options.stop_words), tokens)
-    sizes = options.shingle_size, options.char_shingle_size
-    return simhash_of_set(each_shingle(said, options.shingle, *sizes, characters))
+    return simhash_of_set(each_shingle(tokens, *shingle_sizes(options.shingle), characters))
 
 
 def _under(title: str, found: dict[str, float]) -> dict[str, float]:
@@ -215,13 +214,14 @@ def _under(title: str, found: dict[str, float]) -> dict[str, float]:
 
 
 def _features(tokens: list[str], options: Options) -> dict[str, float]:
+    kind, size, char_size = shingle_sizes(options.shingle)
     return features(
         tokens,
-        kind=options.shingle,
-        size=options.shingle_size,
-        char_size=options.char_shingle_size,
+        kind=kind,
+        size=size,
+        char_size=char_size,
         idf=load_idf(options.idf),
-        stop_words=load_stop_words(options.stop_words),
+        stop_words=left_out(options.idf),
     )
 
 

@@ -6,10 +6,10 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from simhash_gate.common.wording import why
 from simhash_gate.gate.policy import POLICY_KINDS, Policies, Policy, Scope, bare_host, is_scope
@@ -18,6 +18,7 @@ from simhash_gate.stores import StoreError, store_opener
 from simhash_gate.stores.urls import without_password
 from simhash_gate.values import (
     BUDGET,
+    COUNT,
     FIELD_NAMES,
     FLAG,
     MIB,
@@ -26,14 +27,13 @@ from simhash_gate.values import (
     PATH_PATTERN,
     PREFIX,
     SECONDS,
-    SHARE,
-    SIZE_LIMIT,
     Kind,
     SettingsError,
     meant,
     one_of,
     read_one,
     setting,
+    settings_in,
     whole_number,
 )
 from simhash_gate.workers.cores import default_workers
@@ -43,7 +43,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+StoreFailure = Literal["pass", "close"]
+Durable = Literal["run", "page", "never"]
 GIB = 1 << 30
+_LEAST_MEMORY = 256 * MIB
 SQLITE_DEFAULT = "sqlite:"
 """The store that the plugin finds a path for."""
 _MOST_SHOWN = 20
@@ -113,29 +116,38 @@ class Settings:
     there is none.
     """
 
-    enabled: bool = setting(True, FLAG)
-    store: str = setting("", STORE)
-    store_mode: Literal["write", "read"] = setting("write", one_of("write", "read"))
-    scope: Scope = setting("domain", one_of("domain", "host", "crawl"))
-    workers: int = field(default_factory=default_workers, metadata={"kind": whole_number(0)})
-    max_bytes: int = setting(10 * MIB, whole_number(1))
-    timeout: float = setting(10.0, SECONDS)
-    markdown: bool = setting(False, FLAG)
-    store_failure: Literal["pass", "close"] = setting("pass", one_of("pass", "close"))
-    durable: Literal["run", "page"] = setting("run", one_of("run", "page"))
-    worker_memory: int = setting(GIB, SIZE_LIMIT)
-    keep_markdown: int = setting(0, BUDGET)
-    tracking: tuple[str, ...] = setting((), PARAMETERS)
-    revalidate_probes: float = setting(0.05, SHARE)
-    verdicts: str = setting("", PATH_PATTERN)
-    report: str = setting("", PATH_PATTERN)
-    audit_fields: tuple[str, ...] = setting((), FIELD_NAMES)
-    audit_log: str = setting("", PATH_PATTERN)
-    journal: str = setting("", PATH)
-    journal_bytes: int = setting(GIB, whole_number(MIB))
-    recover: str = setting("", PATH)
+    enabled: bool = setting(True, FLAG, "Switch the gate on or off")
+    store: str = setting("", STORE, "Where kept pages are remembered")
+    scope: Scope = setting("domain", one_of(*get_args(Scope)), "Which pages are compared")
+    workers: int = setting(default_workers(), whole_number(0), "How many processes read pages")
+    max_bytes: int = setting(10 * MIB, COUNT, "The largest body that is read")
+    timeout: float = setting(10.0, SECONDS, "How long a page may take to read")
+    store_failure: StoreFailure = setting(
+        "pass", one_of(*get_args(StoreFailure)), "What happens if the store can't be used"
+    )
+    durable: Durable = setting(
+        "run", one_of(*get_args(Durable)), "When kept pages count for later crawls"
+    )
+    keep_markdown: int = setting(0, BUDGET, "How many bytes of Markdown the store keeps")
+    tracking: tuple[str, ...] = setting((), PARAMETERS, "Names that make no difference in any URL")
+    verdicts: str = setting("", PATH_PATTERN, "A verdict log")
+    report: str = setting("", PATH_PATTERN, "A report, one HTML file")
+    audit_fields: tuple[str, ...] = setting((), FIELD_NAMES, "The fields that are compared")
+    journal: str = setting("", PATH, "Keep every dropped response in this folder")
+    journal_bytes: int = setting(GIB, whole_number(MIB), "How many bytes the journal keeps")
+    recover: str = setting("", PATH, "Give dropped responses to their callbacks")
     policies: Policies
     options: Options
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether the crawl changes nothing in the store."""
+        return self.durable == "never"
+
+    @property
+    def worker_memory(self) -> int:
+        """How many bytes a page-reading process may use for one page."""
+        return max(_LEAST_MEMORY, 100 * self.max_bytes)
 
     @property
     def audits(self) -> bool:
@@ -196,12 +208,15 @@ class Settings:
         return found
 
 
-_KINDS: dict[str, Kind] = {
-    name.name: name.metadata["kind"] for name in fields(Settings) if name.metadata
+_KINDS, _OPTIONS = settings_in(Settings), settings_in(Options)
+TABLE = {
+    PREFIX + each.name.upper(): each
+    for table in (Settings, Policy, Options)
+    for each in fields(table)
+    if each.metadata
 }
-_NO_SETTINGS = ("markdown", "anchors", "compare")
-_OPTIONS = tuple(name for name in Options.__dataclass_fields__ if name not in _NO_SETTINGS)
-NAMES = tuple(PREFIX + name.upper() for name in (*_KINDS, "domains", *POLICY_KINDS, *_OPTIONS))
+"""All settings but those of domains: their defaults, their kinds, and what they mean."""
+NAMES = (*TABLE, PREFIX + "DOMAINS")
 
 
 def _differing(mine: Any, other: Any, names: Iterable[str]) -> dict[str, Any]:
@@ -235,27 +250,22 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         if str(name).startswith(PREFIX)
     }
     _refuse_unknown(source)
-    values = {
-        name: kind.of(PREFIX + name.upper(), given[name])
-        for name, kind in _KINDS.items()
-        if given.get(name) is not None
-    }
-    policy = Policy(
-        **{
+    values, of_domains, of_pages = (
+        {
             name: kind.of(PREFIX + name.upper(), given[name])
-            for name, kind in POLICY_KINDS.items()
-            if name in given
+            for name, kind in kinds.items()
+            if given.get(name) is not None
         }
+        for kinds in (_KINDS, POLICY_KINDS, _OPTIONS)
     )
+    policy = Policy(**of_domains)
     scope: Scope = values.get("scope", "domain")
     named = read_one(source, "DOMAINS", DOMAINS, {})
     domains = {name: _domain_policy(policy, name, each, scope) for name, each in named.items()}
     policies = Policies(policy, domains, scope)
-    return Settings(
-        **values,
-        policies=policies,
-        options=_options(given, policies, values),
-    )
+    keeps = bool(values.get("keep_markdown"))
+    options = Options(**of_pages, markdown=keeps, anchors=keeps, compare=policies.compared)
+    return Settings(**values, policies=policies, options=options)
 
 
 def _refuse_unknown(source: Mapping[str, Any]) -> None:
@@ -282,20 +292,3 @@ def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> P
                 f"{scope!r}); set it for all of them"
             )
     return policy
-
-
-def _options(given: Mapping[str, Any], policies: Policies, of_crawl: Mapping[str, Any]) -> Options:
-    keeps = bool(of_crawl.get("keep_markdown"))
-    markdown = keeps or of_crawl.get("markdown", False)
-    values = {name: given[name] for name in _OPTIONS if given.get(name) is not None}
-    try:
-        numbers = {name: _number(value) for name, value in values.items()}
-        return Options(**numbers, markdown=markdown, anchors=keeps, compare=policies.compared)
-    except ValueError as error:
-        name, _, complaint = str(error).partition(" ")
-        raise SettingsError(f"{PREFIX}{name.upper()} {complaint}") from None
-
-
-def _number(value: Any) -> Any:
-    """Return the number that the command line gave as digits."""
-    return int(value) if isinstance(value, str) and value.isdecimal() else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import field
+from dataclasses import field, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +20,7 @@ FLAGS = {
     **dict.fromkeys(("false", "0", "no", "off"), False),
 }
 """The words for True and False."""
+_OF_PROBES = 0.05
 
 
 class SettingsError(ValueError):
@@ -52,9 +53,18 @@ class Kind(NamedTuple):
             raise SettingsError(f"{name} = {value!r}: expected {self.allowed}") from None
 
 
-def setting(default: Any, kind: Kind) -> Any:
-    """Return a field of a dataclass whose value is a setting."""
-    return field(default=default, metadata={"kind": kind})
+def setting(default: Any, kind: Kind, meaning: str, *, of_request: bool = True) -> Any:
+    """Return a field of a dataclass whose value is a setting; its documentation begins so.
+
+    One of a domain may be `of_request` alone, too.
+    """
+    told = {"kind": kind, "meaning": meaning, "of_request": of_request}
+    return field(default=default, metadata=told)
+
+
+def settings_in(table: Any) -> dict[str, Kind]:
+    """Return the settings that a dataclass has, and their kinds."""
+    return {each.name: each.metadata["kind"] for each in fields(table) if each.metadata}
 
 
 def read_one(source: Mapping[str, Any], name: str, kind: Kind, default: Any) -> Any:
@@ -112,15 +122,16 @@ def _share(value: Any) -> float:
     return number
 
 
-def _size_limit(value: Any) -> int:
-    number: int = whole_number(0).parse(value)
-    if 0 < number < MIB:  # megabytes, presumably
-        raise ValueError
-    return number
+def _probed(value: Any) -> float:
+    """Return the share of pages that are fetched all the same; 0 where no page is asked about."""
+    word = str(value).strip().lower()
+    return (_OF_PROBES if FLAGS[word] else 0.0) if word in FLAGS else _share(value)
 
 
 def _budget(value: Any) -> int:
-    number: int = _size_limit(0 if value in (None, "", "None") else value)
+    number: int = whole_number(0).parse(0 if value in (None, "", "None") else value)
+    if 0 < number < MIB:  # megabytes, presumably
+        raise ValueError
     return number
 
 
@@ -146,6 +157,7 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(name.strip() for name in names if name.strip())
 
 
+BITS, COUNT = whole_number(0, 64), whole_number(1)
 FLAG = Kind("True or False", _flag)
 SECONDS = Kind("a number of seconds above 0, or a time such as '90s'", _seconds)
 OPTIONAL_SECONDS = Kind(
@@ -153,7 +165,7 @@ OPTIONAL_SECONDS = Kind(
     _optional_seconds,
 )
 SHARE = Kind("a share from 0 to 1", _share)
-SIZE_LIMIT = Kind(f"bytes, a whole number at least {MIB}, or 0 for no limit", _size_limit)
+PROBED = Kind("True, False, or the share from 0 to 1 that is fetched all the same", _probed)
 BUDGET = Kind(f"bytes, a whole number at least {MIB}, or 0 for none", _budget)
 PATH = Kind("the path of a file or folder", _path)
 PATH_PATTERN = Kind(

@@ -12,9 +12,10 @@ import click
 import simhash_gate
 from simhash_gate.cli import COMMANDS as COMMAND_NAMES
 from simhash_gate.cli import cli
-from simhash_gate.gate.policy import Policy
+from simhash_gate.gate.policy import POLICY_KINDS
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.settings import NAMES, read_settings
+from simhash_gate.settings import NAMES, TABLE, read_settings
+from simhash_gate.values import PREFIX
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = (ROOT / "docs/settings.md").read_text("utf-8")
@@ -27,11 +28,7 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "examples").glob("**/README.md")),
 ]
-PLAIN = """
-    keep_markdown tracking revalidate_probes enabled scope timeout max_bytes
-    worker_memory journal journal_bytes recover store_failure durable verdicts report
-    audit_fields audit_log store_mode
-"""
+MADE = {"STORE", "WORKERS"}  # what they are depends on the crawl and the machine
 
 
 def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
@@ -39,19 +36,28 @@ def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
     assert set(re.findall(r"SIMHASH_GATE_[A-Z_]+", README)) <= set(NAMES)
 
 
-def test_the_documented_defaults_are_the_defaults() -> None:
-    settings = read_settings({})
-    rows = dict(re.findall(r"^\| `SIMHASH_GATE_([A-Z_]+)` \| `([^`]*)`", SETTINGS, re.MULTILINE))
-    documented = {name.lower(): eval(value) for name, value in rows.items()}
-    actual = {
-        **dataclasses.asdict(Policy()),
-        **{name: getattr(settings, name) for name in PLAIN.split()},
-        **{f.name: getattr(settings.options, f.name) for f in dataclasses.fields(settings.options)},
-        "store": "memory:",
-    }
-    del actual["anchors"]  # follows from KEEP_MARKDOWN
-    assert documented == {name: actual[name] for name in documented}
-    assert set(actual) == set(documented)
+def test_the_documented_defaults_and_meanings_are_those_of_the_table() -> None:
+    pattern = r"^\| `(SIMHASH_GATE_[A-Z_]+)` \| (.*?) \| .*? \| (.*) \| `\1"
+    rows = {name: told for name, *told in re.findall(pattern, SETTINGS, re.MULTILINE)}
+    assert set(rows) == set(NAMES)
+    for name, setting in TABLE.items():
+        default, meaning = rows[name]
+        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", meaning)
+        assert plain.startswith(setting.metadata["meaning"]), name
+        if name.removeprefix(PREFIX) not in MADE:
+            documented = eval(default.split("`")[1])
+            assert setting.metadata["kind"].of(name, documented) == setting.default, name
+
+
+def test_the_settings_of_one_domain_and_of_one_request_are_named() -> None:
+    flat = " ".join(SETTINGS.split())
+    of_domain = {each.name: each.metadata for each in TABLE.values() if each.name in POLICY_KINDS}
+    for begin, expected in (
+        ("The keys of a domain are", set(of_domain)),
+        ("A request can't set", {name for name in of_domain if not of_domain[name]["of_request"]}),
+    ):
+        named = re.findall(r"`(\w+)`", flat.partition(begin)[2].partition(".")[0])
+        assert set(named) == expected
 
 
 def test_every_setting_has_an_example_that_is_allowed() -> None:

@@ -46,7 +46,6 @@ ALL_ON = {
     "SIMHASH_GATE_TRAPS": "limit",
     "SIMHASH_GATE_REVALIDATE": True,
     "SIMHASH_GATE_REVISIT": "links",
-    "SIMHASH_GATE_HISTORY": 5,
     "SIMHASH_GATE_KEEP_MARKDOWN": 8 << 20,
     "SIMHASH_GATE_AUDIT": 0.2,
     "ROBOTSTXT_OBEY": False,
@@ -239,7 +238,6 @@ class DemoRound:
             "SIMHASH_GATE_JOURNAL": folder / "journal",
             "SIMHASH_GATE_REPORT": folder / "report.html",
             "SIMHASH_GATE_VERDICTS": folder / f"{number}-verdicts.jsonl",
-            "SIMHASH_GATE_AUDIT_LOG": folder / "audit.jsonl",
         }
         # What counts page by page must be on the disk page by page.
         pipelines = ["Unlucky", "Sink"] if plan.durable == "page" else ["Unlucky"]

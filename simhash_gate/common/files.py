@@ -58,20 +58,6 @@ def open_anew(path: str | os.PathLike[str]) -> BinaryIO:
     return open(path, "wb", _WHOLE, opener=lambda to, how: _private(to, how | os.O_APPEND))
 
 
-def open_to_append(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a file to add lines; one that a full disk once cut off is ended. Raises OSError."""
-    file: BinaryIO = open(path, "a+b", _WHOLE, opener=_private)  # noqa: SIM115 - the same
-    try:
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            if file.read(1) != b"\n":
-                file.write(b"\n")
-    except BaseException:
-        file.close()
-        raise
-    return file
-
-
 @contextmanager
 def whole_file(path: str | os.PathLike[str], *, private: bool = True) -> Iterator[BinaryIO]:
     """Open a file for writing that takes its name when the block has ended well.

@@ -5,23 +5,27 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from cssselect import HTMLTranslator, SelectorError
 
 from simhash_gate.common.urls import host_of
 from simhash_gate.values import (
+    BITS,
+    COUNT,
     FLAG,
     OPTIONAL_SECONDS,
+    PROBED,
     SHARE,
     Kind,
     SettingsError,
     meant,
     one_of,
     setting,
+    settings_in,
     whole_number,
 )
 
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
     from tldextract import TLDExtract
 
 Action = Literal["drop", "discard", "tag", "links"]
-Revisit = Literal["pass", "drop", "links"]
+Revisit = Literal["links", "pass", "drop"]
 Scope = Literal["domain", "host", "crawl"]
 Urls = Literal["off", "observe", "skip"]
 Traps = Literal["off", "observe", "limit"]
@@ -51,36 +55,41 @@ def _selectors(value: Any) -> tuple[str, ...]:
 
 ATTRIBUTE = re.compile(r"@[\w:-]+\Z")
 SELECTORS = Kind("CSS selectors, as a list", _selectors)
+ACTIONS, REVISITS = (one_of(*get_args(each)) for each in (Action, Revisit))
+URLS, TRAPS = (one_of(*get_args(each)) for each in (Urls, Traps))
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
     """How the pages of one domain are judged.
 
-    `threshold` and `near` are Hamming distances in bits, `window` counts pages, `ttl` is in
-    seconds, `min_words` is the length below which only an exact copy is a duplicate; `verify`
-    looks closer before a page is called a duplicate: its names, its offer and its words must agree,
-    and not the distance alone; `audit` is the share of duplicates
-    whose items a crawl compares with those of the kept pages; `compare` are CSS selectors: pages
-    for which they find something else are no duplicates; `urls` and `traps` say what becomes of
-    requests before their download; `revalidate` asks for known pages only if they have changed.
+    `revalidate` is 0 where no page is asked about. `history` is no setting: how many versions of a
+    page are remembered, or 0 for a judge that shall know of no visits.
     """
 
-    threshold: int = setting(3, whole_number(0, 64))
-    near: int = setting(8, whole_number(0, 64))
-    action: Action = setting("drop", one_of("drop", "discard", "tag", "links"))
-    window: int = setting(10_000, whole_number(1))
-    ttl: float | None = setting(None, OPTIONAL_SECONDS)
-    min_words: int = setting(20, whole_number(0))
-    revisit: Revisit = setting("links", one_of("links", "pass", "drop"))
-    revisit_after: float | None = setting(None, OPTIONAL_SECONDS)
-    history: int = setting(10, whole_number(1))
-    verify: bool = setting(True, FLAG)
-    audit: float = setting(0.0, SHARE)
-    compare: tuple[str, ...] = setting((), SELECTORS)
-    urls: Urls = setting("observe", one_of("off", "observe", "skip"))
-    traps: Traps = setting("observe", one_of("off", "observe", "limit"))
-    revalidate: bool = setting(False, FLAG)
+    threshold: int = setting(3, BITS, "The largest distance of a duplicate, in bits")
+    near: int = setting(8, BITS, "The largest distance of a page with the outcome `near`")
+    action: Action = setting("drop", ACTIONS, "What happens to a duplicate")
+    window: int = setting(
+        10_000, COUNT, "How many kept pages of a scope are remembered", of_request=False
+    )
+    ttl: float | None = setting(
+        None, OPTIONAL_SECONDS, "How long a page is remembered", of_request=False
+    )
+    min_words: int = setting(20, whole_number(0), "How many words tell that pages are alike")
+    revisit: Revisit = setting("links", REVISITS, "What happens to an `unchanged` page")
+    revisit_after: float | None = setting(None, OPTIONAL_SECONDS, "For crawls that never end")
+    verify: bool = setting(True, FLAG, "Whether the gate looks closer at pages that are alike")
+    audit: float = setting(0.0, SHARE, "The share of duplicates that go to the spider")
+    compare: tuple[str, ...] = setting((), SELECTORS, "Fields of your own", of_request=False)
+    urls: Urls = setting(
+        "observe", URLS, "What the gate does with what it learns about URLs", of_request=False
+    )
+    traps: Traps = setting(
+        "observe", TRAPS, "What the gate does with endless spaces of URLs", of_request=False
+    )
+    revalidate: float = setting(0.0, PROBED, "Ask for a known page only if it has changed")
+    history: int = 20
 
     def override(self, values: Mapping[str, Any], where: str) -> Policy:
         """Return this policy with some values replaced; `where` names their source in errors.
@@ -102,7 +111,7 @@ class Policy:
         return replace(self, **parsed)
 
 
-POLICY_KINDS: dict[str, Kind] = {f.name: f.metadata["kind"] for f in fields(Policy)}
+POLICY_KINDS = settings_in(Policy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 PLACE = Path(".scrapy", "simhash_gate")
 """The folder of a Scrapy project that is searched for the log of the last crawl."""
 
-_OF_FILES = {f"{PREFIX}{name}" for name in ("STORE", "JOURNAL", "VERDICTS", "REPORT", "AUDIT_LOG")}
-_OF_A_LOG = {"outcome", "audit", "not_sent"}
+_OF_FILES = {f"{PREFIX}{name}" for name in ("STORE", "JOURNAL", "VERDICTS", "REPORT")}
+OF_A_LOG = {"outcome", "audit", "not_sent", "told", "redesign"}
+"""Each line of a verdict log has one of these."""
 _SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 
 
@@ -49,7 +50,7 @@ def is_folder(source: str) -> bool:
 
 def is_log(path: str) -> bool:
     """Tell whether a file begins as a verdict log does."""
-    return not first_object(path).keys().isdisjoint(_OF_A_LOG)
+    return not first_object(path).keys().isdisjoint(OF_A_LOG)
 
 
 def logs_in(folder: str, say: Callable[[str], object]) -> list[str]:

@@ -14,7 +14,7 @@ from scrapy.utils.project import data_path
 from simhash_gate.common.files import check_writable, private_folder
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.spider_middleware import is_installed, sees_pages_end
-from simhash_gate.settings import SQLITE_DEFAULT
+from simhash_gate.settings import SQLITE_DEFAULT, TABLE
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def overridden(policy: Policy, request: Request, settings: Settings, *, links: b
     if overrides is None or overrides is True:
         return policy
     policy = policy.override(overrides, f"meta[{META_KEY!r}]")
-    for name in ("window", "ttl", "compare", "urls", "traps", "history"):
-        if name in overrides:
+    for name in overrides:
+        if not TABLE[f"{PREFIX}{name.upper()}"].metadata["of_request"]:
             raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: can't be set for one request")
     if policy.action == "links" and not links:
         raise SettingsError(LINKS_ALONE)

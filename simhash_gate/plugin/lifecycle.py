@@ -41,6 +41,7 @@ class Lifecycle:
         self.sees_end = self.settles = False
         self._listeners = listeners
         self._parked = crawl.parked
+        self._lines = crawl.lines
         self._store = crawl.store
         self._stats = crawl.crawler.stats
         self._kept: OrderedDict[Identity, FollowedPage] = OrderedDict()
@@ -162,7 +163,7 @@ class Lifecycle:
         self._parked.close()
         for page in list(self._kept.values()):
             self._let_go(page)
-        closing = Closing()
+        closing = Closing(lines=self._lines)
         for listener in self._listeners:
             await listener.closed(closing)
         self._parked.keep(spider, paused=paused)

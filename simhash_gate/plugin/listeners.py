@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from http import HTTPStatus
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from simhash_gate.settings import Settings
     from simhash_gate.stores import Record
 
+MOST_LINES = 10_000
 Identity = tuple[str, str, str, int]
 """What tells a record from all others."""
 
@@ -110,7 +112,10 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What listeners are made from: a crawl, its settings, its store, and what it asks for."""
+    """What listeners are made from: a crawl, its settings, its store, and what it asks for.
+
+    `lines` are what other listeners leave to the verdict log and the report.
+    """
 
     crawler: Crawler
     settings: Settings
@@ -118,6 +123,7 @@ class Crawl:
     parked: ParkedRequests
     keys: Keys = field(default_factory=Keys)
     variants: Variants = field(default_factory=Variants)
+    lines: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=MOST_LINES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +140,7 @@ class Closing:
     """What listeners leave, when the spider closes, to those that are told after them."""
 
     columns: list[Columns] = field(default_factory=list)
-    lines: list[dict[str, Any]] = field(default_factory=list)
+    lines: deque[dict[str, Any]] = field(default_factory=deque)
 
     def tell(self, said: str, advice: str, *, wrong: bool = False) -> None:
         """Tell the report what is worth knowing of the crawl, or what looks `wrong` in it."""

@@ -132,7 +132,7 @@ class SimhashGateMiddleware(CrawlGate):
         self._store = StoreThread(
             pipeline_version(settings.options),
             durable=settings.durable == "page",
-            reads=settings.store_mode == "read",
+            reads=settings.reads_only,
         )
         closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self._store.run, closes=closes)
@@ -338,7 +338,7 @@ class SimhashGateMiddleware(CrawlGate):
 
     def _open(self, spider: Spider) -> None:
         settings = self.settings
-        reads = settings.store_mode == "read"
+        reads = settings.reads_only
         falls_back = settings.store_failure == "pass" and not reads
         url = store_url(settings.store, self.crawler.settings, spider.name, falls_back=falls_back)
         remembers = not url.startswith("memory:")

@@ -150,7 +150,7 @@ class Revalidation(Listener):
     def opened(self, spider: Spider) -> None:
         """Remember what the last part of the job has spared."""
         site_of = self._settings.policies.site_of
-        self._parked.claim("unchanged", None, lambda r: site_of(r.url).policy.revalidate)
+        self._parked.claim("unchanged", None, lambda r: bool(site_of(r.url).policy.revalidate))
 
     async def ask(self, request: Request) -> Response | None:
         """Add a condition to a request, if that can spare a page.
@@ -170,7 +170,7 @@ class Revalidation(Listener):
             return None
         site = known.site("lastmod")
         if said and known.can_be_spared and self._trusts.of(site, known.page.last_seen).proved:
-            if not self._is_probe(request, site):
+            if not self._is_probe(request, site, known.policy):
                 return self._spare(request, known)
         elif self._may_ask(request, known):
             self._asked[request] = known
@@ -296,14 +296,14 @@ class Revalidation(Listener):
         alike = [version.validators for version in versions if version.variant == variant]
         if contradict(alike):  # whatever others of its domain do
             return False
-        return known.can_be_spared and not self._is_probe(request, site)
+        return known.can_be_spared and not self._is_probe(request, site, known.policy)
 
-    def _is_probe(self, request: Request, site: Site) -> bool:
+    def _is_probe(self, request: Request, site: Site, policy: Policy) -> bool:
         """Tell whether a page is fetched to see if what is said of it is so."""
         trust = self._trusts.of(site, time_of_visit(request))
         tested = self._tested.setdefault(site, trust.compared)
         drawn = mmh3.hash(f"{self._crawl.store.run.name} {request.url}", signed=False)
-        if trust.is_tested(tested) and drawn >= self._settings.revalidate_probes * (1 << 32):
+        if trust.is_tested(tested) and drawn >= policy.revalidate * (1 << 32):
             return False
         self._tested[site] += 1
         self._count(f"{_STATS[site.kind]}/probes")

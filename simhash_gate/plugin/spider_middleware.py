@@ -44,9 +44,7 @@ def settings_of(crawler: Crawler) -> Settings:
     if settings is None:
         settings = read_settings(crawler.settings)
         if only_looks(crawler):
-            settings = replace(
-                settings, store_mode="read", verdicts="", report="", audit_log="", journal=""
-            )
+            settings = replace(settings, durable="never", verdicts="", report="", journal="")
         _settings[crawler] = settings
     return settings
 

@@ -92,6 +92,7 @@ class VerdictLog(Listener):
                 at=round(time.time(), 3),
             )
             match = judged.verdict.match
+            self._put_lines()
             line["held"] = judged.held and not judged.dropped
             line["matched_run"] = match.record.run if match else None
             line["matched_key"] = match.record.request if match else None
@@ -105,9 +106,13 @@ class VerdictLog(Listener):
     async def closed(self, closing: Closing) -> None:
         """Write what is left, and the report; waits for a disk that hangs, but not for ever."""
         if self._thread is not None:
-            for line in closing.lines:
-                self._thread.put(line)
+            self._put_lines()
             await self._thread.close()
+
+    def _put_lines(self) -> None:
+        """Write down what other listeners have left."""
+        while self._crawl.lines and self._thread is not None:
+            self._thread.put(self._crawl.lines.popleft())
 
     def _work(self, spider: str, head: Line, batches: Iterator[list[Line]]) -> None:
         summary = Summary() if self._settings.report else None

@@ -13,6 +13,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining, how_many, printable
 from simhash_gate.fingerprints.claims import contradiction
 from simhash_gate.offline.differences import Change, changes, side_by_side, sketch_of
+from simhash_gate.offline.logs import OF_A_LOG
 from simhash_gate.offline.texts import first_of_each
 from simhash_gate.pipeline import read_closely
 from simhash_gate.sources.jsonl import json_objects
@@ -50,9 +51,14 @@ class Label:
 
 
 def read_labels(path: str, complain: Complain) -> list[Label]:
-    """Read the labels of a file. Of two labels of one pair, the later one counts."""
+    """Read the labels of a file, or those of an audit in a verdict log.
+
+    Of two labels of one pair, the later one counts.
+    """
     labels: dict[frozenset[str], Label] = {}
     for place, line in json_objects(path, complain, _EXAMPLE):
+        if "a" not in line and not OF_A_LOG.isdisjoint(line):
+            continue
         with complaining(complain, place):
             label = _label(line)
             labels[label.names] = label

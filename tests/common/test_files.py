@@ -15,7 +15,6 @@ from simhash_gate.common.files import (
     new_file,
     open_anew,
     open_database,
-    open_to_append,
     private_folder,
     private_lock,
     whole_file,
@@ -82,16 +81,6 @@ def test_what_can_not_be_made_or_written_is_told_before_and_what_is_there_is_lef
             use(no_place)
 
 
-def test_a_line_that_was_cut_off_is_ended_before_others_are_added(tmp_path) -> None:
-    path = tmp_path / "lines"
-    for before, after in ((None, b"new\n"), (b"old\n", b"old\nnew\n"), (b"ol", b"ol\nnew\n")):
-        if before is not None:
-            path.write_bytes(before)
-        with open_to_append(path) as file:
-            file.write(b"new\n")
-        assert path.read_bytes() == after
-
-
 @pytest.fixture(params=[0, 0o777], ids=oct)
 def umask(request):
     before = os.umask(request.param)
@@ -112,7 +101,6 @@ def test_what_is_made_is_its_owners_alone(tmp_path) -> None:
         assert set(modes(folder).values()) == {0o600}  # before anything is in them
         whole.write(b"said")
         anew.write(b"said")
-    open_to_append(folder / "lines").close()
     os.close(new_file(folder / "new"))
     with private_lock(folder / "lock"):
         pass
@@ -121,14 +109,14 @@ def test_what_is_made_is_its_owners_alone(tmp_path) -> None:
     database.execute("CREATE TABLE page (id)")
     check_writable(folder / "nothing")
     assert modes(tmp_path) == {"in": 0o700, "two": 0o700} | dict.fromkeys(
-        ("anew", "database", "database-shm", "database-wal", "lines", "lock", "new", "whole"), 0o600
+        ("anew", "database", "database-shm", "database-wal", "lock", "new", "whole"), 0o600
     )
     database.close()
 
 
 @pytest.mark.usefixtures("umask")
 def test_what_is_there_keeps_its_permissions_and_gives_them_to_its_lock(tmp_path) -> None:
-    names = ("anew", "database", "lines", "lock", "whole")
+    names = ("anew", "database", "lock", "whole")
     for name in names:
         (tmp_path / name).touch()
         (tmp_path / name).chmod(0o664)
@@ -137,7 +125,6 @@ def test_what_is_there_keeps_its_permissions_and_gives_them_to_its_lock(tmp_path
     with whole_file(tmp_path / "whole") as file:
         file.write(b"said")
     open_anew(tmp_path / "anew").close()
-    open_to_append(tmp_path / "lines").close()
     with private_lock(tmp_path / "lock"), private_lock(tmp_path / "new", beside=tmp_path / "lock"):
         pass
     with sqlite3.connect(tmp_path / "database") as database:

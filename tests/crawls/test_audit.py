@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from simhash_gate.tuning.labels import read_labels
 from tests.crawls.alike import COPIES, PLAIN, TROUBLE
 from tests.crawls.harness import Site, crawl, page
 
@@ -28,8 +29,7 @@ VISITORS = """
 def test_items_are_compared_and_held_back_and_the_logs_tell_how_sure_a_wrong_drop_is(
     tmp_path,
 ) -> None:
-    (tmp_path / "test.jsonl").write_text('{"a": "cut off')
-    settings = {**ALL, "SIMHASH_GATE_AUDIT_LOG": "%(name)s.jsonl"}
+    settings = {**ALL, "SIMHASH_GATE_VERDICTS": "%(name)s.jsonl"}
     with Site(ROUTES).running() as site:
         result = crawl(tmp_path, site, PATHS, spider=VISITORS, settings=settings)
     log = result.log
@@ -44,12 +44,20 @@ def test_items_are_compared_and_held_back_and_the_logs_tell_how_sure_a_wrong_dro
     counted |= {"wrong_low": low, "wrong_high": high}
     of_domain = {f"{name}/127.0.0.1": count for name, count in counted.items()}
     assert found == {**counted, **of_domain, "field/visitors": 1}
-    pairs = [json.loads(line) for line in (tmp_path / "test.jsonl").read_text().splitlines()[1:]]
-    assert pairs == [
-        {"a": f"{site.url}/a", "b": f"{site.url}{b}", "duplicate": not fields, "distance": 0}
+    lines = [json.loads(line) for line in (tmp_path / "test.jsonl").read_text().splitlines()]
+    assert [line for line in lines if "a" in line] == [
+        {
+            "audit": "pair",
+            "a": f"{site.url}/a",
+            "b": f"{site.url}{b}",
+            "duplicate": not fields,
+            "distance": 0,
+        }
         | {"fields": fields}
         for b, fields in (("/copy", []), ("/other", ["visitors"]))
     ]
+    labels = read_labels(str(tmp_path / "test.jsonl"), lambda *told: pytest.fail(str(told)))
+    assert [label.duplicate for label in labels] == [True, False]
     assert re.search(rf"Dropped {site.url}/copy: .*; audited$", log, re.MULTILINE)
     (wrong,) = re.findall(r"WARNING: (Wrong drop\? .*)", log)
     assert wrong.startswith(f"Wrong drop? {site.url}/other says what {site.url}/a does not (")
@@ -77,8 +85,7 @@ TAG = {"SIMHASH_GATE_ACTION": "tag"}
 def test_duplicates_that_reach_the_spider_anyway_are_compared_by_all_or_by_named_fields(
     tmp_path, settings, delivered, wrong
 ) -> None:
-    (tmp_path / "file").touch()
-    settings = {**ALL, "SIMHASH_GATE_AUDIT_LOG": "file/pairs.jsonl", **settings}
+    settings = {**ALL, **settings}
     with Site(ROUTES).running() as site:
         result = crawl(tmp_path, site, PATHS, spider=VISITORS, settings=settings)
     assert result.delivered() == delivered
@@ -87,7 +94,6 @@ def test_duplicates_that_reach_the_spider_anyway_are_compared_by_all_or_by_named
     assert result.count("dropped") == 0
     assert result.count("passed") == len(delivered)
     assert result.count("held") == 4 - len(delivered)
-    assert result.log.count("audited pairs are not written to file/pairs.jsonl") == 1
 
 
 def test_a_domain_and_a_request_have_shares_of_their_own_and_links_of_the_audited_go_on(

@@ -242,7 +242,7 @@ class Hungry:
     with Site(routes).running() as site:
         settings = {
             "SIMHASH_GATE_EXTRACTOR": "hungry.Hungry",
-            "SIMHASH_GATE_WORKER_MEMORY": 100_000_000,
+            "SIMHASH_GATE_MAX_BYTES": 1_000_000,
             "SIMHASH_GATE_WORKERS": "1",
         }
         result = crawl(tmp_path, site, " ".join(routes), settings=settings)

@@ -357,10 +357,10 @@ WHO_RENDERS = """
 
 
 @pytest.mark.parametrize("eager", [False, True])
-def test_markdown_is_made_when_a_callback_asks_or_by_the_workers_if_a_setting_says_so(
+def test_markdown_is_made_when_a_callback_asks_or_by_the_workers_if_it_is_kept(
     tmp_path, eager
 ) -> None:
-    settings = {"SIMHASH_GATE_WORKERS": 1, "SIMHASH_GATE_MARKDOWN": eager}
+    settings = {"SIMHASH_GATE_WORKERS": 1, "SIMHASH_GATE_KEEP_MARKDOWN": eager * 2**20}
     with Site({"/a": page(1)}).running() as site:
         result = crawl(tmp_path, site, "/a", spider=WHO_RENDERS, settings=settings)
     (item,) = result.items

@@ -15,9 +15,8 @@ DAY = 86_400
 START = 1_700_000_000
 SETTINGS = {
     "SIMHASH_GATE_STORE": "sqlite:///store.sqlite",
-    "SIMHASH_GATE_REVALIDATE": True,
+    "SIMHASH_GATE_REVALIDATE": 1e-9,
     "SIMHASH_GATE_REVISIT": "drop",
-    "SIMHASH_GATE_REVALIDATE_PROBES": 0,
 }
 SITEMAPS = """
 from simhash_gate import LastmodSitemapSpider
@@ -122,7 +121,7 @@ def test_what_is_left_out_is_probed_and_fetched_again_when_lastmod_proves_wrong(
     calendar.change(*CHANGED)
     calendar.crawl()
     calendar.change(*PAGES, said=False)
-    third = calendar.crawl(SIMHASH_GATE_REVALIDATE_PROBES=0.3)
+    third = calendar.crawl(SIMHASH_GATE_REVALIDATE=0.3)
     assert third.count("lastmod/distrusted") == 1
     assert set(third.delivered()) - {"/linked"} == set(PAGES)
     assert third.log.count("The lastmod values in sitemaps of 127.0.0.1 are wrong") == 1

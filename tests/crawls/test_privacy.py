@@ -25,7 +25,6 @@ class Spider(Base):
 EVERYTHING = {
     "CONCURRENT_REQUESTS": 1,
     "SIMHASH_GATE_AUDIT": 0.5,
-    "SIMHASH_GATE_AUDIT_LOG": "out/pairs.jsonl",
     "SIMHASH_GATE_JOURNAL": "kept/dropped",
     "SIMHASH_GATE_VERDICTS": "out/verdicts.jsonl",
     "SIMHASH_GATE_REPORT": "report/report.html",
@@ -65,7 +64,7 @@ def test_what_a_crawl_writes_is_its_owners_alone(tmp_path, store: dict, umask: i
         assert any(path.endswith(ending) for path in live), ending
     left = [path.relative_to(tmp_path) for path in tmp_path.rglob("*")]
     after = {str(path): stat.S_IMODE((tmp_path / path).lstat().st_mode) for path in left}
-    assert {"out/pairs.jsonl", "report/report.html"} <= set(after)
+    assert {"out/verdicts.jsonl", "report/report.html"} <= set(after)
     for path, mode in [*live.items(), *ours(after).items()]:
         folder = (tmp_path / path).is_dir()
         assert oct(mode) == oct(0o700 if folder else 0o600), path

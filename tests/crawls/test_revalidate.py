@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
 DROP = {
     "SIMHASH_GATE_STORE": "sqlite:///store.sqlite",
-    "SIMHASH_GATE_REVALIDATE": True,
+    "SIMHASH_GATE_REVALIDATE": 1e-9,
     "SIMHASH_GATE_REVISIT": "drop",
-    "SIMHASH_GATE_REVALIDATE_PROBES": 0,
     "CONCURRENT_REQUESTS": 1,
 }
 KEEP = {**DROP, "SIMHASH_GATE_REVISIT": "links", "SIMHASH_GATE_KEEP_MARKDOWN": 1 << 24}
@@ -301,7 +300,7 @@ def test_a_domain_whose_validators_lie_is_noticed_told_and_believed_no_more(tmp_
     assert "without conditions until" in third.log
 
 
-@pytest.mark.parametrize("parts", [[(0.3, 0)], [(0, 10), (1, 0)]])
+@pytest.mark.parametrize("parts", [[(0.3, 0)], [(1e-9, 10), (1.0, 0)]])
 def test_what_never_changed_is_believed_after_many_pages_and_fetched_again_if_that_was_a_lie(
     tmp_path, parts
 ) -> None:
@@ -317,7 +316,7 @@ def test_what_never_changed_is_believed_after_many_pages_and_fetched_again_if_th
         settings = {**DROP, "CONCURRENT_REQUESTS": 8, "JOBDIR": "job"}
         spared, delivered = 0, []
         for probes, items in parts:
-            own = {"SIMHASH_GATE_REVALIDATE_PROBES": probes, "CLOSESPIDER_ITEMCOUNT": items}
+            own = {"SIMHASH_GATE_REVALIDATE": probes, "CLOSESPIDER_ITEMCOUNT": items}
             result = visit(tmp_path, site, paths, {**settings, **own})
             spared += result.count("validators/not_modified")
             delivered += result.delivered()

@@ -151,7 +151,7 @@ CONCURRENT_REQUESTS = 1
 SIMHASH_GATE_WORKERS = 0
 SIMHASH_GATE_STORE = "sqlite:///kept/store.sqlite"
 SIMHASH_GATE_URLS, SIMHASH_GATE_KEEP_MARKDOWN = "skip", 1 << 20
-SIMHASH_GATE_AUDIT, SIMHASH_GATE_AUDIT_LOG = 1.0, "kept/audit.jsonl"
+SIMHASH_GATE_AUDIT = 1.0
 SIMHASH_GATE_VERDICTS, SIMHASH_GATE_REPORT = "kept/verdicts.jsonl", "kept/report.html"
 SIMHASH_GATE_JOURNAL = "kept/journal"
 """,
@@ -222,7 +222,7 @@ def test_who_only_looks_leaves_nothing_behind_and_the_next_crawl_sees_every_page
         for command in LOOKING:
             run(command)
             assert kept() == {}, command
-        trial = "crawl news -O {}.jsonl -s SIMHASH_GATE_STORE_MODE=read "
+        trial = "crawl news -O {}.jsonl -s SIMHASH_GATE_DURABLE=never "
         for number in range(2):  # its pages are compared with each other, and not remembered
             _, log = run(trial.format(number))
             assert (tmp_path / f"{number}.jsonl").read_text() == '{"path": "/a"}\n'

@@ -203,7 +203,7 @@ logging.getLogger("simhash_gate.plugin.store_run").addHandler(Told())
     """
     with Site({"/a": page(1), "/b": page(2)}).running() as site:
         crawl(tmp_path, site, "/a /b", settings=settings)
-        other = {**settings, "SIMHASH_GATE_SHINGLE_SIZE": "4"}
+        other = {**settings, "SIMHASH_GATE_SHINGLE": "word:4"}
         changed = crawl(tmp_path, site, "/a", spider=spider, settings=other)
         again = crawl(tmp_path, site, "/a", spider=spider, settings=settings)
     assert changed.delivered() == ["/a"]

@@ -20,7 +20,7 @@ def test_a_line_says_what_the_pipeline_says_with_the_settings_of_the_page(run, w
     assert line["fingerprint"] == f"{page.fingerprint:016x}"
     assert (line["title"], line["words"]) == (page.title, page.words)
     assert line["names"] == [text(1, 5), "Story 1"]
-    other = run("fingerprint", "a.html", "-s", "SIMHASH_GATE_SHINGLE_SIZE=1")
+    other = run("fingerprint", "a.html", "-s", "SIMHASH_GATE_SHINGLE=word:1")
     assert other.column("fingerprint") != result.column("fingerprint")
 
 

@@ -54,7 +54,7 @@ def test_pages_are_read_anew_when_asked_for_and_kept_where_asked_for(run, tmp_pa
         (["--cache", "here.sqlite"], 60),
         (["--cache", "here.sqlite"], 60),
         (["--no-cache"], 120),
-        (["--cache", "here.sqlite", "-s", "SIMHASH_GATE_SHINGLE_SIZE=2"], 180),
+        (["--cache", "here.sqlite", "-s", "SIMHASH_GATE_SHINGLE=word:2"], 180),
     ):
         assert run("pairs", "pages", *COUNTING, *options).status == 0
         assert read() == expected

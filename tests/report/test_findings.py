@@ -94,7 +94,7 @@ def test_a_domain_that_is_surely_bad_comes_before_one_with_more_wrong_drops() ->
     ("reason", "setting"),
     [
         ("reading took longer than 10 s", "SIMHASH_GATE_TIMEOUT"),
-        ("unreadable: MemoryError: ", "SIMHASH_GATE_WORKER_MEMORY"),
+        ("unreadable: MemoryError: ", "SIMHASH_GATE_MAX_BYTES"),
         ("the store can't be reached", "SIMHASH_GATE_STORE_FAILURE"),
         ("unreadable: ValueError: x", "simhash-gate fingerprint"),
     ],

@@ -132,7 +132,7 @@ def test_a_page_that_was_not_read_says_why_and_one_of_another_version_is_not_com
     rows = [(1, url, body, None), (2, url, b"", "not html"), (3, url, body, None)]
     pages = read_pages(spark.createDataFrame(rows, BODIES), INLINE)
     later = spark.createDataFrame([(4, url, body, None)], BODIES)
-    pages = pages.union(read_pages(later, {**INLINE, "SIMHASH_GATE_SHINGLE_SIZE": 4}))
+    pages = pages.union(read_pages(later, {**INLINE, "SIMHASH_GATE_SHINGLE": "word:4"}))
     found = {row.id: (row.kept, row.original, row.reason) for row in dedupe(pages).collect()}
     assert found.pop(2) == (False, None, "not html")
     assert {number: row[:2] for number, row in found.items()} == {

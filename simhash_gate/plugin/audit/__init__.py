@@ -13,7 +13,6 @@ import secrets
 import time
 import zlib
 from collections import OrderedDict, deque
-from contextlib import closing as closed_after
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -21,11 +20,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from simhash_gate.common.files import open_to_append
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.plugin.audit.figures import AuditFigures
 from simhash_gate.plugin.audit.items import Reader, Snapshot, Value
-from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
+from simhash_gate.plugin.lines import LineThread
 from simhash_gate.plugin.listeners import Closing, Listener, Stage
 from simhash_gate.plugin.spider_middleware import sees_pages_end
 from simhash_gate.values import PREFIX, SettingsError
@@ -33,7 +31,6 @@ from simhash_gate.values import PREFIX, SettingsError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scrapy import Spider
     from scrapy.http import Response
     from typing_extensions import Self
 
@@ -107,7 +104,6 @@ class Audit(Listener):
         super().__init__(crawl)
         self.figures = AuditFigures(crawl.crawler.stats)
         self._thread = LineThread("audited pair", self._compare_all)
-        self._path = ""
         self._compared: deque[tuple[AuditedHarvest, list[Difference] | None]] = deque()
         self._reader = Reader(crawl.settings.audit_fields, began=time.time())
         # Of one crawl, so that a retry is chosen alike, and not the same pages day after day.
@@ -135,10 +131,6 @@ class Audit(Listener):
             self.figures.not_comparable(domain, "other_crawl")
             return verdict
         return replace(verdict, audited=True)
-
-    def opened(self, spider: Spider) -> None:
-        """Name the log of pairs, if there is to be one."""
-        self._path = fill_in(self._crawl.settings.audit_log, spider.name)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Get ready for the items of a kept page, or of one that was chosen."""
@@ -249,37 +241,35 @@ class Audit(Listener):
         self._thread.put((kept, page))
 
     def _compare_all(self, batches: Iterator[list[tuple[KeptHarvest, AuditedHarvest]]]) -> None:
-        """Compare pages, off the event loop: long items take their time. Write the pairs down.
-
-        `a` is the kept page and `b` the dropped one; `duplicate` tells whether the items agree,
-        `distance` is in bits, `fields` are those that differ.
-        """
-        log = LineFile(self._path, open_to_append, setting="AUDIT_LOG", what="audited pair")
-        with closed_after(log):
-            for kept, page in chain.from_iterable(batches):
-                differences, match = None, page.verdict.match
-                assert match is not None
-                with suppress(Exception):  # what spiders yield can be nested too deeply
-                    differences = self._reader.news(kept.snapshots(), page.snapshots())
-                    fields = list(dict.fromkeys(difference.field for difference in differences))
-                    pair = {"a": match.record.url, "b": page.url, "duplicate": not fields}
-                    log.write([{**pair, "distance": match.distance, "fields": fields}])
-                self._compared.append((page, differences))
+        """Compare pages, off the event loop: long items take their time."""
+        for kept, page in chain.from_iterable(batches):
+            differences = None
+            with suppress(Exception):  # what spiders yield can be nested too deeply
+                differences = self._reader.news(kept.snapshots(), page.snapshots())
+            self._compared.append((page, differences))
 
     def _note_compared(self) -> None:
-        """Count the pages that were compared since, and warn of wrong drops."""
+        """Count the pages that were compared since, log the pairs, and warn of wrong drops.
+
+        Of a pair, `a` is the kept page and `b` the dropped one; `duplicate` tells whether the items
+        agree, `distance` is in bits, `fields` are those that differ.
+        """
         while self._compared:
             page, differences = self._compared.popleft()
             if differences is None:
                 self._not_comparable(page, "unreadable_item")
                 continue
-            fields = [difference.field for difference in differences]
+            fields = list(dict.fromkeys(difference.field for difference in differences))
+            match = page.verdict.match
+            assert match is not None
+            pair = {"a": match.record.url, "b": page.url, "duplicate": not fields}
+            pair |= {"distance": match.distance, "fields": fields}
+            self._crawl.lines.append({"audit": "pair", **pair})
             self.figures.compared(page.domain, fields, page.verdict.policy)
             if differences:
-                assert page.verdict.match is not None
                 logger.warning(
                     "Wrong drop? %s says what %s does not (%s): %s",
-                    *(page.url, page.verdict.match.record.url, page.verdict.reason),
+                    *(page.url, match.record.url, page.verdict.reason),
                     "; ".join(f"{field}: {change}" for field, change in differences),
                 )
 

@@ -85,12 +85,12 @@ class AuditFigures:
         the page's.
         """
         self._count("compared", *["wrong"] * bool(fields))
-        for name in dict.fromkeys(fields):
+        for name in fields:
             self._count(f"field/{self._field(name)}")
         for figures in self._of(domain):
             figures.compared += 1
             figures.wrong += bool(fields)
-            figures.fields.update(self._field(name) for name in dict.fromkeys(fields))
+            figures.fields.update(self._field(name) for name in fields)
         _, figures = self._of(domain)
         if fields and figures.is_bad and not figures.warned:
             figures.warned = True
