@@ -167,11 +167,13 @@ def _show_if_the_page(notes: Collection[HtmlElement], root: HtmlElement, titles:
     name = words_of(titles.title)
     if not name:
         return
-    long = [(note, size) for note in notes if (size := size_of(note)) >= _SPOKEN]
+    outer = [note for note in notes if next(note.iterancestors("noscript"), None) is None]
+    long = [(note, size) for note in outer if (size := size_of(note)) >= _SPOKEN]
     whole = size_of(root) if long else 0
     for note, size in long:
         if 2 * size > whole and _has(note, name):
-            note.tag = "div"
+            for shown in list(note.iter("noscript")):
+                shown.tag = "div"
 
 
 def _has(element: HtmlElement, name: tuple[str, ...]) -> bool:

@@ -126,6 +126,8 @@ _LONGEST_NAME = 80
 _LIKE = 0.4  # share of words: a headline is edited for those who search
 _VERY_LIKE = 0.6  # where it may be a slogan as well
 _STEM = 5  # letters
+_MOST_WITHIN = 200  # elements: what has more within it names nothing
+_LONGEST_HEADING = 5_000  # characters, white space among them
 
 
 class Titles(NamedTuple):
@@ -150,9 +152,11 @@ def letters(text: str) -> int:
 
 
 def text_of(heading: HtmlElement) -> str:
-    """Return the text of a heading, in one line."""
+    """Return the text of a heading, in one line; "" of one that holds much of a page."""
     if not len(heading):
         return " ".join((heading.text or "").split())
+    if _holds_much(heading):
+        return ""
     if all(element.tag in INLINE for element in heading.iterdescendants()):
         return " ".join("".join(heading.itertext()).split())
     return " ".join(lines_of(heading))
@@ -226,7 +230,15 @@ def _home_links(root: HtmlElement, url: str) -> Iterator[str]:
                 yield said
 
 
+def _holds_much(heading: HtmlElement) -> bool:
+    if next(islice(heading.iterdescendants(), _MOST_WITHIN, None), None) is not None:
+        return True
+    return sum(map(len, heading.itertext())) > _LONGEST_HEADING
+
+
 def _shown(heading: HtmlElement) -> str:
+    if _holds_much(heading):
+        return ""
     if next(heading.iterdescendants(*INVISIBLE), None) is not None:
         heading = deepcopy(heading)
         strip_elements(heading, *INVISIBLE, with_tail=False)

@@ -70,3 +70,10 @@ def test_the_sign_that_leads_to_its_own_heading_is_no_text():
         assert (page.title, page.markdown) == ("Bees", "# Bees\n\nThey fly.")
     note = "<p>They fly<a href='#note'>*</a>.</p><p id=note>Not in winter."
     assert "\\*" in read_page(f"<title>Bees</title><h1>Bees</h1>{note}".encode()).markdown
+
+
+@pytest.mark.parametrize("tags", ["<noscript>", "<noscript><p>" * 50])
+def test_what_is_said_without_scripts_is_read_once_if_it_is_the_page(tags):
+    said = "".join(f"<p>The river rose by {n} centimetres on day {n}." for n in range(20))
+    page = read_page(f"<title>The river</title><body>{tags}<h1>The river</h1>{said}".encode())
+    assert page.markdown.count("on day 7.") == 1

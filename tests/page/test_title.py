@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import timeit
+
 import pytest
 
 from simhash_gate import read_page
@@ -77,3 +79,23 @@ def test_any_url_links_and_title_will_do():
     links = "<a href=/>x</a>" * 5_000
     parts = "Ledger | " * 5_000
     assert title(f"<title>{parts}</title>{links}<h1>A storm</h1>{STORY}")
+
+
+PARAGRAPHS = "<p>Some text of the page stands here." * 10_000
+TEXT = "Some text of the page stands here. " * 10_000
+
+
+@pytest.mark.parametrize(
+    ("start", "open_headings"),
+    [
+        ("<div>" * 200 + PARAGRAPHS, "<div><h1>" * 100 + PARAGRAPHS),
+        ("<p>" + TEXT, "<h1><span>" * 40 + TEXT),
+    ],
+)
+def test_headings_around_a_whole_page_are_not_read_for_each(start, open_headings):
+    """Such a page takes no more time than another of its size."""
+    times = []
+    for text in (start, open_headings):
+        body = f"<title>Some text</title>{text}".encode()
+        times.append(min(timeit.repeat(lambda b=body: read_page(b), number=1, repeat=2)))
+    assert times[1] < 4 * times[0]
