@@ -120,7 +120,7 @@ def _as_text(tuning: Tuning) -> Iterator[str]:
     if tuning.labelled:
         yield from _labels(tuning.labelled)
         yield ""
-    if any(tuned.says_little for tuned in tuning.scopes):
+    if any(tuned.named.are_many for tuned in tuning.scopes):
         yield ADVICE
         yield ""
     if tuning.is_store:
@@ -160,23 +160,15 @@ def _scope(tuned: ScopeTuning) -> Iterator[str]:
     yield from _histogram(scope.histogram, tuned.other_names, line)
     change = "as it is" if line == tuned.now else f"now {tuned.now}"
     yield click.style(f"threshold {line} ({change}): ", bold=True) + tuned.suggestion.reason
-    yield from _others(tuned)
+    if tuned.named.others:
+        yield f"by their titles, {tuned.named}"
     for where, pairs in (("up to it", tuned.under), ("beyond it", tuned.beyond)):
         if pairs:
             yield f"next to the line, {where}:"
         for pair in pairs:
-            yield from (f"  {text}" for text in pair.as_text())
-
-
-def _others(tuned: ScopeTuning) -> Iterator[str]:
-    """Yield how many of the near pages are different ones."""
-    if tuned.named.others:
-        yield f"by their titles, {tuned.named}"
-    differ = ", ".join(
-        f"other {what} in {pairs}" for what, pairs in tuned.closer.most_common() if what
-    )
-    if differ:
-        yield f"of {how_many(tuned.closer.total(), 'near pair')} looked at closer: {differ}"
+            for page, bits in ((pair.earlier, how_many(pair.distance, "bit")), (pair.page, "")):
+                yield f"  {bits:>7}  {printable(page.name)}"
+                yield f"           {printable(page.title)} ({how_many(page.words, 'word')})"
 
 
 def _histogram(counts: Sequence[int], others: Sequence[int], line: int) -> Iterator[str]:

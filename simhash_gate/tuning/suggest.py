@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field, replace
-from itertools import chain
-from random import Random
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.collection.neighbours import FARTHEST
@@ -14,29 +12,19 @@ from simhash_gate.gate.policy import WHOLE_CRAWL
 from simhash_gate.report.judged import Named, contradict
 from simhash_gate.settings import read_settings
 from simhash_gate.sources.find import names_store, shown
-from simhash_gate.tuning.labels import (
-    ShownPair,
-    contradicting,
-    names_of,
-    read_texts,
-    show_pair,
-    with_distances,
-)
+from simhash_gate.tuning.labels import with_distances
 from simhash_gate.tuning.threshold import Labelled, Suggestion, score, suggest
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from simhash_gate.collection.neighbours import Neighbour, Scope
     from simhash_gate.settings import Settings
-    from simhash_gate.tuning.labels import Label, Texts
+    from simhash_gate.tuning.labels import Label
 
 SHOWN = 3
 """Pairs to show on each side of the line."""
-CLOSER = 20
-"""Pairs of a scope whose claims are compared, of the `MOST_CLOSER` largest scopes."""
-MOST_CLOSER = 10
 NO_SIGN = "so many near pages are different ones that a valley means nothing: only labels can tell"
 
 
@@ -45,8 +33,7 @@ class ScopeTuning:
     """One scope: its pages, the threshold set `now`, the one suggested, and pairs to look at.
 
     `other_names` counts, at each distance, the pages whose title contradicts that of the page they
-    are near. `closer` counts the pairs within the thresholds whose claims were compared, by what
-    differs.
+    are near. The pairs are those next to the threshold that is suggested, on both its sides.
     """
 
     scope: Scope
@@ -54,21 +41,13 @@ class ScopeTuning:
     suggestion: Suggestion
     labelled: Labelled | None
     other_names: list[int]
-    closer: Counter[str] = field(default_factory=Counter)
-    under: list[ShownPair] = field(default_factory=list)
-    beyond: list[ShownPair] = field(default_factory=list)
+    under: list[Neighbour]
+    beyond: list[Neighbour]
 
     @property
     def named(self) -> Named:
         """The pages within both thresholds, and those of another name by their titles."""
-        within = slice(max(self.now, self.suggestion.threshold) + 1)
-        return Named(sum(self.scope.histogram[within]), sum(self.other_names[within]))
-
-    @property
-    def says_little(self) -> bool:
-        """Whether so many near pages are different ones that distances say little."""
-        closer = Named(self.closer.total(), self.closer.total() - self.closer[""])
-        return self.named.are_many or closer.are_many
+        return _named(self.scope, self.other_names, max(self.now, self.suggestion.threshold))
 
     def as_json(self) -> dict[str, Any]:
         """Return an object of JSON."""
@@ -78,16 +57,12 @@ class ScopeTuning:
             "looked_at": self.scope.looked_at,
             "histogram": self.scope.histogram,
             "other_names": self.other_names,
-            "closer": {
-                "pairs": self.closer.total(),
-                **{what: self.closer[what] for what in ("names", "offers", "fields")},
-            },
             "threshold": self.now,
             "suggested": self.suggestion.threshold,
             "reason": self.suggestion.reason,
             "labelled": self.labelled and self.labelled.as_json(),
-            "under": [pair.as_json() for pair in self.under],
-            "beyond": [pair.as_json() for pair in self.beyond],
+            "under": list(map(_pair, self.under)),
+            "beyond": list(map(_pair, self.beyond)),
         }
 
 
@@ -138,56 +113,40 @@ class Tuning:
         }
 
 
+def _pair(pair: Neighbour) -> dict[str, Any]:
+    """Return an object of JSON. `a` is the earlier page."""
+    found: dict[str, Any] = {"distance": pair.distance}
+    for name, page in (("a", pair.earlier), ("b", pair.page)):
+        found[name] = {"name": page.name, "title": page.title, "words": page.words}
+    return found
+
+
 def tune(
     sources: Sequence[str], scopes: Sequence[Scope], settings: Settings, labels: Sequence[Label]
 ) -> Tuning:
-    """Suggest a threshold for each scope, and find pairs on each side of it to look at."""
+    """Suggest a threshold for each scope, and find pairs on each side of it to look at.
+
+    Where too many near pages are different ones by their titles, only labels can tell.
+    """
     every = _labelled(labels, scopes)
     is_store = any(map(names_store, sources))
-    first = [_by_numbers(scope, settings, labels, every, is_store=is_store) for scope in scopes]
-    closer = [_closer(tuned) for tuned in first[:MOST_CLOSER]]
-    closer += [[] for _ in first[MOST_CLOSER:]]
-    wanted = list(chain(*closer))
-    for tuned in first:
-        for line in {tuned.now, tuned.suggestion.threshold}:
-            wanted += chain(*_sides(tuned.scope, line))
-    texts = read_texts(sources, names_of(wanted), settings)
-    found = [
-        _by_texts(tuned, near, texts, every) for tuned, near in zip(first, closer, strict=True)
-    ]
+    found = []
+    for scope in scopes:
+        host = f"[{scope.name}]" if ":" in scope.name else scope.name
+        now = settings.policies.site_of(f"//{host}").policy.threshold
+        own, others = _labelled(labels, [scope]), _other_names(scope)
+        suggestion = suggest(scope, now, own, every, is_store=is_store)
+        named = _named(scope, others, max(now, suggestion.threshold))
+        if named.are_many and not any(known and known.suffice for known in (own, every)):
+            suggestion = Suggestion(now, NO_SIGN)
+        sides = _sides(scope, suggestion.threshold)
+        found.append(ScopeTuning(scope, now, suggestion, own, others, *sides))
     return Tuning(sources, settings.policies.default.threshold, every, found)
 
 
-def _by_numbers(
-    scope: Scope,
-    settings: Settings,
-    labels: Sequence[Label],
-    every: Labelled | None,
-    *,
-    is_store: bool,
-) -> ScopeTuning:
-    """Suggest a threshold by labels and distances alone."""
-    host = f"[{scope.name}]" if ":" in scope.name else scope.name
-    now = settings.policies.site_of(f"//{host}").policy.threshold
-    own = _labelled(labels, [scope])
-    suggestion = suggest(scope, now, own, every, is_store=is_store)
-    return ScopeTuning(scope, now, suggestion, own, _other_names(scope))
-
-
-def _by_texts(
-    tuned: ScopeTuning, near: Iterable[Neighbour], texts: Texts, every: Labelled | None
-) -> ScopeTuning:
-    """Take the suggestion back if too many near pages are different ones; add pairs to show."""
-    tuned = replace(tuned, closer=contradicting(near, texts))
-    has_labels = any(labelled and labelled.suffice for labelled in (tuned.labelled, every))
-    if tuned.says_little and not has_labels:
-        tuned = replace(tuned, suggestion=Suggestion(tuned.now, NO_SIGN))
-    under, beyond = _sides(tuned.scope, tuned.suggestion.threshold)
-    return replace(
-        tuned,
-        under=[show_pair(pair, texts) for pair in under],
-        beyond=[show_pair(pair, texts) for pair in beyond],
-    )
+def _named(scope: Scope, others: Sequence[int], most: int) -> Named:
+    """Count the pages within a distance, and those of another name by their titles."""
+    return Named(sum(scope.histogram[: most + 1]), sum(others[: most + 1]))
 
 
 def _labelled(labels: Sequence[Label], scopes: Sequence[Scope]) -> Labelled | None:
@@ -212,13 +171,6 @@ def _other_names(scope: Scope) -> list[int]:
         if contradict(pair.page.title, pair.earlier.title)
     )
     return [found[distance] for distance in range(FARTHEST + 1)]
-
-
-def _closer(tuned: ScopeTuning) -> list[Neighbour]:
-    """Return pairs within the thresholds whose claims are compared: all, or a sample of them."""
-    line = max(tuned.now, tuned.suggestion.threshold)
-    near = [pair for pair in tuned.scope.neighbours if pair.distance <= line]
-    return near if len(near) <= CLOSER else Random(0).sample(near, CLOSER)
 
 
 def _sides(scope: Scope, line: int) -> tuple[list[Neighbour], list[Neighbour]]:
