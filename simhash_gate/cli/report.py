@@ -12,8 +12,6 @@ import click
 from simhash_gate.cli.console import check_output, disk
 from simhash_gate.cli.options import output, with_console, with_settings
 from simhash_gate.common.wording import complaining
-from simhash_gate.report.fleet import total_of
-from simhash_gate.report.tables import FLEET
 from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
 from simhash_gate.values import PREFIX
 
@@ -62,21 +60,19 @@ def report(
     packed by gzip; - is stdin. Logs of several crawlers are one report, with a table of the figures
     of each. Without SOURCE, the newest log in .scrapy/simhash_gate is read.
     """
-    from simhash_gate.offline.logs import is_folder, last_log
+    from simhash_gate.offline.logs import last_log
     from simhash_gate.report.html import check_installed, render, write
     from simhash_gate.report.summary import Summary
     from simhash_gate.sources.open import shown
 
     sources = sources or [last_log()]
-    in_words = output is None and sys.stdout.isatty()
-    if in_words and len(sources) == 1 and not is_folder(sources[0]):
+    if output is None and sys.stdout.isatty():
         raise click.UsageError(
             "A report is not shown on a terminal. Write it to a file: -o report.html"
         )
     if output and Path(output).parent.exists():  # else it is made, once there is a report
         check_output(output)
-    if not in_words:
-        check_installed()
+    check_installed()
     logs, total, own = _logs(sources, settings, console)
     summary = Summary()
     for place, line in console.bar(_lines(logs, summary), total):
@@ -89,9 +85,6 @@ def report(
         return console.status()
     # Pages that a replay can't judge are complained of, and are in the figures all the same.
     summary.unusable = console.complaints - (summary.total.outcomes["error"] if own else 0)
-    if in_words:
-        console.show([*_table(summary), "For all of it, write the report: -o report.html"])
-        return console.status()
     texts = _texts(summary, settings, console, own, pages, journal)
     name = f"{len(summary.crawlers)} crawlers" if summary.are_several else shown(*sources)
     report = render(summary, name=name, texts=texts)
@@ -101,8 +94,6 @@ def report(
         with disk(output):
             write(report, output)
     console.say(f"verdicts in the report: {summary.seen}")
-    for line in _table(summary) if summary.are_several else ():
-        console.say(line)
     return console.status()
 
 
@@ -114,7 +105,6 @@ class Log(NamedTuple):
 
 
 _EXAMPLE = "those that `simhash-gate replay` prints"
-_LONGEST_NAME = 40
 
 
 def _lines(logs: Iterable[Log], summary: Summary) -> Lines:
@@ -196,23 +186,3 @@ def _kept(url: str) -> Lines:
         for record in store.records():
             line = {"url": record.url, "title": record.title, "words": record.words}
             yield shown(url), line | {"outcome": "kept", "time": record.first_seen}
-
-
-def _table(summary: Summary) -> Iterator[str]:
-    """Yield what the crawlers did: a line for each, and one for all."""
-    rows = summary.rows()
-    cells = [
-        [name.removesuffix(" #").lower() for name in FLEET],
-        *([_cut(it.name), *(f"{n:,}" for n in row), _cut(it.place)] for it, row in rows),
-        ["all crawlers", *(f"{n:,}" for n in total_of(row for _, row in rows)), ""],
-    ]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for name, *numbers, place in cells:
-        aligned = (n.rjust(width) for n, width in zip(numbers, widths[1:-1], strict=True))
-        yield "  ".join([name.ljust(widths[0]), *aligned, place]).rstrip()
-
-
-def _cut(name: str) -> str:
-    from simhash_gate.report.changes import safe
-
-    return safe(name if len(name) <= _LONGEST_NAME else f"…{name[-_LONGEST_NAME:]}")

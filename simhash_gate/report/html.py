@@ -18,15 +18,13 @@ from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.changes import safe
 from simhash_gate.report.doubt import ORDER, difference
 from simhash_gate.report.findings import findings, notes
-from simhash_gate.report.fleet import OTHERS, total_of
 from simhash_gate.report.judged import LONGEST_URL
 from simhash_gate.report.pairs import side_by_side
-from simhash_gate.report.summary import Tally
-from simhash_gate.report.tables import labels, tables
+from simhash_gate.report.summary import OTHERS, Tally
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from jinja2 import Template
     from markupsafe import Markup
@@ -45,6 +43,51 @@ AUDIT_BANDS = {
 }
 """What is said of the share of wrong drops of a domain."""
 HERE = Path(__file__).parent
+TEXTS = frozenset(
+    {"Pages of", "Settings that are not the default", "Outcome", "From (UTC)", "Domain", "Crawler"}
+    | {"Log", "Wrong drops", "Fields that differed", "Page", "Nearest kept page", "Why it passed"}
+    | {"Copy", "What differs", "What", "Why", "Examples"}
+)
+"""Columns without numbers."""
+
+
+def _tables(shown: Sequence[str], *, by_time: bool) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each table; `shown` are the outcomes that it counts."""
+    outcomes = tuple(map(str.capitalize, shown))
+    return {
+        "settings": ("Pages of", "Settings that are not the default"),
+        "distances": ("Bits apart", "Outcome", "Pages", "Another name"),
+        "timeline": ("From (UTC)" if by_time else "From page", *outcomes),
+        "domains": (
+            *("Domain", "Judged", *outcomes),
+            *("Skipped", "Dropped", "% dropped", "Saved", "Another name"),
+        ),
+        "fleet": (
+            *("Crawler", "Responses", "Skipped", "Judged", "Delivered", "Dropped", "Held back"),
+            *("Like its own", "Like another's", "Like an earlier", "Errors", "Log"),
+        ),
+        "audit": (
+            *("Domain", "Wrong drops", "Audited", "Compared", "Wrong", "At least %"),
+            *("At most %", "Fields that differed"),
+        ),
+        "near": (
+            *("Page", "Nearest kept page", "Bits", "Words", "Words of the kept page"),
+            "Why it passed",
+        ),
+        "copies": ("Copy", "Bits", "Words", "What differs"),
+        "unsent": ("Domain", "What", "Why", "Requests", "Examples"),
+        "unjudged": ("Outcome", "Why", "Pages"),
+    }
+
+
+def _labels(of: Mapping[str, Sequence[str]]) -> str:
+    """Return the style by which a cell says the name of its column, where rows are cards."""
+    rules = (
+        f'.t-{table} td:nth-child({place})::before {{ content: "{column}"; }}'
+        for table, columns in of.items()
+        for place, column in enumerate(columns, 1)
+    )
+    return "@media (max-width: 40rem) {\n" + "\n".join(rules) + "\n}\n"
 
 
 def check_installed() -> None:
@@ -75,7 +118,7 @@ def render(summary: Summary, *, name: str, texts: Texts | None = None) -> bytes:
     figures = _figures(summary)
     pairs = side_by_side(summary.duplicates.ranked(), texts)
     style, script = ((HERE / name).read_text("utf-8") for name in ("report.css", "report.js"))
-    style += labels(figures["tables"])
+    style += _labels(figures["tables"])
     page = _template().render(
         name=name,
         summary=summary,
@@ -111,7 +154,7 @@ def _template() -> Template:
     environment.filters |= {"share": _share, "size": _size, "utc": _utc}
     environment.tests["web"] = _is_web
     environment.filters |= {"code": _code, "safe_text": safe}
-    environment.globals |= {"difference": difference, "total_of": total_of}
+    environment.globals |= {"difference": difference, "texts": TEXTS}
     return environment.get_template("report.html.jinja")
 
 
@@ -128,7 +171,7 @@ def _figures(summary: Summary) -> dict[str, Any]:
     return {
         "charts": drawn,
         "shown": shown,
-        "tables": tables(shown, by_time=by_time),
+        "tables": _tables(shown, by_time=by_time),
         "threshold": threshold,
         "buckets": buckets,
         "by_time": by_time,

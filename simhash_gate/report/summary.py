@@ -12,14 +12,17 @@ from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
 from simhash_gate.report.crawled import Crawled, Told, UnsentRequests
 from simhash_gate.report.doubt import doubt
-from simhash_gate.report.fleet import MOST_CRAWLS, OTHERS, Crawler, Row
 from simhash_gate.report.judged import ADVICE, Audited, Judged, Named
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
+MOST_CRAWLS = 200
+"""Crawlers that are counted one by one."""
+OTHERS = "(others)"
 MOST_TALLIES = 10_000
+MOST_RUNS = 1_000
 MOST_REASONS = 1_000
 MOST_TOLD = 100
 MOST_DUPLICATES = 500
@@ -31,10 +34,15 @@ MOST_NAMED = 5
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of one domain. `differs` counts pages within the threshold that passed."""
+    """The counts of a domain or a crawler.
+
+    `held` pages passed for their links alone. `differs` counts pages within the threshold that
+    passed.
+    """
 
     outcomes: Counter[str] = field(default_factory=Counter)
     dropped: int = 0
+    held: int = 0
     bytes_saved: int = 0
     differs: Counter[str] = field(default_factory=Counter)
     named: Named = field(default_factory=Named)
@@ -50,6 +58,7 @@ class Tally:
         if page.dropped:
             self.dropped += 1
             self.bytes_saved += page.size
+        self.held += page.held and not page.dropped
         if page.differs:
             self.differs[page.differs] += 1
         if page.is_within and not page.is_revisit:
@@ -59,9 +68,56 @@ class Tally:
         """Count what another tally has counted."""
         self.outcomes.update(other.outcomes)
         self.dropped += other.dropped
+        self.held += other.held
         self.bytes_saved += other.bytes_saved
         self.differs.update(other.differs)
         self.named.update(other.named)
+
+
+class Crawler:
+    """One crawler: where its verdicts were read, what it says of itself, and its counts.
+
+    `runs` counts the pages that were dropped or held by the run that kept the page they were like.
+    """
+
+    def __init__(self, number: int, place: str) -> None:
+        self.number = number
+        self.place = place
+        self.said: Crawled | None = None
+        self.tally = Tally()
+        self.runs = Counter[str]()
+
+    @property
+    def name(self) -> str:
+        """The spider and the crawler's number, or what tells it from the others."""
+        return f"{self.said.name if self.said and self.said.name else self.place} #{self.number}"
+
+    @property
+    def run(self) -> str:
+        """What a store knows it by; "" if it does not say."""
+        return self.said.run if self.said else ""
+
+    def add(self, page: Judged) -> None:
+        """Count what became of a page."""
+        self.tally.add(page)
+        if page.dropped or page.held:
+            run = page.kept.run if page.kept else ""
+            self.runs[run if run in self.runs or len(self.runs) < MOST_RUNS else OTHERS] += 1
+
+    def row(self, here: Collection[str]) -> tuple[int, ...]:
+        """Return the figures, as the report's table has them; `here` are the runs of all crawlers.
+
+        Responses = skipped + judged; judged = delivered + dropped + held; these two = for a page of
+        its own, of another crawler here, or of one that none of them has kept. Then come errors.
+        """
+        tally, own = self.tally, self.runs[self.run]
+        others = sum(n for run, n in self.runs.items() if run in here and run != self.run)
+        not_delivered = tally.dropped + tally.held
+        return (
+            *(tally.outcomes.total(), tally.outcomes["skipped"], tally.checked),
+            *(tally.checked - not_delivered, tally.dropped, tally.held),
+            *(own, others, not_delivered - own - others, tally.outcomes["error"]),
+        )
 
 
 class Summary:
@@ -118,10 +174,14 @@ class Summary:
         """Whether the lines are of more than one crawl."""
         return len(self.crawlers) > 1
 
-    def rows(self) -> list[tuple[Crawler, Row]]:
+    def rows(self) -> list[tuple[Crawler, tuple[int, ...]]]:
         """Return the figures of each crawler."""
         here = {crawler.run for crawler in self.crawlers if crawler.run}
         return [(crawler, crawler.row(here)) for crawler in self.crawlers]
+
+    def sums(self) -> list[int]:
+        """Return the sums of the figures of all crawlers."""
+        return [sum(numbers) for numbers in zip(*(row for _, row in self.rows()), strict=True)]
 
     @property
     def of_many_names(self) -> list[tuple[str, Named]]:
@@ -206,7 +266,7 @@ class Summary:
         self.by_order.add(self.seen, page.outcome)
         self.total.add(page)
         self._tally(registered_domain(host_of(page.url))).add(page)
-        self._crawler().count(page)
+        self._crawler().add(page)
         # How far a page is from what it was tells nothing of how far other pages are.
         if page.distance is not None and page.outcome not in ("updated", "rewritten"):
             self.distances[page.distance, page.outcome] += 1

@@ -22,15 +22,6 @@ def log_of(run: str, *lines: dict) -> str:
 
 ONE = log_of("r1", verdict("a"), verdict("b"))
 TWO = log_of("r2", verdict("c"), copy("d", "a", title="About a", matched_run="r1"))
-TABLE = """\
-crawler       responses  skipped  judged  delivered  dropped  held back  like its own  \
-like another's  like an earlier  errors  log
-news #1               2        0       2          2        0          0             0  \
-             0                0       0  {0}
-news #2               2        0       2          1        1          0             0  \
-             1                0       0  {1}
-all crawlers          4        0       4          3        1          0             0  \
-             1                0       0"""
 
 
 @pytest.fixture
@@ -60,10 +51,7 @@ def test_several_logs_have_a_table_of_crawlers_and_one_has_none(run, logs) -> No
     (logs / "report.html").write_text("<p>An older report.")
     result = run("report", "logs", "-o", "report.html")
     assert result.status == 0
-    said = result.err.splitlines()
-    assert said[:2] == ["logs: 2 verdict logs, 1 other file not read", "verdicts in the report: 4"]
-    wanted = TABLE.format("logs/1.jsonl", "logs/deeper/2.jsonl.gz").splitlines()
-    assert said[2:6] == wanted[:4]
+    assert result.err == "logs: 2 verdict logs, 1 other file not read\nverdicts in the report: 4\n"
     assert figures((logs.parent / "report.html").read_text()) == TWO_CRAWLERS
     both = run("report", logs / "1.jsonl", logs / "deeper/2.jsonl.gz")
     assert (both.status, figures(both.out)) == (0, TWO_CRAWLERS)
@@ -89,10 +77,6 @@ def test_a_log_that_is_broken_or_empty_does_not_hide_the_others(run, logs) -> No
     assert f"{logs}/5.jsonl: no verdict in it" in nothing.err
 
 
-def test_a_terminal_shows_what_several_crawlers_did_and_no_report(at_terminal, logs) -> None:
-    shown = at_terminal("report", "logs", stdout=True, stderr=False).splitlines()
-    wanted = TABLE.format("logs/1.jsonl", "logs/deeper/2.jsonl.gz").splitlines()
-    assert [line.rstrip() for line in shown[:4]] == wanted[:4]
-    assert "-o report.html" in shown[-1]
+def test_a_report_is_not_shown_on_a_terminal(at_terminal, logs) -> None:
     alone = at_terminal("report", "logs/1.jsonl", stdout=True, stderr=True, status=2)
     assert "A report is not shown on a terminal" in alone

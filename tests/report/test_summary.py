@@ -9,10 +9,9 @@ from lxml import html
 
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline
 from simhash_gate.report.crawled import MOST_KINDS, UnsentRequests
-from simhash_gate.report.fleet import OTHERS
 from simhash_gate.report.html import render
 from simhash_gate.report.judged import LONGEST_TEXT, Judged
-from simhash_gate.report.summary import MOST_DUPLICATES, MOST_NEAR, MOST_TALLIES, Summary
+from simhash_gate.report.summary import MOST_DUPLICATES, MOST_NEAR, MOST_TALLIES, OTHERS, Summary
 from tests.report.verdicts import NOON, audit, copy, near, verdict
 
 
