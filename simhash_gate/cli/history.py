@@ -7,19 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.cli.history_diff import diff
-from simhash_gate.cli.options import domain, moment, scope, with_console
+from simhash_gate.cli.options import as_json, moment, with_chosen, with_console
 from simhash_gate.common.times import shown
-from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import complaining, how_many, printable
+from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
+from simhash_gate.history.texts import unpack
+from simhash_gate.stores.base import KEPT_TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from simhash_gate.cli.console import Console
     from simhash_gate.history.rates import Rates
     from simhash_gate.history.schedule import Policy
+    from simhash_gate.history.texts import KeptPage
+    from simhash_gate.history.versions import Version
+    from simhash_gate.offline.chosen import Chosen
+    from simhash_gate.offline.differences import Change
     from simhash_gate.offline.history import Past
+    from simhash_gate.stores import Store
+    from simhash_gate.stores.histories import PageHistory
+
+    Side = tuple[Version, KeptPage | None]
 
 
 @click.group(epilog="Example: simhash-gate history list sqlite:///pages.sqlite")
@@ -37,23 +47,19 @@ def history() -> None:
     epilog="Example: simhash-gate history list sqlite:///pages.sqlite --domain example.com",
 )
 @click.argument("store")
-@domain
-@scope
-@click.option("--url", metavar="URL", help="Only the page at this URL.")
+@with_chosen
 @with_console
-def list_(
-    console: Console, store: str, domain: str | None, scope: str | None, url: str | None
-) -> int:
+def list_(console: Console, store: str, chosen: Chosen) -> int:
     """Print one line of JSON for each page, by URL.
 
     It has the versions of the page, the oldest first, how many visits found a change, and the days
     between two changes: as expected, and the bounds between which they are with 90 % probability.
     """
-    from simhash_gate.offline.history import NOTHING, Wanted, rates_at
+    from simhash_gate.offline.history import NOTHING, pasts_of, rates_at
     from simhash_gate.sources.open import open_kept
 
     with open_kept(store) as kept:
-        pasts = Wanted(domain, scope, url).of(kept, console.complain)
+        pasts = pasts_of(kept, chosen, console.complain)
     rates = rates_at(pasts, max((past.history.seen for past in pasts), default=0.0))
     for number, past in enumerate(pasts):
         console.write(_listed(past, rates, number))
@@ -99,8 +105,7 @@ def list_(
     metavar="DAYS",
     help="For how many days; 1 by default.",
 )
-@domain
-@scope
+@with_chosen
 @with_console
 def due(
     console: Console,
@@ -110,8 +115,7 @@ def due(
     within: float,
     at: float | None,
     days: float,
-    domain: str | None,
-    scope: str | None,
+    chosen: Chosen,
 ) -> int:
     """Print one line of JSON for each visit: the URL and from when on it is due.
 
@@ -120,17 +124,17 @@ def due(
     seldom.
     """
     from simhash_gate.history.schedule import POLICIES
-    from simhash_gate.offline.history import NOTHING, Wanted, due_of
+    from simhash_gate.offline.history import NOTHING, due_of, pasts_of
     from simhash_gate.sources.open import open_kept
 
     at = time.time() if at is None else at
-    chosen = POLICIES[policy](within)
+    wanted = POLICIES[policy](within)
     with open_kept(store) as kept:
-        pasts = Wanted(domain, scope).of(kept, console.complain)
-    for line in due_of(pasts, chosen, budget=budget, at=at, days=days):
+        pasts = pasts_of(kept, chosen, console.complain)
+    for line in due_of(pasts, wanted, budget=budget, at=at, days=days):
         console.write(line.as_json())
     if pasts:
-        _tell(console, pasts, chosen, budget=budget, at=at)
+        _tell(console, pasts, wanted, budget=budget, at=at)
     elif not console.complaints:
         console.say(NOTHING)
     return console.status()
@@ -182,4 +186,116 @@ def _tell(
     )
 
 
-history.add_command(diff)
+@history.command(
+    "diff",
+    short_help="Show what changed between two versions of a page.",
+    epilog="Example: simhash-gate history diff sqlite:///pages.sqlite https://example.com/a 1 3",
+)
+@click.argument("store")
+@click.argument("url")
+@click.argument("versions", nargs=-1, type=click.IntRange(min=1), metavar="[VERSION VERSION]")
+@as_json
+@with_console
+def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_json: bool) -> int:
+    """Compare two versions of the page at URL: the last two, or those with these numbers.
+
+    `history list` shows the numbers. The words and links that differ are shown if the crawl kept
+    the text of both versions: see SIMHASH_GATE_KEEP_MARKDOWN.
+    """
+    from simhash_gate.offline.chosen import Chosen
+    from simhash_gate.offline.history import NOTHING, pasts_of
+    from simhash_gate.sources.open import open_kept
+
+    with open_kept(store) as kept:
+        pasts = pasts_of(kept, Chosen(page=url), console.complain)
+        if not pasts:
+            if not console.complaints:
+                console.complain(without_credentials(url), NOTHING)
+            return console.status()
+        past = max(pasts, key=lambda past: past.page.seen)
+        sides = [(each, _text(kept, past.page, each, console)) for each in _two_of(past, versions)]
+    show = _as_json if as_json else _as_text
+    found = show(past.page.url, dict(zip("ab", sides, strict=True)))
+    if isinstance(found, dict):
+        console.write(found)
+    else:
+        console.show(found)
+    return console.status()
+
+
+def _two_of(past: Past, numbers: Sequence[int]) -> list[Version]:
+    """Return the versions with these numbers. Raises click.UsageError if there are none."""
+    versions = past.history.versions
+    known = len(versions)
+    if known < 2:
+        raise click.ClickException(f"the page has {how_many(known, 'version')}: nothing changed")
+    chosen = (known - 1, known) if not numbers else tuple(numbers)
+    if len(chosen) != 2 or not all(1 <= number <= known for number in chosen):
+        raise click.UsageError(f"Name two versions of 1 to {known}, or none for the last two.")
+    return [versions[number - 1] for number in chosen]
+
+
+def _text(store: Store, page: PageHistory, version: Version, console: Console) -> KeptPage | None:
+    data = store.get(KEPT_TEXT, page.scope, to_hex(version.digest))
+    with complaining(console.complain, f"{page.url}: text of {shown(version.first_seen)}"):
+        return unpack(data) if data else None
+    return None
+
+
+def _as_json(url: str, sides: Mapping[str, Side]) -> dict[str, Any]:
+    """Return an object of JSON; `changes` and `links` are null where a text is missing."""
+    line: dict[str, Any] = {"url": url, "distance": _distance(sides)}
+    for name, (version, text) in sides.items():
+        line[name] = {
+            "first_seen": shown(version.first_seen),
+            "last_seen": shown(version.last_seen),
+            "words": version.words,
+            "fingerprint": to_hex(version.fingerprint),
+            "title": version.title,
+            "text": text is not None,
+        }
+    found = {"changes": _words(sides), "links": _links(sides)}
+    return line | {k: None if v is None else [c._asdict() for c in v] for k, v in found.items()}
+
+
+def _as_text(url: str, sides: Mapping[str, Side]) -> Iterator[str]:
+    """Yield lines of text: what went in red, what came in green."""
+    yield click.style(printable(url), bold=True)
+    for name, (version, text) in sides.items():
+        seen = f"{shown(version.first_seen)} to {shown(version.last_seen)}"
+        words, fingerprint = how_many(version.words, "word"), to_hex(version.fingerprint)
+        yield f"{name}  {seen}, {words}, {fingerprint}"
+        yield f"   {printable(version.title)}"
+        if text is None:
+            yield "   no text is kept of it. A crawl keeps texts with SIMHASH_GATE_KEEP_MARKDOWN"
+    yield f"distance  {_distance(sides)} of 64 bits"
+    for title, nothing, found in (
+        ("words that differ", "no word of the text differs", _words(sides)),
+        ("links that differ", "no link differs", _links(sides)),
+    ):
+        if found is not None:
+            yield ""
+            yield click.style(title if found else nothing, bold=True)
+            yield from (f"   {change.as_text()}" for change in found)
+
+
+def _distance(sides: Mapping[str, Side]) -> int:
+    return hamming_distance(*(version.fingerprint for version, _ in sides.values()))
+
+
+def _words(sides: Mapping[str, Side]) -> list[Change] | None:
+    from simhash_gate.offline.differences import changes
+
+    a, b = (text for _, text in sides.values())
+    return list(changes(a.markdown.split(), b.markdown.split())) if a and b else None
+
+
+def _links(sides: Mapping[str, Side]) -> list[Change] | None:
+    from simhash_gate.offline.differences import Change
+
+    texts = [text for _, text in sides.values() if text is not None]
+    if len(texts) < 2:
+        return None
+    a, b = ({link.url for link in text.links} for text in texts)
+    gone = [Change((), [url], (), ()) for url in sorted(a - b)]
+    return gone + [Change((), (), [url], ()) for url in sorted(b - a)]

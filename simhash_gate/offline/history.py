@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from simhash_gate.common.times import shown
-from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.history.schedule import POLICIES, Hints, Known, plan, rates_of
 from simhash_gate.history.versions import History
 from simhash_gate.identity.address import Address, address_of
-from simhash_gate.stores.base import HISTORY
-from simhash_gate.stores.histories import histories_in
+from simhash_gate.offline.chosen import Chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -72,25 +69,13 @@ class Said(NamedTuple):
         return Hints(np.array(said, dtype=np.float64), self.recall, self.false)
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """Which pages a command is about: those that agree with all of this."""
-
-    domain: str | None = None
-    scope: str | None = None
-    url: str | None = None
-
-    def of(self, store: Store, complain: Complain) -> list[Past]:
-        """Return the pages of a store with their histories, in the order of their URLs."""
-        url = self.url and without_credentials(self.url)
-        found = []
-        for page in histories_in(store.blobs(HISTORY, self.scope)):
-            if url in (None, page.url) and (
-                self.domain is None or is_of_domain(page.url, self.domain)
-            ):
-                with complaining(complain, page.url):
-                    found.append(Past(page, History.decode(page.history)))
-        return sorted(found, key=lambda past: (past.page.scope, past.page.url, past.page.request))
+def pasts_of(store: Store, chosen: Chosen, complain: Complain) -> list[Past]:
+    """Return the pages of a store that are chosen, with their histories, by URL."""
+    found = []
+    for page in chosen.histories(store):
+        with complaining(complain, page.url):
+            found.append(Past(page, History.decode(page.history)))
+    return sorted(found, key=lambda past: (past.page.scope, past.page.url, past.page.request))
 
 
 def due_urls(
@@ -108,7 +93,7 @@ def due_urls(
     `policy` is `timely` by default. `said` is what sitemaps, feeds or the like say of pages.
     `complain` is told of histories that can't be read.
     """
-    pasts = Wanted().of(store, complain)
+    pasts = pasts_of(store, Chosen(), complain)
     policy = policy or POLICIES["timely"]()
     return due_of(pasts, policy, budget=budget, at=at, days=days, said=said)
 

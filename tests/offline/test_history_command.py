@@ -85,7 +85,7 @@ def test_pages_are_listed_with_their_versions_and_how_often_they_change(run, kep
 def test_pages_are_chosen(run, kept) -> None:
     for option, value, url in (
         ("--scope", "other.example", "https://other.example/"),
-        ("--url", "https://me:secret@hive.example/news/1", f"{HOME}/news/1"),
+        ("--page", "https://me:secret@hive.example/news/1", f"{HOME}/news/1"),
     ):
         assert run("history", "list", kept, option, value).column("url") == [url]
 
